@@ -15,6 +15,7 @@ from aspenpy.language.dimensions import readable
 from aspenpy.report import design_space, scalability
 from aspenpy.report.advice_formulas import MOST_KERNELS, explained
 from aspenpy.tables.document import Block, Link, Picture, Section, Sentence, Span, Words, anchor_of, sheet
+from aspenpy.tables.drawing import style
 from aspenpy.tables.numbers import count, ratio, seconds, share
 
 OBJECTIVES: dict[Objective, str] = {
@@ -32,10 +33,8 @@ def drawn(draw: Callable[[Any], Any], result: Any) -> str | None:
 
     if result is None or find_spec("matplotlib") is None:
         return None
-    import matplotlib
-
     text = StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
+    with style():
         draw(result).savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 from aspenpy.answers.bounds import Real
 from aspenpy.language.diagnostics import distinct
-from aspenpy.report.drawing import STYLES, titled
 from aspenpy.report.prediction import ranks_of, served
 from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
+from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, name_ends, numbers_in, styled, titled
 from aspenpy.tables.numbers import seconds
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
@@ -147,7 +148,7 @@ def place(before: Any, behind: Any) -> str:
 
 
 def number(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{float(value):.9g}"
+    return f"{value:,}" if isinstance(value, int) else f"{float(value):,.9g}"
 
 
 def _range(sweep: Sweep) -> str:
@@ -157,30 +158,52 @@ def _range(sweep: Sweep) -> str:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
+WIDTH, UP = 7, 4.4  # inches
 POINTS_DRAWN = 400  # of a curve
+MOST_NAMED = 8  # crossovers whose places are written
+ROOM = 0.3  # of the axes that the place of a crossover takes
 
 
+@styled
 def draw(sweep: Sweep) -> Any:
     """A matplotlib figure: runtimes over the parameter on logarithmic axes, with the crossovers marked."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    figure = Figure(figsize=(WIDTH, UP), layout="constrained")
     axes = figure.add_subplot()
     xs = _points_between(float(sweep.low), float(sweep.high), sweep.whole)
-    for label, style in zip(sweep.formulas, STYLES * len(sweep.formulas), strict=False):
-        axes.plot(xs, [float(sweep.time(label, x)) for x in xs], label=label, linewidth=1.8, **style)
+    for label, style in zip(sweep.formulas, cycle(STYLES), strict=False):
+        axes.plot(xs, [float(sweep.time(label, x)) for x in xs], label=label, **style)
     for item in sweep.crossovers:
-        x, y = float(item.behind), float(sweep.time(item.second, item.behind))
-        axes.plot([x], [y], "o", color="black", markersize=5)
-        axes.annotate(place(item.before, item.behind), (x, y), textcoords="offset points", xytext=(6, -12), fontsize=9)
+        axes.plot([float(item.behind)], [float(sweep.time(item.second, item.behind))], "o", color=BLACK)
     axes.set_xscale("log" if sweep.low > 0 else "linear")
     axes.set_yscale("log")
     axes.set_xlabel(sweep.parameter)
-    axes.set_ylabel("runtime (s)")
+    axes.set_ylabel("runtime")
     titled(axes, f"{sweep.comparison.case.application.name}: {sweep.comparison.case.kernel}")
-    axes.grid(visible=True, which="major", linewidth=0.5, alpha=0.4)
-    axes.legend(frameon=False)
+    numbers_in(axes.xaxis)
+    numbers_in(axes.yaxis, "s")
+    ends = [
+        (label, xs[-1], float(sweep.time(label, xs[-1])), style["color"])
+        for label, style in zip(sweep.formulas, cycle(STYLES), strict=False)
+    ]
+    name_ends(axes, UP - 0.9, ends)
+    _places(axes, sweep)
     return figure
+
+
+def _places(axes: Any, sweep: Sweep) -> None:
+    """Where each crossover is, below it; of close ones the names stand one below the other."""
+    to_axes = axes.transAxes.inverted()
+    rows: list[tuple[float, int]] = []
+    for item in sweep.crossovers[:MOST_NAMED]:
+        at = float(item.behind), float(sweep.time(item.second, item.behind))
+        across = float(to_axes.transform(axes.transData.transform(at))[0])
+        taken = {row for other, row in rows if abs(other - across) < ROOM}
+        row = next(number for number in range(len(taken) + 1) if number not in taken)
+        rows.append((across, row))
+        text = place(item.before, item.behind)
+        axes.annotate(text, at, textcoords="offset points", xytext=(8, -14 - LINE * row), color=INK)
 
 
 def _points_between(low: float, high: float, whole: bool) -> list[Any]:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import BLUE, GREEN, VERMILION, numbers_in, titled
 from aspenpy.studies.empirical.sheet import counted
 from aspenpy.studies.learnt.cos_trace import Kind, Stage, total
+from aspenpy.tables.drawing import EDGE, FILLS, numbers_in, styled, titled
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table
 
-COLOURS: Mapping[Kind, str] = {"compute": BLUE, "overlap": GREEN, "stall": VERMILION}
+FILL_OF: Mapping[Kind, dict[str, Any]] = {"compute": FILLS[0], "overlap": FILLS[2], "stall": FILLS[4]}
 SIGNS: Mapping[Kind, str] = {"compute": "Tc", "overlap": "To", "stall": "Ts"}
 
 
@@ -40,6 +40,7 @@ def trace_report(traces: Mapping[str, Sequence[Stage]]) -> Report:
     return Report(f"cos: {counted(len(rows), 'trace')}", {}, parts)
 
 
+@styled
 def draw(traces: Mapping[str, Sequence[Stage]]) -> Any:
     """A matplotlib figure: a row of coloured stages for each trace, such as one for each clock (figure 3)."""
     from matplotlib.figure import Figure
@@ -55,14 +56,15 @@ def draw_traces(axes: Any, traces: Mapping[str, Sequence[Stage]], legend: Mappin
     """A row for each trace, its kinds of stages named in the legend, its length behind it."""
     for place, stages in enumerate(traces.values()):
         for stage in stages:
-            axes.barh(-place, stage.end - stage.begin, left=stage.begin, color=COLOURS[stage.kind], edgecolor="white")
+            axes.barh(-place, stage.end - stage.begin, left=stage.begin, **EDGE, **FILL_OF[stage.kind])
         end = max(stage.end for stage in stages)
-        axes.annotate(f" {readable(end, 's')}", (end, -place), va="center", fontsize=8)
-    axes.set_yticks([-place for place in range(len(traces))], list(traces), fontsize=8)
+        axes.annotate(f" {readable(end, 's')}", (end, -place), va="center")
+    axes.set_yticks([-place for place in range(len(traces))], list(traces))
     axes.margins(x=0.18)
+    axes.grid(visible=False, axis="y")
     axes.set_xlim(left=0)
     numbers_in(axes.xaxis, "s")
     axes.set_xlabel("time")
-    handles = [axes.barh(0, 0, color=COLOURS[kind], label=label) for kind, label in legend.items()]
+    handles = [axes.barh(0, 0, label=label, **EDGE, **FILL_OF[kind]) for kind, label in legend.items()]
     beside = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2 if len(traces) < 8 else -0.12), "ncols": 3}
-    axes.legend(handles=handles, fontsize=8, frameon=False, **beside)
+    axes.legend(handles=handles, **beside)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 from aspenpy.advice.choices import amount_in
@@ -10,8 +11,8 @@ from aspenpy.advice.decide import Decided
 from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Decision, Limit
 from aspenpy.language.dimensions import readable
 from aspenpy.report.design_space import configured
-from aspenpy.report.drawing import STYLES, gridded, numbers_in
 from aspenpy.report.problem import problem_data, problem_note
+from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, name_ends, numbers_in, styled
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
@@ -181,27 +182,34 @@ def _wide(decided: Decided) -> bool:
     return bool(energies) and max(energies) > WIDE * min(energies) > 0
 
 
+WIDTH, UP = 7, 4.4  # inches
+
+
+@styled
 def draw(decided: Decided) -> Any:
     """A matplotlib figure: the front of each input in time and energy, the decision marked, the limits as lines."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(WIDTH, UP), layout="constrained")
     axes = figure.subplots()
-    for place, item in enumerate(decided.decisions):
-        style = STYLES[place % len(STYLES)]
+    ends: list[tuple[str, float, float, str]] = []
+    for item, style in zip(decided.decisions, cycle(STYLES), strict=False):
         runtimes = [choice.outcome.runtime for choice in item.front]
         energies = [choice.outcome.energy or 0.0 for choice in item.front]
-        axes.plot(runtimes, energies, marker=".", label=item.label or item.settings or "choices", **style)
+        label = item.label or item.settings or "choices"
+        axes.plot(runtimes, energies, marker=".", label=label, **style)
+        ends += [(label, runtimes[-1], energies[-1], style["color"])] if len(decided.decisions) > 1 and runtimes else []
         if item.unmet is None and item.choice.outcome.energy is not None:
-            axes.plot(item.choice.outcome.runtime, item.choice.outcome.energy, "o", color="black", markersize=6)
+            chosen = item.choice.outcome.runtime, item.choice.outcome.energy
+            axes.plot(*chosen, "o", color=BLACK, markersize=7)
+            axes.annotate("chosen", chosen, (7, 2), textcoords="offset points", color=INK)
     limits = decided.budget.limits
     if "energy" in limits:
-        axes.axhline(limits["energy"], color="gray", linewidth=0.8)
+        axes.axhline(limits["energy"], color=GREY, linewidth=1, linestyle=":")
     if "time" in limits:
-        axes.axvline(limits["time"], color="gray", linewidth=0.8)
+        axes.axvline(limits["time"], color=GREY, linewidth=1, linestyle=":")
     axes.set(xscale="log", xlabel="runtime", ylabel="energy", yscale="log" if _wide(decided) else "linear")
     numbers_in(axes.xaxis, "s")
     numbers_in(axes.yaxis, "J")
-    gridded(axes)
-    axes.legend(frameon=False, fontsize=8)
+    name_ends(axes, UP - 0.9, ends)
     return figure

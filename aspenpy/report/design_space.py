@@ -9,10 +9,10 @@ from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Outcome
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import titled
 from aspenpy.report.prediction import subject
 from aspenpy.report.problem import problem_data, problem_note
 from aspenpy.studies.explore.sensitivity import Effect, Effects
+from aspenpy.tables.drawing import MAP, shortened, styled, titled
 from aspenpy.tables.numbers import count, share
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
@@ -237,22 +237,24 @@ def heat(effects: Effects) -> tuple[tuple[str, ...], list[list[float]]]:
     return names, [[known[frozenset((row, column))].normalised for column in names] for row in names]
 
 
+@styled
 def draw(space: DesignSpace) -> Any:
     """A matplotlib figure: a heat map of the pairs for each metric."""
     from matplotlib.figure import Figure
 
     found = _all(space)
-    size = 1.6 + 0.42 * len(space.ranges)
-    figure = Figure(figsize=(len(found) * (size + 1.2), size), layout="constrained")
+    size = 2.4 + 0.32 * len(space.ranges)
+    figure = Figure(figsize=(len(found) * size, size), layout="constrained")
     panels = figure.subplots(1, len(found), squeeze=False)[0]
     for axes, effects in zip(panels, found, strict=True):
         names, values = heat(effects)
-        axes.imshow(values, cmap="viridis", vmin=0, vmax=1)
-        axes.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
-        axes.set_yticks(range(len(names)), names, fontsize=8)
+        axes.imshow(values, cmap=MAP, vmin=0, vmax=1)
+        axes.set_xticks(range(len(names)), map(shortened, names), rotation=90)
+        axes.set_yticks(range(len(names)), map(shortened, names))
+        axes.grid(visible=False)
         for row, line in enumerate(values):
             for column, value in enumerate(line):
-                colour = "black" if value > 0.6 else "white"
-                axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", fontsize=7, color=colour)
-        titled(axes, f"{effects.metric}: % of the largest sensitivity")
+                colour = "black" if value > 0.5 else "white"
+                axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=colour)
+        titled(axes, f"{effects.metric}: % of largest sensitivity")
     return figure

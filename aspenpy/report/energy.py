@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
 from typing import Any
 
 from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse, Verdict
@@ -16,13 +15,14 @@ from aspenpy.language.diagnostics import Diagnostic, distinct
 from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
-from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, numbers_in, titled
 from aspenpy.report.prediction import ranks_of
+from aspenpy.tables.drawing import EDGE, FILLS, INK, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import Amount, expected, quantity, seconds, worth
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
 
 joules, watts = quantity("J"), quantity("W")
 
+LONGEST_TERM = 40  # characters of the name of a term beside a picture
 LONGEST_FORMULA = 2000  # characters of a formula; a long one ends with an ellipsis
 
 HARDWARE = (
@@ -289,58 +289,94 @@ def _long(energy: Energy) -> Table:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
-COLOURS = (BLUE, SKY, VERMILION, ORANGE, GREEN, PURPLE, YELLOW, "#444444")
-LEAST_WIDTH = 0.015  # of the picture: narrower bars get no number, and their kernels no line beside the picture
-LINE = 0.047  # distance of two lines beside the picture, as a part of its height
+BY_CAUSE = {
+    "idle": FILLS[0],
+    "active cores": FILLS[1],
+    "uncore": FILLS[2],
+    "active": FILLS[3],
+    "flops": FILLS[4],
+    "bytes": FILLS[5],
+    "messages": FILLS[7],
+}
+"""The same in all pictures; `dp flops` are flops, all that is not here has what is left."""
+ANOTHER = "++"  # the hatch of a further component, or class of flops, with the same cause
+LEAST_WIDTH = 0.015  # of the picture: narrower bars get no name
+MOST_NAMED = 12  # kernels with a name, those that take longest
+ACROSS = 5.4  # inches from the first kernel to the last
+CHARACTER = 0.075  # inches of a character of a name above its bar
 
 
+@styled
 def draw(energy: Energy) -> Any:
     """A matplotlib figure: power over time, kernel after kernel, by term; the areas are energies."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 5))
-    axes = figure.add_axes((0.08, 0.11, 0.55, 0.79))
+    figure = Figure(figsize=(10, 4.8), layout="constrained")
+    axes = figure.add_subplot()
     kernels = [kernel for kernel in energy.kernels if kernel.time > 0]
     keys = [key for key in energy.totals.by_term if any(kernel.by_term.get(key) for kernel in kernels)]
-    named = [kernel for kernel in kernels if kernel.time > LEAST_WIDTH * energy.runtime]
-    edges: dict[str, Any] = {"align": "edge", "edgecolor": "white", "linewidth": 0.4}
-    start = 0.0
+    fills, named = _fills(keys), _named(energy, kernels)
+    start, numbered = 0.0, []
     for kernel in kernels:
         below = 0.0
-        for key, colour in zip(keys, cycle(COLOURS), strict=False):
+        for key in keys:
             height = kernel.by_term.get(key, 0.0) / kernel.time
-            axes.bar(start, height, kernel.time, below, color=colour, **edges)
+            axes.bar(start, height, kernel.time, below, align="edge", **EDGE, **fills[key])
             below += height
         if kernel in named:
-            top = (start + kernel.time / 2, kernel.power or 0.0)
-            number = str(named.index(kernel) + 1)
-            axes.annotate(number, top, (0, 3), textcoords="offset points", ha="center", fontsize=8)
+            fits = CHARACTER * len(kernel.name) < ACROSS * kernel.time / energy.runtime
+            numbered += [] if fits else [kernel]
+            _above(axes, kernel.name if fits else str(len(numbered)), start + kernel.time / 2, kernel.power or 0.0)
         start += kernel.time
-    axes.set(xlim=(0, start or 1), xlabel="time, kernel after kernel (s)")
+    axes.set(xlim=(0, start or 1), xlabel="time, kernel after kernel")
     axes.set_ylim(0, 1.12 * max((kernel.power or 0.0 for kernel in kernels), default=1.0) or 1.0)
+    axes.grid(visible=False)
     if energy.power is not None:
-        axes.axhline(energy.power, color="#222222", linewidth=1, linestyle="--")
-    titled(axes, f"{energy.prediction.where}: {joules(energy.value)} in {seconds(energy.runtime)}", bold=True)
+        axes.axhline(energy.power, color=INK, linewidth=1, linestyle="--")
+    titled(axes, f"{energy.prediction.where}: {joules(energy.value)} in {seconds(energy.runtime)}")
+    numbers_in(axes.xaxis, "s")
     numbers_in(axes.yaxis, "W")
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    _legend(axes, energy, keys, named)
+    _legend(axes, energy, fills, numbered)
     return figure
 
 
-def _legend(axes: Any, energy: Energy, keys: list[Key], named: list[KernelEnergy]) -> None:
-    """The terms in the order of their bars, with their joules; the average; the kernels."""
+def _fills(keys: list[Key]) -> dict[Key, dict[str, Any]]:
+    fills: dict[Key, dict[str, Any]] = {}
+    for key in keys:
+        cause = "flops" if key.cause.endswith("flops") else key.cause
+        fill = BY_CAUSE.get(cause, FILLS[6])
+        fills[key] = fill | {"hatch": ANOTHER} if fill in fills.values() else fill
+    return fills
+
+
+def _named(energy: Energy, kernels: list[KernelEnergy]) -> list[KernelEnergy]:
+    """Those that take longest, and the one with the highest power."""
+    wide = [kernel for kernel in kernels if kernel.time > LEAST_WIDTH * energy.runtime]
+    peak = sorted(kernels, key=lambda kernel: -(kernel.power or 0.0))[:1]
+    return [*peak, *(kernel for kernel in sorted(wide, key=lambda it: -it.time)[:MOST_NAMED] if kernel not in peak)]
+
+
+def _above(axes: Any, text: str, x: float, y: float) -> None:
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+    axes.annotate(text, (x, y), (0, 4), textcoords="offset points", ha="center", color=INK, bbox=ground)
+
+
+def _legend(axes: Any, energy: Energy, fills: dict[Key, dict[str, Any]], numbered: list[KernelEnergy]) -> None:
+    """The terms in the order of their bars, with their joules; the average; kernels whose names are no place above."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     energies = {use.key: use.energy for use in energy.terms}
-    terms = [
-        ("\N{BLACK SQUARE}", colour, f"{key.component}, {key.cause}: {joules(energies[key])}")
-        for key, colour in zip(keys, cycle(COLOURS), strict=False)
+    handles: list[Any] = [
+        Patch(
+            label=f"{shortened(f'{key.component}, {key.cause}', LONGEST_TERM)}: {joules(energies[key])}", **EDGE, **fill
+        )
+        for key, fill in reversed(fills.items())
     ]
-    average = [] if energy.power is None else [("--", "#222222", f"on average: {watts(energy.power)}")]
-    kernels = [
-        (str(number), "#222222", f"{kernel.name}: {watts(kernel.power or 0.0)}")
-        for number, kernel in enumerate(named, 1)
+    if energy.power is not None:
+        handles.append(Line2D([], [], color=INK, linewidth=1, linestyle="--", label=f"average: {watts(energy.power)}"))
+    handles += [
+        Patch(alpha=0, label=f"{number}  {shortened(kernel.name)}: {watts(kernel.power or 0.0)}")
+        for number, kernel in enumerate(numbered, 1)
     ]
-    for line, (mark, colour, text) in enumerate((*reversed(terms), *average, *kernels)):
-        y = 0.98 - LINE * line
-        axes.text(1.045, y, mark, transform=axes.transAxes, color=colour, fontsize=9, va="center", ha="center")
-        axes.text(1.07, y, text, transform=axes.transAxes, fontsize=8, va="center")
+    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.02), handlelength=1.4)

@@ -6,9 +6,8 @@ from itertools import cycle
 from typing import Any
 
 from aspenpy.answers.metrics import METRICS
-from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded
 from aspenpy.studies.empirical.fit import Fit, Residual
+from aspenpy.tables.drawing import GREY, INK, LONGEST_TITLE, MARKED, MARKS, SHADE, numbers_in, shortened, styled
 from aspenpy.tables.numbers import Amount, count, counted, setting, unit_of_resource
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
 
@@ -163,44 +162,39 @@ def signed(value: float) -> str:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-MARKS = ("o", "D", "^", "s", "v", "P", "X")
-
-
+@styled
 def draw(fit: Fit) -> Any:
     """A matplotlib figure: the relative error of each measurement, with axes for each thing that was measured."""
     from matplotlib.figure import Figure
 
     metrics = list(dict.fromkeys(item.measurement.metric for item in fit.residuals))
     figure = Figure(figsize=(1.5 + 5.5 * len(metrics), 4.4), layout="constrained")
-    figure.suptitle(heading(fit), fontsize=11, fontweight="bold", x=0.02, ha="left")
+    figure.suptitle(shortened(heading(fit), LONGEST_TITLE), x=0.02, ha="left")
     places = list(dict.fromkeys(_place(item) for item in fit.residuals))
     band = 100 * fit.rms
-    beside: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "fontsize": 8, "color": "#555555"}
+    beside: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color": GREY}
     for number, metric in enumerate(metrics, 1):
         axes = figure.add_subplot(1, len(metrics), number, sharey=figure.axes[0] if figure.axes else None)
         _errors(axes, metric, places, [item for item in fit.residuals if item.measurement.metric == metric])
-        axes.axhspan(-band, band, color="#f0f0f0", zorder=0)
-        axes.axhline(0, color="#222222", linewidth=1, zorder=1)
+        axes.axhspan(-band, band, color=SHADE, zorder=0)
+        axes.axhline(0, color=INK, linewidth=1, zorder=1)
         end: dict[str, Any] = {"xy": (1, band), "xycoords": ("axes fraction", "data"), "xytext": (-4, 3)}
         axes.annotate(f"root mean square {percent(fit.rms)}", **end, **beside)
     if len(places) > 1:
-        figure.axes[-1].legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+        figure.axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 
 def _errors(axes: Any, metric: str, places: list[str], residuals: list[Residual]) -> None:
-    for place, mark, colour in zip(places, cycle(MARKS), cycle(COLOURS), strict=False):
+    for place, mark, colour in zip(places, cycle(MARKS), cycle(MARKED), strict=False):
         here = [item for item in residuals if _place(item) == place]
         values, errors = [item.measurement.value for item in here], [100 * item.error for item in here]
-        axes.plot(values, errors, mark, color=colour, markersize=5, alpha=0.85, label=place)
+        axes.plot(values, errors, mark, color=colour, markersize=5, label=shortened(place))
     unit = unit_of_metric(metric)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: readable(value, unit) if unit else count(value))
-    axes.minorticks_off()
+    numbers_in(axes.xaxis, unit)
     axes.set_xlabel(f"{metric}, measured")
     axes.set_ylabel("relative error (%), positive: predicted too much")
-    gridded(axes)
 
 
 def _place(item: Residual) -> str:

@@ -7,9 +7,8 @@ from itertools import cycle
 from types import MappingProxyType
 from typing import Any
 
-from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, readable, symbol
+from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, symbol
 from aspenpy.report.cos_trace import draw_traces
-from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded, titled
 from aspenpy.report.fit import signed
 from aspenpy.report.speedup import draw_surface
 from aspenpy.studies.learnt.assumptions import Assumption
@@ -17,6 +16,20 @@ from aspenpy.studies.learnt.cos_trace import Kind, Stage
 from aspenpy.studies.learnt.errors import ErrorSummary
 from aspenpy.studies.learnt.power_aware import PowerAwareSpeedup
 from aspenpy.studies.learnt.validation import Predicted, Validation
+from aspenpy.tables.drawing import (
+    BLACK,
+    BLUE,
+    LONGEST_TITLE,
+    MARKED,
+    MARKS,
+    PALE,
+    SKY,
+    VERMILION,
+    numbers_in,
+    shortened,
+    styled,
+    titled,
+)
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
 
@@ -137,7 +150,6 @@ def _rows(found: Validation, unit: str) -> list[Table]:
 
 # -- as pictures -----------------------------------------------------------------------------------
 
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MOST_GROUPS, MOST_SURFACES = 7, 4
 Traces = Mapping[str, Sequence[Stage]]
 PARTS: Mapping[Kind, str] = {"compute": "with the core clock (Tc + Toc)", "stall": "not (Tos + Ts)"}
@@ -145,6 +157,7 @@ PARTS: Mapping[Kind, str] = {"compute": "with the core clock (Tc + Toc)", "stall
 FEW_DECADES = 50  # the largest over the smallest, below which an axis has more marks than its powers of ten
 
 
+@styled
 def draw(found: Validation, residuals: Any = None, traces: Traces = MappingProxyType({})) -> Any:
     """A matplotlib figure: predicted against measured, errors, errors by what was left out or ran; with the residuals
     of a regression their quantiles against those of a normal distribution; of power-aware speedup its surfaces; of COS
@@ -154,26 +167,34 @@ def draw(found: Validation, residuals: Any = None, traces: Traces = MappingProxy
     surfaces = found.model.surfaces()[:MOST_SURFACES] if isinstance(found.model, PowerAwareSpeedup) else ()
     panels = (3 if residuals is None else 4) + len(surfaces) + bool(traces)
     figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
-    figure.suptitle(heading(found), fontsize=11, fontweight="bold", x=0.02, ha="left")
+    figure.suptitle(shortened(heading(found), LONGEST_TITLE), x=0.02, ha="left")
     unit = symbol(TARGETS[found.model.target])
     first, second, third = (figure.add_subplot(1, panels, number) for number in (1, 2, 3))
     _against(first, found, unit)
-    for trained, colour in ((True, SKY), (False, VERMILION)):
+    for trained, mark, colour in ((True, "o", SKY), (False, "D", VERMILION)):
         here = [row for row in found.rows if row.trained is trained]
         label = "learnt from" if trained else "held out"
-        second.plot([row.measured for row in here], [100 * row.error for row in here], ".", color=colour, label=label)
+        if here:
+            second.plot(
+                [row.measured for row in here],
+                [100 * row.error for row in here],
+                mark,
+                color=colour,
+                label=label,
+                markersize=4,
+            )
     titled(second, "relative residuals")
-    _logarithmic(second, second.xaxis, unit)
+    second.set_xscale("log")
+    numbers_in(second.xaxis, unit)
     second.axhline(0, color=BLACK, linewidth=1)
     second.set_xlabel(f"{found.model.target}, measured")
     second.set_ylabel("(predicted - measured)/measured (%)")
-    second.legend(fontsize=8, frameon=False)
+    numbers_in(second.yaxis)
+    second.legend()
     _by_group(third, found)
     if residuals is not None:
         of_power = found.model.get_params().get("scale") == "rate"
         _quantiles(figure.add_subplot(1, panels, 4), residuals, "W" if of_power else "J")
-    for axes in figure.axes:
-        gridded(axes)
     for number, (what, spots) in enumerate(surfaces, 4):
         draw_surface(figure, figure.add_subplot(1, panels, number), spots, what)
     if traces:
@@ -186,28 +207,25 @@ def draw(found: Validation, residuals: Any = None, traces: Traces = MappingProxy
 def _against(axes: Any, found: Validation, unit: str) -> None:
     values = [value for row in found.rows if row.is_measured for value in (row.measured, row.predicted) if value > 0]
     ends = [min(values), max(values)]
-    axes.plot(ends, ends, color="#bbbbbb", linewidth=1)
-    for name, colour in zip(_names(found), cycle(COLOURS), strict=False):
+    axes.plot(ends, ends, color=PALE, linewidth=1)
+    for name, colour, mark in zip(_names(found), cycle(MARKED), cycle(MARKS), strict=False):
         here = [row for row in found.rows if _name(row) == name]
-        axes.plot([row.measured for row in here], [row.predicted for row in here], ".", color=colour, label=name)
+        axes.plot(
+            [row.measured for row in here],
+            [row.predicted for row in here],
+            mark,
+            color=colour,
+            label=shortened(name),
+            markersize=4,
+        )
+    axes.set(xscale="log", yscale="log")
     for axis in (axes.xaxis, axes.yaxis):
-        _logarithmic(axes, axis, unit)
+        numbers_in(axis, unit)
     axes.set_xlabel("measured")
     axes.set_ylabel("predicted")
     titled(axes, "predicted against measured")
     if 1 < len(_names(found)) <= MOST_GROUPS:
-        axes.legend(fontsize=7, frameon=False)
-
-
-def _logarithmic(axes: Any, axis: Any, unit: str) -> None:
-    """Decades along an axis; of few decades 2 and 5 in each as well."""
-    from matplotlib.ticker import LogLocator
-
-    (axes.set_xscale if axis.axis_name == "x" else axes.set_yscale)("log")
-    low, high = axis.get_data_interval()
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < FEW_DECADES * low else (1,)))
-    axis.set_major_formatter(lambda value, _: readable(value, unit))
-    axes.minorticks_off()
+        axes.legend()
 
 
 def _by_group(axes: Any, found: Validation) -> None:
@@ -215,8 +233,15 @@ def _by_group(axes: Any, found: Validation) -> None:
     asked = [row for row in known if not row.trained] or known
     names = list(dict.fromkeys(map(_name, asked)))
     errors = [[100 * abs(row.error) for row in asked if _name(row) == name] for name in names]
-    axes.boxplot(errors, orientation="horizontal", tick_labels=names, showfliers=True, flierprops={"markersize": 3})
-    axes.locator_params(axis="x", nbins=5)
+    axes.boxplot(
+        errors,
+        orientation="horizontal",
+        tick_labels=names,
+        showfliers=True,
+        flierprops={"markersize": 3},
+        medianprops={"color": VERMILION},
+    )
+    numbers_in(axes.xaxis)
     axes.set_xlabel("relative error (%)")
     titled(axes, "by configuration")
 
@@ -226,7 +251,7 @@ def _quantiles(axes: Any, residuals: Any, unit: str) -> None:
 
     (theory, ordered), (slope, start, _) = probplot(residuals)
     axes.plot(theory, ordered, ".", color=BLUE)
-    axes.plot(theory, slope * theory + start, color="#bbbbbb", linewidth=1)
+    axes.plot(theory, slope * theory + start, color=PALE, linewidth=1)
     axes.set_xlabel("normal quantiles")
     axes.set_ylabel(f"residuals ({unit})")
     titled(axes, "QQ plot")

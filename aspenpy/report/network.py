@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.answers.network import Collective, Network
 from aspenpy.cost.network.topology import described
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.report.drawing import BLUE, VERMILION, numbers_in
+from aspenpy.tables.drawing import STYLES, numbers_in, styled, titled
 from aspenpy.tables.numbers import count, counted, quantity, seconds
 from aspenpy.tables.table import Column, Report, Table, facts, table
 
@@ -108,27 +108,25 @@ def _parameter(value: Any) -> Any:
 SIZES = tuple(2 ** (power / 2) for power in range(47))  # bytes, from 1 B to 8 MiB
 
 
+@styled
 def draw(network: Network) -> Any:
     """A matplotlib figure: the time of a message and its bytes a second over its size, all logarithmic."""
     from matplotlib.figure import Figure
 
     messages = network.messages(SIZES)
-    figure = Figure(figsize=(8, 5))
-    axes = figure.add_axes((0.11, 0.12, 0.77, 0.78))
-    axes.set(xscale="log", yscale="log", xlim=(SIZES[0], SIZES[-1]))
-    axes.set_title(f"one message on {network.machine.name}", loc="left")
-    axes.set_xlabel("size")
-    axes.set_ylabel("time", color=BLUE)
-    axes.plot(SIZES, [item.time for item in messages], color=BLUE, label="time, to an average node")
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    above.set(xscale="log", yscale="log", xlim=(SIZES[0], SIZES[-1]), ylabel="time")
+    titled(above, f"one message on {network.machine.name}")
+    lines = [("to an average node", [item.time for item in messages])]
     if messages[0].farthest > messages[0].time:
-        axes.plot(SIZES, [item.farthest for item in messages], color=BLUE, linestyle="--", label="to the farthest")
-    rates = axes.twinx()
-    rates.set(yscale="log")
-    rates.set_ylabel("rate", color=VERMILION)
-    rates.plot(SIZES, [item.rate for item in messages], color=VERMILION, label="rate, to an average node")
-    for axis, unit in ((axes.xaxis, "B"), (axes.yaxis, "s"), (rates.yaxis, "B/s")):
+        lines.append(("to the farthest", [item.farthest for item in messages]))
+    for (text, times), line in zip(lines, STYLES, strict=False):
+        above.plot(SIZES, times, label=text, **line)
+    if len(lines) > 1:
+        above.legend(loc="upper left")
+    below.set(yscale="log", xlabel="size", ylabel="rate")
+    below.plot(SIZES, [item.rate for item in messages], label="to an average node", **STYLES[0])
+    for axis, unit in ((above.xaxis, "B"), (above.yaxis, "s"), (below.yaxis, "B/s")):
         numbers_in(axis, unit)
-    axes.grid(color="#dddddd", linewidth=0.6)
-    lines = [*axes.get_lines(), *rates.get_lines()]
-    axes.legend(lines, [str(line.get_label()) for line in lines], frameon=False, loc="upper left")
     return figure

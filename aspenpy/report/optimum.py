@@ -8,11 +8,11 @@ from typing import Any
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.diagnostics import Diagnostic, distinct
 from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import BLUE, numbers_in, titled
 from aspenpy.studies.explore.constraint import unit_of_quantity
 from aspenpy.studies.explore.optimise import Binding, Goal, Optimum
 from aspenpy.studies.explore.pareto import Front
 from aspenpy.studies.explore.space import Space
+from aspenpy.tables.drawing import BLUE, GREY, PALE, numbers_in, styled, titled
 from aspenpy.tables.numbers import counted
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
 
@@ -186,11 +186,12 @@ def _named(axes: Any, front: Front, words: Words) -> None:
         text = words.at({name: value for name, value in choice.point.items() if name not in goals})
         text = text or words.at(choice.point)
         is_last = place == many - 1  # whose name would run out of the frame
-        beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": "#444444"}
+        beside: dict[str, Any] = {"textcoords": "offset points", "color": GREY}
         shift, side = ((-5, 4), "right") if is_last else ((5, 4), "left")
         axes.annotate(text, choice.values[:2], xytext=shift, ha=side, **beside)
 
 
+@styled
 def draw(front: Front, space: Space, subject: str) -> Any:
     """A matplotlib figure: the first two quantities of a front against each other."""
     from matplotlib.figure import Figure
@@ -199,17 +200,15 @@ def draw(front: Front, space: Space, subject: str) -> Any:
     axes, words = figure.add_subplot(), Words(space)
     xs, ys = ([choice.values[place] for choice in front.choices] for place in (0, 1))
     # What dominates lies below and to the left: between two points the front is a step.
-    axes.step(xs, ys, where="post", color=BLUE, linewidth=1, alpha=0.4)
-    axes.plot(xs, ys, "o", color=BLUE, markersize=4)
+    axes.step(xs, ys, where="post", color=PALE, linewidth=1)
+    axes.plot(xs, ys, "o", color=BLUE)
     _named(axes, front, words)
     for name, values, goal in zip("xy", (xs, ys), front.goals, strict=False):
         unit = words.unit(goal)
         axes.set(**{f"{name}label": goal.subject.text})
         if min(values) > 0 and max(values) > 100 * min(values):
             axes.set(**{f"{name}scale": "log"})
-        if unit:
-            numbers_in(getattr(axes, f"{name}axis"), unit)
-    axes.margins(0.12)
-    axes.grid(visible=True, linewidth=0.5, alpha=0.4)
+        axes.margins(0.12)
+        numbers_in(getattr(axes, f"{name}axis"), unit)
     titled(axes, subject)
     return figure

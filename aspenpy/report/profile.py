@@ -13,6 +13,7 @@ from aspenpy.answers.message_paths import MESSAGES
 from aspenpy.answers.profile import Profile
 from aspenpy.report.ecm import blocks
 from aspenpy.report.prediction import served, subject
+from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, shortened, styled
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, Title, columns, table
 
@@ -191,13 +192,17 @@ def as_speedscope(profile: Profile) -> dict[str, Any]:
 BOX_HEIGHT = 0.5
 GAP = 0.22  # inches between two boxes of a layer
 ARROWS = 1.0  # inches between two layers
+NARROWEST = 7.0  # inches
 MARGIN = 0.2
 HEADING = 0.45
 FOOTING = 0.3
 
-CHARACTER = 0.078  # inches of a character of a box's text
+MOST_BOXES = 30  # kernels that are drawn, those that take longest with what they call
+CHARACTER = 0.083  # inches of a character of a box's text
 SWEEPS = 8  # passes over the layers that bring boxes closer to their neighbours
-BLUE = (0.03, 0.19, 0.42)  # boxes go from white to this: one hue, which colour-blind people and printers see alike
+DARKEST = tuple(
+    int(BLUE[place : place + 2], 16) / 255 for place in (1, 3, 5)
+)  # boxes go from white to this: one hue, which colour-blind people and printers see alike
 Graph = Mapping[str, Sequence[str]]  # the callees of each kernel
 
 
@@ -209,25 +214,28 @@ class Box(NamedTuple):
     width: float
 
 
+@styled
 def draw(profile: Profile) -> Any:
     """A matplotlib Figure. A kernel that did not run is left out."""
     from matplotlib.figure import Figure
 
-    ran = {kernel.name: kernel for kernel in profile.kernels if kernel.calls}
-    weights = _weights(profile)
+    called = sorted((kernel for kernel in profile.kernels if kernel.calls), key=lambda kernel: -kernel.inclusive)
+    chosen = {kernel.name for kernel in called[:MOST_BOXES]}  # no caller takes less time than those it calls
+    ran = {kernel.name: kernel for kernel in profile.kernels if kernel.name in chosen}
+    weights = {arc: weight for arc, weight in _weights(profile).items() if chosen.issuperset(arc)}
     callees = {name: [callee for caller, callee in weights if caller == name] for name in ran}
     texts = {
-        name: f"{name}\n{share(_part(kernel.inclusive, profile))}, own {share(kernel.share)}"
+        name: f"{shortened(name)}\n{share(_part(kernel.inclusive, profile))}, own {share(kernel.share)}"
         for name, kernel in ran.items()
     }
     boxes = placed(callees, {name: CHARACTER * max(map(len, text.split("\n"))) + 0.2 for name, text in texts.items()})
-    across = max(5.5, max(box.left + box.width for box in boxes.values()) + MARGIN)
+    across = max(NARROWEST, max(box.left + box.width for box in boxes.values()) + MARGIN)
     depth = max(box.middle for box in boxes.values()) + BOX_HEIGHT / 2 + FOOTING
     figure = Figure(figsize=(across, depth))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set(xlim=(0, across), ylim=(depth, 0))
     axes.axis("off")
-    _words(axes, profile, depth)
+    _words(axes, profile, depth, len(called) - len(ran))
     for (caller, callee), (calls, time) in weights.items():
         _arrow(axes, boxes[caller], boxes[callee], _part(time, profile), calls)
     for name, kernel in ran.items():
@@ -302,11 +310,12 @@ def _spread(layer: Sequence[str], wanted: Mapping[str, float]) -> dict[str, floa
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def _words(axes: Any, profile: Profile, depth: float) -> None:
-    said = f"{profile.prediction.where}: {seconds(profile.runtime)}"
+def _words(axes: Any, profile: Profile, depth: float, left_out: int) -> None:
+    said = shortened(f"{profile.prediction.where}: {seconds(profile.runtime)}", LONGEST_TITLE)
+    said += f" ({left_out} kernels that take less are left out)" if left_out else ""
     legend = "share of the runtime with callees; own: without, the darker the more; on arrows: calls"
-    axes.text(MARGIN, 0.12, said, fontsize=11, fontweight="bold", va="top")
-    axes.text(MARGIN, depth - 0.1, legend, fontsize=7, color="#555555", va="bottom")
+    axes.text(MARGIN, 0.12, said, fontweight="bold", va="top")
+    axes.text(MARGIN, depth - 0.1, legend, color=GREY, va="bottom")
 
 
 def _box(axes: Any, box: Box, text: str, own: float) -> None:
@@ -314,7 +323,7 @@ def _box(axes: Any, box: Box, text: str, own: float) -> None:
 
     strength = min(own, 1.0) ** 0.6
     corner = (box.left, box.middle - BOX_HEIGHT / 2)
-    fill = tuple(1 - strength * (1 - part) for part in BLUE)
+    fill = tuple(1 - strength * (1 - part) for part in DARKEST)
     style: dict[str, Any] = {
         "boxstyle": "round,pad=0,rounding_size=0.07",
         "edgecolor": BLUE,
@@ -324,7 +333,7 @@ def _box(axes: Any, box: Box, text: str, own: float) -> None:
     axes.add_patch(FancyBboxPatch(corner, box.width, BOX_HEIGHT, facecolor=fill, **style))
     colour = "white" if strength > 0.5 else "black"
     middle = box.left + box.width / 2
-    axes.text(middle, box.middle, text, ha="center", va="center", fontsize=8.5, color=colour, zorder=3)
+    axes.text(middle, box.middle, text, ha="center", va="center", color=colour, zorder=3)
 
 
 def _arrow(axes: Any, caller: Box, callee: Box, part: float, calls: float) -> None:
@@ -335,7 +344,7 @@ def _arrow(axes: Any, caller: Box, callee: Box, part: float, calls: float) -> No
     style: dict[str, Any] = {
         "arrowstyle": "-|>",
         "mutation_scale": 8,
-        "color": "#4a4a4a",
+        "color": GREY,
         "shrinkA": 0,
         "shrinkB": 0,
         "zorder": 1,
@@ -344,4 +353,4 @@ def _arrow(axes: Any, caller: Box, callee: Box, part: float, calls: float) -> No
     back = 0.45 / (end[0] - start[0])
     x, y = end[0] - 0.45, end[1] + back * (start[1] - end[1])
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
-    axes.text(x, y, f"{count(calls)}×", fontsize=7, ha="center", va="center", zorder=4, bbox=ground)
+    axes.text(x, y, f"{count(calls)}×", ha="center", va="center", zorder=4, bbox=ground)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
-from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded
+from aspenpy.tables.drawing import EDGE, FILLS, LONGEST_TITLE, STYLES, shortened, styled
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import TEXT, Column, Paragraph, Part, Report, Table
 from aspenpy.traces.distances import ReuseDistances
@@ -97,27 +97,27 @@ def _octaves(part: ReuseDistances) -> Table:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
-COLOURS = ("#222222", BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)  # of the whole trace, and of its ranges
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 OCTAVES_IN_FULL = 12  # of the histogram, those whose first and last distance are written out
 POINTS_AN_OCTAVE = 16  # sizes of the cache at which the miss ratio is drawn
 
 
+@styled
 def draw(distances: ReuseDistances) -> Any:
     """A matplotlib figure: the histogram, and the miss ratio over the size of the cache."""
     from matplotlib.figure import Figure
 
     parts = [part for part in (distances, *distances.ranges.values()) if part.references]
     figure = Figure(figsize=(11, 4.6), layout="constrained")
-    title = figure.suptitle(f"reuse distances of {distances.source}", fontsize=11, fontweight="bold")
-    title.set_parse_math(False)  # the name of a file may have dollars in it
+    figure.suptitle(shortened(f"reuse distances of {distances.source}", LONGEST_TITLE), x=0.02, ha="left")
     left, right = figure.subplots(1, 2)
     octaves = 1 + max((int(part.distances[-1]).bit_length() for part in parts if len(part.distances)), default=0)
     _histogram(left, parts, octaves)
     _misses(right, parts, octaves)
-    for axes in (left, right):
-        gridded(axes)
+    left.grid(visible=False, axis="x")
     if len(parts) > 1:
-        right.legend(fontsize=8, frameon=False)
+        left.legend()
+        right.legend()
     return figure
 
 
@@ -127,11 +127,11 @@ def _histogram(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
 
     names = ["0", *(_octave(number) for number in range(1, octaves)), "first"]
     width = 0.86 / len(parts)
-    for number, (part, colour) in enumerate(zip(parts, cycle(COLOURS), strict=False)):
+    for number, (part, fill) in enumerate(zip(parts, cycle(FILLS), strict=False)):
         misses = part.miss_ratio(np.concatenate(([0], 2 ** np.arange(octaves))))
         shares = [*(-np.diff(misses)), part.cold / part.references]
         places = np.arange(len(shares)) + (number - (len(parts) - 1) / 2) * width
-        axes.bar(places, 100 * np.array(shares), width, color=colour)
+        axes.bar(places, 100 * np.array(shares), width, label=shortened(part.name or WHOLE), **EDGE, **fill)
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
     axes.set_xlabel(f"distance (other lines of {parts[0].line} B in between)")
     axes.set_ylabel("references (%)")
@@ -142,7 +142,7 @@ def _octave(number: int) -> str:
     first, last = 2 ** (number - 1), 2**number - 1
     if first == last:
         return str(first)
-    return f"{first}-{last}" if number <= OCTAVES_IN_FULL else f"$2^{{{number - 1}}}$-"
+    return f"{first}-{last}" if number <= OCTAVES_IN_FULL else f"2{str(number - 1).translate(RAISED)}-"
 
 
 def _misses(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
@@ -151,9 +151,9 @@ def _misses(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
 
     powers = np.arange(0, octaves + 1 / POINTS_AN_OCTAVE, 1 / POINTS_AN_OCTAVE)
     sizes = np.unique(np.round(2**powers)).astype(np.int64)
-    for part, colour in zip(parts, cycle(COLOURS), strict=False):
+    for part, style in zip(parts, cycle(STYLES), strict=False):
         misses = 100 * part.miss_ratio(sizes)
-        axes.step(sizes * part.line, misses, where="post", color=colour, label=part.name or WHOLE)
+        axes.step(sizes * part.line, misses, where="post", label=shortened(part.name or WHOLE), **style)
     axes.set_xscale("log", base=2)
     axes.set_ylim(0)
     axes.xaxis.set_major_formatter(lambda value, _: capacity(value))

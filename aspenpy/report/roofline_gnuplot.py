@@ -8,7 +8,16 @@ from pathlib import Path
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import Point
 from aspenpy.report.roofline import heading
-from aspenpy.report.roofline_picture import COLOURS, levels, named_levels, shown_levels, shown_points, slopes, window
+from aspenpy.report.roofline_picture import (
+    COLOURS,
+    levels,
+    named_levels,
+    roofs_of,
+    shown_levels,
+    shown_points,
+    slopes,
+    window,
+)
 
 OF_MEMORY = "linecolor rgb 'black' linewidth 2"
 OF_CACHES = tuple(f"linecolor rgb '#888888' linewidth 2 dashtype {dashes}" for dashes in (2, 4, 5))
@@ -37,16 +46,17 @@ least(a, b) = a < b ? a : b
 def script(roofline: Roofline, path: str) -> str:
     """The text of the file `path`; it draws an SVG beside the folder it is run in, under the same name."""
     points = shown_points(roofline)
-    seen = window(roofline, points)
-    lines = levels(roofline.compute)
-    fastest = max((memory.rate for memory in roofline.bandwidths), default=None)
+    roofs = roofs_of(roofline)
+    seen = window(roofs, points)
+    lines = levels(roofs.compute)
+    fastest = max((memory.rate for memory in roofs.bandwidths), default=None)
     picture = quoted(Path(path).with_suffix(".svg").name)
     title = heading(roofline)
     parts = [HEAD.format(heading=title, script=Path(path).name, picture=picture, title=quoted(title), seen=seen)]
     if points:
-        parts.append("# flop/B, predicted flop/s, attainable flop/s, number, name\n$points << END\n")
+        parts.append("# flop/B, predicted flop/s, flop/s of the roof of what runs, number, name\n$points << END\n")
         parts += [
-            f'{point.place:.10g} {point.predicted:.10g} {point.attainable:.10g} {number} "{point.name}"\n'
+            f'{point.place:.10g} {point.predicted:.10g} {point.reachable:.10g} {number} "{point.name}"\n'
             for number, point in enumerate(points, 1)
         ]
         parts.append("END\n")
@@ -56,16 +66,16 @@ def script(roofline: Roofline, path: str) -> str:
         for level in reversed(lines)
     ]
     highest = lines[-1].rate
-    memories = {memory.rate for memory in roofline.memory}
+    memories = {memory.rate for memory in roofs.memory}
     curves += [
         f"{_roof(highest, rate)} title {quoted(names)} {OF_MEMORY if rate in memories else OF_CACHES[number % 3]}"
-        for number, (rate, names) in enumerate(slopes(roofline).items())
+        for number, (rate, names) in enumerate(slopes(roofs, roofline).items())
     ]
-    sheets = dict.fromkeys(memory.peak for memory in roofline.memory if memory.peak is not None)
+    sheets = dict.fromkeys(memory.peak for memory in roofs.memory if memory.peak is not None)
     curves += [f"{_roof(highest, peak)} title 'data sheet' {OF_SHEETS}" for peak in sheets]
     if points:
         curves += [
-            "$points using 1:3 with points pointtype 6 linecolor rgb 'black' title 'attainable'",
+            "$points using 1:3 with points pointtype 6 linecolor rgb 'black' title 'roof of what runs'",
             "$points using 1:2 with points pointtype 7 linecolor rgb 'black' title 'predicted'",
             "$points using 1:2:4 with labels offset 0,-0.8 font ',9' notitle",
             *_level_marks(named_levels(points)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log10
 from typing import Any, NamedTuple
 
@@ -10,21 +10,39 @@ from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import LevelPoint, Point
 from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded, numbers_in, titled
 from aspenpy.report.roofline import heading, label, traits
+from aspenpy.tables.drawing import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    name_ends,
+    numbers_in,
+    shortened,
+    styled,
+    titled,
+)
+from aspenpy.tables.numbers import count
 
-COLOURS = {"dp": BLUE, "sp": VERMILION, None: "#444444"}  # of the precisions
-
-CACHES = "#888888"  # the colour of the roofs of caches
-MARKS = (GREEN, PURPLE, ORANGE, SKY, BLACK)  # colours of applications
+COLOURS = {"dp": BLUE, "sp": VERMILION, None: INK}  # of the precisions
+MARKED = (GREEN, PURPLE, ORANGE, SKY, BLACK)  # colours of applications
 MOST_KERNELS = 14  # kernels that are drawn, those that take longest
-LEAST_GAP = 0.035  # between two labels at the right, as a part of the height
-NAMES = 1.47  # where the names of the points stand, in widths of the axes
-NAME_WIDTH = 1.5  # inches across that the name of a bandwidth takes
+NAME_WIDTH = 1.7  # inches across that the name of a bandwidth takes
 CLOSE = 0.24  # inches in height between two roofs that leave no room for a name
 
-LEVEL_MARKS = {"^": "▲", "s": "■", "v": "▼", "P": "✚", "X": "✖"}
-"""Of the caches, from the core outwards, and as they are written; memory has the mark of the kernel itself."""
+LEFT, BELOW, ABOVE = 1.05, 0.5, 0.35  # inches around the axes
+WIDTH, UP = 5.4, 4.4  # inches of the axes
+CHARACTER = 0.072  # inches of a character beside them
+BESIDE = 0.35  # inches from the axes to a name
+LONGEST_ROOF = 44  # characters of the name of a roof
+
+LEVEL_MARKS = ("^", "s", "v", "P", "X")
+"""Of the caches, from the core outwards; memory has the mark of the kernel itself."""
 
 CROWDED = 0.045  # parts of the width and height within which the numbers of two points would hide each other
 
@@ -46,24 +64,99 @@ class Window(NamedTuple):
     top: float
 
 
+class Roofs(NamedTuple):
+    """The roofs of what runs: of the components that take part."""
+
+    compute: tuple[Ceiling, ...]
+    memory: tuple[Ceiling, ...]
+    caches: tuple[Ceiling, ...]
+
+    @property
+    def bandwidths(self) -> tuple[Ceiling, ...]:
+        return (*self.caches, *self.memory)
+
+
+def roofs_of(roofline: Roofline) -> Roofs:
+    kinds = roofline.compute, roofline.memory, roofline.caches
+    return Roofs(*(tuple(map(roofline.at_work, ceilings)) for ceilings in kinds))
+
+
+@styled
 def draw(roofline: Roofline) -> Any:
     """A matplotlib Figure."""
     from matplotlib.figure import Figure
 
-    points = shown_points(roofline)
-    figure = Figure(figsize=(12.5, 6.2) if points else (9, 5.6))
-    axes = figure.add_axes((0.08, 0.09, 0.46, 0.83) if points else (0.11, 0.1, 0.6, 0.82))
-    seen = window(roofline, points)
+    points, roofs = shown_points(roofline), roofs_of(roofline)
+    names = _point_names(points)
+    parts = _parts(roofline) if roofline.predictions else []
+    heights = levels(roofs.compute)
+    room = BESIDE + CHARACTER * max(len(_roof_name(level)) for level in heights)
+    legend = 0.5 + CHARACTER * max(map(len, [*names, *parts, _filled(points)])) if parts else 0.0
+    width, up = LEFT + WIDTH + room + legend, BELOW + UP + ABOVE
+    figure = Figure(figsize=(width, up))
+    axes = figure.add_axes((LEFT / width, BELOW / up, WIDTH / width, UP / up))
+    seen = window(roofs, points)
     axes.set(xscale="log", yscale="log", xlim=seen[:2], ylim=seen[2:])
     axes.set_xlabel("operational intensity (flop/B)")
-    axes.set_ylabel("flop/s")
-    titled(axes, heading(roofline), bold=True)
+    titled(axes, heading(roofline))
     numbers_in(axes.yaxis, "flop/s")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    gridded(axes)
-    _roofs(axes, roofline, seen)
+    numbers_in(axes.xaxis)
+    _roofs(axes, roofline, roofs, seen)
     _points(axes, points, seen)
+    if parts:
+        _legend(figure, points, names, parts, 1 - legend / width)
     return figure
+
+
+def _filled(points: Sequence[Point]) -> str:
+    """What filled and open marks are."""
+    levels_seen = named_levels(points)
+    return f"filled: predicted, open: roof{f', at {shortened(levels_seen[-1])}' if levels_seen else ''}"
+
+
+def _parts(roofline: Roofline) -> list[str]:
+    """What takes part, as `8 of 128 haswell_core`."""
+    kinds = {}
+    for ceiling in (*roofline.compute[:1], *roofline.memory):
+        used = roofline.at_work(ceiling).count
+        whole = "all" if used >= ceiling.count else f"{count(used)} of"
+        kinds[ceiling.component] = f"{whole} {count(ceiling.count)} {shortened(ceiling.component)}"
+    return ["roof of what runs:", *kinds.values()]
+
+
+def _point_names(points: Sequence[Point]) -> list[str]:
+    several = len({point.application for point in points}) > 1
+    names = [point.name if several or point.kernel is None else point.kernel for point in points]
+    return [f"{number}  {shortened(name)}" for number, name in enumerate(names, 1)]
+
+
+def _roof_name(level: Level) -> str:
+    return f"{shortened(level.text, LONGEST_ROOF)}: {readable(level.rate, 'flop/s')}"
+
+
+def _legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: Sequence[str], left: float) -> None:
+    """What takes part, the points by their numbers, and what the marks stand for."""
+    from matplotlib.lines import Line2D
+
+    applications = list(dict.fromkeys(point.application for point in points))
+    handles = [
+        Line2D(
+            [],
+            [],
+            linestyle="",
+            marker="D" if point.kernel is None else "o",
+            color=MARKED[applications.index(point.application) % len(MARKED)],
+            label=name,
+        )
+        for point, name in zip(points, names, strict=True)
+    ]
+    handles += [
+        Line2D([], [], linestyle="", marker=mark, color=GREY, label=f"at {shortened(level)}")
+        for mark, level in zip(LEVEL_MARKS, named_levels(points)[:-1], strict=False)
+    ]
+    if points:
+        handles.append(Line2D([], [], linestyle="", marker="o", fillstyle="none", color=GREY, label=_filled(points)))
+    figure.legend(handles=handles, loc="upper left", bbox_to_anchor=(left, 1), title="\n".join(parts), alignment="left")
 
 
 def shown_points(roofline: Roofline) -> list[Point]:
@@ -78,17 +171,17 @@ def shown_levels(point: Point) -> list[LevelPoint]:
     return [level for level in point.levels if level.intensity]
 
 
-def window(roofline: Roofline, points: Iterable[Point]) -> Window:
+def window(roofs: Roofs, points: Iterable[Point]) -> Window:
     """Everything with some room around it."""
-    bandwidths = roofline.bandwidths
-    ridges = [roofline.ridge(ceiling, memory) for ceiling in roofline.compute for memory in bandwidths] or [1.0]
+    bandwidths = roofs.bandwidths
+    ridges = [ceiling.rate / memory.rate for ceiling in roofs.compute for memory in bandwidths] or [1.0]
     placed = [level.intensity for point in points for level in shown_levels(point) if level.intensity]
     places = [*ridges, *placed, *(point.place for point in points if point.place)]
     left, right = min(places) / 5, max(places) * 5
     lowest = min(memory.rate for memory in bandwidths) * left if bandwidths else float("inf")
     heights = [
-        *(ceiling.rate for ceiling in roofline.compute),
-        *(height for point in points for height in (point.attainable, point.predicted)),
+        *(ceiling.rate for ceiling in roofs.compute),
+        *(height for point in points for height in (point.reachable, point.predicted)),
     ]
     return Window(left, right, min(lowest, min(heights) / 6), max(heights) * 3)
 
@@ -107,50 +200,46 @@ def levels(compute: Iterable[Ceiling]) -> list[Level]:
     return all_levels
 
 
-def _roofs(axes: Any, roofline: Roofline, seen: Window) -> None:
-    fastest = max((memory.rate for memory in roofline.bandwidths), default=0.0)
-    roofs = levels(roofline.compute)
-    highest = roofs[-1].rate
-    for memory in roofline.bandwidths:
+def _roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: Window) -> None:
+    fastest = max((memory.rate for memory in roofs.bandwidths), default=0.0)
+    heights = levels(roofs.compute)
+    highest = heights[-1].rate
+    for memory in roofs.bandwidths:
         ridge = highest / memory.rate
-        colour, width = ("#222222", 1.6) if memory in roofline.memory else (CACHES, 1.0)
+        colour, width = (INK, 1.6) if memory in roofs.memory else (GREY, 1.0)
         axes.plot([seen.left, ridge], [seen.left * memory.rate, highest], color=colour, linewidth=width)
-        if memory.peak is not None and memory in roofline.memory:  # what the data sheet says, and no times use
+        if memory.peak is not None and memory in roofs.memory:  # what the data sheet says, and no times use
             ends = [seen.left, highest / memory.peak]
             axes.plot(ends, [seen.left * memory.peak, highest], color=colour, linewidth=0.8, linestyle=":")
-    for level in roofs:
+    for level in heights:
         start = level.rate / fastest if fastest else seen.left
         top = level.rate == highest
-        colour = COLOURS[level.precision]
-        axes.plot([start, seen.right], [level.rate] * 2, color=colour, linewidth=1.8 if top else 1.0)
-    heights = spread([_height(level.rate, seen) for level in roofs])
-    for level, height in zip(roofs, heights, strict=True):
-        text = f"{level.text}: {readable(level.rate, 'flop/s')}"
-        axes.text(
-            1.01, height, text, transform=axes.transAxes, va="center", fontsize=7.5, color=COLOURS[level.precision]
-        )
-    _bandwidths(axes, roofline, seen)
+        axes.plot([start, seen.right], [level.rate] * 2, color=COLOURS[level.precision], linewidth=1.8 if top else 1.0)
+    name_ends(
+        axes,
+        UP,
+        [(_roof_name(level), seen.right, level.rate, COLOURS[level.precision]) for level in heights],
+        2 * LONGEST_ROOF,
+    )
+    _bandwidths(axes, slopes(roofs, roofline), seen)
 
 
-def _bandwidths(axes: Any, roofline: Roofline, seen: Window) -> None:
+def _bandwidths(axes: Any, names: Mapping[float, str], seen: Window) -> None:
     """Their names, along the roofs; where roofs are close, one name begins behind the other."""
     from math import atan2, degrees
 
-    width, height = axes.get_figure().get_size_inches() * axes.get_position().size
-    across, up = width / log10(seen.right / seen.left), height / log10(seen.top / seen.bottom)
-    names = slopes(roofline)
+    across, up = WIDTH / log10(seen.right / seen.left), UP / log10(seen.top / seen.bottom)
     for (rate, text), turn in zip(names.items(), turns([log10(rate) * up for rate in names]), strict=True):
-        x = seen.left * 1.15 * 10 ** (turn * NAME_WIDTH / across)
+        x = max(seen.left, seen.bottom / rate) * 10 ** ((0.12 + turn * NAME_WIDTH) / across)
         axes.annotate(
-            f"{text}: {readable(rate, 'B/s')}",
+            f"{shortened(text)}: {readable(rate, 'B/s')}",
             (x, x * rate),
             xytext=(-3, 5),
             textcoords="offset points",
             rotation=degrees(atan2(up, across)),
             rotation_mode="anchor",
-            fontsize=8,
-            color="#222222",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5} if turn else None,
+            color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.85},
         )
 
 
@@ -163,11 +252,11 @@ def turns(heights: Sequence[float]) -> list[int]:
     return [numbers[height] for height in heights]
 
 
-def slopes(roofline: Roofline) -> dict[float, str]:
+def slopes(roofs: Roofs, roofline: Roofline) -> dict[float, str]:
     """What the bandwidths are called, those of one rate together."""
     texts: dict[float, str] = {}
-    for memory in roofline.bandwidths:
-        name = label(memory, roofline)
+    for memory, whole in zip(roofs.bandwidths, roofline.bandwidths, strict=True):
+        name = label(whole, roofline)
         texts[memory.rate] = f"{texts[memory.rate]} = {name}" if memory.rate in texts else name
     return texts
 
@@ -175,14 +264,6 @@ def slopes(roofline: Roofline) -> dict[float, str]:
 def _height(rate: float, seen: Window) -> float:
     """As a part of the picture's height."""
     return log10(rate / seen.bottom) / log10(seen.top / seen.bottom)
-
-
-def spread(heights: Sequence[float]) -> list[float]:
-    """Rising heights, moved up as little as keeps labels apart."""
-    places: list[float] = []
-    for height in heights:
-        places.append(max(height, places[-1] + LEAST_GAP) if places else height)
-    return places
 
 
 def _place(point: Point, seen: Window) -> tuple[float, float]:
@@ -204,51 +285,25 @@ def depths(places: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def _points(axes: Any, points: Sequence[Point], seen: Window) -> None:
-    """What is predicted is filled, what is attainable open; a number leads to the name."""
+    """What is predicted is filled, what the roof leaves open; a number leads to the name."""
     applications = list(dict.fromkeys(point.application for point in points))
-    lines = []
     below = depths([_place(point, seen) for point in points])
     for number, point in enumerate(points, 1):
-        colour = MARKS[applications.index(point.application) % len(MARKS)]
+        colour = MARKED[applications.index(point.application) % len(MARKED)]
         mark, size = ("D", 7) if point.kernel is None else ("o", 5)
         x = [point.place or seen.left] * 2
-        axes.plot(x, [point.predicted, point.attainable], color=colour, linewidth=0.8, linestyle=":", zorder=3)
-        axes.plot(x[:1], [point.attainable], mark, color=colour, fillstyle="none", markersize=size, zorder=4)
+        axes.plot(x, [point.predicted, point.reachable], color=colour, linewidth=0.8, linestyle=":", zorder=3)
+        axes.plot(x[:1], [point.reachable], mark, color=colour, fillstyle="none", markersize=size + 2, zorder=4)
         if point.intensity:
             axes.plot(x[:1], [point.predicted], mark, color=colour, markersize=size, zorder=5)
         _levels(axes, point, colour)
-        axes.annotate(
-            str(number),
-            (x[0], point.predicted),
-            xytext=(0, -13 - 8 * below[number - 1]),
-            textcoords="offset points",
-            ha="center",
-            fontsize=7,
-            color=colour,
-        )
-        lines.append((f"{number}  {point.name}", colour))
-    for place, (text, colour) in enumerate(lines):
-        axes.text(NAMES, 0.98 - 0.04 * place, text, transform=axes.transAxes, fontsize=7.5, color=colour)
-    if lines:
-        height = 0.93 - 0.04 * len(lines)
-        key = "diamond: application, circle: kernel\nfilled: predicted, open: attainable"
-        axes.text(NAMES, height, key, transform=axes.transAxes, fontsize=7, color="#555555")
-        if marks := _marks(points):
-            axes.text(NAMES, height - 0.015, marks, transform=axes.transAxes, va="top", fontsize=7, color="#555555")
+        where: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "color": INK}
+        axes.annotate(str(number), (x[0], point.predicted), xytext=(0, -15 - 10 * below[number - 1]), **where)
 
 
 def named_levels(points: Sequence[Point]) -> list[str]:
     """The caches and the memory at which points have a mark, the nearest to the core first."""
     return [level.level for level in next((point.levels for point in points if point.levels), ())]
-
-
-def _marks(points: Sequence[Point]) -> str:
-    """What the marks of the levels stand for, a line each."""
-    if not (levels := named_levels(points)):
-        return ""
-    *caches, memory = levels
-    marks = [f"{mark} at {name}" for mark, name in zip(LEVEL_MARKS.values(), caches, strict=False)]
-    return "\n".join([*marks, f"diamond, circle: at {memory}"])
 
 
 def _levels(axes: Any, point: Point, colour: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 from aspenpy.advice.scalability import Scalability, Scaled
 from aspenpy.report.design_space import configured
-from aspenpy.report.drawing import STYLES, gridded, numbers_in
 from aspenpy.report.problem import problem_data, problem_note
+from aspenpy.tables.drawing import BLACK, STYLES, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import count, seconds, share
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
@@ -113,23 +114,29 @@ def _long(scaled: Scaled) -> list[_Row]:
     return [_Row(item, point) for item in scaled.scalings for point in _points(item)]
 
 
+@styled
 def draw(scaled: Scaled) -> Any:
     """A matplotlib figure: strong and weak scaling, a line for each input and configuration, the knee marked."""
     from matplotlib.figure import Figure
 
     modes = list(dict.fromkeys(item.mode for item in scaled.scalings))
-    figure = Figure(figsize=(5.2 * len(modes), 4), layout="constrained")
+    lines = max(sum(item.mode == mode for item in scaled.scalings) for mode in modes)
+    figure = Figure(figsize=(5.2 * len(modes), 4 + 0.2 * lines), layout="constrained")
     panels = figure.subplots(1, len(modes), squeeze=False)[0]
     for axes, mode in zip(panels, modes, strict=True):
         items = [item for item in scaled.scalings if item.mode == mode]
-        for place, item in enumerate(items):
+        for item, style in zip(items, cycle(STYLES), strict=False):
             times = [point.time for point in item.points]
             label = ", ".join(filter(None, (item.settings, configured(item.configuration))))
-            axes.plot(item.nodes, times, label=label, **STYLES[place % len(STYLES)])
+            axes.plot(item.nodes, times, label=shortened(label, LONGEST_LABEL), **style)
             if item.knee is not None:
-                axes.plot([item.knee], [times[item.nodes.index(item.knee)]], "o", color="black", markersize=4)
-        axes.set(xscale="log", yscale="log", xlabel="nodes", title=f"{mode} scaling")
+                axes.plot([item.knee], [times[item.nodes.index(item.knee)]], "o", color=BLACK)
+        axes.set(xscale="log", yscale="log", xlabel="nodes")
+        titled(axes, f"{mode} scaling")
+        numbers_in(axes.xaxis)
         numbers_in(axes.yaxis, "s")
-        gridded(axes)
-        axes.legend(frameon=False, fontsize=7)
+        axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.14))
     return figure
+
+
+LONGEST_LABEL = 64  # characters of a configuration

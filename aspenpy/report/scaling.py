@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, numbers_in
 from aspenpy.report.prediction import bound_ranks, served, subject
 from aspenpy.studies.explore.scaling import Point, Scaling
+from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, at_points, name_ends, numbers_in, styled, titled
 from aspenpy.tables.numbers import count, counted, seconds, share
 from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Table, facts, table
 
@@ -100,40 +101,59 @@ def _times(value: float) -> str:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
-CALL_COLOURS = (PURPLE, ORANGE, SKY, BLACK)
+UP = 4.4  # inches of the times; the shares below have a half
 
 
+@styled
 def draw(scaling: Scaling) -> Any:
     """A matplotlib figure: above the times, below efficiency and the part of communication."""
     from matplotlib.figure import Figure
 
     points = scaling.points
     ranks = [point.ranks for point in points]
-    figure = Figure(figsize=(9.5, 7))
-    above = figure.add_axes((0.09, 0.42, 0.68, 0.51))
-    below = figure.add_axes((0.09, 0.08, 0.68, 0.28), sharex=above)
-    above.set(xscale="log", yscale="log")
-    above.set_title(heading(scaling), loc="left")
-    above.plot(ranks, [point.time for point in points], color=BLUE, linewidth=2, label="time")
+    figure = Figure(figsize=(9, 1.5 * UP + 1), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    above.set(xscale="log", yscale="log", ylabel="time")
+    titled(above, heading(scaling))
+    lines = _lines(scaling)
+    for text, line, values in lines:
+        above.plot([at for at, _ in values], [value for _, value in values], label=text, **line)
     if scaling.mode == "strong":
-        ideal = [points[0].time * ranks[0] / each for each in ranks]
-        above.plot(ranks, ideal, color="#999999", linestyle=":", label="with full efficiency")
         fastest = scaling.fastest
-        above.plot([fastest.ranks], [fastest.time], "o", color=GREEN, label=f"fastest, on {count(fastest.ranks)}")
+        above.plot([fastest.ranks], [fastest.time], "o", color=BLACK, markersize=7, zorder=5)
+        told = {"textcoords": "offset points", "ha": "right", "va": "bottom", "color": INK}
+        above.annotate(f"fastest, on {count(fastest.ranks)}", (fastest.ranks, fastest.time), (-4, 7), **told)
+    shares = (
+        ("efficiency", STYLES[0], [100 * point.efficiency for point in points]),
+        ("communication", STYLES[1], [100 * point.share for point in points]),
+    )
+    for text, line, percents in shares:
+        below.plot(ranks, percents, label=text, **line)
+    below.set(xlabel="ranks", ylabel="%", ylim=(0, max(105, *(100 * point.efficiency for point in points))))
+    at_points(above.xaxis, ranks, "", MOST_RANKS)
+    numbers_in(above.yaxis, "s")
+    name_ends(above, UP, [(text, *values[-1], line["color"]) for text, line, values in lines])
+    name_ends(below, UP / 2, [(text, ranks[-1], percents[-1], line["color"]) for text, line, percents in shares])
+    return figure
+
+
+MOST_RANKS = 10  # numbers of ranks that are written along the axis each
+
+Line = tuple[str, dict[str, Any], Sequence[tuple[float, float]]]
+"""A name, a style, and the points."""
+
+
+def _lines(scaling: Scaling) -> list[Line]:
+    """The time, what it were with full efficiency, communication, and the calls that take longest."""
+    points = scaling.points
+    lines: list[Line] = [("time", STYLES[0], [(point.ranks, point.time) for point in points])]
+    if scaling.mode == "strong":
+        ideal = [(point.ranks, points[0].time * points[0].ranks / point.ranks) for point in points]
+        lines.append(("with full efficiency", {"color": GREY, "linestyle": ":", "linewidth": 1}, ideal))
     talking = [(point.ranks, point.communication) for point in points if point.communication > 0]
     if talking:
-        above.plot(*zip(*talking, strict=True), color=VERMILION, linewidth=2, label="of it, communication")
-    for name, colour in zip(scaling.calls, CALL_COLOURS, strict=False):
+        lines.append(("of it, communication", STYLES[1], talking))
+    for name, style in zip(scaling.calls, STYLES[2:], strict=False):
         spent = [(point.ranks, dict(point.calls)[name]) for point in points if name in dict(point.calls)]
-        above.plot(*zip(*spent, strict=True), color=colour, linewidth=1, linestyle="--", label=name)
-    above.set_ylabel("time")
-    numbers_in(above.yaxis, "s")
-    below.plot(ranks, [100 * point.efficiency for point in points], color=BLUE, linewidth=2, label="efficiency")
-    below.plot(ranks, [100 * point.share for point in points], color=VERMILION, linewidth=2, label="communication")
-    below.set(xlabel="ranks", ylabel="%", ylim=(0, max(105, *(100 * point.efficiency for point in points))))
-    below.xaxis.set_major_formatter(lambda value, _: f"{value / 1e6:g} M" if value >= 1e6 else f"{value:,g}")
-    for axes in (above, below):
-        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-        axes.grid(color="#dddddd", linewidth=0.6)
-    above.tick_params(labelbottom=False)
-    return figure
+        lines.append((name, style | {"linewidth": 1.2}, spent))
+    return [line for line in lines if line[2]]

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from aspenpy.answers.metrics import metric
 from aspenpy.expr.printer import text_if_short
 from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import BLUE, VERMILION, numbers_in, titled
 from aspenpy.studies.explore.elasticity import Elasticities, Elasticity
 from aspenpy.studies.explore.methods import Found
 from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.studies.explore.variance import Morris, Sobol
+from aspenpy.tables.drawing import EDGE, FILLS, GREY, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import quantity
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
@@ -221,6 +221,7 @@ def tornado(result: Found, subject: str, unit: str) -> Tornado:
     return Tornado(tuple(sorted(bars, key=lambda bar: bar[1] - bar[2])), axis, f"{subject}: {title}")
 
 
+@styled
 def draw(result: Found, subject: str, unit: str) -> Any:
     """A matplotlib figure: a bar for each parameter, the longest on top; those that would be no pixel are counted."""
     from matplotlib.figure import Figure
@@ -229,28 +230,23 @@ def draw(result: Found, subject: str, unit: str) -> Any:
     longest = max((high - low for _, low, high in found.bars), default=0.0)
     seen = [bar for bar in found.bars if bar[2] - bar[1] > SHORTEST * longest] or found.bars
     bars = seen[:MOST_BARS][::-1]
-    figure = Figure(figsize=(7, 1.2 + 0.32 * max(3, len(bars))), layout="constrained")
+    figure = Figure(figsize=(7, 1.2 + 0.26 * max(3, len(bars))), layout="constrained")
     axes = figure.add_subplot()
     for place, (_, low, high) in enumerate(bars):
         left, right = min(low, found.axis), max(high, found.axis)
-        axes.barh(place, found.axis - left, left=left, height=0.62, color=BLUE)
-        axes.barh(place, right - found.axis, left=found.axis, height=0.62, color=VERMILION)
+        axes.barh(place, found.axis - left, left=left, height=0.62, **EDGE, **FILLS[0])
+        axes.barh(place, right - found.axis, left=found.axis, height=0.62, **EDGE, **FILLS[4])
     axes.axvline(found.axis, color="black", linewidth=1)
-    axes.set_yticks(range(len(bars)), [label for label, _, _ in bars])
+    axes.set_yticks(range(len(bars)), [shortened(label) for label, _, _ in bars])
+    axes.set_ylim(-0.6, max(3, len(bars)) - 0.4)
     axes.use_sticky_edges = False  # else a bar that begins or ends at the frame looks cut
     axes.margins(x=0.06)
     if len(bars) < len(found.bars):
-        axes.set_xlabel(
-            f"{len(found.bars) - len(bars)} more have shorter bars", fontsize=8, color="#555555", loc="left"
-        )
-    if isinstance(result, Effects | Morris):
-        numbers_in(axes.xaxis, unit)
+        axes.set_xlabel(f"{len(found.bars) - len(bars)} more have shorter bars", color=GREY, loc="left")
     lowest, highest = min(low for _, low, _ in bars), max(high for _, _, high in bars)
     if isinstance(result, Effects) and lowest > 0 and highest > 100 * lowest:
         axes.set_xscale("log")
-        axes.xaxis.set_minor_formatter("")
-    axes.grid(visible=True, axis="x", linewidth=0.5, alpha=0.4)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    numbers_in(axes.xaxis, unit if isinstance(result, Effects | Morris) else "")
+    axes.grid(visible=False, axis="y")
     titled(axes, found.title)
     return figure

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import VERMILION, titled
 from aspenpy.studies.learnt.dvfs import Dvfs
 from aspenpy.studies.learnt.speedup import Spot, surface_tables, sweet_spots
+from aspenpy.tables.drawing import MAP, VERMILION, styled, titled
 from aspenpy.tables.table import CSV, JSON, Column, Report, facts, table
 
 
@@ -32,6 +32,7 @@ def report(found: Dvfs) -> Report:
     return Report(heading, {"clock": model.clock, **seconds}, parts, found.prediction.diagnostics)
 
 
+@styled
 def draw(found: Dvfs) -> Any:
     """A matplotlib figure of the surface."""
     from matplotlib.figure import Figure
@@ -52,20 +53,20 @@ def draw_surface(figure: Any, axes: Any, found: Sequence[Spot], what: str) -> No
     low, high = min(values.values()), max(values.values())
     norm = LogNorm(low, high if high > low else 1.01 * low)
     rows = [[values[count, clock] for clock in clocks] for count in counts]
-    image = axes.imshow(rows, origin="lower", aspect="auto", norm=norm, cmap="cividis")
+    image = axes.imshow(rows, origin="lower", aspect="auto", norm=norm, cmap=MAP)
     for (count, clock), value in values.items():
-        colour = "white" if norm(value) < 0.6 else "black"
+        colour = "white" if norm(value) < 0.5 else "black"
         place = clocks.index(clock), counts.index(count)
-        axes.text(*place, f"{value:.3g}", ha="center", va="center", fontsize=8, color=colour)
+        axes.text(*place, f"{value:.3g}", ha="center", va="center", color=colour)
     axes.set_xticks(range(len(clocks)), [readable(clock, "Hz") for clock in clocks])
     axes.set_yticks(range(len(counts)), [str(count) for count in counts])
     axes.set_xlabel("clock")
     axes.set_ylabel("processors")
-    axes.tick_params(labelsize=8)
+    axes.grid(visible=False)
     bar = figure.colorbar(image, ax=axes, ticks=[tick for tick in (1, 2, 5, 10, 20, 50, 100) if low <= tick <= high])
     bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     bar.ax.minorticks_off()
-    bar.set_label("speedup over one processor at the lowest clock", fontsize=8)
+    bar.set_label("speedup over one processor at the lowest clock")
     titled(axes, f"speedup of {what}")
     for aim, spot in sweet_spots(found):
         if aim == "energy-delay":
@@ -78,4 +79,4 @@ def _frame(axes: Any, corner: tuple[float, float]) -> None:
 
     label = "least energy-delay product"
     axes.add_patch(Rectangle(corner, 0.96, 0.96, fill=False, edgecolor=VERMILION, linewidth=2.5, label=label))
-    axes.legend(fontsize=8, frameon=False, loc="upper right", bbox_to_anchor=(1, -0.1))
+    axes.legend(loc="upper right", bbox_to_anchor=(1, -0.1))

@@ -11,9 +11,9 @@ from aspenpy.engine.reasons import REASONS
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import readable
 from aspenpy.models.units import unit_of_parameter
-from aspenpy.report.drawing import STYLES, numbers_in, titled
 from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
 from aspenpy.studies.sweeps.study import Study, label
+from aspenpy.tables.drawing import MAP, SHADE, STYLES, at_points, name_ends, numbers_in, styled, titled
 from aspenpy.tables.numbers import Amount, counted
 from aspenpy.tables.table import CSV, TEXT, Column, Report, Table
 
@@ -119,10 +119,13 @@ def _value(unit: str, value: Any) -> str:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
+WIDTH, UP = 7, 4.4  # inches
+MOST_ACROSS, MOST_UP = 7, 12  # points of an axis that have a number each
 MOST_LINES = 12  # lines that a reader tells apart in one picture
 WIDE = 50  # an axis whose ends are so many times apart is drawn logarithmically
 
 
+@styled
 def draw(result: SweepResult) -> Any:
     """A matplotlib Figure of the first metric."""
     from matplotlib.figure import Figure
@@ -138,14 +141,17 @@ def draw(result: SweepResult) -> Any:
         fail("no-picture", "a map is drawn over two axes alone", hint="draw one picture for each " + categories[0])
     if not maps and values[..., 0].size > MOST_LINES:
         fail("no-picture", f"a picture has at most {MOST_LINES} lines, and here are {values[..., 0].size}")
-    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    figure = Figure(figsize=(WIDTH, UP), layout="constrained")
     axes = figure.add_subplot()
     (_map if maps else _lines)(figure, axes, result, name, numeric)
     case = result.study.cases[0]
-    for along, name_along in zip((axes.xaxis, axes.yaxis), reversed(numeric), strict=False):
+    across = MOST_ACROSS if maps else MOST_ACROSS - 1
+    for along, name_along, most in zip((axes.xaxis, axes.yaxis), reversed(numeric), (across, MOST_UP), strict=False):
         along.set_label_text(name_along)
-        if unit := unit_of_parameter(name_along, case.application, case.required_machine):
-            numbers_in(along, unit)
+        unit = unit_of_parameter(name_along, case.application, case.required_machine) or ""
+        at_points(along, _places_along(result, name_along), unit, most)
+    if not maps:
+        _names(axes, [_label(result, place) for place in range(len(axes.get_lines()))])
     title = f"by {', '.join(categories)}" if categories else f"{case.application.name} on {case.required_machine.name}"
     titled(axes, f"{name}: {title}")
     return figure
@@ -158,15 +164,26 @@ def _lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list
     rows = variable.values.reshape(-1, variable.shape[-1])
     labels = [_label(result, place) for place in range(len(rows))]
     for place, (row, text) in enumerate(zip(rows, labels, strict=True)):
-        axes.plot(x, row, label=text, linewidth=1.8, **STYLES[place % len(STYLES)], marker=_mark(row, place))
+        axes.plot(x, row, label=text, **STYLES[place % len(STYLES)], marker=_mark(row, place))
     axes.set_xscale(_scale(x))
     axes.set_yscale(_scale(rows))
     axes.set_ylabel(name)
-    if variable.unit:
-        numbers_in(axes.yaxis, variable.unit)
-    axes.grid(visible=True, which="major", linewidth=0.5, alpha=0.4)
-    if len(rows) > 1:
-        axes.legend(frameon=False)
+    numbers_in(axes.yaxis, variable.unit or "")
+
+
+def _places_along(result: SweepResult, name: str) -> list[float]:
+    """Where the points of an axis are; more than have a number each where it is numbered evenly."""
+    return list(result.coords[name][1]) if name in result.coords else [0.0] * (MOST_UP + 1)
+
+
+def _names(axes: Any, labels: list[str]) -> None:
+    """Of several lines, each behind its last point."""
+    lines = axes.get_lines() if len(labels) > 1 else ()
+    ends = []
+    for line, text in zip(lines, labels, strict=False):
+        known = [(x, y) for x, y in zip(*line.get_data(), strict=True) if numpy.isfinite(y)]
+        ends += [(text, *known[-1], line.get_color())] if known else []
+    name_ends(axes, UP - 0.9, ends)
 
 
 def _mark(row: Any, place: int) -> str | None:
@@ -191,15 +208,15 @@ def _map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[s
     logarithmic = _scale(values) == "log"
     norm = LogNorm(numpy.nanmin(values), numpy.nanmax(values)) if logarithmic else None
     # The edges of cells lie between the points, in the scale of the axis.
-    mesh = axes.pcolormesh(_edges(x), _edges(y), values, norm=norm, cmap="cividis", shading="flat")
+    mesh = axes.pcolormesh(_edges(x), _edges(y), values, norm=norm, cmap=MAP, shading="flat")
     mesh.set_rasterized(True)
-    axes.set_facecolor("#dddddd")
+    axes.grid(visible=False)
+    axes.set_facecolor(SHADE)
     axes.set_xscale(_scale(x))
     axes.set_yscale(_scale(y))
     bar = figure.colorbar(mesh, ax=axes)
     bar.set_label(name)
-    if variable.unit:
-        numbers_in(bar.ax.yaxis, variable.unit)
+    numbers_in(bar.ax.yaxis, variable.unit or "")
 
 
 def _edges(values: Any) -> Any:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.sampled import Sampled
 from aspenpy.advice.throttled import Restriction, Throttled
 from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import STYLES, gridded
 from aspenpy.report.problem import problem_note
+from aspenpy.tables.drawing import STYLES, name_ends, numbers_in, styled
 from aspenpy.tables.numbers import count, ratio, share
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, table
 
@@ -114,16 +115,22 @@ def _interval(found: Sampled, unit: str) -> str:
     return f"{readable(found.low, unit)} to {readable(found.high, unit)} instead of {readable(found.stated, unit)}"
 
 
+WIDTH, UP = 7, 4.2  # inches
+
+
+@styled
 def draw(throttled: Throttled) -> Any:
     """A matplotlib figure: the runtime over what is left of each."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 3.6), layout="constrained")
+    figure = Figure(figsize=(WIDTH, UP), layout="constrained")
     axes = figure.subplots()
-    for place, item in enumerate(throttled.restrictions):
+    ends = []
+    for item, style in zip(throttled.restrictions, cycle(STYLES), strict=False):
         percents = [100 * part for part in item.parts]
-        axes.plot(percents, item.losses, label=named(item.component), **STYLES[place % len(STYLES)])
+        axes.plot(percents, item.losses, label=named(item.component), **style)
+        ends.append((named(item.component), percents[-1], item.losses[-1], style["color"]))
     axes.set(xlabel="% left", ylabel="times the runtime", xlim=(100, 100 * throttled.parts[-1]))
-    gridded(axes)
-    axes.legend(frameon=False, fontsize=8)
+    numbers_in(axes.yaxis)
+    name_ends(axes, UP - 0.8, ends)
     return figure

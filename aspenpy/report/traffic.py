@@ -7,8 +7,8 @@ from typing import Any
 from aspenpy.answers.traffic import LevelTotal, RangedUse, Traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, numbers_in, titled
 from aspenpy.report.prediction import subject
+from aspenpy.tables.drawing import EDGE, FILLS, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import expected, quantity
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, columns, table
 
@@ -107,38 +107,41 @@ def _by_kernel(traffic: Traffic) -> Table:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW, "#999999")  # of accesses, the last for all others
-
-
+@styled
 def draw(traffic: Traffic) -> Any:
     """A matplotlib figure: the bytes that each level serves, one bar a level, a part for each access."""
     from matplotlib.figure import Figure
 
     names = [level.name for level in traffic.levels]
     below = [*names[1:], "memory"]
-    figure = Figure(figsize=(9, 1.6 + 0.6 * len(names)), layout="constrained")
+    labels = [label for label in _labels(traffic) if any(_bytes(traffic, label, name) for name in names)]
+    if len(labels) > len(FILLS):
+        labels = [*labels[: len(FILLS) - 1], OTHERS]
+    figure = Figure(figsize=(9, max(2.2 + 0.5 * len(names), 0.7 + 0.2 * len(labels))), layout="constrained")
     axes = figure.add_subplot()
     starts = [0.0] * len(names)
-    labelled: set[str] = set()
-    for place, label in enumerate(_labels(traffic)):
-        widths = [_bytes(traffic, label, name) for name in names]
-        colour = COLOURS[min(place, len(COLOURS) - 1)]
-        shown = label if colour not in labelled else None
-        labelled.add(colour)
-        axes.barh(range(len(names)), widths, left=starts, color=colour, label=shown, height=0.6)
+    totals = {name: sum(use.bytes for use in traffic.uses if use.level == name) for name in names}
+    for place, label in enumerate(labels):
+        rest = [totals[name] - start for name, start in zip(names, starts, strict=True)]
+        widths = rest if label == OTHERS else [_bytes(traffic, label, name) for name in names]
+        axes.barh(range(len(names)), widths, left=starts, height=0.6, label=shortened(label), **EDGE, **FILLS[place])
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
     for place, total in enumerate(starts):
-        beside: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 9}
-        axes.annotate(readable(total, "B"), (total, place), **beside)
-    axes.set_yticks(range(len(names)), [f"{name} – {lower}" for name, lower in zip(names, below, strict=True)])
+        axes.annotate(readable(total, "B"), (total, place), xytext=(4, 0), textcoords="offset points", va="center")
+    ticks = [f"{shortened(name, 24)} – {shortened(lower, 24)}" for name, lower in zip(names, below, strict=True)]
+    axes.set_yticks(range(len(names)), ticks)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.15 * max([*starts, 1e-300]))
+    axes.grid(visible=False, axis="y")
     numbers_in(axes.xaxis, "B")
     axes.set_xlabel("moved between the two")
-    titled(axes, traffic.prediction.where, bold=True)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(fontsize=8, loc="outside right upper", frameon=False)
+    titled(axes, traffic.prediction.where)
+    if labels:
+        figure.legend(loc="outside right upper")
     return figure
+
+
+OTHERS = "all others"
 
 
 def _labels(traffic: Traffic) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from aspenpy.report.drawing import BLUE, VERMILION, gridded, numbers_in, titled
 from aspenpy.studies.validated import NEAR, Point, Validation
+from aspenpy.tables.drawing import GREY, SHADE, STYLES, VERMILION, at_points, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import share
 from aspenpy.tables.table import DATA, TEXT, Column, Report, Table, facts, table
 
@@ -75,33 +75,46 @@ def _kernels(found: Validation) -> Table:
     return table(heads, last.kernels, "kernels", title=f"kernels at {_where(last)}")
 
 
+WIDTH, UP = 7, 4.0  # inches of the times
+
+
+@styled
 def draw(found: Validation) -> Any:
     """A matplotlib figure: above the predicted and measured times over the first axis, below their ratio."""
     from matplotlib.figure import Figure
 
     name = next(iter(found.points[0].values))
     at = [point.values[name] for point in found.points]
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    above.set(xscale="log", yscale="log")
-    above.plot(at, [point.least for point in found.points], "o", color=VERMILION, label="measured")
-    above.plot(at, [point.predicted for point in found.points], "-", color=BLUE, label="predicted")
-    for point, place in zip(found.points, at, strict=True):
-        above.annotate(
-            point.bound_by or "",
-            (place, point.predicted),
-            fontsize=6,
-            rotation=30,
-            xytext=(0, 6),
-            textcoords="offset points",
-        )
-    numbers_in(above.yaxis, "s")
-    above.legend(fontsize=8, frameon=False)
+    wide = min(at) > 0 and max(at) > WIDE * min(at)
+    figure = Figure(figsize=(WIDTH, 1.4 * UP + 1), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1.2))
+    above.set(xscale="log" if wide else "linear", yscale="log", ylabel="runtime")
+    measured = [point.least for point in found.points]
+    predicted = [point.predicted for point in found.points]
+    above.plot(at, predicted, label="predicted", marker="s", **STYLES[0])
+    above.plot(at, measured, "o", label="measured", color=VERMILION, markerfacecolor="white", markersize=7)
+    _bounds(above, found, at)
     titled(above, f"{found.case.application.name} on {found.case.required_machine.name}")
-    below.axhline(1, color="#999999", linewidth=1)
-    below.axhspan(1 / NEAR, NEAR, color="#eeeeee")
-    below.plot(at, [point.ratio for point in found.points], "o-", color=BLUE)
+    below.axhline(1, color=GREY, linewidth=1)
+    below.axhspan(1 / NEAR, NEAR, color=SHADE, zorder=0)
+    below.plot(at, [point.ratio for point in found.points], marker="s", **STYLES[0])
     below.set(yscale="log", xlabel=name, ylabel="predicted/measured")
-    for axes in (above, below):
-        gridded(axes)
+    at_points(below.xaxis, at, "", MOST_PLACES)
+    numbers_in(above.yaxis, "s")
+    numbers_in(below.yaxis)
+    above.legend(loc="upper left")
     return figure
+
+
+WIDE = 20  # an axis whose ends are so many times apart is logarithmic
+MOST_PLACES = 8  # points with a number each
+
+
+def _bounds(axes: Any, found: Validation, at: list[float]) -> None:
+    """What each prediction is bound by, where that is another than at the point before."""
+    before = None
+    for point, x in zip(found.points, at, strict=True):
+        if point.bound_by and point.bound_by != before:
+            beside: dict[str, Any] = {"textcoords": "offset points", "va": "top", "color": GREY}
+            axes.annotate(f"bound by {shortened(point.bound_by)}", (x, point.predicted), xytext=(6, -8), **beside)
+        before = point.bound_by

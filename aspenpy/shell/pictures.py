@@ -8,6 +8,7 @@ from typing import Any
 
 from aspenpy.language.files import replacing, require_writable
 from aspenpy.shell.failure import CommandError, writing
+from aspenpy.tables.drawing import style
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -27,10 +28,7 @@ def save(path: str, draw: Callable[[], Any]) -> None:
     """Writes the figure that `draw` makes into a file, in the format that its name ends with."""
     suffix = os.path.splitext(path)[1].lower()
     require_drawable(path)
-    import matplotlib
-
-    # Text stays text, and the same picture is the same file: no date, no random names of its parts.
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
+    with style():  # with no date in it, the same picture is the same file
         figure = draw()
         with writing(path), replacing(path) as unfinished:
             metadata = {"Date": None} if suffix == ".svg" else None

@@ -7,7 +7,9 @@ import io
 import math
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
+from typing import Any
 
+from aspenpy.tables.drawing import STYLES, name_ends, numbers_in, style, styled
 from aspenpy.tables.layout import width
 from aspenpy.tables.numbers import Amount, count, setting, worth
 from aspenpy.tables.table import Plot
@@ -114,28 +116,38 @@ def _line(first: tuple[int, int], last: tuple[int, int]) -> Iterator[tuple[int, 
 
 # -- as a picture ----------------------------------------------------------------------------------
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by all (Okabe and Ito, 2008)
+WIDTH, UP = 6.4, 3.6  # inches
 
 
 def as_svg(plot: Plot) -> str:
     """The picture as an element of a page; the same plot is the same text."""
-    import matplotlib
+    text = io.StringIO()
+    with style():
+        draw(plot).savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()[text.getvalue().index("<svg") :].strip()
+
+
+@styled
+def draw(plot: Plot) -> Any:
+    """A matplotlib figure."""
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
-        figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-        axes = figure.add_subplot()
-        for (name, heights), color in zip(plot.curves.items(), cycle(COLORS)):
-            axes.plot(plot.xs, heights, color=color, linewidth=1.8, label=name)
-        if len(plot.curves) > 1:
-            axes.legend()
-        known = [height for heights in plot.curves.values() for height in heights if height == height]
-        axes.set_xscale("log" if plot.log else "linear")
-        axes.set_yscale("log" if min(known) > 0 and max(known) > 1000 * min(known) else "linear")
-        axes.set_xlabel(plot.parameter)
-        what = ", ".join(plot.curves)
-        axes.set_ylabel(f"{what} ({plot.unit})" if plot.unit else what)
-        axes.grid(visible=True, which="major", linewidth=0.5, alpha=0.4)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()[text.getvalue().index("<svg") :].strip()
+    figure = Figure(figsize=(WIDTH, UP), layout="constrained")
+    axes = figure.add_subplot()
+    for (name, heights), line in zip(plot.curves.items(), cycle(STYLES)):
+        axes.plot(plot.xs, heights, label=name, **line)
+    known = [height for heights in plot.curves.values() for height in heights if height == height]
+    axes.set_xscale("log" if plot.log else "linear")
+    axes.set_yscale("log" if min(known) > 0 and max(known) > WIDE * min(known) else "linear")
+    axes.set_xlabel(plot.parameter)
+    axes.set_ylabel(", ".join(plot.curves) if len(plot.curves) < 3 else "")
+    numbers_in(axes.xaxis)
+    numbers_in(axes.yaxis, plot.unit)
+    if len(plot.curves) > 1:
+        lasts = (
+            (name, [(x, y) for x, y in zip(plot.xs, heights, strict=True) if y == y])
+            for name, heights in plot.curves.items()
+        )
+        colours = (line["color"] for line in cycle(STYLES))
+        name_ends(axes, UP - 0.8, [(name, *last[-1], next(colours)) for name, last in lasts if last])
+    return figure

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.report.roofline_picture import LEAST_GAP, depths, spread
+from aspenpy.report.roofline_picture import depths
+from aspenpy.tables.drawing import spread
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -91,11 +92,13 @@ def test_picture(run: Runner, models: Path, suffix: str, begins: bytes) -> None:
     drawn = (models / f"roof{suffix}").read_bytes()
     assert drawn.startswith(begins)
     if suffix == ".svg":
-        assert all(text in drawn for text in (b"dp: 4 Gflop/s", b"Memory: 20 GB/s", b"axpy.axpy"))
+        roof = (b"roof of what runs:", b"all 8 Core", b"all 2 Memory", b"dp: 4 Gflop/s", b"Memory: 20 GB/s")
+        assert all(text in drawn for text in (*roof, b"2  axpy"))
 
 
 def test_labels_keep_apart() -> None:
-    assert spread([0.1, 0.11, 0.5]) == pytest.approx([0.1, 0.1 + LEAST_GAP, 0.5])
+    assert spread([0.1, 0.11, 0.5], 0.03) == pytest.approx([0.1, 0.13, 0.5])
+    assert spread([0.97, 0.98], 0.05) == pytest.approx([0.95, 1.0])
     assert depths([(0.5, 0.5), (0.51, 0.5), (0.52, 0.5), (0.9, 0.5), (0.51, 0.9)]) == [0, 1, 2, 0, 0]
 
 
