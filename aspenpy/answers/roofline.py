@@ -25,11 +25,13 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.roofline_points import PLACED_BY, Point, points
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.compute import choose_socket
+from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail, within_floats
 from aspenpy.models.application.model import Application
-from aspenpy.models.machine.model import OWNER, Machine
+from aspenpy.models.machine.model import OWNER, Machine, Place
 from aspenpy.tables.result import Result
 
 
@@ -128,15 +130,19 @@ def _used(prediction: Prediction, ceiling: Ceiling) -> float:
     """How many of a ceiling's components have work, as far as it is known outside of loops."""
     tree = prediction.tree
     place = next((place for place in tree.machine.places(tree.socket) if place.path == ceiling.path), None)
-    if place is None:
-        return ceiling.count
+    known = [] if place is None else taking_part(tree, place)
+    values = prediction.scope.values_if_known(known, prediction.seed)
+    return max(map(float, values), default=ceiling.count) if values else ceiling.count
+
+
+def taking_part(tree: CostTree, place: Place) -> list[Expr]:
+    """How many components of a place each block that the roofline knows has work for, where that is known outside of
+    loops."""
     blocks = (
         cost for cost in tree.blocks.values() if any(it.requirement.resource in PLACED_BY for it in cost.requirements)
     )
     used = [cost.instances.used_of(place) for cost in blocks]
-    known = [expr for expr in dict.fromkeys(used) if graph.free_symbols(expr) <= tree.definitions.keys()]
-    values = prediction.scope.values_if_known(known, prediction.seed)
-    return max(map(float, values), default=ceiling.count) if values else ceiling.count
+    return [expr for expr in dict.fromkeys(used) if graph.free_symbols(expr) <= tree.definitions.keys()]
 
 
 # -- settings --------------------------------------------------------------------------------------

@@ -33,7 +33,8 @@ class Place(Record):
 
 class Input(Record):
     """A parameter of the application (`machine` is None), or of the machine at that position. `symbol` is its own in
-    every model. The slider goes from `low` to `high`, in equal ratios if `log`, over whole numbers if `whole`."""
+    every model. The slider goes from `low` to `high`, in equal ratios if `log`, over whole numbers if `whole`; one of
+    `choices`, the members of an enum, is chosen from a list."""
 
     name: str
     symbol: Expr
@@ -45,6 +46,7 @@ class Input(Record):
     whole: bool
     unit: str
     place: Place | None
+    choices: tuple[str, ...] = ()
 
 
 def place_of(span: Span | None) -> Place | None:
@@ -107,8 +109,16 @@ def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> Input:
     (exact,) = scope.values([symbol], prediction.seed)
     value = as_float(exact, f"`{name}`", span)
     whole = isinstance(exact, int) or value.is_integer()
-    low, high, log = _range(prediction, symbol, value, whole)
-    return Input(name, symbol, machine, value, low, high, log, whole, _unit(prediction, symbol), place_of(span))
+    choices = _choices(prediction, symbol)
+    ends = (0.0, len(choices) - 1.0, False) if choices else _range(prediction, symbol, value, whole)
+    return Input(name, symbol, machine, value, *ends, whole, _unit(prediction, symbol), place_of(span), choices)
+
+
+def _choices(prediction: Prediction, symbol: Expr) -> tuple[str, ...]:
+    """The members of the enum that a parameter is declared in, whose values are 0, 1, 2, ..."""
+    member_of = getattr(_node(prediction, symbol), "member_of", None)
+    model = prediction.machine if symbol.payload[1] == OWNER else prediction.application
+    return () if member_of is None else model.enums[member_of].members
 
 
 def _span(prediction: Prediction, symbol: Expr) -> Span | None:

@@ -9,8 +9,9 @@ from typing import Any
 
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.peaks import LARGE, Peak, peaks
-from aspenpy.answers.roofline import Roofline
+from aspenpy.answers.roofline import Roofline, taking_part
 from aspenpy.cost.caches.level import levels_of
+from aspenpy.cost.prices import longest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError
@@ -23,7 +24,8 @@ Roof = dict[str, Any]
 
 
 def roofs(numbers: Numbers) -> list[Roof]:
-    """The ceilings of flops and of bytes, of all components (`all`) and of one; empty for a machine without any."""
+    """The ceilings of flops and of bytes, of the components that take part (`used`) and of all; empty for a machine
+    without any."""
     prediction = numbers.prediction
     machine, socket = prediction.machine, prediction.socket
     try:
@@ -36,10 +38,13 @@ def roofs(numbers: Numbers) -> list[Roof]:
     for kind, ceilings in (("compute", _distinct(roofline.compute)), ("memory", roofline.bandwidths)):
         for ceiling in ceilings:
             one = caches.get(ceiling.path) or _slope(numbers, known[ceiling.resources[0], ceiling.traits, ceiling.path])
-            count = next(place.count for place in machine.places(socket) if place.path == ceiling.path)
-            name = traits(ceiling) if kind == "compute" else label(ceiling, roofline)
-            places = {"one": numbers.add(one), "all": numbers.add(graph.mul(one, count))}
-            found.append({"kind": kind, "name": name, "component": ceiling.component, **places})
+            place = next(place for place in machine.places(socket) if place.path == ceiling.path)
+            used = longest(taking_part(prediction.tree, place) or [place.count])
+            named = traits(ceiling) if kind == "compute" else label(ceiling, roofline)
+            places = {
+                name: numbers.add(graph.mul(one, count)) for name, count in (("used", used), ("all", place.count))
+            }
+            found.append({"kind": kind, "name": named, "component": ceiling.component, **places})
     return found
 
 

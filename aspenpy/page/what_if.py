@@ -9,7 +9,8 @@ from typing import Any
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import predict
 from aspenpy.engine.javascript_text import NotInJavaScript, to_javascript, with_helpers
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail
+from aspenpy.language.diagnostics import Diagnostic, distinct, fail, warning
+from aspenpy.language.dimensions import readable
 from aspenpy.page.document import document
 from aspenpy.page.inputs import Input, Place, inputs_of, refuse_arrays
 from aspenpy.page.machine import MachinePage, machine_page
@@ -17,6 +18,7 @@ from aspenpy.page.numbers import Numbers
 from aspenpy.version import VERSION
 
 MOST_MACHINES = 4  # side by side
+MOST_BYTES = 1_500_000  # of a page that goes as an attachment of a mail
 
 
 class WhatIf:
@@ -43,7 +45,21 @@ class WhatIf:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Of the models, as the page has them."""
         return tuple(distinct(item for prediction in self.predictions for item in prediction.diagnostics))
+
+    @property
+    def too_large(self) -> Diagnostic | None:
+        """A warning where the file is too large for a mail."""
+        size = len(self.html.encode())
+        if size <= MOST_BYTES:
+            return None
+        fewer = "machines, or with --free fewer parameters," if len(self.predictions) > 1 else "parameters with --free"
+        hint = f"fewer {fewer} make it smaller"
+        message = (
+            f"the page has {readable(size, 'B')}, more than the {readable(MOST_BYTES, 'B')} that mail takes easily"
+        )
+        return warning("large-page", message, None, hint=hint)
 
     @cached_property
     def html(self) -> str:
@@ -102,4 +118,11 @@ def _input(item: Input) -> dict[str, Any]:
     place: Place | None = item.place
     told = None if place is None else {"where": place.where, "line": place.line}
     numbers = {"value": item.value, "low": item.low, "high": item.high, "log": item.log, "whole": item.whole}
-    return {"name": item.name, "machine": item.machine, "unit": item.unit, **numbers, "place": told}
+    return {
+        "name": item.name,
+        "machine": item.machine,
+        "unit": item.unit,
+        **numbers,
+        "place": told,
+        "choices": item.choices,
+    }

@@ -12,7 +12,7 @@ from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Decisio
 from aspenpy.language.dimensions import readable
 from aspenpy.report.design_space import configured
 from aspenpy.report.problem import problem_data, problem_note
-from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, name_ends, numbers_in, styled
+from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, name_ends, numbers_in, styled, titled
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
@@ -208,6 +208,7 @@ def draw(decided: Decided) -> Any:
         axes.axhline(limits["energy"], color=GREY, linewidth=1, linestyle=":")
     if "time" in limits:
         axes.axvline(limits["time"], color=GREY, linewidth=1, linestyle=":")
+    titled(axes, "time and energy of the choices")
     axes.set(xscale="log", xlabel="runtime", ylabel="energy", yscale="log" if _wide(decided) else "linear")
     numbers_in(axes.xaxis, "s")
     numbers_in(axes.yaxis, "J")

@@ -89,6 +89,7 @@ def draw(found: Validation) -> Any:
     figure = Figure(figsize=(WIDTH, 1.4 * UP + 1), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1.2))
     above.set(xscale="log" if wide else "linear", yscale="log", ylabel="runtime")
+    above.margins(y=0.15)
     measured = [point.least for point in found.points]
     predicted = [point.predicted for point in found.points]
     above.plot(at, predicted, label="predicted", marker="s", **STYLES[0])

@@ -203,7 +203,7 @@ def name_ends(
             (1.03, up),
             textcoords="axes fraction",
             va="center",
-            color=INK if colour == YELLOW else colour,
+            color=INK,  # pale letters are hard to read; the line to them has the colour
             annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 2},
         )

@@ -2,12 +2,15 @@
 
 import csv
 import io
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 
 import aspenpy
 from aspenpy.answers.case import Case
+from aspenpy.language.dimensions import readable
 from aspenpy.page.what_if import WhatIf
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
@@ -45,6 +48,7 @@ def files(tmp_path_factory):
     for name, app, count in (
         ("lulesh", aspenpy.load_application("lulesh"), 1),
         ("stream", aspenpy.load_application("stream"), 2),
+        ("cg", aspenpy.load_application("cg"), 1),
         ("hostile", aspenpy.parse(HOSTILE, f"{SCRIPT}.aspen"), 1),
     ):
         page = WhatIf([Case(app, machine) for machine in machines[:count]])
@@ -113,6 +117,68 @@ def test_link_and_baseline_come_back(shown):
     assert page.get_by_label("Link to this state").input_value().endswith("#")
 
 
+def test_an_enum_is_chosen_by_name_and_the_link_holds_it(shown):
+    page = shown("cg", "#class=B")
+    chosen = page.get_by_label("class", exact=True)
+    assert chosen.evaluate("list => [list.tagName, list.value]") == ["SELECT", "B"]
+    before = page.locator(".large").inner_text()
+    run = aspenpy.predict(aspenpy.load_application("cg"), aspenpy.load_machine("haswell"), set={"class": "B"})
+    assert before == readable(run.runtime, "s")
+    chosen.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".large").inner_text() != before
+    assert "C" in page.locator("#curve svg").text_content()
+    page.get_by_role("button", name="Copy link").click()
+    assert page.get_by_label("Link to this state").input_value().endswith("#class=C")
+
+
+ACCESSIBILITY = """
+() => {
+  const shown = (node) => node.getClientRects().length > 0, faults = [];
+  const name = (node) => node.getAttribute("aria-label") || (node.getAttribute("aria-labelledby") || "").split(" ")
+    .map((id) => (document.getElementById(id) || { textContent: "" }).textContent).join("")
+    || [...(node.labels || [])].map((label) => label.textContent).join("") || node.textContent;
+  for (const node of document.querySelectorAll("input, select, button, [role=region], [role=img], form"))
+    if (shown(node) && !name(node).trim()) faults.push(`no name: ${node.outerHTML.slice(0, 80)}`);
+  const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
+  if (new Set(ids).size < ids.length) faults.push("an id twice");
+  const regions = [...document.querySelectorAll("section, [role=region]")].map(name);
+  if (new Set(regions).size < regions.length) faults.push("two regions of one name");
+  const levels = [...document.querySelectorAll("h1, h2, h3, h4")].filter(shown).map((node) => Number(node.tagName[1]));
+  levels.forEach((level, at) => { if (at && level > levels[at - 1] + 1) faults.push(`heading ${level} too deep`); });
+  if (document.documentElement.scrollWidth > innerWidth) faults.push("scrolls sideways");
+  return faults;
+}
+"""
+"""WCAG 2.2: 1.1.1 and 4.1.2 (names), 1.3.1 (headings, regions), 1.4.10 (reflow)."""
+
+
+@pytest.mark.parametrize("width", [375, 1200])
+def test_a_screen_reader_finds_names_headings_and_regions(shown, width):
+    page = shown("stream", viewport={"width": width, "height": 740})
+    page.get_by_role("button", name="triad").click()
+    assert page.evaluate(ACCESSIBILITY) == []
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_has_contrast(scheme):
+    """WCAG 2.2, 1.4.3: 4.5 between text and what it stands on; 1.4.11: 3 for lines of machines."""
+    style = (Path(aspenpy.__file__).parent / "page/files/page.css").read_text(encoding="utf-8")
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", style.split("prefers-color-scheme: dark")[scheme]))
+
+    def luminance(name):
+        parts = [int(colours[name][at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    def contrast(one, other):
+        low, high = sorted((luminance(one), luminance(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    assert all(contrast(text, ground) >= 4.5 for text in ("text", "faint", "accent") for ground in ("back", "card"))
+    assert all(contrast(f"machine-{number}", "back") >= 3 for number in (1, 2, 3, 4))
+
+
 def test_csv_has_parameters_totals_and_kernels(shown):
     page = shown("stream")
     with page.expect_download() as waiting:
@@ -155,6 +221,17 @@ def test_colours_follow_the_reader(shown, scheme):
 def test_a_phone_needs_no_sideways_scrolling(shown):
     page = shown("stream", viewport={"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_no_roof_leaves_its_frame(shown):
+    """Every line of a roofline begins and ends within the axes, whose lowest line of the grid is the lower edge."""
+    page = shown("lulesh", "#haswell_clock=1.2e9")
+    both = "lines => lines.flatMap((line) => ['y1', 'y2'].map((end) => Number(line.getAttribute(end))))"
+    ends = page.locator("#roofline .roof").evaluate_all(both)
+    low = max(page.locator("#roofline .grid").evaluate_all(both))
+    assert ends
+    assert min(ends) > 27
+    assert max(ends) <= low + 1e-6
 
 
 def test_the_file_is_small_and_its_policy_strict(files):

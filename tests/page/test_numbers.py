@@ -5,6 +5,7 @@ import math
 import random
 import shutil
 import subprocess
+from functools import cache
 
 import pytest
 
@@ -14,11 +15,12 @@ from aspenpy.answers.prediction import predict
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.page.what_if import WhatIf
-from tests.thorough import THOROUGH
+from tests.thorough import slow
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js on this machine")
 
 
+@cache
 def what_if(application, *machines, free=()):
     app = aspenpy.load_application(application)
     return WhatIf([Case(app, aspenpy.load_machine(name)) for name in machines], free)
@@ -50,23 +52,29 @@ def drawn(item, draws):
 
 
 CASES = {
-    "lulesh on haswell": ("headline", [], 20),
-    "comd on haswell": ("headline", ["nx", "steps", "haswell_clock", "ddr4_2133_bandwidth"], 1000),
-    "stream on haswell": ("all", ["n", "haswell_clock", "ddr4_2133_bandwidth"], 1000),
-    "cache_triad on epyc_7763": ("headline", ["n"], 300),
+    "lulesh on haswell": ("headline", (), 4),
+    "comd on haswell": ("headline", ("nx", "steps", "haswell_clock", "ddr4_2133_bandwidth"), 100),
+    "stream on haswell": ("all", ("n", "haswell_clock", "ddr4_2133_bandwidth"), 60),
+    "cache_triad on epyc_7763": ("headline", ("n",), 60),
 }
-"""What is computed, from which parameters (all by default), and at how many points: exact arithmetic on a large model
-takes a tenth of a second for each."""
+"""What is computed, from which parameters (all by default), and at how many points, of which `slow` tries 1,000: exact
+arithmetic on a large model takes a tenth of a second for each."""
 
 
 @needs_node
-@pytest.mark.parametrize("case", CASES)
-def test_random_points_agree_with_exact_arithmetic(tmp_path, case):
+@pytest.mark.parametrize(
+    ("case", "count"),
+    [
+        *((case, count) for case, (_, _, count) in CASES.items()),
+        *(pytest.param(case, 1000, marks=slow) for case in CASES),
+    ],
+)
+def test_random_points_agree_with_exact_arithmetic(tmp_path, case, count):
     """To 1e-12, and where exact arithmetic has no value, the page has none."""
-    which, free, count = CASES[case]
+    which, free, _ = CASES[case]
     page = what_if(*case.split(" on "), free=free)
     inputs, draws, numbers = page.inputs_on(0), random.Random(case), page.machines[0].numbers
-    points = [[drawn(item, draws) for item in inputs] for _ in range(1000 if THOROUGH else count)]
+    points = [[drawn(item, draws) for item in inputs] for _ in range(count)]
     exprs = numbers.exprs if which == "all" else page.machines[0].headline
     formulas = numbers.prediction.scope.formulas(exprs, numbers.names)
     rows, _ = run(tmp_path, page, points, which)
@@ -92,7 +100,7 @@ def test_an_evaluation_of_lulesh_is_fast(tmp_path):
 
 
 @needs_node
-@pytest.mark.parametrize("machine", ["haswell", "frontera"])
+@pytest.mark.parametrize("machine", ["haswell", pytest.param("frontera", marks=slow)])
 def test_at_the_values_of_the_model_a_page_says_what_the_commands_say(tmp_path, machine):
     page = what_if("lulesh", machine)
     prediction = predict(aspenpy.load_application("lulesh"), aspenpy.load_machine(machine))
@@ -114,7 +122,7 @@ def test_at_the_values_of_the_model_a_page_says_what_the_commands_say(tmp_path, 
 
 
 def test_free_parameters_with_ranges_and_units():
-    page = what_if("lulesh", "haswell", free=["edge_elements", "haswell_clock", "real"])
+    page = what_if("lulesh", "haswell", free=("edge_elements", "haswell_clock", "real"))
     edge, real, clock = page.inputs
     assert (edge.value, edge.low, edge.high, edge.log, edge.whole, edge.unit) == (30, 2, 1000, True, True, "")
     assert (real.value, real.low, real.high, real.unit) == (8, 1, 800, "B")
@@ -123,8 +131,37 @@ def test_free_parameters_with_ranges_and_units():
     assert "param edge_elements = 30" in edge.place.line
 
 
+def test_an_enum_is_a_list_of_its_members():
+    (klass,) = what_if("cg", "haswell", free=("class",)).inputs
+    assert klass.choices == ("S", "W", "A", "B", "C", "D", "E")
+    assert (klass.value, klass.low, klass.high, klass.whole, klass.log) == (2, 0, 6, True, False)
+
+
+@needs_node
+def test_the_roof_of_what_runs_is_that_of_one_core(tmp_path):
+    """One rank of LULESH: 1 of 128 cores at 3.5 GHz with 32 flops each, and 1 of 16 memories."""
+    page = what_if("lulesh", "haswell")
+    ((row,), _) = run(tmp_path, page, [[item.value for item in page.inputs_on(0)]])
+    top = max(
+        (roof for roof in page.facts["machines"][0]["roofs"] if roof["kind"] == "compute"),
+        key=lambda roof: row[roof["all"]],
+    )
+    assert row[top["all"]] == pytest.approx(128 * row[top["used"]], rel=1e-12)
+    (memory,) = (roof for roof in page.facts["machines"][0]["roofs"] if roof["name"] == "ddr4_2133")
+    assert row[memory["used"]] == pytest.approx(68e9, rel=1e-12)
+
+
+def test_a_file_too_large_for_a_mail_says_how_to_make_it_smaller(monkeypatch):
+    page = what_if("stream", "haswell", "haswell", free=("n", "haswell_clock"))
+    assert page.too_large is None
+    monkeypatch.setattr("aspenpy.page.what_if.MOST_BYTES", 10_000)
+    told = page.too_large
+    assert "more than the 10 kB that mail takes easily" in told.message
+    assert "fewer machines, or with --free fewer parameters" in told.hint
+
+
 def test_each_machine_has_its_own_parameters():
-    page = what_if("stream", "haswell", "haswell", free=["n", "haswell_clock"])
+    page = what_if("stream", "haswell", "haswell", free=("n", "haswell_clock"))
     assert [(item.name, item.machine) for item in page.inputs] == [
         ("n", None),
         ("haswell_clock", 0),
@@ -139,4 +176,4 @@ def test_each_machine_has_its_own_parameters():
 )
 def test_what_cannot_be_free(free, message):
     with pytest.raises(AspenError, match=message):
-        what_if("lulesh", "haswell", free=[free])
+        what_if("lulesh", "haswell", free=(free,))

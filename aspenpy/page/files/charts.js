@@ -41,15 +41,16 @@ class Scale {
 // A frame with grid, ticks and titles; `x` and `y` are scales with a title and a unit.
 function frame(x, y, width, height) {
   const parts = [];
-  for (const tick of x.scale.ticks(width < 500 ? 4 : 7)) {
+  const named = x.choices && x.choices.length > 0, ticks = named ? x.choices.map((_, place) => place) : x.scale.ticks(width < 500 ? 4 : 7);
+  for (const tick of ticks) {
     const at = x.scale.at(tick);
     parts.push(drawn("line", { class: "grid", x1: at, x2: at, y1: y.scale.to, y2: y.scale.from }));
-    parts.push(drawn("text", { x: at, y: y.scale.from + 18, "text-anchor": "middle" }, readable(tick, x.unit)));
+    parts.push(drawn("text", { x: at, y: y.scale.from + 18, "text-anchor": "middle" }, named ? shortened(x.choices[tick], (x.scale.to - x.scale.from) / ticks.length / 7) : tickText(tick, x.unit)));
   }
   for (const tick of y.scale.ticks(6)) {
     const at = y.scale.at(tick);
     parts.push(drawn("line", { class: "grid", x1: x.scale.from, x2: x.scale.to, y1: at, y2: at }));
-    parts.push(drawn("text", { x: x.scale.from - 7, y: at + 4, "text-anchor": "end" }, readable(tick, y.unit)));
+    parts.push(drawn("text", { x: x.scale.from - 7, y: at + 4, "text-anchor": "end" }, tickText(tick, y.unit)));
   }
   const middle = (x.scale.from + x.scale.to) / 2;
   parts.push(drawn("text", { class: "title", x: middle, y: height - 6, "text-anchor": "middle" }, shortened(x.title, width / 8)));
@@ -118,7 +119,7 @@ function drawCurve(count) {
   const least = Math.min(...heights), most = Math.max(...heights), wide = least > 0 && most / least > 30;
   const x = new Scale(...axisEnds(), input.log, 78, width - 28);
   const y = new Scale(wide ? least * 0.9 : Math.min(0, least), heights.length ? most * 1.05 : 1, wide, height - 50, 28);
-  const parts = [frame({ scale: x, unit: input.unit, title: titleOf(input) }, { scale: y, unit: metric.unit, title: metric.name }, width, height)];
+  const parts = [frame({ scale: x, unit: input.unit, choices: input.choices, title: titleOf(input) }, { scale: y, unit: metric.unit, title: metric.name }, width, height)];
   for (const line of lines) {
     const style = `line machine-${(line.number % COLOURS) + 1} ${line.kind}`;
     parts.push(drawn("path", { class: style, d: path(line.list, x, y) }));

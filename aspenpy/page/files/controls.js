@@ -16,7 +16,17 @@ function buildControls(changed) {
   }
 }
 
+// A list for a parameter whose values have names; where it is declared, below it.
+function choice(place, changed) {
+  const input = facts.inputs[place], id = `input-${place}`;
+  const list = element("select", { id, "aria-describedby": `${id}-place`, onchange: () => set(place, list.selectedIndex, changed) }, ...input.choices.map((name) => element("option", {}, name)));
+  const note = element("span", { class: "note", id: `${id}-place` }, input.place === null ? "" : input.place.where), before = element("span", { class: "before" });
+  controls[place] = { list, before };
+  return element("div", { class: "control" }, element("label", { for: id, id: `${id}-label`, title: input.name }, input.name), list, note, before);
+}
+
 function control(place, changed) {
+  if (facts.inputs[place].choices.length) return choice(place, changed);
   const input = facts.inputs[place], id = `input-${place}`, scale = new Scale(input.low, input.high, input.log, 0, STEPS);
   const direct = input.whole && !scale.log && scale.high - scale.low <= 1000;
   const range = direct ? { min: scale.low, max: scale.high, step: 1 } : { min: 0, max: STEPS, step: 1 };
@@ -51,14 +61,17 @@ function set(place, value, changed) {
 }
 
 function showControls() {
-  controls.forEach(({ slider, field, before, position }, place) => {
-    const input = facts.inputs[place], value = state.values[place];
+  controls.forEach(({ list, slider, field, before, position }, place) => {
+    const input = facts.inputs[place], value = state.values[place], from = state.pinned ? state.pinned[place] : input.value;
+    setText(before, value === from ? "" : `${state.pinned ? "baseline" : "model"}: ${shownValue(from, input, 4)}`);
+    if (list) {
+      list.selectedIndex = value;
+      return;
+    }
     const at = String(position(value));
     if (document.activeElement !== slider && slider.value !== at) slider.value = at;
     slider.setAttribute("aria-valuetext", readable(value, input.unit, 4));
     if (document.activeElement !== field || parsed(field.value) !== value) field.value = written(value, input.unit);
     field.removeAttribute("aria-invalid");
-    const from = state.pinned ? state.pinned[place] : input.value;
-    setText(before, value === from ? "" : `${state.pinned ? "baseline" : "model"}: ${readable(from, input.unit, 4)}`);
   });
 }

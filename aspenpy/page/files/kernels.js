@@ -55,7 +55,7 @@ function buildKernels() {
   table.whole = whole;
   byId("kernels").append(
     element("p", { class: "choices" }, whole, element("label", { for: "whole" }, " also kernels that take no time")),
-    element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Kernels" }, element("table", {}, caption, element("thead", {}, several ? above : null, heads), body)),
+    element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table of kernels" }, element("table", {}, caption, element("thead", {}, several ? above : null, heads), body)),
   );
 }
 
@@ -128,7 +128,7 @@ function detailOf(kernel, number, parts) {
     ["seconds", element("code", {}, kernel.formula)],
   ];
   const steps = kernel.steps.map((step) => element("li", {}, stepOf(step, number, parts)));
-  return element("div", { class: `behind machine-${(number % COLOURS) + 1}` }, element("h4", {}, machineTitle(number)), listOf(facts_), steps.length ? element("ol", {}, ...steps) : null);
+  return element("div", { class: `behind machine-${(number % COLOURS) + 1}` }, element("h3", {}, machineTitle(number)), listOf(facts_), steps.length ? element("ol", {}, ...steps) : null);
 }
 
 function stepOf(step, number, parts) {

@@ -76,8 +76,8 @@ function cell(value) {
 
 function csv() {
   const rows = [["machine", "kernel", "quantity", "value", "unit"]];
-  const put = (machine, kernel, quantity, value, unit) => rows.push([machine, kernel, quantity, Number.isFinite(value) ? value : "", unit]);
-  facts.inputs.forEach((input, place) => put(input.machine === null ? "" : machineTitle(input.machine), "", `parameter ${input.name}`, state.values[place], input.unit));
+  const put = (machine, kernel, quantity, value, unit) => rows.push([machine, kernel, quantity, typeof value === "string" || Number.isFinite(value) ? value : "", unit]);
+  facts.inputs.forEach((input, place) => put(input.machine === null ? "" : machineTitle(input.machine), "", `parameter ${input.name}`, input.choices.length ? input.choices[state.values[place]] : state.values[place], input.unit));
   facts.machines.forEach((machine, number) => {
     const results = computed(number, state.values), title = machineTitle(number);
     put(title, "", "runtime", results[machine.runtime.value], "s");
@@ -92,7 +92,7 @@ function csv() {
       const bound = boundBy(machine, results, waitsOf([kernel], results));
       if (bound) rows.push([title, kernel.name, "bound by", bound.name, ""]);
     }
-    points(number, state.values, POINTS.still).forEach(([at, value]) => put(title, "", `${METRICS[state.metric].name} at ${titleOf(facts.inputs[state.axis])} = ${at}`, value, METRICS[state.metric].unit));
+    points(number, state.values, POINTS.still).forEach(([at, value]) => put(title, "", `${METRICS[state.metric].name} at ${titleOf(facts.inputs[state.axis])} = ${facts.inputs[state.axis].choices[at] || at}`, value, METRICS[state.metric].unit));
   });
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }

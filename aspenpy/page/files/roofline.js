@@ -27,26 +27,27 @@ function buildRooflines() {
     byId("roofline").append(element("div", {}, element("h3", {}, machineTitle(number)), area));
   });
   byId("roofline").after(element("p", { class: "note" },
-    "Solid: all components of the machine. Dashed: one core, one cache, one memory. A circle is a kernel, as large as its share of the runtime; a ring is where it stands in the baseline."));
+    "Solid: the cores, caches and memories that take part. Dashed: all of the machine. A circle is a kernel, as large as its share of the runtime; a ring is where it stands in the baseline."));
 }
 
 function drawRoofline(number, results, pinned) {
   const machine = facts.machines[number], area = rooflines[number];
   const now = pointsBelow(machine, results), before = pinned ? pointsBelow(machine, pinned) : [];
-  const roofs = machine.roofs.flatMap((roof) => ["all", "one"].map((kind) => ({ ...roof, of: kind, rate: results[roof[kind]] }))).filter((roof) => roof.rate > 0);
-  const compute = roofs.filter((roof) => roof.kind === "compute"), memory = roofs.filter((roof) => roof.kind === "memory");
+  const roofs = machine.roofs.flatMap((roof) => ["used", "all"].map((kind) => ({ ...roof, of: kind, rate: results[roof[kind]] }))).filter((roof) => roof.rate > 0);
+  const used = roofs.filter((roof) => roof.of === "used");
+  const compute = used.filter((roof) => roof.kind === "compute"), memory = used.filter((roof) => roof.kind === "memory");
   if (!compute.length || !memory.length) {
     area.replaceChildren(element("p", { class: "note" }, "The machine has no roofline: it states no rate of flops or of bytes."));
     return;
   }
   const width = Math.max(300, Math.min(760, widthOf(area, 460))), height = 330, all = [...now, ...before];
-  const ridges = memory.map((one) => Math.max(...compute.filter((top) => top.of === one.of).map((top) => top.rate)) / one.rate);
+  const ridges = memory.map((one) => Math.max(...compute.map((top) => top.rate)) / one.rate);
   const x = new Scale(Math.min(0.05, ...all.map((point) => point.intensity / 2)), Math.max(20, ...ridges.map((ridge) => ridge * 3), ...all.map((point) => point.intensity * 2)), true, 78, width - 28);
   const top = Math.max(...compute.map((roof) => roof.rate));
   const least = all.length ? Math.min(...all.map((point) => point.rate / 3)) : Math.min(...compute.map((roof) => roof.rate / 30));
   const y = new Scale(Math.max(least, top * 1e-15), top * 3, true, height - 50, 28);
   const parts = [frame({ scale: x, unit: "", title: "operational intensity (flop/B)" }, { scale: y, unit: "flop/s", title: "flop rate" }, width, height)];
-  for (const roof of roofs) parts.push(...roofLine(roof, compute, memory, x, y));
+  for (const roof of roofs) parts.push(...roofLine(roof, roofs, x, y));
   for (const point of [...before.map((point) => ({ ...point, before: true })), ...now]) parts.push(...pointMark(point, number, x, y));
   parts.push(...pointLabels(now, x, y));
   const worst = now.filter((point) => !point.whole).sort((a, b) => b.share - a.share)[0];
@@ -54,21 +55,24 @@ function drawRoofline(number, results, pinned) {
   area.replaceChildren(drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, ...parts));
 }
 
-// A horizontal roof from where the fastest memory reaches it, or a slope up to the highest roof, with its name.
-function roofLine(roof, compute, memory, x, y) {
-  const same = (list) => Math.max(...list.filter((other) => other.of === roof.of).map((other) => other.rate));
+// A horizontal roof from where the fastest memory reaches it, or a slope up to the highest roof, with its name; cut at
+// the frame.
+function roofLine(roof, roofs, x, y) {
+  const alike = (kind) => roofs.filter((other) => other.of === roof.of && other.kind === kind).map((other) => other.rate);
+  if (roof.of === "all" && roofs.some((other) => other.of === "used" && other.name === roof.name && other.rate === roof.rate)) return [];
   const style = `roof ${roof.kind} ${roof.of}`, parts = [];
   if (roof.kind === "compute") {
-    const from = Math.max(x.low, roof.rate / same(memory));
+    const from = Math.max(x.low, roof.rate / Math.max(...alike("memory")));
+    if (roof.rate < y.low || roof.rate > y.high || from >= x.high) return parts;
     parts.push(drawn("line", { class: style, x1: x.at(from), x2: x.to, y1: y.at(roof.rate), y2: y.at(roof.rate) }));
-    if (roof.of === "all" && roof.rate === same(compute))
+    if (roof.of === "used" && roof.rate === Math.max(...alike("compute")))
       parts.push(drawn("text", { class: "label", x: x.to, y: y.at(roof.rate) - 5, "text-anchor": "end" }, `${readable(roof.rate, "flop/s")}, ${roof.name}`));
     return parts;
   }
-  const low = Math.max(x.low, y.low / roof.rate), high = Math.min(x.high, same(compute) / roof.rate);
+  const low = Math.max(x.low, y.low / roof.rate), high = Math.min(x.high, y.high / roof.rate, Math.max(...alike("compute")) / roof.rate);
   if (high <= low) return parts;
   parts.push(drawn("line", { class: style, x1: x.at(low), x2: x.at(high), y1: y.at(low * roof.rate), y2: y.at(high * roof.rate) }));
-  if (roof.of === "all" && roof.rate === Math.min(...memory.filter((other) => other.of === "all").map((other) => other.rate))) {
+  if (roof.of === "used" && roof.rate === Math.min(...alike("memory"))) {
     const slope = (Math.atan2(y.at(high * roof.rate) - y.at(low * roof.rate), x.at(high) - x.at(low)) * 180) / Math.PI;
     const middle = Math.sqrt(low * high), at = `${x.at(middle)} ${y.at(middle * roof.rate)}`;
     parts.push(drawn("text", { class: "label", transform: `translate(${at}) rotate(${slope}) translate(0 -5)`, "text-anchor": "middle" }, shortened(`${readable(roof.rate, "B/s")} ${roof.name}`, 32)));

@@ -20,6 +20,11 @@ function machineTitle(number) {
   return alike.filter((machine) => machine.socket === socket).length === 1 ? `${name}, ${socket}` : `${name} ${number + 1}`;
 }
 
+// A value as a reader wants it: the name of a choice, or a number with its unit.
+function shownValue(value, input, most) {
+  return input.choices.length ? input.choices[value] || NO_VALUE : readable(value, input.unit, most);
+}
+
 function keyOf(input) {
   return input.machine === null ? input.name : `${input.machine}:${input.name}`;
 }
@@ -42,8 +47,9 @@ function headline(number, values) {
 function linkText() {
   const link = new URLSearchParams();
   facts.inputs.forEach((input, place) => {
-    if (state.values[place] !== input.value) link.set(keyOf(input), String(state.values[place]));
-    if (state.pinned && state.pinned[place] !== input.value) link.set(`pin:${keyOf(input)}`, String(state.pinned[place]));
+    const held = (value) => (input.choices.length ? input.choices[value] : String(value));
+    if (state.values[place] !== input.value) link.set(keyOf(input), held(state.values[place]));
+    if (state.pinned && state.pinned[place] !== input.value) link.set(`pin:${keyOf(input)}`, held(state.pinned[place]));
   });
   if (state.pinned) link.set("pinned", "1");
   if (state.axis) link.set("axis", keyOf(facts.inputs[state.axis]));
@@ -53,12 +59,12 @@ function linkText() {
 
 function readLink() {
   const link = new URLSearchParams(location.hash.slice(1));
-  const from = (key, otherwise) => {
-    const value = link.has(key) ? Number(link.get(key)) : NaN;
-    return Number.isFinite(value) ? value : otherwise;
+  const from = (key, input) => {
+    const text = link.get(key), value = text === null || text === "" ? NaN : input.choices.length ? input.choices.indexOf(text) : Number(text);
+    return Number.isFinite(value) && !(input.choices.length && value < 0) ? value : input.value;
   };
-  state.values = facts.inputs.map((input) => from(keyOf(input), input.value));
-  state.pinned = link.has("pinned") ? facts.inputs.map((input) => from(`pin:${keyOf(input)}`, input.value)) : null;
+  state.values = facts.inputs.map((input) => from(keyOf(input), input));
+  state.pinned = link.has("pinned") ? facts.inputs.map((input) => from(`pin:${keyOf(input)}`, input)) : null;
   state.axis = Math.max(0, facts.inputs.findIndex((input) => keyOf(input) === link.get("axis")));
   state.metric = Math.max(0, METRICS.findIndex((metric) => metric.name === link.get("metric")));
 }

@@ -2,6 +2,7 @@
 
 const PREFIXES = ["q", "r", "y", "z", "a", "f", "p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
 const NO_VALUE = "no value";
+const LONG_TIMES = [["years", 31557600], ["d", 86400], ["h", 3600], ["min", 60]]; // each from two of them on
 
 function digits(value, most) {
   return String(Number(value.toPrecision(most)));
@@ -14,8 +15,14 @@ function readable(value, unit, most = 3) {
     if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
     return Math.abs(size) < 2 ? digits(value, Math.max(most, 4)) : value.toExponential(most - 1);
   }
+  if (unit === "s") for (const [name, seconds] of LONG_TIMES) if (Math.abs(value) >= 2 * seconds) return `${digits(value / seconds, most)} ${name}`;
   const step = Math.max(-10, Math.min(10, size));
   return `${digits(value / 1000 ** step, most)} ${PREFIXES[step + 10]}${unit}`;
+}
+
+// A number along an axis: seconds stay seconds, of which tens, hundreds and thousands are round.
+function tickText(value, unit) {
+  return unit === "s" && Math.abs(value) >= 100 ? `${value < 1e6 ? value.toLocaleString("en") : digits(value, 3)} s` : readable(value, unit);
 }
 
 function percent(part) {

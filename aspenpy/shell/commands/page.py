@@ -44,7 +44,7 @@ def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     cases = [case.changed(machine=machine, socket=socket) for machine, socket in machines_of(arguments)]
     page = WhatIf(cases, words(arguments.free))
-    report(page.diagnostics)
+    report([*page.diagnostics, *filter(None, [page.too_large])])
     replace(Path(arguments.output), page.html)
     emit(f"{arguments.output} is written: {page.title}, {counted(len(page.inputs), 'parameter')}")
     return 0
