@@ -117,6 +117,28 @@ def test_link_and_baseline_come_back(shown):
     assert page.get_by_label("Link to this state").input_value().endswith("#")
 
 
+def csv_of(page):
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download CSV").click()
+    return waiting.value.path().read_text()
+
+
+def test_a_link_opens_to_the_same_numbers_and_the_csv_has_those_shown(shown):
+    page = shown("stream")
+    for _ in range(3):
+        page.locator("#input-0-slider").press("ArrowRight")
+    page.get_by_role("button", name="Pin as baseline").click()
+    page.locator("#input-0-slider").press("ArrowRight")
+    page.get_by_role("button", name="Copy link").click()
+    link = page.get_by_label("Link to this state").input_value()
+    again = shown("stream", "#" + link.partition("#")[2])
+    assert csv_of(again) == csv_of(page)
+    assert again.locator(".card").all_inner_texts() == page.locator(".card").all_inner_texts()
+    rows = list(csv.DictReader(io.StringIO(csv_of(page))))
+    runtimes = [readable(float(row["value"]), "s") for row in rows if row["quantity"] == "runtime"]
+    assert page.locator(".large").all_inner_texts() == runtimes
+
+
 def test_an_enum_is_chosen_by_name_and_the_link_holds_it(shown):
     page = shown("cg", "#class=B")
     chosen = page.get_by_label("class", exact=True)

@@ -15,7 +15,7 @@ from aspenpy.answers.prediction import predict
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.page.what_if import WhatIf
-from tests.thorough import slow
+from tests.thorough import slow, thorough
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js on this machine")
 
@@ -66,7 +66,7 @@ arithmetic on a large model takes a tenth of a second for each."""
     ("case", "count"),
     [
         *((case, count) for case, (_, _, count) in CASES.items()),
-        *(pytest.param(case, 1000, marks=slow) for case in CASES),
+        *(pytest.param(case, 1000, marks=thorough if "lulesh" in case else slow) for case in CASES),
     ],
 )
 def test_random_points_agree_with_exact_arithmetic(tmp_path, case, count):
