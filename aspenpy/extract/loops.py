@@ -6,6 +6,7 @@ the same amount, or by an amount that is itself counted on, are polynomials in t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from aspenpy.expr.node import Expr

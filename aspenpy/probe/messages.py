@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 from aspenpy.probe.number import Number, from_quantities
 from aspenpy.probe.quantities import Quantities, quantities
@@ -29,7 +30,7 @@ class Messages(Record):
     """What messages take, by name, and how many processes sent at once; a remark where nothing was measured, and why.
     Both are empty on a host without MPI."""
 
-    found: Quantities = {}
+    found: Quantities = MappingProxyType({})
     ranks: int = 0
     remark: str = ""
 

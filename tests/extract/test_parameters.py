@@ -102,7 +102,8 @@ int main() {
 def test_templates_are_read_with_the_types_of_their_calls(tmp_path: Path) -> None:
     found = extracted(tmp_path, TEMPLATES)
     assert not parameters(found)
-    assert "data f [400]" in found.text and "data d [800]" in found.text
+    assert "data f [400]" in found.text
+    assert "data d [800]" in found.text
     model = aspenpy.load_application(found.text)
     counts: Counter[str] = Counter()
     for step in aspenpy.trace(model, most=10**4, passes=10**4).steps:
