@@ -287,9 +287,12 @@ class Names:
         return [value for own, found in self.held.items() if self.canonical(own, same) == wanted for value in found]
 
     def canonical(self, key: str, same: Mapping[str, str]) -> str:
-        """The key of an array by the name that the caller has for it."""
-        if key in same:
-            return self.canonical(same[key], same)
+        """The key of an array by the name that the caller has for it; functions that call each other with their
+        arguments exchanged have none."""
+        seen = {key}
+        while key in same and same[key] not in seen:
+            key = same[key]
+            seen.add(key)
         owner = self.owners.get(key)
         if owner is None:
             return key

@@ -12,11 +12,12 @@ from aspenpy.extract import values as v
 from aspenpy.extract.blocks import Amounts, Summary, height, parted
 from aspenpy.extract.costs import Array, Choice, Exchange, Invocation, Item, Nest, Place, Profile
 from aspenpy.extract.count import Domain, NoClosedForm
-from aspenpy.extract.naming import Kernel, Model, Naming, Options, comments, where
+from aspenpy.extract.naming import Formal, Kernel, Model, Naming, Options, comments, where
 from aspenpy.extract.patterns import Request, requests
 from aspenpy.extract.pragmas import directives, parallel
 from aspenpy.extract.triangles import Range, Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.language.source import Span
 
 NOTHING = ["execute { flops [0] }"]
 """What stands where the language wants a statement and the program has nothing that counts."""
@@ -163,24 +164,24 @@ class Body(Naming):
         arguments = []
         for formal in kernel.formals:
             given = item.arguments[formal.position] if formal.position < len(item.arguments) else None
-            if isinstance(given, Place):
-                arguments.append(self.array(given.array))
-            elif given is not None:
-                arguments.append(self.formula(given))
-            elif formal.kind == "param":
-                unknown = self.names.hole(
-                    f"{kernel.name}_{formal.name}",
-                    f"argument `{formal.name}` of {kernel.name}",
-                    constant(100),
-                    item.span,
-                    1,
-                )
-                arguments.append(self.formula(unknown))
+            if formal.kind == "data":
+                arguments.append(self._data_given(given, kernel, formal))
             else:
-                arguments.append(
-                    self.shared(Array(f"{kernel.name}.{formal.name}", f"{kernel.name}_{formal.name}", "formal", 8))
-                )
+                arguments.append(self.formula(self._value_given(given, kernel, formal, item.span)))
         return [f"call {kernel.name}({', '.join(arguments)})" if arguments else f"call {kernel.name}"]
+
+    def _data_given(self, given: Value | Place | None, kernel: Kernel, formal: Formal) -> str:
+        """An array that the caller has, or one of its own where that is not known, and for a null pointer."""
+        if isinstance(given, Place):
+            return self.array(given.array)
+        name = f"{kernel.name}_{formal.name}"
+        return self.shared(Array(f"{kernel.name}.{formal.name}", name, "formal", 8))
+
+    def _value_given(self, given: Value | Place | None, kernel: Kernel, formal: Formal, span: Span | None) -> Value:
+        if given is not None and not isinstance(given, Place):
+            return given
+        told = f"argument `{formal.name}` of {kernel.name}"
+        return self.names.hole(f"{kernel.name}_{formal.name}", told, constant(100), span, 1)
 
     def _exchange(self, item: Exchange) -> list[str]:
         """What one rank sends; all take part."""

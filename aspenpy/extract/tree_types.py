@@ -29,6 +29,12 @@ VOID = r.Type("void")
 INT = r.Type("integer", 4)
 
 
+def size_of(type: Any) -> int:
+    """Bytes, 0 where they are not known. libclang ends the process where it is asked for those of a type that stands in
+    for another, such as `<overloaded function type>`."""
+    return 0 if type.spelling.startswith("<") else max(type.get_size(), 0)
+
+
 class Types:
     """The types of one translation unit."""
 
@@ -133,7 +139,7 @@ class Types:
 
     def _read_type(self, type: Any) -> r.Type:
         plain = type.get_canonical()
-        kind, size = plain.kind.name, max(plain.get_size(), 0)
+        kind, size = plain.kind.name, size_of(plain)
         if (given := self._given(plain.spelling)) is not None:
             return given
         if kind in _INTEGERS:

@@ -10,6 +10,7 @@ import pytest
 import aspenpy
 from aspenpy.answers.checks.files import check_file
 from aspenpy.extract.extraction import extract
+from aspenpy.extract.scope import Names
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import Reader
 from aspenpy.shell.main import main
@@ -276,3 +277,22 @@ def test_random_nests_run_as_often_as_is_extracted(tmp_path: Path) -> None:
             assert sum(d.amount for step in steps for d in step.demands if d.resource == "flops") == int(times), text
             compared += 1
     assert compared > 3
+
+
+def test_a_null_pointer_stands_for_data_of_its_own(tmp_path: Path) -> None:
+    text = "void g(int n, double *x, int *done) { for (int i = 0; i < n; i++) x[i] += 1; if (done) *done = n; }\n"
+    text += "void f(int n, double *x) { int d; g(n, x, 0); g(n, x, &d); }"
+    written = tmp_path / "program.aspen"
+    written.write_text(model(text, tmp_path))
+    assert not [item for item in aspenpy.check(written) if item.severity == "error"]
+
+
+@pytest.mark.parametrize("same", [{"a": "a"}, {"a": "b", "b": "a"}])
+def test_arrays_that_functions_exchange_keep_a_name(same: dict[str, str]) -> None:
+    assert Names().canonical("a", same) in same
+
+
+def test_names_of_overloaded_functions_have_no_size(tmp_path: Path) -> None:
+    text = "int s(int); double s(double);\ntemplate <class T> double g(T n, double *x) {\n"
+    text += "for (int i = 0; i < 4; i++) x[i] += n[s]; return 1; }\nint main() { return 0; }"
+    assert "model program" in model(text, tmp_path, "program.cpp")
