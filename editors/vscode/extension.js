@@ -33,11 +33,12 @@ async function stop() {
 async function chooseMachine() {
   if (client === undefined) return;
   const machines = await client.sendRequest("workspace/executeCommand", { command: "aspen.machines" });
-  const chosen = await vscode.window.showQuickPick(["", ...machines], { placeHolder: "a machine of the library" });
+  const items = [{ label: "no machine", name: "" }, ...machines.map((name) => ({ label: name, name }))];
+  const chosen = await vscode.window.showQuickPick(items, { placeHolder: "a machine of the library" });
   if (chosen === undefined) return;
   const inFolder = vscode.workspace.workspaceFolders !== undefined;
   const target = inFolder ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
-  await vscode.workspace.getConfiguration("aspen").update("machine", chosen, target);
+  await vscode.workspace.getConfiguration("aspen").update("machine", chosen.name, target);
 }
 
 exports.activate = async (context) => {
