@@ -176,18 +176,24 @@ def _some(choices: list[Any]) -> list[Any]:
 MOST_NAMED = 8  # points of a front whose configurations are written beside them
 
 
+def _alike(front: Front) -> dict[str, Any]:
+    """The variables that have one value on the whole front."""
+    first = front.choices[0].point
+    return {name: value for name, value in first.items() if all(it.point[name] == value for it in front.choices)}
+
+
 def _named(axes: Any, front: Front, words: Words) -> None:
-    """The configurations of some points, evenly chosen, both ends among them; a goal is no part of its name."""
-    goals = {goal.subject.text for goal in front.goals}
+    """The configurations of some points, evenly chosen, both ends among them; a goal, and what all have alike, is no
+    part of their names."""
+    left_out = {goal.subject.text for goal in front.goals} | _alike(front).keys()
     many = len(front.choices)
     count = min(many, MOST_NAMED)
     for place in sorted({round(number * (many - 1) / max(1, count - 1)) for number in range(count)}):
         choice = front.choices[place]
-        text = words.at({name: value for name, value in choice.point.items() if name not in goals})
-        text = text or words.at(choice.point)
+        text = words.at({name: value for name, value in choice.point.items() if name not in left_out})
         is_last = place == many - 1  # whose name would run out of the frame
         beside: dict[str, Any] = {"textcoords": "offset points", "color": GREY}
-        shift, side = ((-5, 4), "right") if is_last else ((5, 4), "left")
+        shift, side = ((-5, -13), "right") if is_last else ((5, 4), "left")
         axes.annotate(text, choice.values[:2], xytext=shift, ha=side, **beside)
 
 
@@ -210,5 +216,6 @@ def draw(front: Front, space: Space, subject: str) -> Any:
             axes.set(**{f"{name}scale": "log"})
         axes.margins(0.12)
         numbers_in(getattr(axes, f"{name}axis"), unit)
-    titled(axes, subject)
+    alike = words.at(_alike(front))
+    titled(axes, f"{subject}, {alike}" if alike else subject)
     return figure
