@@ -15,6 +15,7 @@ from aspenpy.report.throttled import named
 from aspenpy.tables.document import Block, Link, Picture, Section, Sentence, Words, sheet
 from aspenpy.tables.numbers import count, ratio, seconds, share
 
+ONE = {"energy": "joule", "power": "watt", "time": "second", "money": "unit of money"}
 LEFT = (0.9, 0.7, 0.5, 0.3)  # parts in the table; the picture has all
 
 
@@ -39,11 +40,13 @@ def decided_blocks(advice: Advice, svg: str | None) -> list[Block]:
                 ]
             )
     heads = ("input", "nodes", "configuration", "runtime", "energy", "power", "")
-    within = budget_in_words(decided.budget) or " without a budget"
-    note = f"The least {decided.objective}{within}, and choices that no other beats in both time and energy:"
+    within: list[Any] = [" without a budget"]
+    if decided.budget.limits:
+        within = [" within the budget, ", explained(budget_in_words(decided.budget).removeprefix(" within "), "worth")]
+    note = (f"The least {decided.objective}", *within, ", and choices that no other beats in both time and energy:")
     blocks: list[Block] = [
         Section("Between time and energy", "decide"),
-        Sentence((note,)),
+        Sentence(note),
         sheet(heads, rows, (1, 3, 4, 5)),
     ]
     blocks += [Sentence(tuple(words)) for item in decided.decisions for words in _bound(item)]
@@ -68,7 +71,7 @@ def _bound(item: Decision) -> list[list[Any]]:
             " it would be ",
             explained(readable(found.next_value, unit, 4), "worth"),
             ", ",
-            explained(f"{readable(found.worth, unit, 3)} for each unit more", "worth"),
+            explained(f"{readable(found.worth, unit, 3)} for each {ONE[found.limit]} more", "worth"),
             ".",
         ]
         for found in item.bindings
@@ -89,7 +92,7 @@ def throttled_blocks(advice: Advice, svg: str | None) -> list[Block]:
     noise: Words = (
         "Noise that takes ",
         explained(share(throttled.noise), "noise"),
-        " (standard deviation) from each of clock, bandwidths and network makes it ",
+        " (standard deviation) from each of clock, bandwidths and network makes the run take ",
         explained(f"{seconds(runtime.low)} to {seconds(runtime.high)}", "noise"),
         " instead of ",
         explained(seconds(runtime.stated), "runtime"),

@@ -118,11 +118,11 @@ def _best(advice: Advice, item: NearOptimal) -> Words:
 def _worthwhile(item: Scalability) -> Words:
     point = item.points[item.nodes.index(item.worthwhile)]
     return (
-        "Up to ",
+        "It is worth running on up to ",
         Link(counted(item.worthwhile, "node"), "nodes"),
-        f" {'are' if item.worthwhile > 1 else 'is'} worth it: ",
+        ": then it takes ",
         Link(seconds(point.time), "nodes"),
-        " at an efficiency of ",
+        ", and the nodes work at an efficiency of ",
         explained(share(point.efficiency), "efficiency"),
         ".",
     )

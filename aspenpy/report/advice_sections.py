@@ -63,8 +63,8 @@ def bound_blocks(advice: Advice) -> list[Block]:
     ]
     note = (
         "A kernel is a part of the program. It is bound by what it waits for; what else it does meanwhile costs no "
-        "time. From balance: how many times the flops (floating-point operations) that it does for each byte of memory "
-        "are those at which both take equally long; below 1 memory takes longer."
+        "time. At the balance the flops (floating-point operations) of a kernel and its bytes of memory take equally "
+        "long: with x 2 it does twice as many flops a byte, and flops take longer; below x 1 memory does."
     )
     heads = ("kernel", "time", "bound by", "energy", "energy goes with", "from balance")
     more: list[Block] = [Sentence((f"{left} shorter kernels are left out.",))] if left else []
@@ -79,7 +79,7 @@ def bound_blocks(advice: Advice) -> list[Block]:
 
 
 def _kernel_row(item: Classification, place: int) -> list[Any]:
-    name = item.kernel or "all"
+    name = item.kernel or "the whole run"
     anchor = anchor_of("kernel", name) if item.kernel and place <= MOST_KERNELS else anchor_of("formula", "runtime")
     distance = item.time_distance
     return [

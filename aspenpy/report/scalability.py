@@ -120,7 +120,7 @@ def draw(scaled: Scaled) -> Any:
     from matplotlib.figure import Figure
 
     modes = list(dict.fromkeys(item.mode for item in scaled.scalings))
-    lines = max(sum(item.mode == mode for item in scaled.scalings) for mode in modes)
+    lines = len({(item.settings, tuple(item.configuration.values.items())) for item in scaled.scalings})
     figure = Figure(figsize=(5.2 * len(modes), 4 + 0.2 * lines), layout="constrained")
     panels = figure.subplots(1, len(modes), squeeze=False)[0]
     for axes, mode in zip(panels, modes, strict=True):
@@ -135,7 +135,7 @@ def draw(scaled: Scaled) -> Any:
         titled(axes, f"{mode} scaling")
         numbers_in(axes.xaxis)
         numbers_in(axes.yaxis, "s")
-        axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.14))
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center")
     return figure
 
 

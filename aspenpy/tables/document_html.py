@@ -22,24 +22,32 @@ from aspenpy.tables.document import (
 )
 
 STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c1e21; max-width: 60rem; margin: 2rem auto; padding: 0 1.5rem; }
+:root { color-scheme: light dark; --text: #1c1e21; --page: #fff; --line: #d9dce1; --soft: #f3f4f6; --link: #1a4fa0;
+  --faint: #555; --mark: #fff3c4; }
+@media (prefers-color-scheme: dark) { :root { --text: #e3e5e8; --page: #16181b; --line: #3a3f46; --soft: #23272c;
+  --link: #8db8ff; --faint: #a8adb5; --mark: #4a4115; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); max-width: 60rem;
+  margin: 2rem auto; padding: 0 1.5rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin-bottom: 1rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; border-bottom: 1px solid #d9dce1; padding-bottom: .2rem; }
-h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; overflow-wrap: anywhere; }
-nav { background: #f5f6f8; border-radius: 6px; padding: .6rem 1rem; font-size: .9rem; }
+h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .2rem; }
+h3, h4 { font-size: 1rem; margin: 1.4rem 0 .3rem; overflow-wrap: anywhere; }
+nav { background: var(--soft); border-radius: 6px; padding: .6rem 1rem; font-size: .9rem; }
 nav a { margin-right: 1.1em; white-space: nowrap; }
-a { color: #1a4fa0; text-decoration: none; } a:hover { text-decoration: underline; }
+a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
+li { overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0 1rem; font-variant-numeric: tabular-nums; }
-th { text-align: left; border-bottom: 2px solid #9aa1ab; padding: .25rem .7rem .25rem 0; vertical-align: bottom; }
-td { border-bottom: 1px solid #e6e8ec; padding: .25rem .7rem .25rem 0; vertical-align: top; }
+th { text-align: left; border-bottom: 2px solid var(--faint); padding: .25rem .7rem .25rem 0; vertical-align: bottom; }
+td { border-bottom: 1px solid var(--line); padding: .25rem .7rem .25rem 0; vertical-align: top; }
 .n { text-align: right; white-space: nowrap; }
-code { font: .88em ui-monospace, monospace; background: #f2f3f5; border-radius: 3px; padding: 0 .2em; }
-pre { font: .85rem/1.4 ui-monospace, monospace; background: #f2f3f5; border-radius: 6px; padding: .7rem 1rem; }
+code { font: .88em ui-monospace, monospace; background: var(--soft); border-radius: 3px; padding: 0 .2em; }
+pre { font: .85rem/1.4 ui-monospace, monospace; background: var(--soft); border-radius: 6px; padding: .7rem 1rem; }
 pre { white-space: pre-wrap; } pre, code { overflow-wrap: anywhere; }
-figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; } figcaption { font-size: .85rem; color: #555; }
-:target { background: #fff3c4; }
+figure { margin: 1rem 0; } figcaption { font-size: .85rem; color: var(--faint); }
+figure svg { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
+:target { background: var(--mark); }
+@media (max-width: 40rem) { body { padding: 0 .8rem; margin: 1rem auto; } td, th { padding-right: .5rem; }
+  figure { overflow-x: auto; } figure svg { max-width: none; width: 40rem; } }
 """
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -52,6 +52,20 @@ def test_ranges_that_cannot_be(capsys: pytest.CaptureFixture[str], vary: str, me
             "expected one of classify, significance, configure, scale, decide, throttle and a model",
         ),
         (["stream", "--machine", "haswell", "--threshold", "2"], "--threshold: an efficiency is above 0 and 1 at most"),
+        (["stream", "--machine", "haswell", "--vary", "all,clock"], "--vary all varies all components"),
+        (
+            ["classify", "stream", "--machine", "haswell", "--counters", "cos_example"],
+            "--counters are for significance and for all steps, not for classify",
+        ),
+        (
+            ["stream", "--machine", "haswell", "--uncertain", "horoscope=0.1"],
+            "`horoscope` is neither a hardware component of the machine nor a parameter",
+        ),
+        (
+            ["decide", "comd", "--machine", "haswell", "--budget", "energy=10J,time=1s"],
+            "no configuration keeps to the budget: where the excess is least, the energy is",
+        ),
+        (["decide", "comd", "--machine", "haswell", "--budget", "money=10"], "and `haswell` states no cost"),
         (["stream", "--machine", "haswell", "--levels", "1"], "--levels: a range has at least two values"),
         (["stream", "--machine", "haswell", "--system", "nowhere.txt"], "file not found: `nowhere.txt`"),
     ],

@@ -20,6 +20,7 @@ HEAD = "application,runtime [s],energy [J],instructions,cycles,L3,idle\n"
 RUNS = [f"lulesh,{10 + row},{900 - row},{1000 + row**2},{500 + 7 * row % 5},{20 * row % 7},3\n" for row in range(1, 9)]
 
 CASES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "all_constant": ("runtime,a,b\n" + "".join(f"{row},3,4\n" for row in range(1, 7)), ()),
     "other_application": (HEAD + "".join(RUNS).replace("lulesh", "hpl"), ()),
     "constant_columns": (HEAD + "".join(RUNS), ("--use", "idle,instructions")),
     "too_few_samples": (HEAD + "".join(RUNS[:3]), ()),

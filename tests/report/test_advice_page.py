@@ -85,7 +85,7 @@ class Page(HTMLParser):
 
 APPENDIX = ("formulas", "command")  # what numbers lead to
 QUANTITY = re.compile(r"\d\S* ?(%|s|ms|us|ns|min|J|kJ|mJ|W|kW|[GM]Hz|[kMGT]?B/s|nodes?)(?!\w)|\bx \d")
-SAID = ("95 %", "1 to 0")  # of intervals, in what a formula says
+SAID = ("95 %", "with x 2")  # of intervals, in what a formula says
 
 
 @pytest.fixture(scope="module")

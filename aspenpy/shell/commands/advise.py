@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aspenpy.advice.advise import AdviceOptions, advise, best_of, classified_of, scaled_of, significant_of, space_of
+from aspenpy.advice.advise import (
+    EVERY,
+    AdviceOptions,
+    advise,
+    best_of,
+    classified_of,
+    scaled_of,
+    significant_of,
+    space_of,
+)
 from aspenpy.advice.decide import AS_IT_IS
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
 from aspenpy.advice.system import system_ranges
@@ -123,11 +132,14 @@ def run(arguments: Arguments) -> int:
             raise CommandError("--output writes the report of all steps: leave the step out")
         require_document(arguments)
     require_error(arguments)
+    wanted = tuple(varied(arguments.vary))
+    if EVERY[0] in wanted and wanted != EVERY:
+        raise CommandError("--vary all varies all components: leave the others out")
     counters, counting = counting_of(arguments)
     if counters is not None and step not in ("", "significance"):
         raise CommandError(f"--counters are for significance and for all steps, not for {step}")
     options = AdviceOptions(
-        tuple(varied(arguments.vary)),
+        wanted,
         tuple(item for name in arguments.system for item in system_ranges(name)),
         arguments.levels,
         EnergyOptions(arguments.law),
