@@ -255,6 +255,7 @@ def draw(space: DesignSpace) -> Any:
         for row, line in enumerate(values):
             for column, value in enumerate(line):
                 colour = "black" if value > 0.5 else "white"
-                axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=colour)
+                number = f"{100 * value:.0f}"
+                axes.text(column, row, number, ha="center", va="center", color=colour, in_layout=False)
         titled(axes, f"{effects.metric}: % of largest sensitivity")
     return figure
