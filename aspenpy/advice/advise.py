@@ -131,16 +131,18 @@ def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:
     configurations scale to; the last is left out where there is no network between nodes. Raises AspenError."""
     significant = significant_of(case, options)
     space = space_of(case, options, significant)
-    scaled = None
+    scaled, deciding = None, options
     try:
         scaled = scaled_of(case, best_of(space), options)
     except AspenError as error:
         if error.diagnostics[0].code not in ("no-network", "no-free-ranks", OF_SO_MANY_NODES):
             raise
+        if error.diagnostics[0].code == "no-network":
+            deciding = options.replace(nodes=1)
     throttled = Throttled(on_one_node(case, options), options.energy)
     uncertain = Uncertain(space, options.deviations, options.error)
     classified = classified_of(case, options)
-    return Advice(case, classified, significant, uncertain, scaled, _decided(case, options), throttled)
+    return Advice(case, classified, significant, uncertain, scaled, _decided(case, deciding), throttled)
 
 
 def _decided(case: Case, options: AdviceOptions) -> Decided | None:

@@ -8,7 +8,12 @@ from aspenpy.advice.advice import Advice
 from aspenpy.language.diagnostics import Diagnostic, distinct
 from aspenpy.report import classification, decision, design_space, scalability, significance, throttled, uncertain
 from aspenpy.tables.data import as_json
-from aspenpy.tables.table import CSV, Part, Report, Title
+from aspenpy.tables.table import CSV, Part, Report, Table, Title
+
+
+def _shown(part: Part) -> Part:
+    """For people alone: in JSON each step has its own object."""
+    return part.replace(key="") if isinstance(part, Table) else part
 
 
 def report(advice: Advice) -> Report:
@@ -27,7 +32,7 @@ def report(advice: Advice) -> Report:
     said: list[Diagnostic] = []
     for name, step in found.items():
         if step is not None:
-            parts += [Title(step.headline), *(part for part in step.page[1:])]
+            parts += [Title(step.headline), *map(_shown, step.page[1:])]
             data[name] = as_json(step)
             said += step.diagnostics or ()
     parts.append(design_space.near_optimal(advice.space, CSV))
