@@ -146,9 +146,15 @@ def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:
 
 
 def _decided(case: Case, options: AdviceOptions) -> Decided | None:
-    """With few components: nodes, clock and cores where many are varied."""
+    """With few components: nodes, clock and cores where many are varied. None where the network is for one number of
+    nodes."""
     few = 0 < len(options.wanted) <= MOST_DECIDED and options.wanted != EVERY
-    return decided_of(case, options if few else options.replace(wanted=()))
+    try:
+        return decided_of(case, options if few else options.replace(wanted=()))
+    except AspenError as error:
+        if error.diagnostics[0].code != OF_SO_MANY_NODES:
+            raise
+        return None
 
 
 MOST_DECIDED = 3  # components of which all combinations with all numbers of nodes are tried
