@@ -1,0 +1,73 @@
+"""Intervals: by quantiles of the normal distribution on a runtime that goes with one value, and who claims what."""
+
+from __future__ import annotations
+
+from math import exp
+
+import pytest
+
+from aspenpy.advice.design_space import DesignSpace
+from aspenpy.advice.uncertain import Uncertain
+from aspenpy.answers.case import Case
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.library import load_machine, parse
+
+Z = 1.959964  # the 97.5 % quantile of the normal distribution
+APPLICATION = parse("model work { param n = 1e9  kernel main { execute { loads [n] } } }")
+
+
+def uncertain(given: dict[str, float] | None, error: float | None = None, machine: str = "haswell") -> Uncertain:
+    case = Case(APPLICATION, load_machine(machine), set={"haswell_nodes": 1} if machine == "haswell" else {})
+    return Uncertain(DesignSpace(case, ("clock", "memory_bandwidth")), given, error)
+
+
+def test_a_time_that_goes_with_one_over_a_bandwidth() -> None:
+    found = uncertain({"memory_bandwidth": 0.05}).runtime
+    assert found.low == pytest.approx(found.stated / (1 + 0.05 * Z), rel=0.01)
+    assert found.high == pytest.approx(found.stated / (1 - 0.05 * Z), rel=0.01)
+
+
+def test_a_time_that_goes_with_a_parameter() -> None:
+    found = uncertain({"n": 0.1}).runtime
+    assert (found.low, found.high) == pytest.approx(
+        (found.stated * (1 - 0.1 * Z), found.stated * (1 + 0.1 * Z)), rel=0.02
+    )
+
+
+def test_errors_of_the_model_are_factors_with_a_median() -> None:
+    """Half of the samples are within the median error: 12 % is a deviation of 0.12/0.6745 of the logarithm."""
+    found = uncertain({"clock": 0.0}, error=0.12)
+    deviation = 0.12 / 0.6745
+    assert (found.runtime.low, found.runtime.high) == (found.runtime.stated,) * 2
+    low, high = (found.runtime.stated * exp(sign * Z * deviation) for sign in (-1, 1))
+    assert (found.total_runtime.low, found.total_runtime.high) == pytest.approx((low, high), rel=0.04)
+    assert found.energy is not None
+    assert found.total_energy is not None
+    both = (deviation**2 + found.claims[-1].deviation ** 2) ** 0.5
+    assert found.total_energy.high == pytest.approx(found.energy.stated * exp(Z * both), rel=0.04)
+
+
+@pytest.mark.parametrize(
+    ("machine", "claims"),
+    [
+        (
+            "xeon_platinum_8360y",
+            {"memory_bandwidth": "bandwidth", "runtime": "16 C kernels", "power": "Ice Lake package"},
+        ),
+        ("haswell", {"memory_bandwidth": None, "runtime": None, "power": "SPECpower nodes at full load"}),
+        ("epyc_7763", {"runtime": "16 C kernels", "power": "SPECpower nodes at full load"}),
+        ("a100_40gb", {"memory_bandwidth": None, "runtime": None, "power": "A100 board"}),
+        ("h100", {"runtime": None, "power": None}),
+    ],
+)
+def test_who_states_an_error(machine: str, claims: dict[str, str | None]) -> None:
+    found = {item.name: item for item in uncertain(None, machine=machine).claims}
+    for name, row in claims.items():
+        stated = found[name].stated
+        assert (None if stated is None else stated.row) == row
+        assert found[name].source == ("assumed" if row is None else "stated")
+
+
+def test_a_name_that_nobody_has() -> None:
+    with pytest.raises(AspenError, match="neither a hardware component"):
+        uncertain({"horoscope": 0.1})
