@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from aspenpy.advice.configuration import Configuration
@@ -12,6 +14,7 @@ from aspenpy.answers.energy.options import LITERAL
 from aspenpy.models.library import load_application, load_machine, parse
 from aspenpy.studies.explore.sensitivity import Effects
 
+MODELS = Path(__file__).parents[2] / "models"
 APPLICATION = """model work {
   param ranks = 1
   param rows = 64
@@ -106,3 +109,24 @@ def test_strong_scaling_has_a_minimum_and_weak_scaling_does_not_fall(name: str, 
     assert strong.turns
     assert 1 < strong.fastest < strong.nodes[-1]
     assert min(point.time for point in weak.points) >= weak.points[0].time * (1 - 1e-9)
+
+
+def test_what_comd_would_need_for_its_memory_to_matter() -> None:
+    """The text has "much memory access"; with each candidate's position from memory bandwidth comes before the clock in
+    energy, and the memory clock after it; where positions stay in cache the memory has half a percent of the energy."""
+    text = (MODELS / "apps" / "comd.aspen").read_text()
+    cached = "loads [3*(atoms + halo_atoms)] of size [real] from position"
+    assert text.count(cached) == 3
+    machine = load_machine("haswell")
+    for streams, expected in ((True, (2.64, 1.68, 0.63, 0.40)), (False, (2.77, 0.05, 0.45, 0.02))):
+        application = parse(
+            text.replace(cached, "loads [3*atoms*candidates] of size [real] from position", int(streams))
+        )
+        space = DesignSpace(
+            Case(application, machine, set={"haswell_nodes": 1}),
+            ["clock", "cores=1..8", "memory_clock", "memory_bandwidth"],
+        )
+        assert space.energy_effects is not None
+        found = {effect.parameters[0]: effect.sensitivity for effect in space.energy_effects.singles}
+        names = ("cores", "memory_bandwidth", "clock", "memory_clock")
+        assert [found[name] for name in names] == pytest.approx(expected, abs=0.006)
