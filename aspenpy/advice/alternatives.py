@@ -161,7 +161,7 @@ def variants(machine: Machine, socket: str | None, wanted: Sequence[str]) -> Var
         here = labels.index(stated) if stated in labels else 0
         variable = Variable(axis.name, "choice", 0.0, places[-1], float(here), places, labels, case=True)
         source: RangeSource = "user" if names else "vendor"
-        origin = "--vary" if names else "alternatives of the library"
+        origin = f"{'--vary' if names else 'the library'}: {', '.join(labels)}"
         ranges.append(ComponentRange(axis.name, variable, axis.name, 1.0, source, origin))
         machines, base = [item.machine for each in found for item in each], base * len(labels) + here
     return Variants(tuple(ranges), tuple(machines), base)

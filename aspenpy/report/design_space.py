@@ -120,6 +120,7 @@ def _ranges(ranges: Sequence[ComponentRange]) -> Part:
         end("high"),
         end("base"),
         *(Column(name, get=f"variable.{name}", media=DATA) for name in ("low", "high", "base", "unit")),
+        Column("parts", get=lambda it: list(it.variable.labels) if it.variable.case else None, media=JSON),
         Column("sets"),
         *columns("factor source", media=DATA),
         Column("range from", wrapped=True, key="origin"),

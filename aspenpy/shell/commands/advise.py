@@ -14,6 +14,8 @@ from aspenpy.advice.advise import (
     significant_of,
     space_of,
 )
+from aspenpy.advice.alternatives import KINDS
+from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.decide import AS_IT_IS
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
 from aspenpy.advice.system import system_ranges
@@ -57,6 +59,10 @@ EXAMPLES: Examples = (
         "aspenpy advise configure lulesh --machine haswell --vary clock,cores=1..8,memory_clock",
     ),
     (
+        "other memories of the library in the place of the machine's",
+        "aspenpy advise configure cg --machine haswell --vary cores=1..8,memory_kind=ddr4_2133,ddr5_4800_8_channels",
+    ),
+    (
         "how many nodes are worth it, for two inputs",
         "aspenpy advise scale comd --machine haswell --nodes 64 --input nx=40,ny=40,nz=40 --input nx=80,ny=80,nz=80",
     ),
@@ -85,8 +91,9 @@ OPTIONS = (
     machine(required=True),
     *SETTINGS,
     VARY.here(
-        ": hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range "
-        "(default: those that are significant; `all`: all that the machine states)"
+        ": hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range; topology "
+        "and memory_kind are parts of the library, such as topology=torus,star (default: those that are significant; "
+        "`all`: all that the machine states, without parts)"
     ),
     repeated(
         "--system",
@@ -139,7 +146,7 @@ def run(arguments: Arguments) -> int:
     if counters is not None and step not in ("", "significance"):
         raise CommandError(f"--counters are for significance and for all steps, not for {step}")
     options = AdviceOptions(
-        wanted,
+        tuple(_with_parts(wanted)),
         tuple(item for name in arguments.system for item in system_ranges(name)),
         arguments.levels,
         EnergyOptions(arguments.law),
@@ -159,6 +166,18 @@ def run(arguments: Arguments) -> int:
             raise CommandError("--picture draws what is decided for one application")
         return answer(grouped_of(models, options, arguments).report(), arguments)
     return _ANSWERS[step](case_of_arguments(arguments), options, arguments)
+
+
+def _with_parts(texts: list[str]) -> list[str]:
+    """Names behind an alternative's first one, `topology=torus,star`, are of the same list."""
+    joined: list[str] = []
+    for text in texts:
+        listed = joined and "=" in joined[-1] and joined[-1].partition("=")[0] in KINDS
+        if listed and "=" not in text and text not in COMPONENTS:
+            joined[-1] += f",{text}"
+        else:
+            joined.append(text)
+    return joined
 
 
 def _step(words: list[str]) -> tuple[str, list[str]]:
