@@ -11,7 +11,7 @@ from aspenpy.advice.decide import Decided
 from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Decision, Limit
 from aspenpy.language.dimensions import readable
 from aspenpy.report.design_space import configured
-from aspenpy.report.problem import problem_data, problem_note
+from aspenpy.report.problem import cap_note, problem_data, problem_note
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, name_ends, numbers_in, styled, titled
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
@@ -61,6 +61,7 @@ def _notes(decided: Decided, bound: bool) -> list[str]:
     spaces = [choices.space for choices in decided.choices]
     if spaces[0].problem.ranks is not None:
         notes.append(problem_note([space.stated for space in spaces], spaces[0].problem))
+    notes += [note for space in spaces[:1] for note in cap_note(space)]
     if bound:
         notes.append(
             "One unit more changes the objective by so much, on average up to the next bound that buys anything."

@@ -10,7 +10,7 @@ from aspenpy.advice.configuration import ComponentRange, Configuration, NearOpti
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.language.dimensions import readable
 from aspenpy.report.prediction import subject
-from aspenpy.report.problem import problem_data, problem_note
+from aspenpy.report.problem import cap_note, problem_data, problem_note
 from aspenpy.studies.explore.sensitivity import Effect, Effects
 from aspenpy.tables.drawing import MAP, shortened, styled, titled
 from aspenpy.tables.numbers import count, share
@@ -68,7 +68,7 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
         notes.append(f"{of}: {skipped[0].reason}")
     if space.left_out:
         notes.append(f"Not significant, so not varied (all: --vary all): {_left_out(space)}.")
-    notes += _extrapolated(space)
+    notes += [*cap_note(space), *_extrapolated(space)]
     if space.machine.absent:
         notes.append(f"Not stated by the machine, so not varied: {', '.join(space.machine.absent)}.")
     return (*found, *map(Paragraph, notes))

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.problem import Problem
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction
+from aspenpy.language.dimensions import readable
 from aspenpy.tables.numbers import counted
+
+SAME = 1e-6  # relative: seconds that differ by less are equal
 
 
 def problem_note(cases: Sequence[Case], problem: Problem) -> str:
@@ -29,6 +33,17 @@ def problem_note(cases: Sequence[Case], problem: Problem) -> str:
         f"The problem in all is that of one node{more}: {holders}, each with {sizes}. It stays: with R ranks {names} "
         f"of each is ({problem.holders:,}/R){root} times that."
     )
+
+
+def cap_note(space: DesignSpace) -> list[str]:
+    """What the power cap of a socket makes of the runtime, where it is reached."""
+    alone, capped = space.prediction.runtime, space.base.runtime
+    if capped <= alone * (1 + SAME):
+        return []
+    return [
+        f"The power cap of the socket is reached: the run takes {readable(capped, 's', 4)} instead of "
+        f"{readable(alone, 's', 4)}, which it takes by `eval` and `scale`, in which no cap holds."
+    ]
 
 
 def problem_data(case: Case, problem: Problem) -> dict[str, Any]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import random
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from aspenpy.advice.advise import AdviceOptions, decided_of, scaled_of, space_of
+from aspenpy.advice.choices import ChoiceOptions
 from aspenpy.advice.configuration import Configuration
+from aspenpy.advice.decide import Decided
+from aspenpy.advice.decision import Budget
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import predict_energy
+from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.prediction import predict
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.library import load_application, load_machine, parse
 from aspenpy.models.machine.model import Machine
+from tests.thorough import some
 
 SOCKET = Path(__file__).parents[2] / "models" / "machines" / "parts" / "sockets" / "intel_xeon_haswell.aspen"
 APPLICATION = """model work {
@@ -100,3 +107,82 @@ def test_kinds_of_memory() -> None:
 def test_refused(wanted: list[str], message: str) -> None:
     with pytest.raises(AspenError, match=message):
         space_of(Case(load_application("cg"), load_machine("haswell")), AdviceOptions(tuple(wanted)))
+
+
+ENUMERATED = """
+param nodes = 8
+param speed = 2 GHz
+param lanes = 4
+MORE
+machine m { node [nodes] one interconnect [nodes] net }
+node one { socket chip property cost [PRICE] }
+socket chip { core [CORES] unit static power [IDLE W] dynamic power [FULL W] }
+core unit {
+  property rank
+  property clock [speed]
+  property issue [1 flop]
+  property simd_width [lanes]
+  resource flops(x) [x/(clock*issue)] with simd [base/simd_width]
+}
+interconnect net {
+  property topology [TOPOLOGY]
+  property latency [1 us]
+  property hop_latency [20 us]
+  property bandwidth [1 GB/s]
+  resource messages(volume) [latency + volume/bandwidth]
+  dynamic power [3 W]
+  property cost [7]
+}
+param sides[] = {2, 2, 2}
+"""
+WORK = """model work {
+  param ranks = 1
+  kernel main {
+    execute [ranks] { flops [FLOPS/ranks] as simd }
+    if (ranks > 1) { execute [ranks] { messages [VOLUME] as alltoall } }
+  }
+}"""
+
+
+@pytest.mark.parametrize("seed", range(some(40, 4)))
+def test_spaces_of_parts_and_whole_numbers_against_every_prediction(seed: int) -> None:
+    """Topologies, nodes, cores and lanes drawn at random, within random budgets: the decision is the least of all
+    machines whose texts say the same, and where none keeps to the budget that is said."""
+    draw = random.Random(seed)
+    text = ENUMERATED.replace("MORE", "")
+    for name, values in {"PRICE": (3, 50), "CORES": (4, 4), "IDLE": (5, 40), "FULL": (10, 90)}.items():
+        text = text.replace(name, str(draw.randint(*values)))
+    work = WORK.replace("FLOPS", f"{draw.uniform(1e9, 1e11)}").replace("VOLUME", f"{draw.uniform(1e3, 1e6)}")
+    shapes, cores = draw.sample(list(SHAPES), 2), sorted(draw.sample((1, 2, 3, 4, 6), 2))
+    lanes = sorted(draw.sample((2, 4, 8), 2))
+    every = {}
+    for shape, nodes, count, lane in product(shapes, (1, 8), cores, lanes):
+        machine = parse(text.replace("TOPOLOGY", SHAPES[shape]).replace("core [4]", f"core [{count}]"))
+        one = Case(parse(work), machine).with_set({"nodes": 8, "lanes": lane, "ranks": nodes * count})
+        if nodes == 1:  # shapes of eight nodes only are one node as a star
+            one = one.changed(machine=parse(text.replace("TOPOLOGY", "star").replace("core [4]", f"core [{count}]")))
+        one = one.with_set({"nodes": nodes})
+        energy = predict_energy(one, options=EnergyOptions(charged="cores_used"))
+        price = nodes * (int(text.split("property cost [")[1].split("]")[0]) + 7)
+        every[shape, nodes, count, lane] = (energy.runtime, energy.value, energy.value / energy.runtime, price)
+    limits = {
+        name: draw.choice([*every.values()])[place] * draw.choice((1.001, 1.1, 0.999))
+        for place, name in enumerate(("time", "energy", "power", "money"))
+        if draw.random() < 0.4
+    }
+    objective = draw.choice(("runtime", "energy", "edp"))
+    wanted = (
+        f"topology={','.join(shapes)}",
+        "nodes=1,8",
+        f"cores={','.join(map(str, cores))}",
+        f"simd_width={','.join(map(str, lanes))}",
+    )
+    base = Case(parse(work), parse(text.replace("TOPOLOGY", "star")))
+    found = Decided(base, Budget(**limits), objective=objective, options=ChoiceOptions(wanted)).decisions[0]
+    bounds = [limits.get(name, float("inf")) for name in ("time", "energy", "power", "money")]
+    kept = [it for it in every.values() if all(value <= bound for value, bound in zip(it, bounds, strict=True))]
+    assert (found.unmet is None) == bool(kept)
+    if kept:
+        power = {"runtime": (1, 0), "energy": (0, 1), "edp": (1, 1)}[objective]
+        least = min(it[0] ** power[0] * it[1] ** power[1] for it in kept)
+        assert found.choice.outcome.worth(objective) == pytest.approx(least)
