@@ -325,9 +325,14 @@ def _start(offset: Value | None) -> Value | None:
 
 
 def _reach(item: Access, nests: tuple[Nest, ...]) -> Value | None:
-    """How far an access goes into its array, in bytes; None where that is unknown."""
+    """How far an access goes into its array, in bytes; None where that is unknown. One that begins where the data say
+    goes as far from there."""
     end = item.offset
+    rows = {} if end is None else {symbol: ZERO for symbol in v.symbols(end) if symbol.payload[1] == UNKNOWN}
+    if end is not None and rows and not v.counters(end):
+        return None
     try:
+        end = end and v.replaced(end, rows)
         for nest in reversed(nests):
             straight = None if end is None else v.line(end, nest.counter)
             if straight is None or v.counters(straight[1]):
@@ -336,7 +341,7 @@ def _reach(item: Access, nests: tuple[Nest, ...]) -> Value | None:
             end = start
             if v.never_negative(step):
                 end = v.plus(start, v.times(step, v.minus(nest.bounds[0], ONE)))
-        if end is None or v.counters(end) or any(symbol.payload[1] == UNKNOWN for symbol in v.symbols(end)):
+        if end is None or v.counters(end):
             return None
         return v.plus(end, constant(item.size))
     except TooLong:

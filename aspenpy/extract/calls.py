@@ -15,7 +15,7 @@ from aspenpy.extract.contexts import Context, Shared, renamed
 from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Nest, Place
 from aspenpy.extract.mpi import SIZES, sending
 from aspenpy.extract.places import Target
-from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Names, Real, depends_on_data
+from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Names, Real, depends_on_data, is_default
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
@@ -50,6 +50,7 @@ class Calls(Conditions):
         self.trials = 0  # walks under way that only ask what is known behind them
         self.calling: list[int] = []  # where the calls stand that are under way
         self.returned: list[Known] = []
+        self.sites: Mapping[str, int] = {}  # from how many places functions are called
 
     def macro(self, name: str) -> Expr:
         return self.macros[name]
@@ -58,10 +59,14 @@ class Calls(Conditions):
         """Walks the body of a function."""
         raise NotImplementedError
 
-    def hole(self, what: str, meaning: str, value: Value, span: Span | None, low: int | None = None) -> Value:
+    def hole(
+        self, what: str, meaning: str, value: Value, span: Span | None, low: int | None = None, rule: str = ""
+    ) -> Value:
         """A parameter for something unknown in this function."""
         function = self.function.name if self.function else "program"
-        return self.names.hole(f"{function}_{what}", meaning, value, span, low)
+        if self.trials and self.inlined and self.inlined[-1] in self.functions:
+            function = self.functions[self.inlined[-1]].name
+        return self.names.hole(f"{function}_{what}", meaning, value, span, low, rule)
 
     def call(self, node: r.Call) -> Known:
         function = self.functions.get(node.key)
@@ -90,7 +95,14 @@ class Calls(Conditions):
             self._said(grown, None)
         if node.name in k.COPIES and len(node.arguments) == 3:
             return self._moved_whole(node)
+        for part in node.arguments:  # what is handed on to be read has its value before as a default
+            if isinstance(part, r.Address) and isinstance(part.operand, r.Variable):
+                key = self.aliases.get(part.operand.key, part.operand.key)
+                if is_default(value := self.scope.values.get(key)):
+                    self.names.lost[key] = value
         found = [self.value(part) for part in node.arguments]
+        if node.name in k.READING:
+            return self._read_in(node)
         reals = [part for part in found if isinstance(part, Real)]
         kind = next((part.type for part in node.arguments if part.type.kind == "real"), node.type)
         if node.name in k.FREE:
@@ -110,6 +122,14 @@ class Calls(Conditions):
             self.forget()
         self._escaped(node)
         return self._unknown(node)
+
+    def _read_in(self, node: r.Call) -> Known:
+        """A whole number that is read: the same in all that follows."""
+        self._escaped(node)
+        found = self.unknown(self.text(node), node.span, True)
+        (symbol,) = v.symbols(found)
+        self.names.inputs[symbol] = None
+        return found
 
     def _exchanged(self, node: r.Call) -> bool:
         """A call of MPI that sends something, or asks for the ranks; others are calls of a library."""
@@ -196,8 +216,11 @@ class Calls(Conditions):
             size = v.times(sizes[0], sizes[1])
         elif sizes:
             size = sizes[-1]
-        size = None if size is None or v.counters(size) or depends_on_data(size) else self.in_sizes(size)
-        key = f"heap@{node.span.start if node.span else id(node)}" + "".join(f"@{place}" for place in self.calling)
+        size = None if size is None or v.counters(size) else self.in_sizes(size)
+        owner = self.inlined[-1] if self.inlined else self.function.key if self.function else ""
+        key = f"heap@{owner}@{node.span.start if node.span else id(node)}" + "".join(
+            f"@{place}" for place in self.calling
+        )
         array = self.names.array(key, "allocated", "heap", 8, (None,), size, True, node.span)
         return Place(array.key, ZERO)
 
@@ -314,14 +337,16 @@ class Calls(Conditions):
             else:
                 self.scope.values[formal.key] = value
         self.inlined.append(node.key)
-        self.calling.append(node.span.start if node.span else 0)
+        is_only = self.sites.get(node.key) == 1 and not function.in_place
+        self.calling += [] if is_only else [node.span.start if node.span else 0]
         self.returned.append(None)
         try:
             self.statement(function.body)
         finally:
             found = self.returned.pop()
             self.inlined.pop()
-            self.calling.pop()
+            if not is_only:
+                self.calling.pop()
             self.this, self.aliases = this, aliases
         for formal in function.formals:
             self.scope.values.pop(formal.key, None)

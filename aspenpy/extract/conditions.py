@@ -7,8 +7,10 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Choice, Guard, Nest, Place
 from aspenpy.extract.count import Counter
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
-from aspenpy.extract.scope import Names, Real
+from aspenpy.extract.places import Target
+from aspenpy.extract.scope import Known, Names, Real
 from aspenpy.extract.values import ONE, Value
+from aspenpy.language.source import Span
 
 
 class Conditions(Evaluator):
@@ -17,6 +19,20 @@ class Conditions(Evaluator):
     def __init__(self, names: Names, program: r.Program) -> None:
         super().__init__(names, program)
         self.nests: list[Nest] = []
+
+    def store(self, there: Target | None, value: Known, span: Span | None) -> None:
+        """A store; what the pointers in an array point at is taken down in all."""
+        super().store(there, value, span)
+        offset = there.place.offset if there is not None and there.place is not None else None
+        if there is None or there.place is None or offset is None or not isinstance(value, Place):
+            return
+        volume = self.names.arrays[value.array].volume
+        if volume is not None and v.counters(offset):
+            for nest in self.nests:
+                if v.depends(offset, nest.counter):
+                    volume = v.times(volume, nest.bounds[0])
+            if not v.counters(volume):
+                self.names.pointed.setdefault(there.place.array, volume)
 
     def condition(self, node: r.Expression) -> tuple[tuple[Guard, ...], bool, bool]:
         """Evaluates a condition. Gives guards that hold where it does, whether they say all of it, and whether the

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from aspenpy.expr.node import Expr
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Place
-from aspenpy.extract.scope import SIZE, STEADY, Contents, DataKey, Known, Real, equal
+from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Contents, DataKey, Known, Real, equal
 from aspenpy.extract.values import Value
 from aspenpy.record import Record
 
@@ -68,11 +68,11 @@ class Shared:
         array = self.arrays.get(key)
         if array is None:  # the size of a container
             return not any(isinstance(own, str) and key.startswith(own) for own in self.own)
-        return key not in self.own and (array.volume is None or self._is_shared(array.volume))
+        return key not in self.own and (array.volume is None or self._is_shared(array.volume, (SIZE, STEADY, UNKNOWN)))
 
-    def _is_shared(self, value: Value) -> bool:
+    def _is_shared(self, value: Value, owners: tuple[str, ...] = (SIZE, STEADY)) -> bool:
         return all(
-            symbol.payload[1] in (SIZE, STEADY) or (symbol.payload[1].startswith(f"{SIZE} ") and symbol not in self.own)
+            symbol.payload[1] in owners or (symbol.payload[1].startswith(f"{SIZE} ") and symbol not in self.own)
             for symbol in v.symbols(value)
         )
 

@@ -133,7 +133,8 @@ Item = Access | Arithmetic | Choice | Nest | Invocation | Exchange
 
 class Hole(Record):
     """Something that the source does not say: a parameter of the model, what it stands for, and a value for the time
-    being or, where runs of the program say it, the formula that fits them."""
+    being or, where runs of the program say it, the formula that fits them. One that has a `rule` has its value by
+    that; all others are left to a person."""
 
     name: str
     meaning: str
@@ -142,6 +143,11 @@ class Hole(Record):
     span: Span | None = None
     low: int | None = None
     fit: Fit | None = None
+    rule: str = ""
+
+    def is_left(self) -> bool:
+        """Whether its value is left to a person."""
+        return self.fit is None and not self.rule
 
     def text(self) -> str:
         """Its value in the language."""
@@ -158,3 +164,4 @@ class Profile(Record):
     formals: tuple[Expr | str | None, ...]
     comment: str = ""
     span: Span | None = None
+    notes: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from aspenpy.expr.polynomial import atom, constant
@@ -32,6 +32,7 @@ class Evaluator(Memory):
 
     def __init__(self, names: Names, program: r.Program) -> None:
         super().__init__(names, program)
+        self.structure: Mapping[str, Known] = {}  # the members of what a call has returned
         self._rules: dict[type, Callable[[Any], Known]] = {
             r.Constant: self._constant,
             r.Variable: self._loaded,
@@ -295,7 +296,29 @@ class Evaluator(Memory):
         if source is not None and source.place is not None:
             self._access("load", source, node.span)
         self.store(there, None, node.span)
+        self.copied(node.value, node.target)
         return None
+
+    def parts(self, node: r.Expression) -> Mapping[str, Known]:
+        """The members of a structure, where those are in registers; of a call those of what it has returned."""
+        if isinstance(node, r.Call):
+            return self.structure
+        if not isinstance(node, r.Variable):
+            return {}
+        head = f"{self.aliases.get(node.key, node.key)}."
+        return {name[len(head) :]: value for name, value in self.scope.values.items() if name.startswith(head)}
+
+    def copied(self, source: r.Expression, target: r.Expression) -> None:
+        """A structure gets the members of another one, as far as they are in registers."""
+        there = self._variable(target) if isinstance(target, r.Variable) else None
+        if there is None or there.variable is None:
+            return
+        given = self.parts(source)
+        head = f"{there.variable}."
+        for name in [name for name in self.scope.values if name.startswith(head)]:
+            self.scope.values.pop(name)
+        for name, value in given.items():
+            self.scope.values[head + name] = value
 
     def _updated(self, node: r.Operation, before: Known, amount: Known) -> Known:
         if node.type.kind == "real":

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TypeVar
@@ -26,6 +27,7 @@ from aspenpy.extract.exposed import exposed
 from aspenpy.extract.filling import Filling, Over, points
 from aspenpy.extract.fit import shown
 from aspenpy.extract.front_end import Reading
+from aspenpy.extract.influence import BY_INFLUENCE, LITTLE, Influence
 from aspenpy.extract.pragmas import assumed
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
@@ -46,8 +48,8 @@ MOST_WORDS = 590_000
 
 NO_SIZES: Over = {}
 
-BY_PRAGMA = ": by its pragma"
-"""How the meaning of a parameter ends that a pragma of COMPASS gives a value."""
+BY_PRAGMA = "by its pragma"
+"""The rule for a parameter that a pragma of COMPASS gives a value."""
 
 _IF = re.compile(r"\bif\s*\(\s*$")
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -148,6 +150,7 @@ class _Extractor:
         self.flags, self.run = flags, run
         self.path, self.level, self.options, self.wanted = path, level, options, functions
         self.names = Names()
+        self.names.counts_each = run is not None
         self.functions = {function.key: function for function in self.program.functions}
         self.macros = {macro.name: graph.symbol(self.names.unique(macro.name), SIZE) for macro in self.program.macros}
         made = {function.key: changes([function.body]) for function in self.program.functions}
@@ -157,6 +160,8 @@ class _Extractor:
         self.effects = effects(self.functions)
         self.references = returned(self.functions)
         self.exposed = exposed(self.functions, self.references)
+        bodies = (function.body for function in self.program.functions)
+        self.sites = Counter(node.key for body in bodies for node in every(body) if isinstance(node, r.Call))
         self.writer = Writer(self.names, options)
         self.profiles: dict[str, Profile] = {}
         self.contexts: dict[str, list[Context]] = {}
@@ -209,11 +214,12 @@ class _Extractor:
             calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if root.key in self.writer.kernels]
             kernels.append(Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
         self._assume()
+        self._weigh()
         if self.run is not None:
             self._fill(self.run)
         text = self._text(kernels)
         holes = tuple(self._holes())
-        unknown = (_warned(hole) for hole in holes if hole.fit is None and not hole.meaning.endswith(BY_PRAGMA))
+        unknown = (_warned(hole) for hole in holes if hole.is_left())
         found = [*self.diagnostics, *distinct(self.names.diagnostics), *unknown, *self._told_overlaps()]
         name = os.path.splitext(os.path.basename(self.path))[0]
         return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
@@ -293,6 +299,7 @@ class _Extractor:
             walker.effects = self.effects
             walker.references = self.references
             walker.exposed = self.exposed
+            walker.sites = self.sites
             try:
                 profile = walker.profile(function, known)
             except TooLong:
@@ -332,8 +339,17 @@ class _Extractor:
             value = assumed(text.pragmas_above(start), what)
             if value is not None:
                 fraction = Fraction(value).limit_denominator(10**6)
-                told = hole.replace(value=constant(fraction), meaning=_brief(hole.meaning) + BY_PRAGMA)
+                told = hole.replace(value=constant(fraction), meaning=_brief(hole.meaning), rule=BY_PRAGMA)
                 self.names.holes[symbol] = told
+
+    def _weigh(self) -> None:
+        """Shares that decide little are not left to a person."""
+        holes = self.names.holes
+        influence = Influence(self.profiles, holes, self._resolved)
+        for symbol, hole in list(holes.items()):
+            is_share = hole.low == 0 and ("from 0 to 1" in hole.meaning or "the part of its passes" in hole.meaning)
+            if is_share and symbol in self.writer.used and not hole.rule and influence.of(symbol) < LITTLE:
+                holes[symbol] = hole.replace(meaning=_brief(hole.meaning), rule=BY_INFLUENCE)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -382,8 +398,11 @@ class _Extractor:
         return format_text(Source("\n".join(lines) + "\n", f"<{self.path}>"))
 
     def _macros(self) -> Iterator[str]:
+        """Those that formulas need, and values of parameters."""
+        values = (hole.value for symbol, hole in self.names.holes.items() if symbol in self.writer.used)
+        used = self.writer.used.union(*map(v.symbols, values))
         for macro in self.program.macros:
-            if self.macros[macro.name] in self.writer.used:
+            if self.macros[macro.name] in used:
                 line = f":{macro.span.position().line}" if macro.span else ""
                 told = f"{os.path.basename(self.path)}{line}" + (f": {macro.comment}" if macro.comment else "")
                 yield f"param {self.macros[macro.name].payload[0]} = {macro.value}  // {told}"
@@ -404,8 +423,8 @@ class _Extractor:
                 )
                 continue
             told = f"unknown: {hole.meaning}" + (f" ({place})" if place else "") if hole.meaning else place
-            if hole.meaning.endswith(BY_PRAGMA):
-                told = told.removeprefix("unknown: ")
+            if hole.rule:
+                told = f"{hole.meaning}: {hole.rule}" + (f" ({place})" if place else "")
             if hole.fit is not None:
                 told = _counted(hole) + (f" ({place})" if place else "")
             yield f"param {hole.name} = {hole.text()}  // {told}"

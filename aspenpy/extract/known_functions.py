@@ -9,6 +9,9 @@ SQUARE_ROOTS = frozenset({"sqrt", "sqrtf"})
 
 EXTREMES = {"min": "min", "max": "max", "fmin": "min", "fmax": "max", "fminf": "min", "fmaxf": "max"}
 
+READING = frozenset("atoi atol atoll strtol strtoul strtoll strtoull stoi stol stoul stoll".split())
+"""Functions that read a whole number from text, such as a word of the command line."""
+
 ALLOCATIONS = frozenset({"malloc", "calloc", "aligned_alloc", "realloc", "_mm_malloc", "alloca", "__builtin_alloca"})
 
 IGNORED = frozenset({

@@ -15,9 +15,12 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes, changes, every, has, leaves
 from aspenpy.extract.costs import Invocation, Item, Nest, Place, Recurrence
-from aspenpy.extract.scope import NOTHING, Known, Real, Scope, depends_on_data
+from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, single
 from aspenpy.extract.trips import Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+
+BY_BOUND = "all that its counted test allows; its other tests are taken to hold"
+"""The rule for how much of its passes a loop makes that tests data beside a count."""
 
 
 class Loops(Trips):
@@ -31,8 +34,9 @@ class Loops(Trips):
         variable = self._variable_of(node)
         counter = self.names.counter(variable or "pass")
         before = self.scope
-        entry = {name: before.values.get(name) for name in changed.variables}
-        steps = self._steps(node, counter, changed.variables, changed.counted, before)
+        entry: dict[str | DataKey, Known] = {name: before.values.get(name) for name in changed.variables}
+        entry |= self._members(changed, before)
+        steps = self._steps(node, counter, changed, entry, before)
         self._enter(changed, counter, entry, steps, before)
         head = self.scope.copy()
         self.loops.append((counter, changed))
@@ -49,6 +53,7 @@ class Loops(Trips):
                 ONE,
                 node.span,
                 0,
+                "" if leaves(node.body) else BY_BOUND,
             )
         first, is_downward = self._first(node, entry, steps)
         nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span, first, is_downward)
@@ -62,10 +67,22 @@ class Loops(Trips):
         nest = nest.replace(body=body, recurrences=self._recurrences(head, changed.variables, counter, body))
         self.out += [] if not body else [nest]
         self.loops.pop()
-        self._leave(changed, counter, entry, steps, bounds, share)
+        self._leave(changed, counter, entry, steps, bounds, share, before)
         for start in every(node.start) if node.start is not None else ():
             if isinstance(start, r.Declaration):
                 self.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
+
+    def _members(self, changed: Changes, before: Scope) -> dict[str | DataKey, Known]:
+        """The whole numbers in members of structures that a loop may change."""
+        self.scope = before.copy()
+        self.changed_by(changed.stored, changed.calls)
+        kept, self.scope = self.scope.memory, before
+        found: dict[str | DataKey, Known] = {}
+        for place, value in before.memory.items():
+            is_number = value is not None and not isinstance(value, Place | Real)
+            if place not in kept and is_number and place in self.names.fields:
+                found[place] = value
+        return found
 
     def _named(self, changed: Changes) -> Changes:
         """With the variables that references refer to in their place; what they refer to in memory is none."""
@@ -73,9 +90,6 @@ class Loops(Trips):
         names = {name for name in names if not _refers(self.scope.values.get(name))}
         counted = {self.aliases.get(name, name) for name in changed.counted} & names
         return changed.replace(variables=frozenset(names), counted=frozenset(counted))
-
-    def _is_hole(self, bound: Value) -> bool:
-        return any(symbol in self.names.holes for symbol in v.symbols(bound))
 
     def _variable_of(self, node: r.Loop) -> str:
         """The name of the variable that a loop counts."""
@@ -90,7 +104,9 @@ class Loops(Trips):
             return "" if name == "memory" else name
         return ""
 
-    def _first(self, node: r.Loop, entry: Mapping[str, Known], steps: Mapping[str, Value]) -> tuple[Value | None, bool]:
+    def _first(
+        self, node: r.Loop, entry: Mapping[str | DataKey, Known], steps: Mapping[str | DataKey, Value]
+    ) -> tuple[Value | None, bool]:
         """The value of a loop's variable in its first pass, where it goes on by one, and whether it counts down."""
         step = node.step
         while isinstance(step, r.Several) and step.parts:
@@ -103,19 +119,21 @@ class Loops(Trips):
         return None, False
 
     def _steps(
-        self, node: r.Loop, counter: Expr, assigned: frozenset[str], counted: frozenset[str], before: Scope
-    ) -> dict[str, Value]:
+        self, node: r.Loop, counter: Expr, changed: Changes, entry: Mapping[str | DataKey, Known], before: Scope
+    ) -> dict[str | DataKey, Value]:
         """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are
         dropped."""
-        names = [name for name in sorted(counted) if not isinstance(before.values.get(name), Real)]
+        variables = [name for name in sorted(changed.counted) if not isinstance(before.values.get(name), Real)]
+        members = [name for name in entry if not isinstance(name, str)]
+        names: list[str | DataKey] = [*variables, *members]
         if not names:
             return {}
-        simple = self._simple_steps(node, names, assigned)
+        simple = None if members else self._simple_steps(node, variables, changed.variables)
         if simple is not None:
-            return simple
-        heads = {name: atom(self.names.head(name)) for name in names}
-        trial = self._trial(node, assigned, heads, before)
-        steps: dict[str, Value] = {}
+            return {name: step for name, step in simple.items()}  # noqa: C416
+        heads = {name: atom(self.names.head(str(name))) for name in names}
+        trial = self._trial(node, changed.variables, heads, entry, before)
+        steps: dict[str | DataKey, Value] = {}
         offset = {name: v.symbols(head).pop() for name, head in heads.items()}
         for _ in names:
             for name in names:
@@ -128,9 +146,7 @@ class Loops(Trips):
                     continue
                 left = {other for other, symbol in offset.items() if v.depends(step, symbol)}
                 if left <= steps.keys():
-                    given = {
-                        offset[other]: self._counted(before.values.get(other), steps[other], counter) for other in left
-                    }
+                    given = {offset[other]: self._counted(entry.get(other), steps[other], counter) for other in left}
                     if all(value is not None for value in given.values()):
                         steps[name] = v.replaced(step, given)  # type: ignore[arg-type]
         return {name: step for name, step in steps.items() if not depends_on_data(step)}
@@ -160,20 +176,25 @@ class Loops(Trips):
         return steps
 
     def _trial(
-        self, node: r.Loop, assigned: frozenset[str], heads: dict[str, Value], before: Scope
-    ) -> dict[str, Known]:
+        self,
+        node: r.Loop,
+        assigned: frozenset[str],
+        heads: Mapping[str | DataKey, Value],
+        entry: Mapping[str | DataKey, Known],
+        before: Scope,
+    ) -> dict[str | DataKey, Known]:
         """Walks a pass without costs, holes or warnings."""
         holes, taken, arrays = dict(self.names.holes), set(self.names.taken), dict(self.names.arrays)
         last, diagnostics, out = dict(self.names.last), list(self.names.diagnostics), self.out
         self.scope = before.copy()
         inside = changes([node.body], self.references)
         self.changed_by(inside.stored, inside.calls)
-        places = {name: before.values.get(name) for name in heads}
-        for name in assigned:
-            self.scope.values.pop(name, None)
+        places = {name: entry.get(name) for name in heads}
+        for variable in assigned:
+            self.scope.values.pop(variable, None)
         for name, head in heads.items():
             place = places[name]
-            self.scope.values[name] = place.replace(offset=head) if isinstance(place, Place) else head
+            self._set(name, place.replace(offset=head) if isinstance(place, Place) else head)
         self.out = []
         self.trials += 1
         self.loops.append((self.names.counter("trial"), inside))
@@ -184,15 +205,23 @@ class Loops(Trips):
             self.value(node.step)
         self.loops.pop()
         self.trials -= 1
-        after: dict[str, Known] = {}
+        after: dict[str | DataKey, Known] = {}
         for name in heads:
-            found, place = self.scope.values.get(name), places[name]
+            found = self.scope.values.get(name) if isinstance(name, str) else self.scope.memory.get(name)
+            place = places[name]
             is_place = isinstance(found, Place) and isinstance(place, Place) and found.array == place.array
             after[name] = found.offset if is_place and isinstance(found, Place) else found
         self.names.holes, self.names.taken, self.names.arrays = holes, taken, arrays
         self.names.last, self.names.diagnostics = last, diagnostics
         self.out, self.scope = out, before
         return after
+
+    def _set(self, name: str | DataKey, value: Known) -> None:
+        """Gives a value to a variable, or to a member of a structure."""
+        if isinstance(name, str):
+            self.scope.values[name] = value
+        else:
+            self.scope.memory[name] = value
 
     @staticmethod
     def _counted(start: Known, step: Value, counter: Expr) -> Value | None:
@@ -207,36 +236,47 @@ class Loops(Trips):
             return None
 
     def _enter(
-        self, changed: Changes, counter: Expr, entry: dict[str, Known], steps: dict[str, Value], before: Scope
+        self,
+        changed: Changes,
+        counter: Expr,
+        entry: Mapping[str | DataKey, Known],
+        steps: Mapping[str | DataKey, Value],
+        before: Scope,
     ) -> None:
         """What is known at the begin of a pass."""
         self.scope = before.copy()
-        for name in changed.variables:
-            start = entry[name]
-            if name in steps and (grown := self._counted(start, steps[name], counter)) is not None:
-                self.scope.values[name] = start.replace(offset=grown) if isinstance(start, Place) else grown
+        for variable in changed.variables:
+            start = entry[variable]
+            if variable in steps and (grown := self._counted(start, steps[variable], counter)) is not None:
+                self.scope.values[variable] = start.replace(offset=grown) if isinstance(start, Place) else grown
             elif isinstance(start, Real):
-                self.scope.values[name] = Real({("variable", name): ()})
+                self.scope.values[variable] = Real({("variable", variable): ()})
             elif isinstance(start, Place):
-                self.scope.values[name] = start.replace(offset=None)
+                self.scope.values[variable] = start.replace(offset=None)
             else:
-                self.scope.values.pop(name, None)
+                self.scope.values.pop(variable, None)
         self.changed_by(changed.stored, changed.calls)
+        for name, step in steps.items():
+            if not isinstance(name, str):
+                self._set(name, self._counted(entry[name], step, counter))
 
     def _leave(
         self,
         changed: Changes,
         counter: Expr,
-        entry: dict[str, Known],
-        steps: dict[str, Value],
+        entry: Mapping[str | DataKey, Known],
+        steps: Mapping[str | DataKey, Value],
         bounds: tuple[Value, ...],
         share: Value | None,
+        before: Scope,
     ) -> None:
         """What is known behind a loop."""
         after = self.scope
+        for place, value in after.memory.items():
+            if single(value) in after.inputs:
+                after.read(value, before.memory.get(place))
         passes = bounds[0] if len(bounds) == 1 else v.extreme("min", bounds)
-        for name in changed.variables:
-            start = entry[name]
+        for name, start in entry.items():
             found: Known = None
             if name in steps and share is None:
                 grown = self._counted(start, steps[name], counter)
@@ -248,16 +288,24 @@ class Loops(Trips):
                     found = start.replace(offset=end) if isinstance(start, Place) else end
             if found is None and isinstance(start, Real):
                 found = NOTHING
+            if not isinstance(name, str):
+                if found is not None:
+                    after.memory[name] = found
+                elif single(after.memory.get(name)) not in after.inputs:
+                    after.memory.pop(name)
+                continue
+            if found is None and single(after.values.get(name)) in after.inputs:
+                found = after.read(after.values[name], None if isinstance(start, Place | Real) else start)
             if found is None:
                 after.values.pop(name, None)
             else:
                 after.values[name] = found
-        for name, value in list(after.values.items()):
+        for variable, value in list(after.values.items()):
             inside = value.offset if isinstance(value, Place) else value
             if inside is not None and not isinstance(inside, Real) and v.depends(inside, counter):
-                after.values.pop(name)
+                after.values.pop(variable)
             elif isinstance(value, Real) and value.number is None:
-                after.values[name] = NOTHING
+                after.values[variable] = NOTHING
         after.memory = after.memory.where(
             lambda place, value: (
                 not (isinstance(value, Real) and value.number is None) and not self._varies(place, value, counter)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from aspenpy.expr import graph
+from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes
 from aspenpy.extract.costs import Access, Place
 from aspenpy.extract.known_functions import KNOWN
 from aspenpy.extract.places import WHOLE, Places, Target
-from aspenpy.extract.scope import NOTHING, DataKey, Known, Real
-from aspenpy.extract.values import ZERO, Value
+from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Real, single
+from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
+
+ANY = graph.symbol("any", "element")
+"""Stands for what varies, where elements of an array are taken to have one mean value."""
 
 
 class Memory(Places):
@@ -42,6 +47,8 @@ class Memory(Places):
         found = self.scope.values.get(name)
         if found is None:
             found = NOTHING if there.type.kind == "real" else self._unknown(node)
+            if name in self.names.lost and (symbol := single(found)) is not None:
+                self.names.inputs[symbol] = self.names.lost[name]  # type: ignore[assignment]
             if there.type.kind == "pointer":
                 of = there.type.of or there.type
                 found = Place(
@@ -85,9 +92,9 @@ class Memory(Places):
         elif type.kind == "integer":
             steady = self._is_steady(array, there.name, offset)
             found = self.unknown(self.text(node), node.span, steady)
-            if steady:
-                (symbol,) = v.symbols(found)
-                self.names.origins[symbol] = place
+            (symbol,) = v.symbols(found)
+            if offset is not None:
+                self.names.origins[symbol] = (array, ("any", v.key(_anywhere(offset))))
         else:
             return None
         if offset is not None:
@@ -204,3 +211,12 @@ class Memory(Places):
         if value is None or isinstance(value, Real):
             return ""
         return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in v.symbols(value))
+
+
+def _anywhere(offset: Value) -> Value:
+    """An offset with one symbol in place of all that vary."""
+    vary = {symbol for symbol in v.symbols(offset) if symbol.payload[1] != SIZE}
+    try:
+        return v.replaced(offset, dict.fromkeys(vary, atom(ANY)))
+    except TooLong:
+        return ZERO

@@ -82,10 +82,18 @@ class Model:
         reach = self.reaches.get(key)
         if reach is None:
             return None
-        bound = {symbol: atom(self.bound[symbol]) for symbol in v.symbols(reach) if symbol in self.bound}
-        reach = v.replaced(reach, bound)
-        known = all(symbol.payload[1] in (SIZE, STEADY) for symbol in v.symbols(reach))
-        return reach if known or not v.symbols(reach) - self.arguments else None
+        given = {symbol: atom(self.bound[symbol]) for symbol in v.symbols(reach) if symbol in self.bound}
+        for symbol in v.symbols(reach) & self.names.parameters.keys():
+            given[symbol] = self.names.parameters[symbol]
+        reach = v.replaced(reach, given)
+        is_known = all(symbol.payload[1] in (SIZE, STEADY) for symbol in v.symbols(reach))
+        return reach if is_known or not v.symbols(reach) - self.arguments else None
+
+    def _pointed(self, key: str) -> Value | None:
+        """The bytes of all that the pointers of an array point at, where the source says them."""
+        owner = self.names.canonical(key.rpartition("->")[0], self.same)
+        volume = self.names.pointed.get(owner)
+        return None if volume is None or not self._is_told(volume) else self._in_parameters(volume)
 
     def reached(self, array: str, reach: Value | None) -> None:
         """Takes down how far a block goes into an array."""
@@ -126,7 +134,7 @@ class Model:
 
     def _is_told(self, volume: Value) -> bool:
         """Whether parameters of the model say a size."""
-        return all(symbol.payload[1] in (SIZE, STEADY) or symbol in self.bound for symbol in v.symbols(volume))
+        return all(symbol.payload[1] in (SIZE, STEADY, UNKNOWN) or symbol in self.bound for symbol in v.symbols(volume))
 
     def elements(self, array: Array) -> Value | None:
         """How many elements a container has, where it gets a size of the model's parameters, and only one."""
@@ -143,7 +151,7 @@ class Model:
         given: dict[Expr, Value] = {}
         for symbol in v.in_order(v.symbols(value)):
             own = self.bound.get(symbol, symbol)
-            given[symbol] = self.parameter(own) if own.payload[1] == STEADY else atom(own)
+            given[symbol] = self.parameter(own) if own.payload[1] in (STEADY, UNKNOWN) else atom(own)
         return v.replaced(value, given)
 
     def _single(self, value: Value | Place | None) -> Expr | None:
@@ -163,7 +171,7 @@ class Model:
         text, span = self.names.unknowns.get(symbol, ("value", None))
         origin = self.names.origins.get(symbol)
         if origin is not None:
-            origin = (self.same.get(origin[0], origin[0]), origin[1])
+            origin = (self.names.canonical(origin[0], self.same), origin[1])
         return self.names.parameter(symbol, text, span, origin=origin)
 
 
@@ -192,6 +200,7 @@ class Naming:
         told = comments(self.profile.comment, self.profile.span)
         if assumed:
             told.append(f"// holds where none of these is below 0: {', '.join(assumed)}")
+        told += [f"// {note}" for note in self.profile.notes]
         declared = [*self.local, ""] if self.local else []
         return Kernel(name, formals, (*told, head, *declared, *lines, "}"))
 

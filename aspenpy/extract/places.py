@@ -42,6 +42,7 @@ class Places:
         self.names = names
         self.program = program
         self.scope = Scope()
+        self.scope.inputs = names.inputs
         self.out: list[Item] = []
         self.shapes: dict[str, tuple[Value | None, ...]] = {}
         self.this: Known = None

@@ -10,7 +10,8 @@ from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, atom, constant
 from aspenpy.extract.costs import Array, Hold, Hole, Place
-from aspenpy.extract.values import COUNTER, Value, key, symbols
+from aspenpy.extract.known_functions import PURE
+from aspenpy.extract.values import COUNTER, Value, key, same, symbols
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 from aspenpy.language.vocabulary import KEYWORDS
@@ -28,8 +29,18 @@ SIZE = "size"
 SIZE_ASSUMED = 1000
 """What a size is taken to be that the source does not say."""
 
+BY_DEFAULT = "what the program takes where it is given no other"
+"""The rule for what is read when a program starts, and has a value before."""
+
 CALL_ASSUMED = 20
 """Operations of a call whose function's text is not at hand, until somebody says better."""
+
+CALL_WEIGHED = 8
+"""Operations of a function of the mathematical library: as the Livermore kernels weigh exponentials and sines (McMahon,
+"The Livermore Fortran kernels", UCRL-53745, 1986)."""
+
+BY_WEIGHT = "as the Livermore kernels weigh such"
+"""The rule for those."""
 
 DataKey = tuple[str, object]
 
@@ -66,6 +77,12 @@ class Contents:
 
     def get(self, place: DataKey) -> Known:
         return self.arrays.get(place[0], {}).get(_row(place), {}).get(place)
+
+    def pop(self, place: DataKey) -> None:
+        self.arrays.get(place[0], {}).get(_row(place), {}).pop(place, None)
+
+    def places(self) -> Iterator[DataKey]:
+        return (place for rows in self.arrays.values() for row in rows.values() for place in row)
 
     def items(self) -> Iterator[tuple[DataKey, Known]]:
         return (item for rows in self.arrays.values() for row in rows.values() for item in row.items())
@@ -113,14 +130,21 @@ class Scope:
         self.values: dict[str, Known] = {}
         self.memory = Contents()
         self.offsets: dict[DataKey, Value] = {}
+        self.inputs: dict[Expr, Value | None] = {}  # what is read when the program starts, and its default
 
     def copy(self) -> Scope:
         other = Scope()
         other.values, other.memory, other.offsets = dict(self.values), self.memory.copy(), self.offsets
+        other.inputs = self.inputs
         return other
 
-    def merge(self, other: Scope) -> set[str]:
-        """Keeps what two ways have in common, and returns the variables that differ."""
+    def merge(self, other: Scope, either: Callable[[Known, Known], Known] = lambda one, two: None) -> None:
+        """Keeps what two ways have in common; of what differs what `either` makes of it."""
+
+        def chosen(one: Known, two: Known) -> Known:
+            found = self.read(one, two)
+            return either(one, two) if found is None else found
+
         differing = {
             name
             for name in self.values.keys() | other.values.keys()
@@ -129,11 +153,24 @@ class Scope:
         for name in differing:
             left, right = self.values.get(name), other.values.get(name)
             both = isinstance(left, Real) and isinstance(right, Real)
-            self.values[name] = joined([left, right]) if both else None  # type: ignore[list-item]
-        self.memory = self.memory.where(
-            lambda place, value: place in other.memory and equal(value, other.memory[place])
-        )
-        return differing
+            self.values[name] = joined([left, right]) if both else chosen(left, right)  # type: ignore[list-item]
+        kept = Contents()
+        for place in dict.fromkeys((*self.memory.places(), *other.memory.places())):
+            left, right = self.memory.get(place), other.memory.get(place)
+            found = left if equal(left, right) else chosen(left, right)
+            if found is not None:
+                kept[place] = found
+        self.memory = kept
+
+    def read(self, left: Known, right: Known) -> Known:
+        """Of two values the one that is read when the program starts; the other one is its default."""
+        for value, default in ((left, right), (right, left)):
+            symbol = single(value)
+            if symbol in self.inputs and (default is None or is_default(default)):
+                if self.inputs[symbol] is None and is_default(default):
+                    self.inputs[symbol] = default  # type: ignore[assignment]
+                return value
+        return None
 
     def forget(self, arrays: Iterable[str] | None = None) -> None:
         """Drops what is known of memory: of these arrays, or of all."""
@@ -141,6 +178,22 @@ class Scope:
             self.memory = Contents()
         for array in arrays or ():
             self.memory.arrays.pop(array, None)
+
+
+def single(value: Known) -> Expr | None:
+    """The symbol that a value is, and nothing but that."""
+    if value is None or isinstance(value, Place | Real) or len(value) != 1:
+        return None
+    some = symbols(value)
+    symbol = some.pop() if len(some) == 1 else None
+    return symbol if symbol is not None and same(value, atom(symbol)) else None
+
+
+def is_default(value: Known) -> bool:
+    """Whether a value is a number or a formula in macros."""
+    if value is None or isinstance(value, Place | Real):
+        return False
+    return all(symbol.payload[1] == SIZE for symbol in symbols(value))
 
 
 def equal(a: Known, b: Known) -> bool:
@@ -185,6 +238,12 @@ class Names:
         self.held: dict[str, list[Value | None]] = {}  # how many elements the source says that containers have
         self.libraries: dict[str, Value] = {}
         self.diagnostics: list[Diagnostic] = []
+        self.inputs: dict[Expr, Value | None] = {}  # what is read when the program starts, and its default
+        self.lost: dict[str, Known] = {}  # what variables were before another function got their address
+        self.counts_each = False  # whether each branch has a count of its own
+        self.rows: dict[object, Value] = {}  # passes of loops that data decide, by what their bounds are read from
+        self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at
+        self.conditions: dict[tuple[str, str], Value] = {}  # how often conditions hold, by function and text
         self.truths: dict[Expr, tuple[str, Value]] = {}  # what holds where a symbol is not 0: a value compared with 0
         self.followed = 0  # records walked to know what calls leave behind
         self._ranks: Value | None = None
@@ -227,13 +286,15 @@ class Names:
         self._fresh += 1
         return graph.symbol(f"{name}#{self._fresh}", "begin of a pass")
 
-    def hole(self, wanted: str, meaning: str, value: Value, span: Span | None, low: int | None = None) -> Value:
+    def hole(
+        self, wanted: str, meaning: str, value: Value, span: Span | None, low: int | None = None, rule: str = ""
+    ) -> Value:
         """A parameter for something that the source does not say, and a warning that names it."""
         place = (wanted, meaning, span and (span.source.name, span.start))
         if place not in self.places or self.places[place] not in self.holes:
             name = self.unique(wanted)
             self.places[place] = symbol = graph.symbol(name, SIZE)
-            self.holes[symbol] = Hole(name, meaning, value, symbol, span, low)
+            self.holes[symbol] = Hole(name, meaning, value, symbol, span, low, rule=rule)
         return atom(self.places[place])
 
     def parameter(
@@ -245,7 +306,11 @@ class Names:
         if symbol not in self.parameters:
             wanted = text.replace("->", "_").replace(".", "_")
             told = meaning or f"`{text}`, which the source does not say"
-            self.parameters[symbol] = self.hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
+            default = self.inputs.get(symbol)
+            if default is not None:
+                self.parameters[symbol] = self.hole(wanted, f"`{text}`", default, span, 1, BY_DEFAULT)
+            else:
+                self.parameters[symbol] = self.hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
             if origin is not None:
                 self.members[origin] = self.parameters[symbol]
         return self.parameters[symbol]
@@ -272,7 +337,8 @@ class Names:
         """The operations of one call of a function whose text is not at hand."""
         if function not in self.libraries:
             told = f"operations of one call of `{function}`"
-            self.libraries[function] = self.hole(f"{function}_flops", told, constant(CALL_ASSUMED), None, 0)
+            each, rule = (CALL_WEIGHED, BY_WEIGHT) if function in PURE else (CALL_ASSUMED, "")
+            self.libraries[function] = self.hole(f"{function}_flops", told, constant(each), None, 0, rule)
         return self.libraries[function]
 
     def contained(self, owner: Place | None, key: str) -> str:

@@ -34,7 +34,7 @@ class Writer(Model):
             comment = where(array.span)
             if array.volume is None and (elements := self.elements(array)) is not None:
                 array = array.replace(volume=v.scaled(elements, array.word), extents=(elements,))
-            size = body.size(array.replace(volume=array.volume or self._reached(key)))
+            size = body.size(array.replace(volume=array.volume or self._reached(key) or self._pointed(key)))
             found.append(f"data {self.names.shared[key]} {size}{f'  // {comment}' if comment else ''}")
         return found
 

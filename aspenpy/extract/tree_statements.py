@@ -28,10 +28,31 @@ class Statements(Expressions):
         elements = len(self._children(values[-1])) if values and values[-1].kind.name == "INIT_LIST_EXPR" else None
         if elements is not None and variable.type.kind == "array":
             value = None
+        if elements is not None and variable.type.kind == "record" and variable.type.of is None:
+            return self._members(variable, cursor, values[-1])
         call = built(value, variable) if value is not None else None
         if call is not None:
             return [r.Declaration(variable, None, None, variable.span), r.Evaluation(call, variable.span)]
         return [r.Declaration(variable, value, elements, variable.span)]
+
+    def _members(self, variable: r.Variable, cursor: Any, values: Any) -> list[r.Declaration | r.Evaluation]:
+        """A structure whose members are listed in their order, or by their names."""
+        found: list[r.Declaration | r.Evaluation] = [r.Declaration(variable, None, None, variable.span)]
+        fields = list(cursor.type.get_canonical().get_fields())
+        names = {field.spelling: field for field in fields}
+        for place, part in enumerate(self._children(values)):
+            inside = self._children(part)
+            is_named = len(inside) == 2 and inside[0].kind.name == "MEMBER_REF"
+            field = names.get(inside[0].spelling) if is_named else fields[place] if place < len(fields) else None
+            if field is None:
+                continue
+            value = self.expression(inside[1] if is_named else part)
+            target = self._field(field, variable, part)
+            if target.type.kind in ("integer", "real", "pointer"):
+                found.append(r.Evaluation(r.Assignment("", target, value, target.type, span=target.span), target.span))
+            else:
+                found.append(r.Evaluation(value, target.span))
+        return found
 
     def statement(self, cursor: Any) -> r.Statement:
         kind = cursor.kind.name

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.calls import Calls
+from aspenpy.extract.contexts import renamed
 from aspenpy.extract.costs import Arithmetic, Place
 from aspenpy.extract.evaluate import COMPARISONS
 from aspenpy.extract.scope import Real, depends_on_data
@@ -37,11 +39,31 @@ class Trips(Calls):
             if not node.tested_first:
                 known = [v.plus(bound, ONE) for bound in known]
             return tuple(known), told == len(parts)
-        text = self.text_of_loop(node)
-        passes = self.hole(
-            f"{variable or 'loop'}_passes", f"passes of {text}, which depend on the program's data", ONE, node.span, 0
-        )
-        return (passes,), True
+        text, row = self.text_of_loop(node), self._read_from(found)
+        if row is None or row not in self.names.rows or not self._is_hole(self.names.rows[row]):
+            meaning = f"passes of {text}, which depend on the program's data"
+            passes = self.hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0)
+            if row is None:
+                return (passes,), True
+            self.names.rows[row] = passes
+        return (self.names.rows[row],), True
+
+    def _is_hole(self, bound: Value) -> bool:
+        return any(symbol in self.names.holes for symbol in v.symbols(bound))
+
+    def _read_from(self, bounds: list[Value]) -> object:
+        """What a number of passes is read from, as the difference of two elements of an array; None where each loop
+        has a count of its own, or that is unknown."""
+        symbols = v.symbols(bounds[0]) if len(bounds) == 1 else set()
+        read = {symbol for symbol in symbols if depends_on_data(atom(symbol))}
+        if self.names.counts_each or not read or not read <= self.names.origins.keys():
+            return None
+        arrays = {own: array for array, own in self.inherited.items()}
+        origins: dict[Expr, Value] = {}
+        for symbol in read:
+            array, place = self.names.origins[symbol]
+            origins[symbol] = atom(graph.symbol(f"{renamed(array, arrays)} {place}", "origin"))
+        return v.key(v.replaced(bounds[0], origins))
 
     def _bound(self, node: r.Expression, counter: Expr) -> list[Value]:
         """The passes before one part of a condition fails for the first time."""

@@ -13,12 +13,15 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import ends, every, has
 from aspenpy.extract.contexts import Context, renamed
-from aspenpy.extract.costs import Access, Arithmetic, Choice, Item, Place, Profile
+from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Item, Place, Profile
+from aspenpy.extract.guesses import guess, is_failure, plain
 from aspenpy.extract.known_functions import IGNORED
 from aspenpy.extract.loops import Loops
+from aspenpy.extract.naming import where
 from aspenpy.extract.places import volume
 from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Known, Names, Real, Scope
-from aspenpy.extract.values import ZERO, Value
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.language.source import Span
 
 
 class Walker(Loops):
@@ -28,6 +31,7 @@ class Walker(Loops):
         self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]
     ) -> None:
         super().__init__(names, program, macros, functions)
+        self.notes: dict[str, Span | None] = {}  # what is taken to hold, and where
 
     # -- functions ---------------------------------------------------------------------------------
 
@@ -43,7 +47,8 @@ class Walker(Loops):
             self.ignored = {formal for formal in formals if isinstance(formal, str)}
         self.out = []
         self.statement(function.body)
-        return Profile(function.key, function.name, self.out, tuple(formals), function.comment, function.span)
+        notes = tuple(f"{told}: else the program ends ({where(span)})" for told, span in self.notes.items())
+        return Profile(function.key, function.name, self.out, tuple(formals), function.comment, function.span, notes)
 
     def _addressed(self, function: r.Function) -> set[str]:
         """The structures of a function that it hands on to functions with kernels of their own."""
@@ -68,10 +73,13 @@ class Walker(Loops):
             is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms
             if isinstance(value, Place) and isinstance(own, str) and is_whole and _is_object(formal.type):
                 self.inherited.setdefault(value.array, own)
+        pointed = {
+            place: value.replace(array=self._inherited(function, value.array))
+            for place, value in context.memory.items()
+            if isinstance(value, Place)
+        }
         for place, value in context.memory.items():
-            given = value
-            if isinstance(value, Place):
-                given = value.replace(array=self._inherited(function, value.array))
+            given = pointed.get(place, value)
             key = (renamed(place[0], self.inherited), place[1])
             for known in (self.names.called, self.names.fields):
                 if place in known:
@@ -166,6 +174,7 @@ class Walker(Loops):
         found = self.value(node.value)
         if self.returned and node.kind == "return":
             self.returned[-1] = found
+            self.structure = self.parts(node.value)
 
     def _block(self, statements: tuple[r.Statement, ...]) -> None:
         for place, node in enumerate(statements):
@@ -198,9 +207,8 @@ class Walker(Loops):
             self.named(value, variable)
         if variable.type.kind == "real" and not isinstance(value, Real):
             value = NOTHING
-        if variable.type.kind == "record" and isinstance(node.value, r.Several):
-            return
         if variable.type.kind == "record":
+            self.copied(node.value, variable)
             return
         self.scope.values[variable.key] = value
 
@@ -213,17 +221,22 @@ class Walker(Loops):
             return
         jump = ends(node.then)
         share: Value | None = None
+        failure = [is_failure(node.then), is_failure(node.otherwise)]
+        if failure[0] != failure[1]:
+            told = f"`{self.text(node.condition)}` is taken {'never' if failure[0] else 'always'} to hold"
+            self.notes |= {} if self.trials else {told: node.span}
+            self.statement(node.otherwise if failure[0] else node.then)
+            return
         if not complete:
             share = self._share(node, jump)
         then, otherwise = (node.otherwise, node.then) if negated else (node.then, node.otherwise)
         before = self.scope
-        first, self.scope = self._side(then, before)
-        second, after = self._side(otherwise, before)
-        ended = [ends(then) is not None, ends(otherwise) is not None]
-        if ended[0] and not ended[1]:
-            self.scope = after
-        elif not ended[1]:
-            self.scope.merge(after)
+        first, one = self._side(then, before)
+        second, two = self._side(otherwise, before)
+        self.scope = one if ends(otherwise) is not None and ends(then) is None else two
+        if ends(then) is None and ends(otherwise) is None:
+            one.merge(two, lambda left, right: _either(guards if share is None else (), left, right))
+            self.scope = one
         if first or second:
             self.out.append(Choice(guards, share, first, second, node.span))
 
@@ -240,9 +253,19 @@ class Walker(Loops):
         if jump in ("break", "return", "goto") and not self._costs(node.then):
             return ZERO
         if not _computes(node.then) and not _computes(node.otherwise):
-            return constant(Fraction(1, 2))
-        text = self.text(node.condition)
-        return self.hole("branch", f"how often `{text}` holds, from 0 to 1", constant(Fraction(1, 2)), node.span, 0)
+            return constant(guess(node).limit_denominator(100))
+        value = constant(guess(node).limit_denominator(100))
+        if self.names.counts_each:
+            text = self.text(node.condition)
+            return self.hole("branch", f"how often `{text}` holds, from 0 to 1", value, node.span, 0)
+        text, is_opposite = plain(node.condition)
+        value = v.minus(ONE, value) if is_opposite else value
+        key = (self.function.key if self.function else "", text)
+        if key not in self.names.conditions or not v.symbols(self.names.conditions[key]) <= self.names.holes.keys():
+            told = f"how often `{text[:60]}` holds, from 0 to 1"
+            self.names.conditions[key] = self.hole("branch", told, value, node.span, 0)
+        share = self.names.conditions[key]
+        return v.minus(ONE, share) if is_opposite else share
 
     @staticmethod
     def _costs(node: r.Statement | None) -> bool:
@@ -270,6 +293,26 @@ class Walker(Loops):
                 self.out.append(Choice((), share, items, [], node.span))
             before.merge(scope)
         self.scope = before
+
+
+def _either(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
+    """The value that is one where some conditions hold, and else the other. Of what holds in a single pass of a loop
+    the others are taken."""
+    if isinstance(one, Place | Real) or isinstance(two, Place | Real) or two is None or not guards:
+        return None
+    if any(guard.operator == "==" and v.counters(guard.value) for guard in guards):
+        return two
+    if one is None or len(guards) > 1 or guards[0].operator == "==":
+        return None
+    try:
+        bound, change = v.plus(guards[0].value, ONE), v.minus(one, two)
+        for limit in (bound, guards[0].value):
+            if v.same(change, limit) or v.same(change, -limit):
+                return v.extreme("max" if v.same(change, limit) else "min", (one, two))
+        holds = v.extreme("min", (ONE, v.extreme("max", (ZERO, bound))))
+        return v.plus(two, v.times(change, holds))
+    except TooLong:
+        return None
 
 
 def _is_object(type: r.Type) -> bool:

@@ -102,15 +102,126 @@ int main() {
 def test_templates_are_read_with_the_types_of_their_calls(tmp_path: Path) -> None:
     found = extracted(tmp_path, TEMPLATES)
     assert not parameters(found)
-    assert "data f [400]" in found.text
-    assert "data d [800]" in found.text
-    model = aspenpy.load_application(found.text)
-    counts: Counter[str] = Counter()
-    for step in aspenpy.trace(model, most=10**4, passes=10**4).steps:
-        for demand in step.demands:
-            name = " ".join(demand.traits) if demand.resource == "flops" else demand.resource
-            counts[name] += round(demand.amount)
+    assert {"data f [400]", "data d [800]"} <= {line.strip().split("  ")[0] for line in found.text.splitlines()}
+    counts = operations(found)
     assert counts["multiply sp"] == 70 + 2 * 12
     assert counts["multiply dp"] == 70 + 5
     assert counts["add sp"] == 12 + 33 + 2
     assert counts["add dp"] == 0  # of whole numbers, the last sum
+
+
+INPUTS = """
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+struct Options { int edge, steps; bool quiet; };
+static Options parsed(int argc, char** argv) {
+  Options o = {7, 3, false};
+  if (argc > 1) o.edge = atoi(argv[1]);
+  return o;
+}
+static void parse(int argc, char** argv, Options* o) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "-i") == 0) { o->steps = strtol(argv[i + 1], NULL, 10); i++; }
+    else if (strcmp(argv[i], "-q") == 0) o->quiet = true;
+}
+int main(int argc, char** argv) {
+  int n = 5, m = 8;
+  if (argc > 1) n = atoi(argv[1]);
+  if (argc > 2) sscanf(argv[2], "%d", &m);
+  Options o = parsed(argc, argv), p;
+  p.steps = 10;
+  parse(argc, argv, &p);
+  double* x = (double*) malloc(sizeof(double) * (n + m));
+  for (int i = 0; i < n; i++) x[i] = x[i] * 2.5;
+  for (int i = 0; i < m; i++) x[i] = x[i] / 2.5;
+  for (int k = 0; k < p.steps; k++)
+    for (int i = 0; i < o.edge; i++) x[i] = x[i] - 2.5;
+  return 0;
+}
+"""
+
+
+def test_what_is_read_is_one_parameter_with_the_default_of_the_source(tmp_path: Path) -> None:
+    found = extracted(tmp_path, INPUTS)
+    values = parameters(found)
+    assert {name: values[name] for name in ("n", "edge", "steps")} == {"n": "5", "edge": "7", "steps": "10"}
+    assert "8" in values.values()  # of m
+    assert not {hole.name for hole in found.holes if hole.is_left()} & {"n", "edge", "steps", "m"}
+
+
+COUNTED = """
+struct State { int cycle; double time; double x[100]; };
+static void advance(State& s) {
+  if (s.cycle != 0) for (int i = 0; i < 100; i++) s.x[i] *= 2.5;
+  s.time += 0.5;
+  ++s.cycle;
+}
+static void smooth(State& s, double* y, int part) {
+  int rep;
+  if (part < 2) rep = 1;
+  else rep = 3;
+  for (int j = 0; j < rep; j++) for (int i = 0; i < 100; i++) y[i] /= s.x[i];
+}
+int main() {
+  State s;
+  double y[100];
+  s.cycle = 0;
+  s.time = 0.0;
+  while (s.cycle < 7) {
+    advance(s);
+    for (int part = 0; part < 4; part++) smooth(s, y, part);
+  }
+  return 0;
+}
+"""
+
+
+def test_members_are_counted_on_from_pass_to_pass(tmp_path: Path) -> None:
+    found = extracted(tmp_path, COUNTED)
+    assert not parameters(found)
+    counts = operations(found)
+    assert counts["multiply dp"] == 6 * 100  # not in the first of seven passes
+    assert counts["divide dp"] == 7 * (1 + 1 + 3 + 3) * 100
+
+
+BRANCHES = """
+#include <cstdlib>
+static void work(double* x, const double* d, int n) {
+  for (int i = 0; i < n; i++) if (x[i] < 0.0) exit(1);
+  for (int i = 0; i < n; i++) { if (d[i] > 0.5) x[i] = 0.0; else x[i] = x[i] * 2.5; }
+  for (int i = 0; i < n; i++) if (d[i] <= 0.5) x[i] = x[i] / 2.5;
+  for (int i = 0; i < n; i++) for (int j = 0; j < 100; j++) x[i] += d[j];
+  if (x[0] > 3.0) x[0] = x[1] * x[2];
+}
+int main(int argc, char** argv) {
+  int n = 50;
+  if (argc > 1) n = atoi(argv[1]);
+  double* x = new double[n];
+  double* d = new double[n];
+  work(x, d, n);
+  return 0;
+}
+"""
+
+
+def test_conditions_on_the_same_data_share_a_parameter(tmp_path: Path) -> None:
+    found = extracted(tmp_path, BRANCHES)
+    assert [hole.name for hole in found.holes if hole.is_left()] == ["work_branch"]
+    little = {hole.name: hole.rule for hole in found.holes if hole.low == 0 and hole.rule}
+    assert list(little.values()) == ["decides less than 1 % of the operations and bytes of its kernel"]
+    assert "`x[i] < 0.0` is taken never to hold: else the program ends (program.cc:4)" in found.text
+    counts = operations(found, work_branch="1/5")
+    assert counts["divide dp"] == 50 * 4 / 5
+    assert counts["multiply dp"] == pytest.approx(50 * 4 / 5, abs=1)
+
+
+def operations(found: Extraction, **settings: object) -> Counter[str]:
+    """Operations and words of a run, from the steps of its trace."""
+    model = aspenpy.load_application(found.text)
+    counts: Counter[str] = Counter()
+    for step in aspenpy.trace(model, set=settings, most=10**4, passes=10**4).steps:
+        for demand in step.demands:
+            name = " ".join(demand.traits) if demand.resource == "flops" else demand.resource
+            counts[name] += round(demand.amount)
+    return counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aspenpy.advice.advise import (
     EVERY,
@@ -91,8 +91,8 @@ OPTIONS = (
     machine(required=True),
     *SETTINGS,
     VARY.here(
-        ": hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range; topology "
-        "and memory_kind are parts of the library, such as topology=torus,star (default: those that are significant; "
+        ": hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range; "
+        "topology and memory_kind are parts of the library, such as topology=torus,star (default: those that are significant; "
         "`all`: all that the machine states, without parts)"
     ),
     repeated(
@@ -168,7 +168,7 @@ def run(arguments: Arguments) -> int:
     return _ANSWERS[step](case_of_arguments(arguments), options, arguments)
 
 
-def _with_parts(texts: list[str]) -> list[str]:
+def _with_parts(texts: Sequence[str]) -> list[str]:
     """Names behind an alternative's first one, `topology=torus,star`, are of the same list."""
     joined: list[str] = []
     for text in texts:
