@@ -84,6 +84,15 @@ class Extraction(Record, Result):
     def to_aspen(self) -> str:
         return self.text
 
+    def left(self) -> tuple[Hole, ...]:
+        """The parameters that neither the source nor runs nor a rule give a value."""
+        return tuple(hole for hole in self.holes if hole.is_left())
+
+    def summary(self) -> str:
+        """How many of the parameters are left to a person, and which."""
+        names = ", ".join(hole.name for hole in self.left())
+        return f"{len(self.left())} of {len(self.holes)} parameters" + (f": {names}" if names else "")
+
 
 def extract(
     path: str | os.PathLike[str],

@@ -112,6 +112,7 @@ class Expressions(Types):
             "STRING_LITERAL": lambda cursor: r.Constant(None, r.Type("pointer", 8), None, self.reading.span(cursor)),
             "CXX_THIS_EXPR": lambda cursor: r.Variable("this", "this", self.type_of(cursor.type), "formal", None),
             "CXX_NEW_EXPR": self._new,
+            "CXX_THROW_EXPR": lambda cursor: r.Call("throw", "throw", (), VOID, self.reading.span(cursor)),
             "LAMBDA_EXPR": self._lambda,
             "CXX_DELETE_EXPR": lambda cursor: r.Several((), VOID, True, self.reading.span(cursor)),
         }

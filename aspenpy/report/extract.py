@@ -13,12 +13,20 @@ def report(found: Extraction) -> Report:
         Column("parameter", get=lambda hole: hole.name),
         Column("value", get=Hole.text),
         Column("stands for", get=lambda hole: hole.meaning),
+        Column("set by", get=_origin),
         Column("line", get=_line, align="right"),
     )
     data = {"name": found.name, "level": found.level, "kernels": list(found.kernels), "aspen": found.text}
-    rows = [("kernels", ", ".join(found.kernels)), ("level", found.level)]
+    rows = [("kernels", ", ".join(found.kernels)), ("level", found.level), ("left to a person", found.summary())]
     parts = (facts(rows), table(heads, found.holes, "parameters", title="what the source does not say"))
     return Report(f"{found.name}: {len(found.kernels)} kernels", data, parts, found.diagnostics)
+
+
+def _origin(hole: Hole) -> str:
+    """What gives a parameter its value."""
+    if hole.fit is not None:
+        return f"{hole.fit.runs} runs, within {100 * hole.fit.error:.2g} %"
+    return hole.rule or "a person"
 
 
 def _line(hole: Hole) -> int | None:

@@ -111,4 +111,6 @@ def run(arguments: Arguments) -> int:
         show_source(found.text)
     else:
         emit(f"{arguments.output} is written")
+        if found.left():
+            emit(f"left to a person: {found.summary()}")
     return 0
