@@ -43,7 +43,7 @@ from aspenpy.tables.result import Result
 
 T = TypeVar("T")
 
-MOST_WORDS = 590_000
+MOST_WORDS = 550_000
 """Words and signs of kernels; the language allows 600,000 in a model."""
 
 NO_SIZES: Over = {}

@@ -43,7 +43,7 @@ class Kernel(Record):
     totals: tuple[tuple[str, str], ...] = ()
 
 
-MOST_WORDS = 250_000
+MOST_WORDS = 150_000
 """Words and signs of requirements, behind which they are summed up by function: the language reads 600,000 in all."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")

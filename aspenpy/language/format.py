@@ -27,13 +27,14 @@ def format_text(source: Source, reader: Reader | None = None) -> str:
 
     Raises AspenError, and gives nothing, for a file with a syntax error; `reader` finds what a whole model includes.
     """
-    items = outline(source)
+    file = words_of(source)
+    items = outline(source, file)
     if _is_whole(items):
         parse_file(source.with_text(source.text), reader or Reader())
     writer = _Writer()
     writer.write_items(items, "")
     text = "".join(f"{line}\n" for line in writer.lines)
-    _require_same_words(source, text)
+    _require_same_words(source, file, text)
     return text
 
 
@@ -43,10 +44,9 @@ def _is_whole(items: list[Item]) -> bool:
     return any(words and (words[0].kind == "MODEL" or words[0].text == "machine") for words in beginnings)
 
 
-def _require_same_words(source: Source, text: str) -> None:
+def _require_same_words(source: Source, before: list[Word], text: str) -> None:
     """Spaces can matter between words that do not belong beside each other: `3  s` is no quantity, `3 s` is."""
-    before, after = words_of(source), words_of(source.with_text(text))
-    for old, new in zip(before, after, strict=False):
+    for old, new in zip(before, words_of(source.with_text(text)), strict=False):
         if (old.kind, old.text) != (new.kind, new.text):
             place = Span(source, old.start, old.start + len(old.text))
             fail("syntax", f"`{old.text}` cannot stand here", place, hint="the line would mean something else laid out")

@@ -72,9 +72,10 @@ _ENDS = frozenset({"NAME", "NUMBER", "QUANTITY", "STRING", "RPAR", "RSQB", "RBRA
 """What an expression, and so an item, may end with; a minus behind one of them subtracts."""
 
 
-def outline(source: Source) -> list[Item]:
-    """The items of a file. Raises AspenError for stray characters and brackets that do not match."""
-    file = words_of(source)
+def outline(source: Source, file: list[Word] | None = None) -> list[Item]:
+    """The items of a file, given its words or not. Raises AspenError for stray characters and brackets that do not
+    match."""
+    file = words_of(source) if file is None else file
     _annotate(source, [word for word in file if word.kind != "COMMENT"])
     return _gathered(file)
 
