@@ -6,7 +6,7 @@ the same amount, or by an amount that is itself counted on, are polynomials in t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aspenpy.expr.node import Expr
@@ -21,6 +21,10 @@ from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
 BY_BOUND = "all that its counted test allows; its other tests are taken to hold"
 """The rule for how much of its passes a loop makes that tests data beside a count."""
+
+
+MOST_TRIALS = 2
+"""Trials inside of one another: each walks the loops inside once more."""
 
 
 class Loops(Trips):
@@ -123,14 +127,15 @@ class Loops(Trips):
     ) -> dict[str | DataKey, Value]:
         """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are
         dropped."""
-        variables = [name for name in sorted(changed.counted) if not isinstance(before.values.get(name), Real)]
+        anew = set(_set_anew(node.body))
+        variables = [name for name in sorted(changed.counted - anew) if not isinstance(before.values.get(name), Real)]
         members = [name for name in entry if not isinstance(name, str)]
         names: list[str | DataKey] = [*variables, *members]
         if not names:
             return {}
         simple = None if members else self._simple_steps(node, variables, changed.variables)
-        if simple is not None:
-            return {name: step for name, step in simple.items()}  # noqa: C416
+        if simple is not None or self.trials >= MOST_TRIALS:
+            return {name: step for name, step in (simple or {}).items()}  # noqa: C416
         heads = {name: atom(self.names.head(str(name))) for name in names}
         trial = self._trial(node, changed.variables, heads, entry, before)
         steps: dict[str | DataKey, Value] = {}
@@ -350,6 +355,17 @@ class Loops(Trips):
                     if other is not None and v.same(v.replaced(other, {counter: v.plus(atom(counter), ONE)}), offset):
                         found.append(Recurrence(path, self.names.arrays[place[0]].name))
         return tuple(found)
+
+
+def _set_anew(body: r.Statement) -> Iterator[str]:
+    """The variables that each pass sets before it counts them: those of the loops inside, and its own."""
+    for part in every(body):
+        if isinstance(part, r.Declaration):
+            yield part.variable.key
+        elif isinstance(part, r.Loop) and part.start is not None:
+            for start in every(part.start):
+                if isinstance(start, r.Assignment) and not start.operator and isinstance(start.target, r.Variable):
+                    yield start.target.key
 
 
 def _is_local_sum(part: r.Assignment, node: r.Loop) -> bool:
