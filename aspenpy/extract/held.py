@@ -34,9 +34,6 @@ class Held:
     def __contains__(self, access: Access) -> bool:
         return access.place() in self.kinds.get(_kind(access), {}).get(_line(access), {})
 
-    def __iter__(self) -> Iterator[Access]:
-        return (access for lines in self.kinds.values() for held in lines.values() for access in held.values())
-
     def add(self, access: Access) -> None:
         self.kinds.setdefault(_kind(access), {}).setdefault(_line(access), {})[access.place()] = access
 
@@ -60,6 +57,16 @@ class Held:
         other = Held(self.may_alias)
         other.kinds = {kind: {line: dict(held) for line, held in lines.items()} for kind, lines in self.kinds.items()}
         return other
+
+    def keep(self, one: Held, two: Held) -> None:
+        """Holds what both of two others hold."""
+        self.kinds = {}
+        for kind, lines in one.kinds.items():
+            for line, held in lines.items():
+                other = two.kinds.get(kind, {}).get(line, {})
+                common = {place: access for place, access in held.items() if place in other}
+                if common:
+                    self.kinds.setdefault(kind, {})[line] = common
 
     def _near(self, by: Access) -> Iterator[tuple[Kind, Line, Key]]:
         place, line = by.place(), _line(by)

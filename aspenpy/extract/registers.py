@@ -82,7 +82,7 @@ class Registers:
             elif isinstance(item, Choice):
                 left, right = known.copy(), known.copy()
                 then, otherwise = self._straight(item.then, left), self._straight(item.otherwise, right)
-                known.kinds = Held(self._may_alias, (access for access in left if access in right)).kinds
+                known.keep(left, right)
                 found.append(item.replace(then=then, otherwise=otherwise))
             elif isinstance(item, Nest):
                 for store in stores(item.body):
