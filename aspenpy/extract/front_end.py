@@ -30,6 +30,9 @@ KEEP_GOING, MACROS = 0x200, 0x01
 CPP = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx", ".H"})
 C = frozenset({".c", ".h"})
 
+OLD = ("implicit-int", "implicit-function-declaration", "int-conversion", "incompatible-function-pointer-types")
+"""What GCC up to 13 takes with a warning, and old programs have."""
+
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+((?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE)
 _NOTHING = re.compile(
     r"(?:\s|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|(?<=\n)[ \t]*#[ \t]*pragma[ \t]+(?:[^\\\n]|\\\r?\n|\\.)*+)*+"
@@ -41,6 +44,7 @@ _DEFINED = re.compile(r"(\w+)(\([^)]*\))?[ \t]*((?:[^\\\n]|\\\r?\n|\\.)*)")
 @cache
 def library() -> Any:
     """The binding, with what version 18 of it does not declare."""
+    os.environ.setdefault("LIBCLANG_NOTHREADS", "1")  # else it parses on 8 MiB of stack, and dies of deep nesting
     try:
         from clang import cindex
     except ImportError:
@@ -275,7 +279,7 @@ def _language(path: str) -> list[str]:
     if suffix in CPP:
         return ["-x", "c++", "-std=c++17"]
     if suffix in C:
-        return ["-x", "c", "-std=gnu11"]
+        return ["-x", "c", "-std=gnu11", *(f"-Wno-error={name}" for name in OLD)]
     known = ", ".join(sorted(C | CPP))
     return fail("unknown-language", f"`{path}` is neither C nor C++ by its name", hint=f"their files end in {known}")
 
