@@ -108,3 +108,10 @@ def test_counts_are_those_of_callgrind(edge: int, hydro: Extraction, tmp_path: P
     ran = callgrind.counted(HYDRO, tmp_path, "-O0", f"-DEDGE={edge}", "-w", function="main")
     total = operations(hydro, edge, tmp_path)
     assert {kind: total[kind] for kind in COUNTED} == pytest.approx({kind: ran[kind] for kind in COUNTED}, rel=0.05)
+
+
+def test_recursion_over_levels_is_named() -> None:
+    found = extract(HYDRO.with_name("multigrid.cc"))
+    named = [item.message.split("`")[1] for item in found.diagnostics if item.code == "recursion"]
+    assert named == ["Cycle", "NewMatrix"]
+    assert {"Cycle_flops", "NewMatrix_flops"} <= {hole.name for hole in found.holes}
