@@ -1,4 +1,4 @@
-"""What else of a host can be told: the power of its packages while it was measured, and its GPUs."""
+"""What else of a host can be told: the power of its packages while it was measured, and its GPUs' names and limits."""
 
 from __future__ import annotations
 
@@ -43,4 +43,4 @@ def gpus() -> Iterator[str]:
     except (OSError, subprocess.SubprocessError):
         return
     for line in text.splitlines()[:MOST_GPUS]:
-        yield f"GPU: {line.strip()} (nvidia-smi); not measured."
+        yield f"GPU: {line.strip()} (nvidia-smi)."

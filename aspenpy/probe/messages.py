@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
-from aspenpy.probe.number import Number, from_quantities
+from aspenpy.probe.number import Number, Numbers, from_quantities
 from aspenpy.probe.quantities import Quantities, quantities
 from aspenpy.probe.topology import Topology
 from aspenpy.record import Record
@@ -23,6 +23,8 @@ PASSES = 6
 LIMIT = 30.0
 """Seconds after which compiling, or running, is given up."""
 
+NOTHING: Quantities = {}
+
 OF_PAIR, OF_ALL = "message_", "message_of_all_"
 
 
@@ -30,7 +32,7 @@ class Messages(Record):
     """What messages take, by name, and how many processes sent at once; a remark where nothing was measured, and why.
     Both are empty on a host without MPI."""
 
-    found: Quantities = MappingProxyType({})
+    found: Quantities = NOTHING
     ranks: int = 0
     remark: str = ""
 
@@ -113,7 +115,7 @@ def _through(seconds: Mapping[int, float], threshold: int) -> Line:
     return Line(latency, 1 / inverse, worst, *(step and (step[0], threshold)))
 
 
-def numbers_of_messages(messages: Messages) -> dict[str, Number]:
+def numbers_of_messages(messages: Messages) -> Numbers:
     """The properties of an interconnect between the processes of a host; none where nothing was measured."""
     if not messages.found:
         return {}
@@ -133,10 +135,12 @@ def numbers_of_messages(messages: Messages) -> dict[str, Number]:
     name, every = next((name, item) for name, item in found.items() if name.startswith(OF_ALL))
     together = messages.ranks / 2 * int(name.split("_")[3]) / every.value
     return {
-        "latency": from_quantities(line.latency, "s", about, *used),
-        **(step if line.threshold else {}),
-        "link_bandwidth": from_quantities(line.bandwidth, "B/s", about, *used),
-        "bandwidth": from_quantities(
-            max(together, line.bandwidth), "B/s", f"{messages.ranks} processes in pairs at once", every
-        ),
+        "messages": {
+            "latency": from_quantities(line.latency, "s", about, *used),
+            **(step if line.threshold else {}),
+            "link_bandwidth": from_quantities(line.bandwidth, "B/s", about, *used),
+            "bandwidth": from_quantities(
+                max(together, line.bandwidth), "B/s", f"{messages.ranks} processes in pairs at once", every
+            ),
+        }
     }

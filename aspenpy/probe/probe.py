@@ -13,15 +13,18 @@ from aspenpy.probe.assumed import completed
 from aspenpy.probe.benchmark import Watch, compiler, measured, program, unwatched
 from aspenpy.probe.devices import gpus, package_energies, power
 from aspenpy.probe.importers.read import imported
+from aspenpy.probe.kernels import kernels, numbers_of_kernels
 from aspenpy.probe.measured import numbers_of, shared_as_measured
-from aspenpy.probe.messages import NO_MESSAGES, Messages, messages, numbers_of_messages
-from aspenpy.probe.number import Numbers
+from aspenpy.probe.messages import messages, numbers_of_messages
+from aspenpy.probe.number import Number, Numbers
 from aspenpy.probe.numpy_measured import numbers_by_numpy
 from aspenpy.probe.observations import observations
 from aspenpy.probe.quantities import quantities
 from aspenpy.probe.text import About, machine_text
 from aspenpy.probe.topology import Topology, topology
 from aspenpy.record import Record
+
+NOTHING: Numbers = {}
 
 
 class Probe(Record):
@@ -44,20 +47,24 @@ def probe(name: str, watch: Watch = unwatched) -> Probe:
         before, began = package_energies(), monotonic()
         passes = measured(target, host, watch)
         watts = [*power(before, package_energies(), monotonic() - began)]
-    sent = messages(host)
-    remarks = (f"Measured with {Path(chosen).name}.", *watts, *gpus(), *([sent.remark] if sent.remark else []))
-    return machine_of(name, host, passes, *remarks, sent=sent)
+    sent, device = messages(host), kernels()
+    beside = numbers_of_messages(sent) | numbers_of_kernels(device.found)
+    unmeasured = (remark for remark in (sent.remark, device.remark) if remark)
+    remarks = (f"Measured with {Path(chosen).name}.", *watts, *gpus(), *unmeasured)
+    return machine_of(name, host, passes, *remarks, beside=beside)
 
 
 def machine_of(
-    name: str, host: Topology, passes: Sequence[Mapping[str, float]], *remarks: str, sent: Messages = NO_MESSAGES
+    name: str,
+    host: Topology,
+    passes: Sequence[Mapping[str, float]],
+    *remarks: str,
+    beside: Mapping[str, dict[str, Number]] = NOTHING,
 ) -> Probe:
-    """The machine that passes of the micro-benchmarks describe, and what was measured of messages."""
+    """The machine that passes of the micro-benchmarks describe, and the numbers of parts `beside` the processor."""
     found = quantities(passes)
     host = shared_as_measured(host, found)
-    numbers = numbers_of(found, host)
-    if sent.found:
-        numbers["messages"] = numbers_of_messages(sent)
+    numbers = numbers_of(found, host) | dict(beside)
     return _made(name, host, numbers, *remarks, *observations(found))
 
 

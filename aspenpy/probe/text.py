@@ -36,6 +36,17 @@ MEMORY = """\
 
 TRANSLATION = "  conflict tlb, loads  // a line is asked for when its page is known"
 
+GPU_CORE = """\
+  resource flops(number) [number/(clock*issue)]
+      with sp [base], dp [base*fma_sp_simd_rate/fma_dp_simd_rate], simd [base/simd_width], fmad [base/fma_gain]"""
+
+GPU_MEMORY = """\
+  resource loads(volume) [volume/attained_bandwidth]
+  resource stores(volume) [volume/attained_store_bandwidth]
+  conflict loads, stores"""
+
+LINK = "  resource intracomm(volume) [latency + volume/bandwidth]"
+
 MESSAGES = "  resource messages(volume) [latency + volume/bandwidth]  // one message of so many bytes"
 
 SOCKET = "  resource barriers(number) [number*barrier_latency]"
@@ -65,11 +76,7 @@ def machine_text(name: str, numbers: Numbers, host: Topology, about: About) -> s
         ),
         *(_component("cache", f"{name}_{cache}", _properties(numbers[cache])) for cache in caches),
         _component("memory", f"{name}_memory", [*_properties(numbers["memory"]), MEMORY, *translation]),
-        *(
-            _component("interconnect", f"{name}_messages", [*_properties(numbers[part]), MESSAGES])
-            for part in numbers
-            if part == "messages"
-        ),
+        *_devices(name, numbers),
     ]
     return "\n".join(parts)
 
@@ -113,8 +120,28 @@ def _sharing(cache: str, host: Topology) -> int:
     return 1 if stated is None else stated.sharing
 
 
+def _devices(name: str, numbers: Numbers) -> Iterator[str]:
+    """What there is beside the processor: messages between processes, a GPU."""
+    if "messages" in numbers:
+        yield _component("interconnect", f"{name}_messages", [*_properties(numbers["messages"]), MESSAGES])
+    if "gpu" not in numbers:
+        return
+    core, memory, link = (f"{name}_{part}" for part in ("gpu_core", "gpu_memory", "gpu_link"))
+    count = numbers["gpus"]["multiprocessors"]
+    inside = [f"  core [{count.text}] {core}  // {_line(count.source)}", f"  memory {memory}", f"  link {link}"]
+    device = "  property rank  // a rank for each device"
+    yield _component("socket", f"{name}_gpu", [device, *inside, *_properties(numbers["gpu"])])
+    lanes = "  property simt  // a part of the work for each lane"
+    yield _component("core", core, [lanes, *_properties(numbers["gpu_core"]), GPU_CORE])
+    yield _component("memory", memory, [*_properties(numbers["gpu_memory"]), GPU_MEMORY])
+    yield _component("link", link, [*_properties(numbers["gpu_link"]), LINK])
+
+
 def _inside_node(name: str, host: Topology, numbers: Numbers) -> Iterator[str]:
     yield f"  socket [{host.sockets}] {name}_socket  // {_line(host.said_by)}"
+    if "gpus" in numbers:
+        devices = numbers["gpus"]["devices"]
+        yield f"  socket [{devices.text}] {name}_gpu  // {_line(devices.source)}"
     if "messages" in numbers:
         yield f"  interconnect {name}_messages  // between processes of the node"
 

@@ -25,9 +25,7 @@ def test_power_of_packages(tmp_path: Path) -> None:
 GPU = "Made-up GPU, 1000 MiB, 1980 MHz, 700.00 W"
 
 
-@pytest.mark.parametrize(
-    ("script", "said"), [(f"echo '{GPU}'", [f"GPU: {GPU} (nvidia-smi); not measured."]), ("exit 9", [])]
-)
+@pytest.mark.parametrize(("script", "said"), [(f"echo '{GPU}'", [f"GPU: {GPU} (nvidia-smi)."]), ("exit 9", [])])
 def test_gpus(script: str, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "nvidia-smi"
     program.write_text(f"#!/bin/sh\n{script}\n")

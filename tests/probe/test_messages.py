@@ -35,11 +35,11 @@ def test_a_machine_with_messages_sends_them() -> None:
     """Two pairs at once get 15 GB/s of 2 times 10."""
     times = {f"message_{size}_latency": 1e-6 + size / 10e9 for size in SIZES}
     found = quantities([times | {f"message_of_all_{SIZES[-1]}_latency": 2 * SIZES[-1] / 15e9}])
-    numbers = numbers_of_messages(Messages(found, 4))
+    numbers = numbers_of_messages(Messages(found, 4))["messages"]
     assert {name: round(number.value, 9) for name, number in numbers.items()} == pytest.approx(
         {"latency": 1e-6, "link_bandwidth": 10e9, "bandwidth": 15e9}
     )
-    machine = hosts.machine(hosts.text(sent=Messages(found, 4)))
+    machine = hosts.machine(hosts.text(beside=numbers_of_messages(Messages(found, 4))))
     assert machine.components["here_messages"].type == "interconnect"
 
 
@@ -69,6 +69,6 @@ def test_the_launcher_gets_a_number_of_processes_and_nothing_else(
 @pytest.mark.skipif(not os.getuid(), reason="Open MPI refuses to run for root")
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="messages want two cores")
 def test_a_ping_pong_of_this_host() -> None:
-    found = numbers_of_messages(messages(topology()))
+    found = numbers_of_messages(messages(topology()))["messages"]
     assert 1e-8 < found["latency"].value < 1e-3
     assert 1e7 < found["link_bandwidth"].value < 1e12

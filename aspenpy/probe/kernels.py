@@ -1,0 +1,94 @@
+"""Small kernels on the GPU of this host, where nvcc and a device are there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from math import log2
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from aspenpy.probe.number import Number, Numbers, from_quantities, measured
+from aspenpy.probe.quantities import Quantities, quantities
+from aspenpy.record import Record
+
+SOURCE = Path(__file__).parent / "devices.cu"
+COMPILER = "nvcc"
+OPTIONS = ("-O2", "-Wno-deprecated-gpu-targets")
+DRIVER = "proc/driver/nvidia/gpus"
+LIMIT = 60.0
+NO_DEVICE = 3
+NOTHING: Quantities = {}
+
+
+class Kernels(Record):
+    """What kernels took or attained, by name; a remark where there is a compiler and nothing was measured."""
+
+    found: Quantities = NOTHING
+    remark: str = ""
+
+
+NO_KERNELS = Kernels()
+
+
+def kernels(root: Path = Path("/")) -> Kernels:
+    """Compiles and runs them. Where no driver tells of a device, nothing is compiled."""
+    compiler = shutil.which(COMPILER)
+    if compiler is None:
+        return NO_KERNELS
+    if shutil.which("nvidia-smi") is None and not (root / DRIVER).exists():
+        return _none("no device was found")
+    with TemporaryDirectory(prefix="aspenpy-") as folder:
+        target = Path(folder, "devices")
+        try:
+            command = [compiler, *OPTIONS, str(SOURCE), "-o", str(target)]
+            subprocess.run(command, capture_output=True, check=True, timeout=LIMIT)
+            done = subprocess.run([str(target)], capture_output=True, text=True, check=False, timeout=LIMIT)
+        except (OSError, subprocess.SubprocessError):
+            return _none("nvcc cannot compile the kernels")
+    if done.returncode:
+        reason = "no device was found" if done.returncode == NO_DEVICE else done.stderr.strip()
+        return _none(reason or "they ended early")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return Kernels(quantities([{name: float(value)} for name, value in lines]))
+
+
+def _none(reason: str) -> Kernels:
+    return Kernels(remark=f"GPU kernels were not measured: {reason}.")
+
+
+def numbers_of_kernels(found: Quantities) -> Numbers:
+    """The socket of the device, its cores, memory and link to the host; nothing where nothing was measured."""
+    if not found:
+        return {}
+    clock, cores = found["clock"].value, found["multiprocessors"].value
+    cycle = 1 / (clock * cores)
+    lanes = 2 ** round(log2(max(1.0, found["fma_sp"].value * cycle / 2)))
+    loads, copies = found["load_bandwidth"], found["copy_bandwidth"]
+    stores = max(2 / copies.value - 1 / loads.value, 1 / (4 * copies.value))  # seconds a byte: a copy loads as many
+    return {
+        "gpus": {
+            "devices": Number(found["devices"].value, "", "the driver; the first of them was measured"),
+            "multiprocessors": Number(cores, "", "the driver"),
+        },
+        "gpu": {"launch_latency": measured(found, "launch_latency", "s", "kernels that do nothing, back to back")},
+        "gpu_core": {
+            "clock": Number(clock, "Hz", "the driver"),
+            "issue": measured(found, "fma_sp", "", "a cycle and lane", cycle / 2 / lanes),
+            "simd_width": Number(lanes, "", "lanes of single precision that this makes, to a power of two"),
+            "fma_gain": Number(2, "", "fused multiply-adds are what was measured"),
+            "fma_sp_simd_rate": measured(found, "fma_sp", "", "flops a cycle", cycle),
+            "fma_dp_simd_rate": measured(found, "fma_dp", "", "flops a cycle", cycle),
+        },
+        "gpu_memory": {
+            "capacity": Number(found["capacity"].value, "B", "the driver"),
+            "attained_bandwidth": measured(found, "load_bandwidth", "B/s", "loads"),
+            "attained_store_bandwidth": from_quantities(
+                1 / stores, "B/s", "what a copy takes beyond its loads", copies, loads
+            ),
+        },
+        "gpu_link": {
+            "latency": measured(found, "link_latency", "s", "64 B from the host to the device"),
+            "bandwidth": measured(found, "link_bandwidth", "B/s", "32 MiB of pinned memory to the device"),
+        },
+    }
