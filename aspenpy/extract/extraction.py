@@ -28,6 +28,7 @@ from aspenpy.extract.filling import Filling, Over, points
 from aspenpy.extract.fit import shown
 from aspenpy.extract.front_end import Reading
 from aspenpy.extract.influence import BY_INFLUENCE, LITTLE, Influence
+from aspenpy.extract.macros import named
 from aspenpy.extract.pragmas import assumed
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
@@ -399,22 +400,17 @@ class _Extractor:
         name = self.names.plain(os.path.splitext(os.path.basename(self.path))[0])
         lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --as {self.level}", ""]
         data = self.writer.declarations()
-        parameters = [*self._macros(), *self._parameters()]
+        parameters = [*named(self.program, self.macros, self._in_formulas()), *self._parameters()]
         lines += [f"model {name} {{", *parameters, *([""] if parameters and data else []), *data]
         for kernel in kernels:
             lines += ["", *kernel.lines]
         lines.append("}")
         return format_text(Source("\n".join(lines) + "\n", f"<{self.path}>"))
 
-    def _macros(self) -> Iterator[str]:
-        """Those that formulas need, and values of parameters."""
+    def _in_formulas(self) -> set[Expr]:
+        """The symbols of formulas, and of the values of parameters."""
         values = (hole.value for symbol, hole in self.names.holes.items() if symbol in self.writer.used)
-        used = self.writer.used.union(*map(v.symbols, values))
-        for macro in self.program.macros:
-            if self.macros[macro.name] in used:
-                line = f":{macro.span.position().line}" if macro.span else ""
-                told = f"{os.path.basename(self.path)}{line}" + (f": {macro.comment}" if macro.comment else "")
-                yield f"param {self.macros[macro.name].payload[0]} = {macro.value}  // {told}"
+        return self.writer.used.union(*map(v.symbols, values))
 
     def _holes(self) -> Iterator[Hole]:
         """Those that some formula needs, and that the source says nothing of."""

@@ -229,12 +229,14 @@ class Function(Record):
 
 
 class Macro(Record):
-    """A name for one number: a macro, an enumerator, or a constant."""
+    """A name for one number: a macro, an enumerator, or a constant. The `body` of an enumerator is what the source
+    makes it of."""
 
     name: str
     value: int
     comment: str = ""
     span: Span | None = None
+    body: Expression | None = None
 
 
 class Program(Record):

@@ -214,7 +214,9 @@ class Expressions(Types):
         if kind == "ENUM_CONSTANT_DECL":
             value, name = target.enum_value, target.spelling
             if self.reading.is_users(target.location):
-                self.used.setdefault(name, r.Macro(name, value, "", self.reading.span(target)))
+                if name not in self.used:
+                    body = next(map(self.expression, target.get_children()), None)
+                    self.used.setdefault(name, r.Macro(name, value, "", self.reading.span(target), body))
                 return r.Constant(value, INT, name, span)
             return r.Constant(value, INT, None, span)
         if kind in ("VAR_DECL", "PARM_DECL"):

@@ -102,6 +102,14 @@ def test_macros_are_numbers_in_any_base(body: str, value: int, tmp_path: Path) -
     assert f"param ROWS = {value} " in model(text, tmp_path)
 
 
+def test_enumerators_follow_what_they_are_made_of(tmp_path: Path) -> None:
+    text = "#define N 40\nenum { ROWS = N, COLUMNS = 2 * (ROWS - 3) };\ndouble a[COLUMNS];\n"
+    found = model(text + "int main(void) { for (int i = 0; i < COLUMNS; i++) a[i] = 1; return 0; }", tmp_path)
+    assert "param N = 40" in found
+    assert "param ROWS = N" in found
+    assert "param COLUMNS = 2*ROWS - 6" in found
+
+
 CPP = """
 #include <vector>
 template <typename T> inline T square(T x) { return x * x; }
