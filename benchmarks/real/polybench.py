@@ -41,7 +41,7 @@ OPTIONS = ("-O2", "-fno-tree-vectorize")
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--machine", help="a machine that was probed before (default: probed now)")
-    parser.add_argument("--level", choices=get_args(Level), default="o3")
+    parser.add_argument("--level", choices=get_args(Level), default="o2")
     parser.add_argument("--wall", action="store_true", help="elapsed instead of processor time")
     parser.add_argument("names", nargs="*", help="programs (default: all)")
     options = parser.parse_args()

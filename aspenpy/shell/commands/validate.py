@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+
 from aspenpy.answers.case import Case
+from aspenpy.extract.compiled import compiled
 from aspenpy.extract.extraction import extract
+from aspenpy.extract.registers import Level
 from aspenpy.language.axis import Axis, parsed
+from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
@@ -13,7 +18,7 @@ from aspenpy.shell.entry import machine_named, only_entry
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import answer, report
 from aspenpy.shell.probing import probed
 from aspenpy.shell.progress import Progress
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, PRECISION, RUN, runs
@@ -38,7 +43,7 @@ OPTIONS = (
     RUN.here(required=True),
     OVER.here(": sizes; may be repeated"),
     machine(required=False, why=" (default: this host is measured first)"),
-    LEVEL.here(" (default: o3)", default="o3", former="--level"),
+    LEVEL.here(" (default: as the program was compiled, else o2)", former="--level"),
     *FLAGS,
     *SETTINGS,
     PRECISION,
@@ -88,12 +93,25 @@ def _host() -> Machine:
     return found
 
 
+def _level(arguments: Arguments) -> Level:
+    """As the program was compiled, which is said."""
+    try:
+        program = next(iter(shlex.split(arguments.run)), "")
+    except ValueError:  # told where the command is read
+        program = ""
+    found = compiled(arguments.source, program)
+    message = f"extracted with --as {found.level}: {found.said_by}"
+    report([Diagnostic("level", message, hint="--as names another", severity="note")])
+    return found.level
+
+
 def _application(arguments: Arguments, machine: Machine) -> Application:
     """The model of the program; chains of operations are asked for where the machine has latencies for them."""
     if arguments.source.endswith(".aspen"):
         return load_application(arguments.source, allow_outside=arguments.allow_outside)
     flags = (*(f"-I{folder}" for folder in arguments.folders), *(f"-D{macro}" for macro in arguments.macros))
     chains = any("chain" in component.resources for component in machine.components.values())
-    found = parse(extract(arguments.source, level=arguments.level, flags=flags, chains=chains).text, arguments.source)
+    level = arguments.level or _level(arguments)
+    found = parse(extract(arguments.source, level=level, flags=flags, chains=chains).text, arguments.source)
     assert isinstance(found, Application)
     return found

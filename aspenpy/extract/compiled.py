@@ -1,0 +1,88 @@
+"""How a program was compiled: the level of optimisation that its compile command, or the program itself, tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from aspenpy.extract.registers import Level
+from aspenpy.record import Record
+
+DATABASE = "compile_commands.json"
+"""The compile commands of a project, as CMake and others write them (Clang, JSON Compilation Database Format)."""
+
+NEAR = (".", "build", "..", "../build")
+"""Folders in which it is looked for, from that of the source on."""
+
+LEVELS: dict[str, Level] = {
+    "": "o1",
+    "0": "source",
+    "g": "o1",
+    "1": "o1",
+    "2": "o2",
+    "s": "o2",
+    "3": "o3",
+    "fast": "o3",
+}
+"""The level of `extract` by what stands behind `-O`."""
+
+USUAL: Level = "o2"
+MOST_BYTES = 64 << 20
+_PRODUCER = re.compile(rb"GNU C(?:\+\+)?\d* \d[^\0]{0,2000}")
+"""What GCC writes into a program with -g or -frecord-gcc-switches."""
+
+
+class Compiled(Record):
+    """The level, and what says so."""
+
+    level: Level
+    said_by: str
+
+
+def compiled(source: str, program: str = "") -> Compiled:
+    """By the compile commands beside a source, else by a compiled program; where neither tells, the usual level of
+    released programs."""
+    for folder in NEAR:
+        path = Path(source).parent / folder / DATABASE
+        found = _of_flags(_flags(path, Path(source)))
+        if found is not None:
+            return Compiled(found, os.path.relpath(path))
+    found = _of_flags(_recorded(program)) if program else None
+    if found is not None:
+        return Compiled(found, f"GCC's options in {program}")
+    return Compiled(USUAL, "nothing says how the program was compiled")
+
+
+def _of_flags(flags: Sequence[str]) -> Level | None:
+    """The last `-O` counts, as for compilers; without vectors, the third level is as the second here."""
+    chosen = [LEVELS[flag[2:]] for flag in flags if flag.startswith("-O") and flag[2:] in LEVELS]
+    if not chosen:
+        return None
+    return "o2" if chosen[-1] == "o3" and "-fno-tree-vectorize" in flags else chosen[-1]
+
+
+def _flags(path: Path, source: Path) -> list[str]:
+    """The words of a source's compile command; none where there is no such file, or no such source in it."""
+    try:
+        commands = json.loads(path.read_text()) if path.stat().st_size <= MOST_BYTES else []
+        for entry in commands:
+            if Path(entry["directory"], entry["file"]).resolve() == source.resolve():
+                return [str(word) for word in entry.get("arguments") or shlex.split(entry["command"])]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return []
+
+
+def _recorded(program: str) -> list[str]:
+    """The options that GCC has written into a program."""
+    try:
+        path = Path(program)
+        data = path.read_bytes() if path.stat().st_size <= MOST_BYTES else b""
+    except OSError:
+        return []
+    found = _PRODUCER.search(data)
+    return found[0].decode(errors="replace").split() if found else []

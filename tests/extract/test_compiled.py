@@ -1,0 +1,52 @@
+"""The level of optimisation of a program: from compile commands, and from what GCC writes into it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aspenpy.extract.compiled import Compiled, compiled
+
+UNKNOWN = Compiled("o2", "nothing says how the program was compiled")
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("a.c").write_text("int main(void) { return 0; }\n")
+    return "a.c"
+
+
+@pytest.mark.parametrize(
+    ("command", "level"),
+    [
+        ("gcc -O3 -c a.c", "o3"),
+        ("gcc -O3 -fno-tree-vectorize -c a.c", "o2"),
+        ("gcc -O3 -O0 -c a.c", "source"),
+        ("gcc -O -c 'a.c'", "o1"),
+        ("clang -Ofast a.c", "o3"),
+    ],
+)
+def test_compile_commands_say_it(command: str, level: str, source: str, tmp_path: Path) -> None:
+    Path("build").mkdir()
+    entries = [{"directory": "/", "file": "b.c", "command": "gcc -O1"}]
+    entries.append({"directory": str(tmp_path), "file": "a.c", "command": command})
+    Path("build/compile_commands.json").write_text(json.dumps(entries))
+    assert compiled(source) == Compiled(level, "build/compile_commands.json")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '[{"file": "a.c"}]', '[{"directory": ".", "file": "a.c"}]', "{}"])
+def test_what_is_no_database_says_nothing(text: str, source: str) -> None:
+    Path("compile_commands.json").write_text(text)
+    assert compiled(source, "./missing") == UNKNOWN
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="wants gcc")
+def test_programs_with_symbols_say_it(source: str) -> None:
+    for flags, expected in (("-g", Compiled("o3", "GCC's options in ./a.out")), ("-s", UNKNOWN)):
+        subprocess.run(["gcc", "-O3", flags, source], check=True)
+        assert compiled(source, "./a.out") == expected
