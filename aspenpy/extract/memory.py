@@ -192,7 +192,7 @@ class Memory(Places):
         self.scope.memory = self.scope.memory.where(lambda place, value: not self._is_touched(place, value, stored))
 
     def _is_touched(self, place: DataKey, value: Known, stored: set[str]) -> bool:
-        if isinstance(value, Real) and value.number is None:
+        if isinstance(value, Real):  # stores of real numbers are not among those that are listed
             return True
         array = self.names.arrays.get(place[0])
         if array is None:
