@@ -23,6 +23,9 @@ Terms = tuple[tuple[Value, tuple[Guard, ...]], ...]
 ALWAYS: Terms = ((ONE, ()),)
 MOST_TERMS = 32
 
+COUNTED = ("integer",)
+"""The chain of a loop that has no other: its counter."""
+
 MOST_SWEEPS = 4
 """Loops that follow each other within a loop, up to which the cache model tells them apart."""
 
@@ -116,6 +119,16 @@ def events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAY
             yield Event(item, nests, guarded)
         elif isinstance(item, Arithmetic):
             yield Event(item, nests, terms)
+
+
+def _innermost(items: Iterable[Item], nests: tuple[Nest, ...] = ()) -> Iterator[tuple[Nest, ...]]:
+    """The loops that have no other inside, each with those around it."""
+    for item in items:
+        if isinstance(item, Nest):
+            inside = [*_innermost(item.body, (*nests, item))]
+            yield from inside or [(*nests, item)]
+        elif isinstance(item, Choice):
+            yield from _innermost((*item.then, *item.otherwise), nests)
 
 
 def _otherwise(item: Choice, terms: Terms) -> Terms | None:
@@ -286,18 +299,16 @@ class Summary:
         (stride, trips), *outer = loops
         return [(stride, v.times(trips, share)), *outer]
 
-    def _chains(
-        self, items: list[Item], totals: dict[object, Value], nests: tuple[Nest, ...] = ()
-    ) -> Iterator[Chained]:
-        for item in items:
-            if isinstance(item, Nest):
-                inside = (*nests, item)
-                for recurrence in item.recurrences:
-                    yield Chained(recurrence.classes, recurrence.subject, self._passes(inside, totals))
-                yield from self._chains(item.body, totals, inside)
-            elif isinstance(item, Choice):
-                yield from self._chains(item.then, totals, nests)
-                yield from self._chains(item.otherwise, totals, nests)
+    def _chains(self, items: list[Item], totals: dict[object, Value]) -> Iterator[Chained]:
+        """Those of innermost loops. Beside one that has a chain, others take a pass of their counter each: they run
+        before or behind it."""
+        innermost = [*_innermost(items)]
+        waits = any(around[-1].recurrences for around in innermost)
+        for around in innermost:
+            for recurrence in around[-1].recurrences:
+                yield Chained(recurrence.classes, recurrence.subject, self._passes(around, totals))
+            if waits and not around[-1].recurrences:
+                yield Chained(COUNTED, around[-1].variable, self._passes(around, totals))
 
 
 def _swept(accesses: Iterable[Moved]) -> list[Moved]:

@@ -113,7 +113,8 @@ def extract(
     `-D`, `-U`, `-std`. `run` compiles and runs the program, and fills parameters that the source does not say with what
     was counted. Raises AspenError.
     """
-    return _deep(lambda: _Extractor(str(path), level, Options(chains, integers), functions, flags, run).result())
+    options = Options(chains, integers, level == "o3")
+    return _deep(lambda: _Extractor(str(path), level, options, functions, flags, run).result())
 
 
 def _deep(work: Callable[[], T]) -> T:

@@ -20,10 +20,12 @@ from aspenpy.record import Record
 
 
 class Options(Record):
-    """What the text says besides operations and accesses."""
+    """What the text says besides operations and accesses. Loops `in_vectors` make several passes at once, unless they
+    are chains."""
 
     chains: bool = False
     integers: bool = False
+    in_vectors: bool = False
 
 
 class Formal(Record):

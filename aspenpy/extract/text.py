@@ -9,7 +9,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
 from aspenpy.expr.printer import TooLarge
 from aspenpy.extract import values as v
-from aspenpy.extract.blocks import Amounts, Summary, height, parted
+from aspenpy.extract.blocks import COUNTED, Amounts, Summary, height, parted
 from aspenpy.extract.costs import Array, Choice, Exchange, Invocation, Item, Nest, Place, Profile
 from aspenpy.extract.count import Domain, NoClosedForm
 from aspenpy.extract.naming import Formal, Kernel, Model, Naming, Options, comments, where
@@ -252,6 +252,8 @@ class Body(Naming):
             else:
                 lines.append(f"flops [{shared(done.amount)}] as {done.name}, {done.precision}{simd}")
         for chain in amounts.chains if self.writer.options.chains else ():
+            if chain.classes == COUNTED and self.writer.options.in_vectors:
+                continue
             for name in dict.fromkeys(chain.classes):
                 times = chain.classes.count(name)
                 lines.append(f"chain [{shared(v.scaled(chain.passes, times))}] as {name}")
@@ -285,7 +287,8 @@ class Body(Naming):
         integers = [done for done in amounts.operations if done.name == "integer"]
         if integers and not self.writer.options.integers:
             found.append(f"// integer operations: {self.formula(integers[0].amount)}")
-        for chain in amounts.chains if not self.writer.options.chains else ():
+        told = (chain for chain in amounts.chains if chain.classes != COUNTED)
+        for chain in told if not self.writer.options.chains else ():
             chained = f"{', '.join(chain.classes)} of {chain.subject}"
             found.append(f"// each pass waits for the one before: {chained}, {self.formula(chain.passes)} times")
         return found

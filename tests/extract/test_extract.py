@@ -107,6 +107,16 @@ def test_sums_in_memory_wait_for_themselves_whatever_they_begin_with(begin: str,
     assert "each pass waits for the one before: add of x, n^2 times" in found
 
 
+@pytest.mark.parametrize(("level", "counted"), [("o2", True), ("o3", False)])
+def test_loops_beside_a_chain_take_their_passes(level: str, counted: bool, tmp_path: Path) -> None:
+    """A sum of n words, then n words that are stored: the loops run one after the other."""
+    text = "double x[9], y[9], s; void f(int n) { for (int k = 0; k < n; k++) { double t = 0; "
+    text += "for (int i = 0; i < n; i++) t += x[i]; for (int i = 0; i < n; i++) y[i] = t * x[i]; } }"
+    found = model(text, tmp_path, level=level, chains=True)
+    assert "chain [n^2] as add" in found
+    assert ("chain [n^2] as integer" in found) == counted
+
+
 def test_enumerators_follow_what_they_are_made_of(tmp_path: Path) -> None:
     text = "#define N 40\nenum { ROWS = N, COLUMNS = 2 * (ROWS - 3) };\ndouble a[COLUMNS];\n"
     found = model(text + "int main(void) { for (int i = 0; i < COLUMNS; i++) a[i] = 1; return 0; }", tmp_path)
