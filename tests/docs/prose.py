@@ -17,7 +17,7 @@ PAGES = (ROOT / "README.md", *(path for path in ROOT.glob("docs/**/*.md") if "_b
 
 CODE = re.compile(r"^(```|~~~).*?^\1$|`+[^`]*?`+|\]\([^)\s]*\)|<!--.*?-->|\$\$.*?\$\$", re.MULTILINE | re.DOTALL)
 WORDS_OF_A_SENTENCE = 3
-REPEATED = re.compile(r"\b([a-z]+)[ \n]+\1\b(?<!that that)(?<!had had)(?<!long long)")
+REPEATED = re.compile(r"\b([a-z]+)(?: +|\n)\1\b(?<!that that)(?<!had had)(?<!long long)")
 PLACEHOLDER = "{}"
 LITERALS = (ast.Constant, ast.JoinedStr)
 

@@ -43,7 +43,7 @@ def test_units() -> None:
 
 
 def test_patterns_of_access() -> None:
-    listed = {name for row in table("pattern of access") for name in re.findall(r"`(\w+)", row.split("|")[1])}
+    listed = {name for row in table("access pattern") for name in re.findall(r"`(\w+)", row.split("|")[1])}
     assert listed == set(PATTERN_NAMES)
     beside = {name for row in table("beside a pattern") for name in re.findall(r"`(\w+)", row.split("|")[1])}
     assert beside == set(ADDITIONS)
