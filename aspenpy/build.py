@@ -40,7 +40,7 @@ def expression(quantity: Quantity) -> nodes.Expression:
     if isinstance(quantity, Expr):
         return parse_expression(to_text(quantity))
     if isinstance(quantity, bool) or not isinstance(quantity, int | float | Fraction | str):
-        fail("bad-value", f"{quantity!r} is no quantity: give a number or text in the language")
+        fail("bad-value", f"{quantity!r} is not a quantity: give a number or text in the language")
     return parse_expression(quantity if isinstance(quantity, str) else _spelled(quantity))
 
 

@@ -166,7 +166,7 @@ def test_places_in_the_library_are_told_without_the_way_to_it(tmp_path: Path, mo
         ("sub", "did you mean `sub.aspen`?"),  # where `sub` is a folder
         ("sab.aspen", "did you mean `sub.aspen`?"),
         ("sub/noes.aspen", "did you mean `sub/nodes.aspen`?"),
-        ("../sub/noes.aspen", "it was looked for beside `a.aspen` and in the library"),
+        ("../sub/noes.aspen", "searched beside `a.aspen` and in the library"),
     ],
 )
 def test_a_file_that_is_not_there_is_told_with_those_that_are(
@@ -290,7 +290,7 @@ def test_imports_are_looked_up_beside_the_importing_file_then_beside_the_model_t
     assert found == ["beside", "above", "library"]
     with pytest.raises(AspenError) as error:
         reader.import_("f.aspen", middle, top, Span(middle, 0, 6))
-    assert str(error.value).startswith("error: there is no file `f.aspen`\n")
+    assert str(error.value).startswith("error: file not found: `f.aspen`\n")
 
 
 # -- writing ---------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ class Grouped(Result):
         found = [cluster for cluster in every if cluster is not None]
         if not found:
             message = f"no cluster of up to {options.nodes:,} nodes stays within the budget"
-            fail("budget-not-met", message, hint="`aspenpy advise decide` of one application says what is nearest")
+            fail("budget-not-met", message, hint="`aspenpy advise decide` of one application shows the nearest")
         self.best: Cluster = min(found, key=lambda it: (it.outcome.worth(objective), len(it.groups)))
 
     @property

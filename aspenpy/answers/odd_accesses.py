@@ -67,7 +67,7 @@ def _repeated(need: flow.Requirement, volume: float, size: float) -> Diagnostic:
     times = volume / size
     often = f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
     message = (
-        f"`{need.resource}` asks for `{need.target}` {often} times over ({readable(volume, 'B')} of "
+        f"`{need.resource}` accesses `{need.target}` {often} times over ({readable(volume, 'B')} of "
         f"{readable(size, 'B')}) without a pattern: all of it counts as memory traffic"
     )
     hint = "with a pattern, such as `as nest(...)` or `as stencil(...)`, hits in the caches are counted"

@@ -52,6 +52,8 @@ def _touched(prediction: Evaluation) -> list[Diagnostic]:
     try:
         footprint = prediction.through("answers.footprint")
         warnings: list[Diagnostic] = footprint.Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
-        return [item.replace(hint=item.hint or "`aspenpy memory` says which kernels touch what") for item in warnings]
+        return [
+            item.replace(hint=item.hint or "`aspenpy memory` shows which kernels touch which data") for item in warnings
+        ]
     except AspenError:
         return []  # too many ways through the model to tell, or a size without a value

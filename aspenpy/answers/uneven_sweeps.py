@@ -63,6 +63,6 @@ def _thin(access: Access, layers: float | None) -> list[Diagnostic]:
 def _uneven(access: Access, sweeps: float) -> Diagnostic:
     need = access.requirement
     assert access.sweep is not None
-    message = f"`{need.resource}` asks for {sweeps:.3g} sweeps of its pattern, not a whole number"
+    message = f"`{need.resource}` makes {sweeps:.3g} sweeps of its pattern, not a whole number"
     hint = f"one sweep makes {to_text(access.sweep)} accesses"
     return warning("uneven-sweeps", message, need.span, hint=hint)

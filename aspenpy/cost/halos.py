@@ -82,7 +82,7 @@ def _faces(requirement: flow.Requirement, dimensions: int) -> tuple[Expr, ...]:
         return (requirement.amount / (2 * dimensions),) * dimensions
     parts = numbers_of(stated)
     if len(parts) != dimensions or len(parts) != len(stated.arguments):
-        message = f"a halo in {dimensions} dimensions has {dimensions} faces, and here are {len(stated.arguments)}"
+        message = f"a halo in {dimensions} dimensions has {dimensions} faces, not {len(stated.arguments)}"
         fail("bad-exchange", message, stated.span, hint="write the bytes of a face across each, `faces(a, b, c)`")
     whole = 2 * graph.add(*parts)
     none = graph.compare("==", whole, 0)

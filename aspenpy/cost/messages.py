@@ -200,7 +200,7 @@ def _within_the_machine(time: Expr, among: Ranks, machine: Machine, trait: flow.
         time = graph.if_else(graph.compare(">", among.count, cores), mistake, time)
     if asked is not None:
         message = f"there are more ranks in `{trait.name}` than the nodes of machine `{machine.name}` take"
-        hint = f"`{among.network.component.name}.ranks_per_node` says how many each takes"
+        hint = f"`{among.network.component.name}.ranks_per_node` is the number on each node"
         mistake = graph.failure(Diagnostic("too-many-ranks", message, trait.span, hint=hint))
         time = graph.if_else(graph.compare(">", among.count, asked * among.network.nodes), mistake, time)
     return time

@@ -84,7 +84,7 @@ class Binding(Record):
         """The value where the machine has places for so many ranks, told at the `span` where not."""
         each, more = f"each occupies {named(self.unit)}", _more_places(self.unit)
         if not self._takes_all:
-            each, more = "`--ranks-per-node` says how many a node takes", "put more on a node with `--ranks-per-node`"
+            each, more = "`--ranks-per-node` sets the number on a node", "put more on a node with `--ranks-per-node`"
         mistake = BoundMistake(
             code="too-many-ranks",
             message=f"more ranks than `{machine.name}` has places for: {each}",

@@ -154,7 +154,7 @@ def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Plac
     names = [place.component.name for place in memories]
     flags = [name for place in memories for name in _flags(place)]
     types = [place.component.type for place in memories]
-    has = "its memories are " + ", ".join(map(_told, memories)) if memories else "nothing there offers `loads`"
+    has = "its memories are " + ", ".join(map(_told, memories)) if memories else "it offers no `loads`"
     hint = nearest(wanted, [*names, *flags, *types]) or has
     message = f"machine `{machine.name}`{on} has no memory `{wanted}`"
     fail("unknown-memory", message, node.memory_span or node.span, hint=hint)

@@ -169,13 +169,13 @@ def _resources(project: Project, path: str, meaning: Meaning) -> Iterator[Sugges
 
 
 def _traits(project: Project, path: str, here: Context, meaning: Meaning) -> Iterator[Suggestion]:
-    """Those that the machine knows for the resource; how data are touched; mixtures and classes of operations."""
+    """Those that the machine knows for the resource; access pattern; mixtures and classes of operations."""
     offer = meaning.offers.get(here.resource)
     for name in offer.traits if offer else ():
         yield Suggestion(name, names.TRAIT, f"of {here.resource} on {offer.component}" if offer else "")
     if here.resource in ("loads", "stores"):
         for name in sorted(CACHE_TRAITS):
-            yield Suggestion(name, names.TRAIT, "how data are touched", f"{name}($1)" if name in WITH_ARGUMENTS else "")
+            yield Suggestion(name, names.TRAIT, "access pattern", f"{name}($1)" if name in WITH_ARGUMENTS else "")
     elif here.resource in ("flops", "intops"):
         yield from (Suggestion(name, names.TRAIT, "a precision") for name in ("sp", "dp", "simd") if not offer)
         yield from (Suggestion(name, names.TRAIT, "a class of operations") for name in OPERATION_CLASSES)

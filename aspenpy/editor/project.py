@@ -190,7 +190,7 @@ class Project:
         """The places that another name takes. Raises AspenError where it may not."""
         self.require_renamable(path, name)
         if not names.may_be_named(new):
-            fail("rename", f"`{new}` is not a name", hint="use letters, digits and `_`; keywords are no names")
+            fail("rename", f"`{new}` is not a name", hint="use letters, digits and `_`; keywords cannot be names")
         places = self.uses(path, name)
         for place in places:
             kind = names.VALUE if place.name.kind in names.VALUES else place.name.kind

@@ -253,7 +253,7 @@ class Reading:
             span = text.span(place.offset, place.offset + max(1, len(word[0]) if word else 1))
         missing = re.fullmatch(r"'(.*)' file not found", item.spelling)
         if missing is not None:
-            hint = "-I FOLDER says where headers are; what needs this one is left out or taken for unknown"
+            hint = "give the folder of headers with -I FOLDER; code that needs this one is left out"
             return Diagnostic("missing-header", f"header not found: `{missing[1]}`", span, hint=hint, severity=severity)
         words = item.spelling.replace("'", "`")
         return Diagnostic("c-syntax", words, span, severity=severity)
@@ -270,7 +270,7 @@ def _bytes_of(path: str) -> bytes:
     if len(data) > MAXIMUM_SIZE:
         fail("too-large", f"`{path}` is larger than {MAXIMUM_SIZE // 2**20} MiB, the limit of a file")
     if b"\0" in data:
-        fail("unreadable-source", f"`{path}` is no text: it has bytes of 0")
+        fail("unreadable-source", f"`{path}` is not a text: it has bytes of 0")
     return data
 
 

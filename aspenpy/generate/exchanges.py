@@ -140,7 +140,7 @@ def _faces(trait: flow.Trait, requirement: flow.Requirement) -> tuple[Expr, ...]
         hint = f"it has 1 to {MOST_DIMENSIONS}, as a number: `as halo(3)`, or the ranks along each, `as halo(x, y, z)`"
         fail("trait-argument", "the dimensions of a halo with ends or faces have to be known", trait.span, hint=hint)
     if stated is not None and len(faces) != dimensions:
-        message = f"a halo in {dimensions} dimensions has {dimensions} faces, and here are {len(stated.arguments)}"
+        message = f"a halo in {dimensions} dimensions has {dimensions} faces, not {len(stated.arguments)}"
         fail("trait-argument", message, stated.span, hint="write the bytes of a face across each, `faces(a, b, c)`")
     ends = graph.ONE if OPEN in trait.arguments else graph.ZERO
     return ends, *faces, *[graph.ZERO] * (MOST_DIMENSIONS - len(faces))

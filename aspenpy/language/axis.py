@@ -94,7 +94,7 @@ def axis_at(span: Span) -> Axis:
     name_span, rest = sides
     axis = Axis(name_span.text(), span=span, name_span=name_span)
     if not axis.name or not rest.text():
-        fail("bad-axis", f"`{span.text()}` is no axis", span, hint=f"write {FORMS}")
+        fail("bad-axis", f"`{span.text()}` is not an axis", span, hint=f"write {FORMS}")
     head, *options = _parts(rest)
     ends = None if axis.name in CATEGORIES else halves(head, "..")
     if ends is None:
@@ -195,5 +195,5 @@ def literal(span: Span) -> float | None:
     except ValueError:
         return None  # such as 1.2.3, which the language has words for
     if not math.isfinite(value):
-        fail("bad-value", f"`{span.text()}` is no number that fits into double precision", span)
+        fail("bad-value", f"`{span.text()}` is not a number in the range of double precision", span)
     return value

@@ -80,4 +80,4 @@ def _unit_hint(situation: Situation) -> str:
     similar = [unit for unit in UNITS if unit.lower() == name.lower().removesuffix("s")]
     if not similar or name in tables().keywords:
         return product
-    return f"`{name}` is no unit, {' and '.join(f'`{unit}`' for unit in similar)} is; {product}"
+    return f"`{name}` is not a unit, {' and '.join(f'`{unit}`' for unit in similar)} is; {product}"

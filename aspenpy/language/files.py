@@ -154,7 +154,7 @@ def _text_of(file: str, name: str, span: Span | None) -> str:
         hint = nearest(
             _stem(file), models_in(os.path.dirname(file)), lambda stem: os.path.join(folder, f"{stem}.aspen")
         )
-        fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
+        fail("file-not-found", f"file not found: `{name}`", span, hint=hint)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         fail("file-not-readable", f"`{name}` cannot be read: {reason.lower()}", span)
@@ -179,14 +179,14 @@ def _decoded(content: bytes, name: str, span: Span | None) -> str:
 def _refuse_missing(name: str, asking: Source, library: Iterable[str], span: Span | None) -> NoReturn:
     folders = [*library]
     if not folders:  # a file of data
-        fail("file-not-found", f"there is no file `{name}`", span, hint=f"it was looked for beside `{asking.name}`")
+        fail("file-not-found", f"file not found: `{name}`", span, hint=f"searched beside `{asking.name}`")
     beside = "" if os.path.isabs(name) or ".." in name.split("/") else os.path.dirname(name)
     files = {stem: f"{stem}.aspen" for folder in (_folder_of(asking), *folders) for stem in models_in(folder)}
     here = os.path.join(_folder_of(asking), beside)
     files |= {stem: os.path.join(beside, f"{stem}.aspen") for stem in models_in(here)}
     hint = nearest(_stem(name), files, files.__getitem__)
-    hint = hint or f"it was looked for beside `{asking.name}` and in the library"
-    fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
+    hint = hint or f"searched beside `{asking.name}` and in the library"
+    fail("file-not-found", f"file not found: `{name}`", span, hint=hint)
 
 
 def models_in(folder: str) -> list[str]:

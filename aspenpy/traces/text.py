@@ -64,7 +64,7 @@ def _blocks(file: Readable, name: str) -> Iterator[bytes]:
     while block := file.read(BLOCK):
         text, end, begun = (rest + block).rpartition(b"\n")
         if not end and len(begun) > BLOCK:
-            fail("not-a-trace", f"`{name}` is no trace in text: it has a line of more than {BLOCK >> 20} MiB")
+            fail("not-a-trace", f"`{name}` is not a trace in text: it has a line of more than {BLOCK >> 20} MiB")
         if end:
             yield text + end
         rest = begun
@@ -86,7 +86,7 @@ def _tidied(block: bytes, number: int, name: str, layout: TextFormat) -> Iterato
         try:
             regular = layout.tidy(line)
         except ValueError as error:
-            fail("not-a-reference", f"`{name}`, line {place}: `{shown(line)}` is no reference", hint=str(error))
+            fail("not-a-reference", f"`{name}`, line {place}: `{shown(line)}` is not a reference", hint=str(error))
         if regular is not None:
             yield regular
 

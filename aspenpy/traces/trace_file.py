@@ -133,7 +133,7 @@ def _opened(path: Path | str, name: str) -> BinaryIO:
     try:
         return opened(Path(path), name, streams=True)
     except FileNotFoundError:
-        fail("file-not-found", f"there is no file `{name}`")
+        fail("file-not-found", f"file not found: `{name}`")
     except (OSError, ValueError) as error:
         _refuse(name, error)
 
@@ -169,5 +169,5 @@ def _require_addresses(beginning: bytes, name: str) -> None:
     """The two highest bytes of an address are both 0 or, in a system's kernel, both 255."""
     words = np.frombuffer(beginning[: len(beginning) - len(beginning) % WORD], "<u8")
     if not np.isin(words >> np.uint64(48), (0, 0xFFFF)).all():
-        message = f"`{name}` is in no format that is known: it is not text, and its 64-bit words are no addresses"
+        message = f"`{name}` is in no format that is known: it is not text, and its 64-bit words are not addresses"
         fail("unknown-format", message, hint="--trace-format binary reads it all the same")

@@ -19,7 +19,7 @@ def test_errors_and_warnings(run: Runner, models: Path) -> None:
     outcome = run("check", "wrong.aspen", "missing.aspen", "idle.aspen")
     assert (outcome.status, outcome.err) == (2, "")
     assert outcome.out.startswith("error: unknown kernel `nothing`\n --> wrong.aspen:3:10\n")
-    assert "error: there is no file `missing.aspen`\n" in outcome.out
+    assert "error: file not found: `missing.aspen`\n" in outcome.out
     assert outcome.out.endswith("2 errors, 1 warning\n")
 
 

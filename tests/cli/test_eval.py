@@ -216,7 +216,7 @@ def test_mistake_in_a_setting_has_its_place(run: Runner) -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("missing.aspen", "there is no file `missing.aspen`"),
+        ("missing.aspen", "file not found: `missing.aspen`"),
         ("folder", "`folder` is a folder, not a file"),
         ("binary.aspen", "`binary.aspen` is not UTF-8"),
         ("comm", "there is no file and no application in the library called `comm`"),
@@ -235,7 +235,7 @@ def test_models_that_cannot_be_read(run: Runner, models: Path, model: str, messa
 def test_a_missing_file_is_told_with_the_whole_name_of_the_one_that_was_meant(run: Runner) -> None:
     outcome = run("eval", "axpi.aspen", "--machine", "cluster.aspen")
     assert (outcome.status, outcome.out) == (2, "")
-    assert outcome.err == "error: there is no file `axpi.aspen`\n  = hint: did you mean `axpy.aspen`?\n"
+    assert outcome.err == "error: file not found: `axpi.aspen`\n  = hint: did you mean `axpy.aspen`?\n"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_values_stand_where_they_were(tmp_path: Path) -> None:
     assert both == TOP.replace("5 W in", "7.5 W in").replace(
         'include "box.aspen"  // parts', BOX.replace("2 nJ in", "3 nJ in").rstrip("\n")
     )
-    with pytest.raises(aspenpy.AspenError, match="is no parameter of machine"):
+    with pytest.raises(aspenpy.AspenError, match="is not a parameter of machine"):
         machine_text(machine, {"volts": 1}, out)
 
 

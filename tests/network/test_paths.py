@@ -446,7 +446,7 @@ def test_mistakes_are_told_with_both_numbers() -> None:
     assert told("[1]", 5, lonely) == "no-path: no interconnect of machine `m` joins 5 ranks, but 4 of them"
     assert told("[1] as barrier", 5, lonely).startswith("no-path: ")
     assert told("[6] as halo(2, 2, 2), faces(1, 2)", 8, on) == (
-        "bad-exchange: a halo in 3 dimensions has 3 faces, and here are 2"
+        "bad-exchange: a halo in 3 dimensions has 3 faces, not 2"
     )
     with pytest.raises(AspenError) as caught:
         seconds("[6] as halo(2, 2, 3)", 8, on)

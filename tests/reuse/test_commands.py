@@ -127,7 +127,7 @@ def test_picture_of_a_trace_without_reuse(run: Runner, models: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("none",), "error: there is no file `none`\n"),
+        (("none",), "error: file not found: `none`\n"),
         ((".",), "error: `.` is a folder, not a file\n"),
         (
             ("axpy.aspen",),
@@ -135,7 +135,7 @@ def test_picture_of_a_trace_without_reuse(run: Runner, models: Path) -> None:
         ),
         (
             ("a.trace", "--trace-format", "dinero"),
-            "error: `a.trace`, line 1: `L 1000,8` is no reference\n",
+            "error: `a.trace`, line 1: `L 1000,8` is not a reference\n",
         ),
         (("a.trace", "-o", "none/a.csv"), "error: cannot write `none/a.csv`: no such file or directory\n"),
         (("a.trace", "-o", "."), "error: cannot write `.`: is a directory\n"),

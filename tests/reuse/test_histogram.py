@@ -96,7 +96,7 @@ def test_refused(text: str, place: tuple[int, int] | int, message: str, hint: st
 
 
 def test_file_refused(tmp_path: Path) -> None:
-    with pytest.raises(AspenError, match="there is no file"):
+    with pytest.raises(AspenError, match="file not found"):
         read_histogram(tmp_path / "none.csv")
     with pytest.raises(AspenError, match="is a folder, not a file"):
         read_histogram(tmp_path)

@@ -186,20 +186,20 @@ def test_whole_way_in_small_chunks(
 REFUSED = [
     (b"", None, "error: `trace` is empty"),
     (b"hello\nworld\n", None, "error: `trace` is in no format that is known: it begins with `hello`"),
-    (b" L 10,8\n L 1g,8\n", None, "error: `trace`, line 2: `L 1g,8` is no reference"),
-    (b" L 10,8\n L 10\n", None, "error: `trace`, line 2: `L 10` is no reference"),
-    (b" L 10,8\n L 1o,8\n", None, "error: `trace`, line 2: `L 1o,8` is no reference"),
-    (b" L 10,8\n L 10,0\n", None, "error: `trace`, line 2: `L 10,0` is no reference"),
-    (b" L 10,8\n L 10,123456\n", None, "error: `trace`, line 2: `L 10,123456` is no reference"),
-    (b" L 10,8\n X 10,8\n", None, "error: `trace`, line 2: `X 10,8` is no reference"),
-    (b" L 10,8\nL = 3, 4\n", None, "error: `trace`, line 2: `L = 3, 4` is no reference"),
-    (b" L 10,8\n L 12345678901234567,8\n", None, "error: `trace`, line 2: `L 12345678901234567,8` is no reference"),
-    (b" L 10,8\n L ffffffffffffffff,2\n", None, "error: `trace`, line 2: `L ffffffffffffffff,2` is no reference"),
-    (b"0 10\n3 10\n", None, "error: `trace`, line 2: `3 10` is no reference"),
-    (b"0 10\n0 10 8 9\n", None, "error: `trace`, line 2: `0 10 8 9` is no reference"),
-    (b"0 10\n0 1x\n", None, "error: `trace`, line 2: `0 1x` is no reference"),
-    (b"0 10\n0 10 0\n", None, "error: `trace`, line 2: `0 10 0` is no reference"),
-    (b"0 10\n\xff\n", None, r"error: `trace`, line 2: `\xff` is no reference"),
+    (b" L 10,8\n L 1g,8\n", None, "error: `trace`, line 2: `L 1g,8` is not a reference"),
+    (b" L 10,8\n L 10\n", None, "error: `trace`, line 2: `L 10` is not a reference"),
+    (b" L 10,8\n L 1o,8\n", None, "error: `trace`, line 2: `L 1o,8` is not a reference"),
+    (b" L 10,8\n L 10,0\n", None, "error: `trace`, line 2: `L 10,0` is not a reference"),
+    (b" L 10,8\n L 10,123456\n", None, "error: `trace`, line 2: `L 10,123456` is not a reference"),
+    (b" L 10,8\n X 10,8\n", None, "error: `trace`, line 2: `X 10,8` is not a reference"),
+    (b" L 10,8\nL = 3, 4\n", None, "error: `trace`, line 2: `L = 3, 4` is not a reference"),
+    (b" L 10,8\n L 12345678901234567,8\n", None, "error: `trace`, line 2: `L 12345678901234567,8` is not a reference"),
+    (b" L 10,8\n L ffffffffffffffff,2\n", None, "error: `trace`, line 2: `L ffffffffffffffff,2` is not a reference"),
+    (b"0 10\n3 10\n", None, "error: `trace`, line 2: `3 10` is not a reference"),
+    (b"0 10\n0 10 8 9\n", None, "error: `trace`, line 2: `0 10 8 9` is not a reference"),
+    (b"0 10\n0 1x\n", None, "error: `trace`, line 2: `0 1x` is not a reference"),
+    (b"0 10\n0 10 0\n", None, "error: `trace`, line 2: `0 10 0` is not a reference"),
+    (b"0 10\n\xff\n", None, r"error: `trace`, line 2: `\xff` is not a reference"),
     (b"==1== Lackey\n", "lackey", "error: `trace` holds no loads and stores"),
     (b"I  10,4\n", None, "error: `trace` holds no loads and stores"),
     (struct.pack("<3Q", 1, 2, 3)[:-3], None, "error: `trace` ends in the middle of an address: 5 bytes are left over"),
@@ -228,7 +228,7 @@ def test_refused(
 def test_line_is_counted_over_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "BLOCK", 20)
     path = written(tmp_path, b" L 10,8\n" * 50 + b"oops\n" + b" L 10,8\n" * 50)
-    with pytest.raises(AspenError, match="line 51: `oops` is no reference"):
+    with pytest.raises(AspenError, match="line 51: `oops` is not a reference"):
         aspenpy.reuse_distances(path)
 
 

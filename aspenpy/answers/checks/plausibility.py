@@ -194,7 +194,7 @@ class _Component:
         for (kind, name), unit in POWERS_OF_TWO.items():
             value = self.values.get(name)
             if kind == self.component.type and value is not None and value > 0 and not _is_power_of_two(value):
-                message = f"{self.called(name)} is {readable(value, unit)}, which is no power of two"
+                message = f"{self.called(name)} is {readable(value, unit)}, which is not a power of two"
                 yield warning(
                     "no-power-of-two", message, self.span(name), hint="lines are selected by bits of the address"
                 )
@@ -204,7 +204,7 @@ class _Component:
         numbers = [self.values.get(name, 0) for name in ("capacity", "cacheline", "associativity")]
         capacity, line, ways = numbers
         if self.component.type == "cache" and min(numbers) > 0 and capacity % (line * ways):
-            message = f"{self.called('capacity')} is no whole number of sets of {_number(ways)} lines"
+            message = f"{self.called('capacity')} is not a whole number of sets of {_number(ways)} lines"
             yield warning("uneven-sets", message, self.span("capacity"), hint=f"a set takes {_number(line * ways)} B")
 
     def _channels(self) -> Iterator[Diagnostic]:

@@ -29,7 +29,7 @@ def counted_loops(trait: flow.Trait) -> list[Loop]:
     try:
         triangular.accesses(tuple(loops))
     except CrookedBound:
-        message = "the bounds of a loop are no sums of the counters around it, each times a number"
+        message = "the bounds of a loop must be sums of the outer counters, each times a number"
         hint = "such as `j in i + 1 .. n - 1` or `j in 0 .. 2*i`; a size may stand beside a counter, not as its factor"
         fail("wrong-arguments", message, trait.span, hint=hint)
     return loops

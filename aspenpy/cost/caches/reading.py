@@ -50,7 +50,7 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
         return None
     if len(patterns) > 1:
         message = f"an access has one pattern, and this is `{patterns[0].name}` and `{patterns[1].name}`"
-        fail("two-patterns", message, patterns[1].span, hint="keep the one that says more")
+        fail("two-patterns", message, patterns[1].span, hint="keep the more precise one")
     word = graph.number(DEFAULT_WORD) if requirement.size is None else requirement.size
     accesses = requirement.amount / word if requirement.size is None else requirement.quantity
     request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, [])
@@ -74,7 +74,7 @@ def _placed(pattern: Pattern, trait: flow.Trait) -> Pattern:
             "wrong-arguments", "`at` is written `at(address)`", trait.span, hint="an address in bytes, as in `at(4096)`"
         )
     if isinstance(pattern, Scattered | Distances):
-        message = "`at` says where loops begin, and this pattern has none"
+        message = "`at` gives the address of a loop, and this pattern has no loops"
         fail("no-loops", message, trait.span, hint="leave it out: it would change nothing")
     if isinstance(pattern, Stencil):
         message = "`at` has no part in how layers of a `stencil` are counted, and would change nothing"
@@ -91,7 +91,7 @@ def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
     for name in ADDITIONS:
         if name in traits:
             known = ", ".join(f"`{pattern}`" for pattern in PATTERNS)
-            message = f"`{name}` adds to a pattern of access, and there is none here"
+            message = f"`{name}` adds to an access pattern, and there is none here"
             fail("no-pattern", message, traits[name].span, hint=f"name one before it: {known}")
 
 
@@ -209,7 +209,7 @@ def _not_too_many(nest: Nest, request: _Request) -> Expr:
     if certainly_at_most(nest.accesses, request.accesses):
         return graph.ONE
     slack = request.accesses * (1 + 1e-9)
-    message = "the nest makes more accesses than the requirement asks for"
+    message = "the nest makes more accesses than the requirement states"
     hint = "the product of the trips is at most the number of words"
     wrong = graph.failure(Diagnostic("nest-too-large", message, request.trait.span, hint=hint))
     return graph.if_else(graph.compare("<=", nest.accesses, slack), 1, wrong)

@@ -51,7 +51,7 @@ def _root_errors(node: nodes.Machine, components: dict[str, nodes.Component]) ->
         return []
     if roots:
         related = tuple(Related(root.name_span, "another one") for root in roots[1:])
-        message = "a file holds one component of type `machine`, and here are " + str(len(roots))
+        message = "a file holds one component of type `machine`, not " + str(len(roots))
         return [Diagnostic("many-machines", message, roots[0].name_span, related)]
     first = node.components[0] if node.components else None
     place: Span | None = first.type_span if first else node.span

@@ -32,7 +32,7 @@ def read_hwloc(source: Source) -> Imported:
             _line(source, tree.parser.CurrentLineNumber),
         )
     if not tree.found["PU"] or not tree.found["Core"]:
-        refuse(source, "the file is no topology of hwloc: it has no object of type Core with a PU")
+        refuse(source, "the file is not a topology of hwloc: it has no object of type Core with a PU")
     sockets = tree.found["Package"] or tree.found["Socket"] or 1
     host = Topology(
         processor=tree.processor,

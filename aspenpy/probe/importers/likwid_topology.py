@@ -24,7 +24,7 @@ def read_likwid_topology(source: Source) -> Imported:
     sockets, threads = count(fields.get("Sockets")), count(fields.get("Threads per core"))
     found = tuple(_caches(caches, threads))
     if not found:
-        refuse(source, "the output of likwid-topology tells no caches", hint="likwid-topology -c > host.txt")
+        refuse(source, "the output of likwid-topology lists no caches", hint="likwid-topology -c > host.txt")
     memory = [size(text) or 0 for text in re.findall(r"^Total memory:\s+(.*)$", domains, re.MULTILINE)]
     clock = re.match(r"(\d{1,3}(?:\.\d{1,9})?) GHz", fields.get("CPU clock", ""))
     host = Topology(

@@ -27,7 +27,7 @@ def read_lscpu(source: Source) -> Imported:
         document = None
     fields = dict(_fields(document.get("lscpu"))) if isinstance(document, dict) else {}
     if "CPU(s)" not in fields:
-        refuse(source, "the file is no output of `lscpu -J`: it has no field `CPU(s)`")
+        refuse(source, "the file is not output of `lscpu -J`: it has no field `CPU(s)`")
     sockets, threads = count(fields.get("Socket(s)")), count(fields.get("Thread(s) per core"))
     cores = count(fields.get("Core(s) per socket") or fields.get("Core(s) per cluster"))
     nodes = count(fields.get("NUMA node(s)"))

@@ -50,4 +50,4 @@ def _imported(source: Source) -> Imported:
     for looks_like, read in FORMS:
         if looks_like(source.text):
             return read(source)
-    refuse(source, "the file is of no form that is known", hint=HINT)
+    refuse(source, "the format of the file is not known", hint=HINT)

@@ -179,7 +179,7 @@ def numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float
                  parents=row[name].parents)  # fmt: skip
         if abs(value) > MOST or 0 < abs(value) < LEAST:
             hint = f"a measurement lies between {LEAST:g} and {MOST:g}"
-            fail("implausible", f"the {name} {row[name].value} is no plausible measurement", row[name].span,
+            fail("implausible", f"the {name} {row[name].value} is not a plausible measurement", row[name].span,
                  parents=row[name].parents, hint=hint)  # fmt: skip
         values[place] = value
     return values * size

@@ -211,7 +211,7 @@ def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
     ]
     if not names:
         message = f"application `{application.name}` has no parameter to fit"
-        hint = "what is fitted has a range (`param a = 1 in 0 .. 10`), is no column of the measurements, and matters"
+        hint = "it needs a range (`param a = 1 in 0 .. 10`), no column of its own, and an effect on what was measured"
         fail("nothing-to-fit", message, application.node.name_span, hint=hint)
     return [name for name in names if name in application.parameters] or names
 

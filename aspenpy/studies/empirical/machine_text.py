@@ -28,7 +28,7 @@ def machine_text(machine: Machine, values: Mapping[str, float], path: str, *, al
     for name, value in values.items():
         node = machine.declared.get(name)
         if node is None or node.value.span is None:
-            fail("not-rewritten", f"`{name}` is no parameter of machine `{machine.name}`")
+            fail("not-rewritten", f"`{name}` is not a parameter of machine `{machine.name}`")
         span = node.value.span.resolve()
         changes.setdefault(_key(span.source), []).append((span, written(value, node)))
     reader, top = Reader(allow_outside=allow_outside), place.resolve().source

@@ -81,7 +81,7 @@ def measurements(sheet: Sheet, case: Case, load: Load, metric: str | None = None
         for name in measured:
             cell = row[name]
             if name in METRIC_DIMENSIONS and where is None:
-                message = f"{'an' if name == 'energy' else 'a'} {name} needs a machine, and nothing says which"
+                message = f"{'an' if name == 'energy' else 'a'} {name} needs a machine, and none is given"
                 hint = "add a column `machine`, or give --machine"
                 fail("no-machine", message, cell.span, hint=hint, parents=cell.parents)
             value = _amount(cell, name, sizes[name])
@@ -231,7 +231,7 @@ def _amount(cell: Cell, name: str, size: Fraction) -> float:
         hint = "errors are relative to what was measured, which must be positive"
         fail("not-positive", f"the {name} {cell.value} cannot be fitted", cell.span, hint=hint, parents=cell.parents)
     if not LEAST <= value <= MOST:
-        message = f"the {name} {cell.value} cannot be fitted: it is no plausible measurement"
+        message = f"the {name} {cell.value} cannot be fitted: it is not a plausible measurement"
         hint = f"a measurement lies between {LEAST:g} and {MOST:g}, in base units"
         fail("implausible", message, cell.span, hint=hint, parents=cell.parents)
     return float(value)

@@ -78,7 +78,7 @@ class Comparison(Result):
         if len(cases) < 2:
             fail(
                 "one-machine",
-                "a comparison needs two machines or sockets, and here is one",
+                "a comparison needs two machines or sockets, not one",
                 hint="separate with commas",
             )
         self.case = cases[0]

@@ -72,7 +72,7 @@ def _constraints(text: str) -> list[Constraint]:
     if isinstance(node, nodes.Junction):
         comparisons = [node.first, *(item for _, item in node.rest)]
         if any(word == "or" for word, _ in node.rest):
-            fail("bad-constraint", "constraints hold all at once, and here is an `or`", node.span)
+            fail("bad-constraint", "constraints hold together: `or` is not allowed", node.span)
     for item in comparisons:
         if isinstance(item, nodes.Junction):
             fail("bad-constraint", "a constraint is one comparison; join several by commas", item.span)

@@ -48,7 +48,7 @@ def pareto(
     """The front of two quantities or more: of whole numbers and choices exactly; where real variables are among them
     by NSGA-II (Deb et al. 2002) of pymoo, the same for the same seed. Raises AspenError."""
     if len(goals) < 2:
-        fail("one-objective", "a front needs two quantities that are to be least or greatest, and here is one")
+        fail("one-objective", "a Pareto front needs two quantities to minimise or maximise, not one")
     for prediction in space.cases:
         for item in constraints:
             refuse_contradiction(item, prediction)

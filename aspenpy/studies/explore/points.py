@@ -134,7 +134,7 @@ def _as_float(expr: Expr, value: Any) -> float:
     try:
         return float(value)
     except (OverflowError, TypeError):
-        raise EvaluationError(expr, "the value is no floating-point number") from None
+        raise EvaluationError(expr, "the value is not a floating-point number") from None
 
 
 def plain(value: Any) -> int | float:

@@ -118,7 +118,7 @@ def sobol(
     """
     _refuse(samples, space, 2 * len(space.variables) + 2)
     if samples & (samples - 1):
-        message = f"{samples:,} is no power of two, and Sobol's sequence is even only then"
+        message = f"{samples:,} is not a power of two, which Sobol's sequence needs to be uniform"
         fail("bad-samples", message, hint=f"take {1 << samples.bit_length():,}")
     from SALib.analyze import sobol as analysis
     from SALib.sample import sobol as sampling

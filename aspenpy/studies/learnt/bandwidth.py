@@ -154,9 +154,7 @@ class BandwidthSensitivity(LearntModel):
                 text = f"`{name}` is not a column of numbers: not a predictor"
                 self.notes += (Diagnostic("left-out", text, severity="note"),)
         if not found:
-            fail(
-                "no-predictors", "no column says what the code does", sheet.span, hint="columns such as d1m, dmm, loads"
-            )
+            fail("no-predictors", "no column describes the code", sheet.span, hint="columns such as d1m, dmm, loads")
         return found
 
 

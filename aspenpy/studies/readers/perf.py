@@ -70,7 +70,10 @@ def read_perf_json(source: Source) -> Sheet:
             value, unit, event = held["counter-value"], held.get("unit", ""), held["event"]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             fail(
-                "bad-line", f"line {line} is no event of perf", span, hint='it is {"counter-value": ..., "event": ...}'
+                "bad-line",
+                f"line {line} is not an event of perf",
+                span,
+                hint='it is {"counter-value": ..., "event": ...}',
             )
         _add(row, str(event), str(unit), Cell(str(value), line, span))
     return sheet_of_cells([row] if row else [], source)

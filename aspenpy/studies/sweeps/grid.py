@@ -152,7 +152,7 @@ def _grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> l
     for group in layout.zip:
         for name in group:
             if name not in columns:
-                fail("unknown-axis", f"`{name}` is paired with others, and is no numeric axis of the sweep")
+                fail("unknown-axis", f"`{name}` is paired with others, and is not a numeric axis of the sweep")
             if name in group_of:
                 fail("unknown-axis", f"`{name}` is paired twice")
             group_of[name] = group
@@ -203,7 +203,7 @@ def _float(value: Any, name: str) -> float:
     try:
         return float(value)
     except (TypeError, OverflowError):
-        fail("bad-value", f"a value of `{name}` is no number that fits into double precision")
+        fail("bad-value", f"a value of `{name}` is not a number in the range of double precision")
 
 
 def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
