@@ -126,7 +126,7 @@ def test_data_that_are_read_again_without_a_pattern() -> None:
     data = "data A [8000]"
     found = told("execute { loads [1e4] of size [8] from A }", PLAIN, data)
     assert found["no-pattern"] == (
-        "`loads` asks for `A` 10 times over (80 kB of 8 kB) without a pattern: all of it counts as memory traffic"
+        "`loads` accesses `A` 10 times over (80 kB of 8 kB) without a pattern: all of it counts as memory traffic"
     )
     for body in ("loads [1e3] of size [8] from A", "loads [1e4] of size [8] from A as nest(10, 1000)", "loads [1e5]"):
         assert "no-pattern" not in told(f"execute {{ {body} }}", PLAIN, data), body
