@@ -6,6 +6,7 @@ from argparse_manpage.manpage import Manpage
 
 from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.parser import parser_of
+from aspenpy.version import VERSION
 
 FOLDER = Path(__file__).parent / "_build" / "man"
 
@@ -16,7 +17,9 @@ def page(name: str) -> str:
     examples, parser.epilog = parser.epilog or "", None
     parser.man_short_description = COMMANDS[name]  # type: ignore[attr-defined]
     lines = examples.partition("\n")[2].replace("\\", "\\e").splitlines()
-    return "\n".join([str(Manpage(parser)), ".SH EXAMPLES", ".nf", *lines, ".fi", ""])
+    text = str(Manpage(parser)).partition("\n")[2].replace(f"aspenpy {name} \\-", f"aspenpy-{name} \\-", 1)
+    title = f'.TH ASPENPY\\-{name.upper()} 1 "" "aspenpy {VERSION}" "Manual of aspenpy"'
+    return "\n".join([title, text, ".SH EXAMPLES", ".nf", *lines, ".fi", ""])
 
 
 if __name__ == "__main__":

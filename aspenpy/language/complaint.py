@@ -70,6 +70,8 @@ def _hint(situation: Situation) -> str | None:
 
 def _unit_hint(situation: Situation) -> str:
     """A number and a name: a product, or a unit that does not exist?"""
+    from difflib import get_close_matches
+
     number = situation.previous_spelling
     name = situation.spelling
     if number == "0" and name[:1] in "xX" and name[1:]:
@@ -78,6 +80,7 @@ def _unit_hint(situation: Situation) -> str:
         return "a unit stands right behind its number, or one space behind it"
     product = f"write `{number}*{name}` for a product"
     similar = [unit for unit in UNITS if unit.lower() == name.lower().removesuffix("s")]
+    similar = similar or (get_close_matches(name, UNITS, n=1, cutoff=0.85) if len(name) > 2 else [])
     if not similar or name in tables().keywords:
         return product
     return f"`{name}` is not a unit, {' and '.join(f'`{unit}`' for unit in similar)} is; {product}"

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
+from aspenpy.answers.metrics import METRICS
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import Kind, load_application, load_machine, names
 from aspenpy.models.machine.model import Machine
-from aspenpy.shell.commands import COMMANDS
+from aspenpy.shell.commands import ALIASES, COMMANDS
 from aspenpy.shell.output import COLORS
 from aspenpy.shell.parser import parser_of
+from aspenpy.shell.study_options import STEPS
+from aspenpy.tables.numbers import RESOURCE_UNITS
 
 Completer = Callable[..., list[str]]  # argcomplete passes the typed `prefix` and the `parsed_args` before it by name
 Model = TypeVar("Model", Application, Machine)
@@ -30,10 +33,11 @@ def complete() -> None:
     root.add_argument("-V", "--version", action="store_true")
     subparsers = root.add_subparsers(parser_class=_Subparser)
     line = os.environ.get("COMP_LINE", "").split()
-    for name, purpose in COMMANDS.items():
-        parser = subparsers.add_parser(name, help=purpose)
+    for name in [*COMMANDS, *(alias for alias in ALIASES if alias in line)]:
+        command = ALIASES.get(name, name)
+        parser = subparsers.add_parser(name, help=COMMANDS[command])
         if name in line:
-            _add_options(parser, name)
+            _add_options(parser, command)
     argcomplete.autocomplete(root, always_complete_options="long")
 
 
@@ -94,6 +98,21 @@ def _parameters(application: Application | None, machine: Machine | None) -> Ite
     yield from (symbol.payload[0] for symbol in machine.definitions) if machine else ()
 
 
+def _of_models_and_files(prefix: str, **_: Any) -> list[str]:
+    machines, applications = (_of_library(kind)(prefix) for kind in get_args(Kind))
+    return list(dict.fromkeys([*machines, *applications]))
+
+
+def _of_advice(prefix: str, **more: Any) -> list[str]:
+    """Its steps, and applications."""
+    return [*(step for step in STEPS if step.startswith(prefix)), *_of_library("apps")(prefix)]
+
+
+def _metrics(application: Application | None, machine: Machine | None) -> Iterator[str]:
+    yield from METRICS
+    yield from RESOURCE_UNITS
+
+
 COMPLETERS: dict[str, Completer] = {
     "model": _of_library("apps"),
     "machine": _of_library("machines"),
@@ -101,6 +120,15 @@ COMPLETERS: dict[str, Completer] = {
     "machines": _of_library("machines"),
     "settings": _of_models(_parameters, "="),
     "over": _of_models(_parameters, "="),
+    "solve": _of_models(_parameters, "="),
+    "least": _of_models(_parameters, "="),
+    "metric": _of_models(_metrics),
+    "minimise": _of_models(_metrics),
+    "maximise": _of_models(_metrics),
+    "either": _of_models_and_files,
+    "files": _of_models_and_files,
+    "names": _of_library("machines"),
+    "words": _of_advice,
     "free": _of_models(_parameters),
     "vary": _of_models(_parameters),
     "kernel": _of_models(lambda application, machine: application.kernels if application else ()),

@@ -92,7 +92,7 @@ def run(arguments: list[str]) -> int:
     if name in ("-h", "--help", "help"):
         emit(USAGE.format(commands="\n".join(f"  {name:<11} {line}" for name, line in COMMANDS.items())))
         return SUCCESS
-    if name in ("-V", "--version"):
+    if name in ("-V", "--version", "version"):
         emit(f"aspenpy {VERSION}")
         return SUCCESS
     if name not in COMMANDS:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from aspenpy.language.diagnostics import nearest
 from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, OneOf, Option
@@ -31,7 +33,30 @@ class Parser(ArgumentParser):
                 group.add_argument(*option.names, **{**option.more, "help": option.help})
 
     def error(self, message: str) -> NoReturn:
-        raise CommandError(f"{message}; `{self.prog} --help` says what it takes")
+        raise CommandError(f"{self._plainly(message)}; `{self.prog} --help` says what it takes")
+
+    def _plainly(self, message: str) -> str:
+        """What argparse says, in plain words, with what was probably meant."""
+        if missing := message.removeprefix("the following arguments are required: ").removesuffix(message):
+            names = [self._with_value(name) for name in missing.split(", ")]
+            return f"{listed_in_words(names)} {'is' if len(names) == 1 else 'are'} missing"
+        if unknown := message.removeprefix("unrecognized arguments: ").removesuffix(message):
+            word = unknown.split()[0].partition("=")[0]
+            meant = nearest(word, self._option_string_actions) if word.startswith("--") else None
+            noun = "option" if word.startswith("-") else "argument"
+            return f"there is no {noun} `{word}`{f': {meant}'.removesuffix('?') if meant else ' here'}"
+        named, colon, rest = message.removeprefix("argument ").partition(": ")
+        if found := re.fullmatch(r"invalid choice: '(.*)' \(choose from (.*)\)", rest):
+            choices = found[2].replace("'", "").split(", ")
+            meant = nearest(found[1], choices)
+            wrong = f"expected {', '.join(choices[:-1])} or {choices[-1]}, not `{found[1]}`"
+            return f"{named}: {wrong}{f': {meant}'.removesuffix('?') if meant else ''}"
+        return f"{named}{colon}{'a value is missing' if rest == 'expected one argument' else rest}"
+
+    def _with_value(self, name: str) -> str:
+        """`--machine M`, as the help has it."""
+        action = self._option_string_actions.get(name.split("/")[-1])
+        return name if action is None else f"{name.replace('/', ', ')} {action.metavar or ''}".rstrip()
 
     def parsed(self, words: Sequence[str]) -> Arguments:
         """Only help is laid out for the terminal: argparse would do so with its usage line for each command, for
@@ -53,6 +78,10 @@ def parser_of(name: str) -> Parser:
     """The parser of a command."""
     command = import_module(f"aspenpy.shell.commands.{name}")
     return Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS)
+
+
+def listed_in_words(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _formatter(prog: str) -> HelpFormatter:

@@ -7,11 +7,13 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.language.dimensions import Dimension, words
+from aspenpy.language.dimensions import HERTZ, JOULES, SECONDS, WATTS, Dimension, words
 from aspenpy.language.infer import dimension_of
 from aspenpy.language.lower import Lowering, constant
 from aspenpy.language.parser import parse_value
 from aspenpy.shell.failure import CommandError
+
+EXAMPLES = {JOULES: "1000J", WATTS: "150W", HERTZ: "2.4GHz", SECONDS: "2s"}
 
 
 def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
@@ -22,7 +24,8 @@ def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
         found = None if isinstance(node, nodes.Array) else dimension_of(node, lambda name: None)
         value = float(evaluate(Lowering(constant_or_failure, {})(node)))
     except (AspenError, EvaluationError, TypeError, OverflowError):
-        raise CommandError(f"{option}: expected a quantity, such as 1000J or 20MW, not `{text}`") from None
+        such_as = EXAMPLES.get(dimension, "1000J or 20MW") if dimension is not None else "1000J or 20MW"
+        raise CommandError(f"{option}: expected a quantity, such as {such_as}, not `{text}`") from None
     if dimension is not None and found is not None and found != dimension:
         raise CommandError(f"{option}: expected {words(dimension)}, not {words(found)}: `{text}`")
     if value <= 0:

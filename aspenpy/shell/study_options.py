@@ -5,6 +5,9 @@ from __future__ import annotations
 from aspenpy.answers.energy.options import CHOICES
 from aspenpy.shell.option import Option, choice, flag, option, positive, repeated
 
+STEPS = ("classify", "significance", "configure", "scale", "decide", "throttle")
+"""Of `aspenpy advise`."""
+
 # -- which values, which quantities ----------------------------------------------------------------
 
 OVER = repeated(

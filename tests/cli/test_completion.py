@@ -31,6 +31,10 @@ def offered(line: str, folder: Path) -> set[str]:
         ("aspenpy eval mine", {"mine.aspen"}),
         ("aspenpy compare comd --machine haswell,hasw", {"haswell,haswell"}),
         ("aspenpy eval comd --machine haswell --set n", PARAMETERS_OF_COMD),
+        ("aspenpy optimize co", {name for name in names("apps") if name.startswith("co")}),
+        ("aspenpy show hasw", {"haswell"}),
+        ("aspenpy eval comd --metric ru", {"runtime"}),
+        ("aspenpy advise cla", {"classify"}),
         ("aspenpy eval no_such_model --set n", {""}),
     ],
 )

@@ -197,7 +197,7 @@ def test_overlapping_branches(run: Runner, models: Path) -> None:
         (("--set", "=5"), "aspenpy: --set: expected NAME=EXPR, such as n=1000, not `=5`\n"),
         (("--set", "n="), "aspenpy: --set: expected NAME=EXPR, such as n=1000, not `n=`\n"),
         (("--samples", "0"), "expected a whole number from 1 on, not `0`; `aspenpy eval --help` says what it takes\n"),
-        (("--sed", "3"), "aspenpy: unrecognized arguments: --sed 3; `aspenpy eval --help` says what it takes\n"),
+        (("--sed", "3"), "no option `--sed`: did you mean `--seed`; `aspenpy eval --help` says what it takes\n"),
     ],
 )
 def test_mistakes_of_the_command_line(run: Runner, arguments: tuple[str, ...], complaint: str) -> None:

@@ -37,4 +37,4 @@ def test_a_line_of_the_table_is_no_longer_than_a_line_of_a_model(run: Runner) ->
 def test_unknown_kind(run: Runner) -> None:
     outcome = run("list", "sockets")
     assert outcome.status == 2
-    assert outcome.err.startswith("aspenpy: argument KIND: invalid choice: 'sockets'")
+    assert outcome.err.startswith("aspenpy: KIND: expected apps or machines, not `sockets`")

@@ -105,7 +105,22 @@ def test_colours_as_asked(
         (("--verbose",), "aspenpy: there is no option `--verbose`; `aspenpy --help` lists the commands\n"),
         (
             ("eval", "comd"),
-            "the following arguments are required: --machine; `aspenpy eval --help` says what it takes\n",
+            "aspenpy: --machine M is missing; `aspenpy eval --help` says what it takes\n",
+        ),
+        (("machine",), "aspenpy: ACTION and NAME are missing; `aspenpy machine --help` says what it takes\n"),
+        (
+            ("eval", "comd", "--machin", "simple", "--machine", "simple"),
+            "there is no option `--machin`: did you mean `--machine`; `aspenpy eval --help` says what it takes\n",
+        ),
+        (
+            ("eval", "comd", "simple", "--machine", "simple"),
+            "there is no argument `simple` here; `aspenpy eval --help` says what it takes\n",
+        ),
+        (("eval", "comd", "--machine"), "--machine: a value is missing; `aspenpy eval --help` says what it takes\n"),
+        (
+            ("list", "app"),
+            "KIND: expected apps or machines, not `app`: did you mean `apps`; `aspenpy list --help` says "
+            "what it takes\n",
         ),
     ],
 )

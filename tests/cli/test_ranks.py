@@ -117,7 +117,10 @@ def test_json_says_where_ranks_live(run: Runner) -> None:
         (("--ranks-per-node", "9" * 5000), f"expected a whole number from 1 on, not `{'9' * 60}`"),
         (("--ranks-per-node", "1" + "0" * 20), "1e+20 ranks on a node, and it has places for 4"),
         (("--ranks-on", ""), "no `` with cores for a rank to occupy"),
-        (("--distribution", "compcat"), "invalid choice: 'compcat'"),
+        (
+            ("--distribution", "compcat"),
+            "expected compact, scatter or cyclic, not `compcat`: did you mean `compact`",
+        ),
     ],
 )
 def test_what_is_refused(run: Runner, options: tuple[str, ...], says: str) -> None:

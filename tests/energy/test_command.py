@@ -216,7 +216,7 @@ def test_what_was_counted_is_said(run: Runner, options: tuple[str, ...], said: s
         ((*ALONE, "--law", "responding"), "socket `fast` declares no `idle_power`"),
         ((*ALONE, "--charged", "nodes_used"), "`nodes_used` is charged by the responding model"),
         ((*ALONE, "--budget", "energy=5 W"), "--budget: expected joules, not watts: `5 W`"),
-        ((*ALONE, "--power-cap", "lots"), "--power-cap: expected a quantity, such as 1000J or 20MW, not `lots`"),
+        ((*ALONE, "--power-cap", "lots"), "--power-cap: expected a quantity, such as 150W, not `lots`"),
         ((*ALONE, "--budget", "energy=0"), "--budget: expected more than nothing, not `0`"),
         ((*ALONE, "--least", "clock"), "--least: expected NAME=LOW..HIGH"),
         ((*ALONE, "--transfer"), "--transfer compares sockets"),
@@ -225,7 +225,7 @@ def test_what_was_counted_is_said(run: Runner, options: tuple[str, ...], said: s
         ((*ALONE, "--law", "roofline"), "socket `fast` declares no `constant_power`"),
         (("--budget", "energy=1 J"), "--budget is asked of one kind of socket: choose one with --socket"),
         (("--socket", "fats"), "did you mean `fast`?"),
-        ((*ALONE, "--nic", "all"), "invalid choice: 'all'"),
+        ((*ALONE, "--nic", "all"), "--nic: expected eq3.8, single_nic or all_nics, not `all`: did you mean `all_nics`"),
     ],
 )
 def test_refused(run: Runner, box: tuple[str, ...], options: tuple[str, ...], said: str) -> None:

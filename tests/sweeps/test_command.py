@@ -80,7 +80,7 @@ def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> Non
         (["--over", "n", "--over", "n"], "aspenpy: --over: there are two axes `n`\n"),
         (
             ["--over", "n", "--samples", "many"],
-            "aspenpy: argument --samples: expected a whole number from 1 on, not `many`; "
+            "aspenpy: --samples: expected a whole number from 1 on, not `many`; "
             "`aspenpy sweep --help` says what it takes\n",
         ),
         (

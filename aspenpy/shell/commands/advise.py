@@ -45,7 +45,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, option, positive, repeated, words
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import answer, report
-from aspenpy.shell.study_options import LAW, PROBLEM, VARY
+from aspenpy.shell.study_options import LAW, PROBLEM, STEPS, VARY
 
 EXAMPLES: Examples = (
     (
@@ -77,8 +77,6 @@ EXAMPLES: Examples = (
     ),
     ("what is lost where the machine is restricted", "aspenpy advise throttle cg --machine haswell"),
 )
-
-STEPS = ("classify", "significance", "configure", "scale", "decide", "throttle")
 
 OPTIONS = (
     option(

@@ -10,7 +10,7 @@ from aspenpy.expr.evaluate import needed_nodes
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
-from aspenpy.language.files import write_whole
+from aspenpy.language.files import require_writable, write_whole
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, OneOf, flag, words
@@ -47,6 +47,8 @@ OPTIONS = (
 
 def run(arguments: Arguments) -> int:
     metric = arguments.metric or "runtime"
+    if arguments.output is not None:
+        require_writable(arguments.output)
     scope, expr = _asked_for(case_of_arguments(arguments), metric)
     free = words(arguments.free)
     formula = scope.formulas([expr], free)[0]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from aspenpy.extract.extraction import Run, extract
 from aspenpy.language.axis import parsed
 from aspenpy.language.diagnostics import fail
+from aspenpy.language.files import require_writable, write_whole
 from aspenpy.language.source import Span
-from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
 from aspenpy.shell.options import OUTPUT, formats
@@ -86,6 +84,8 @@ def _no_expression(span: Span) -> float:
 
 
 def run(arguments: Arguments) -> int:
+    if arguments.output is not None:
+        require_writable(arguments.output)
     flags = (
         *(f"-I{folder}" for folder in arguments.folders),
         *(f"-D{macro}" for macro in arguments.macros),
@@ -101,7 +101,7 @@ def run(arguments: Arguments) -> int:
         run=_runs(arguments),
     )
     if arguments.output is not None:
-        replace(Path(arguments.output), found.text)
+        write_whole(arguments.output, found.text)
     if arguments.format == "json":
         return answer(found.report(), arguments)
     report(found.diagnostics[:MOST_SHOWN])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from aspenpy.generate.mpi import Skeleton
-from aspenpy.shell.commands.fmt import replace
+from aspenpy.language.files import require_writable, write_whole
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice
@@ -42,13 +40,15 @@ def run(arguments: Arguments) -> int:
     spin = arguments.compute == "spin"
     if spin and not arguments.machine:
         raise CommandError("--compute spin needs a machine (--machine M): it says how long to wait")
+    if arguments.output is not None:
+        require_writable(arguments.output)
     skeleton = Skeleton(case_of_arguments(arguments), spin=spin)
     code = skeleton.code
     report(skeleton.diagnostics)
     if arguments.output is None:
         emit(code, end="")
         return 0
-    replace(Path(arguments.output), code)
+    write_whole(arguments.output, code)
     messages, volume = skeleton.totals
     sent = counted(messages, "message")
     emit(f"{arguments.output} is written; in the model it sends {sent}, {count(volume)} bytes")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from aspenpy.language.files import require_writable, write_whole
 from aspenpy.page.what_if import WhatIf
-from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.entry import case_of_arguments, machines_of
 from aspenpy.shell.option import Arguments, Examples, words
 from aspenpy.shell.options import MODEL, OUTPUT, OUTSIDE, PAR, RANKS, SEED, SOCKETS, VALUES, machines
@@ -41,10 +39,11 @@ OPTIONS = (
 
 
 def run(arguments: Arguments) -> int:
+    require_writable(arguments.output)
     case = case_of_arguments(arguments)
     cases = [case.changed(machine=machine, socket=socket) for machine, socket in machines_of(arguments)]
     page = WhatIf(cases, words(arguments.free))
     report([*page.diagnostics, *filter(None, [page.too_large])])
-    replace(Path(arguments.output), page.html)
+    write_whole(arguments.output, page.html)
     emit(f"{arguments.output} is written: {page.title}, {counted(len(page.inputs), 'parameter')}")
     return 0

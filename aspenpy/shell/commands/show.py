@@ -19,7 +19,7 @@ EXAMPLES: Examples = (
 )
 
 OPTIONS = (
-    option("model", "NAME", "a model: a file, or a name of `aspenpy list`"),
+    option("either", "NAME", "a model: a file, or a name of `aspenpy list`"),
     flag("--source", "shows the text of the model, in colour on a terminal"),
     formats("table", "json"),
     TABLES,
@@ -29,7 +29,7 @@ OPTIONS = (
 
 def run(arguments: Arguments) -> int:
     reader = Reader(allow_outside=arguments.allow_outside)
-    source = reader.read(path_of(arguments.model))
+    source = reader.read(path_of(arguments.either))
     if not arguments.source:
         return answer(loaded(source, reader).report(summary=summary(source)), arguments)
     if arguments.format != "table":

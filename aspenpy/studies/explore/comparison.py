@@ -76,11 +76,8 @@ class Comparison(Result):
 
     def __init__(self, cases: Sequence[Case], *, transfer: bool = False) -> None:
         if len(cases) < 2:
-            fail(
-                "one-machine",
-                "a comparison needs two machines or sockets, not one",
-                hint="separate with commas",
-            )
+            hint = "separate several by commas: --machine A,B, or --socket A,B of one machine"
+            fail("one-machine", "a comparison needs two machines or sockets, not one", hint=hint)
         self.case = cases[0]
         self.seed = self.case.seed
         predictions, self.left_out = _possible(cases)
