@@ -34,7 +34,7 @@ def report(result: Found) -> Report:
         points = f"{skipped.count:,} of {skipped.total:,} points have no value and are left out"
         parts = (*parts, Paragraph(f"{points}: {skipped.reason}"))
         data["skipped"] = {"points": skipped.count, "of": skipped.total, "reason": skipped.reason}
-    return Report(f"{subject}: {_said(result)}", {"subject": subject, "unit": unit, **data}, parts)
+    return Report(f"{subject}: {_said(result)}", {"subject": subject, "unit": unit, **data}, parts, ())
 
 
 def _said(result: Found) -> str:

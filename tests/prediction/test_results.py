@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import aspenpy
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.shell.main import main
 
 MODEL = """model m {
   param n = 1000 in 1 .. 1e6
@@ -30,7 +32,7 @@ VERBS: dict[str, Callable[[Any, Any], Any]] = {
     "optimise": lambda app, machine: aspenpy.optimise(app, machine, minimise="runtime", vary=["n=1,2"]),
     "parallelism": aspenpy.parallelism,
     "parse": lambda app, machine: aspenpy.parse(MODEL),
-    "place": aspenpy.place,
+    "place": lambda app, machine: aspenpy.place(app, machine, best=True),
     "predict": aspenpy.predict,
     "profile": aspenpy.profile,
     "reuse_distances": lambda app, machine: aspenpy.reuse_distances([0, 64, 0]),
@@ -78,3 +80,32 @@ def test_a_result_shows_itself(verb: str) -> None:
             result.to_csv()
     else:
         assert result.to_csv().splitlines()[1:]
+
+
+COMMANDS = {
+    "predict": "eval m.aspen --machine simple",
+    "energy": "energy m.aspen --machine simple",
+    "memory": "memory m.aspen --machine simple",
+    "network": "network --machine simple",
+    "optimise": "optimise m.aspen --machine simple --minimise runtime --vary n=1,2",
+    "parallelism": "parallelism m.aspen --machine simple",
+    "place": "place m.aspen --machine simple",
+    "profile": "profile m.aspen --machine simple",
+    "roofline": "roofline m.aspen --machine simple",
+    "sensitivity": "sensitivity m.aspen --machine simple",
+    "trace": "trace m.aspen --machine simple",
+}
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_a_command_and_its_function_have_one_shape(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.aspen").write_text(MODEL)
+    assert main([*COMMANDS[verb].split(), "--format", "json"]) == 0
+    result = VERBS[verb](aspenpy.load_application("m.aspen"), aspenpy.load_machine("simple"))
+    theirs, own = json.loads(capsys.readouterr().out), json.loads(json.dumps(result.to_json()))
+    assert theirs.keys() == own.keys()
+    asked_for = {"diagnostics": None, "hardware": None}  # peaks of the machine, which the command adds
+    assert {**theirs, **asked_for} == {**own, **asked_for}
