@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar, cast
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -32,30 +33,61 @@ from aspenpy.language.files import Reader
 from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
 
+P = TypeVar("P")
+T = TypeVar("T")
+
 # -- what is asked at a place ----------------------------------------------------------------------
 
 
-def _at(workspace: Workspace, params: Any) -> tuple[Document, Project, int, Name | None] | None:
-    """The file that a request is about, the offset of its position, and the name there."""
-    document = workspace.followed(params.text_document.uri)
-    if document is None:
-        return None
-    offset = document.text.offset(params.position.line, params.position.character)
-    project = workspace.project(document)
-    return document, project, offset, name_at(project.names(document.path).names, offset)
+class Cursor(NamedTuple):
+    """Where a request stands: the file, the offset of its position, and the name there."""
+
+    document: Document
+    project: Project
+    offset: int
+    name: Name | None
 
 
-def _named(workspace: Workspace, params: Any) -> tuple[Document, Project, Name] | None:
-    """The same where there is a name."""
-    found = _at(workspace, params)
-    return None if found is None or found[3] is None else (found[0], found[1], found[3])
+def _of_document(answer: Callable[[Workspace, Document, P], T]) -> Callable[[Workspace, P], T | None]:
+    """A request about a file that is open."""
+
+    @wraps(answer)
+    def answered(workspace: Workspace, params: P) -> T | None:
+        document = workspace.followed(cast("Any", params).text_document.uri)
+        return None if document is None else answer(workspace, document, params)
+
+    return answered
 
 
-def hover(workspace: Workspace, params: types.HoverParams) -> types.Hover | None:
-    found = _at(workspace, params)
-    if found is None:
-        return None
-    document, project, offset, _ = found
+def _at_place(answer: Callable[[Workspace, Cursor, P], T | None]) -> Callable[[Workspace, P], T | None]:
+    """A request about a place in a file that is open."""
+
+    @wraps(answer)
+    def answered(workspace: Workspace, document: Document, params: P) -> T | None:
+        position = cast("Any", params).position
+        offset = document.text.offset(position.line, position.character)
+        project = workspace.project(document)
+        name = name_at(project.names(document.path).names, offset)
+        return answer(workspace, Cursor(document, project, offset, name), params)
+
+    return _of_document(answered)
+
+
+def _at_name(answer: Callable[[Workspace, Document, Project, Name, P], T | None]) -> Callable[[Workspace, P], T | None]:
+    """A request about a name."""
+
+    @wraps(answer)
+    def answered(workspace: Workspace, cursor: Cursor, params: P) -> T | None:
+        if cursor.name is None:
+            return None
+        return answer(workspace, cursor.document, cursor.project, cursor.name, params)
+
+    return _at_place(answered)
+
+
+@_at_place
+def hover(workspace: Workspace, cursor: Cursor, params: types.HoverParams) -> types.Hover | None:
+    document, project, offset, _ = cursor
     told = told_at(project, document.path, offset, document.meaning)
     if told is None:
         return None
@@ -63,20 +95,16 @@ def hover(workspace: Workspace, params: types.HoverParams) -> types.Hover | None
     return types.Hover(content, range_of(document.text, told.start, told.end))
 
 
-def complete(workspace: Workspace, params: types.CompletionParams) -> types.CompletionList | None:
-    found = _at(workspace, params)
-    if found is None:
-        return None
-    document, project, offset, _ = found
+@_at_place
+def complete(workspace: Workspace, cursor: Cursor, params: types.CompletionParams) -> types.CompletionList | None:
+    document, project, offset, _ = cursor
     told = completion.suggestions(project, document.path, offset, document.meaning)
     return types.CompletionList(False, [item_of(suggestion, place) for place, suggestion in enumerate(told)])
 
 
-def define(workspace: Workspace, params: types.DefinitionParams) -> types.Location | None:
-    found = _at(workspace, params)
-    if found is None:
-        return None
-    document, project, offset, name = found
+@_at_place
+def define(workspace: Workspace, cursor: Cursor, params: types.DefinitionParams) -> types.Location | None:
+    document, project, offset, name = cursor
     for file in project.names(document.path).files:
         target = project.found(file, document.path) if file.start <= offset <= file.end else None
         if target is not None:
@@ -85,22 +113,20 @@ def define(workspace: Workspace, params: types.DefinitionParams) -> types.Locati
     return None if place is None else place_of(workspace, place)
 
 
-def references(workspace: Workspace, params: types.ReferenceParams) -> list[types.Location] | None:
-    found = _named(workspace, params)
-    if found is None:
-        return None
-    document, project, name = found
+@_at_name
+def references(
+    workspace: Workspace, document: Document, project: Project, name: Name, params: types.ReferenceParams
+) -> list[types.Location] | None:
     places = project.uses(document.path, name)
     return [
         place_of(workspace, place) for place in places if params.context.include_declaration or not place.name.declares
     ]
 
 
-def highlight(workspace: Workspace, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
-    found = _named(workspace, params)
-    if found is None:
-        return None
-    document, project, name = found
+@_at_name
+def highlight(
+    workspace: Workspace, document: Document, project: Project, name: Name, params: types.DocumentHighlightParams
+) -> list[types.DocumentHighlight] | None:
     target = project.declaration(document.path, name)
     if target is None:
         return None
@@ -112,11 +138,10 @@ def highlight(workspace: Workspace, params: types.DocumentHighlightParams) -> li
     ]
 
 
-def prepare_rename(workspace: Workspace, params: types.PrepareRenameParams) -> types.Range | None:
-    found = _named(workspace, params)
-    if found is None:
-        return None
-    document, project, name = found
+@_at_name
+def prepare_rename(
+    workspace: Workspace, document: Document, project: Project, name: Name, params: types.PrepareRenameParams
+) -> types.Range | None:
     try:
         project.require_renamable(document.path, name)
     except AspenError as error:
@@ -124,11 +149,10 @@ def prepare_rename(workspace: Workspace, params: types.PrepareRenameParams) -> t
     return range_of(document.text, name.start, name.end)
 
 
-def rename(workspace: Workspace, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    found = _named(workspace, params)
-    if found is None:
-        return None
-    document, project, name = found
+@_at_name
+def rename(
+    workspace: Workspace, document: Document, project: Project, name: Name, params: types.RenameParams
+) -> types.WorkspaceEdit | None:
     try:
         places = project.renamed(document.path, name, params.new_name)
     except AspenError as error:
@@ -143,17 +167,15 @@ def rename(workspace: Workspace, params: types.RenameParams) -> types.WorkspaceE
 # -- what is asked of a file -----------------------------------------------------------------------
 
 
-def symbols(workspace: Workspace, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
-    document = workspace.followed(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+def symbols(
+    workspace: Workspace, document: Document, params: types.DocumentSymbolParams
+) -> list[types.DocumentSymbol] | None:
     return [symbol_of(symbol, document.text) for symbol in structure.symbols(document.text.text)]
 
 
-def fold(workspace: Workspace, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-    document = workspace.followed(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+def fold(workspace: Workspace, document: Document, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
     found = []
     for fold in structure.folds(document.text.text):
         first, last = (document.text.position(place)[0] for place in (fold.start, fold.end))
@@ -164,20 +186,22 @@ def fold(workspace: Workspace, params: types.FoldingRangeParams) -> list[types.F
     return found
 
 
-def colour(workspace: Workspace, params: types.SemanticTokensParams) -> types.SemanticTokens | None:
-    document = workspace.followed(params.text_document.uri)
-    return None if document is None else types.SemanticTokens(encoded(document.text, None))
+@_of_document
+def colour(workspace: Workspace, document: Document, params: types.SemanticTokensParams) -> types.SemanticTokens:
+    return types.SemanticTokens(encoded(document.text, None))
 
 
-def colour_range(workspace: Workspace, params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
-    document = workspace.followed(params.text_document.uri)
-    return None if document is None else types.SemanticTokens(encoded(document.text, params.range))
+@_of_document
+def colour_range(
+    workspace: Workspace, document: Document, params: types.SemanticTokensRangeParams
+) -> types.SemanticTokens:
+    return types.SemanticTokens(encoded(document.text, params.range))
 
 
-def format(workspace: Workspace, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
-    document = workspace.followed(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+def format(
+    workspace: Workspace, document: Document, params: types.DocumentFormattingParams
+) -> list[types.TextEdit] | None:
     source = Source(document.text.text, document.path, document.path)
     try:
         text = format_text(source, Reader(unsaved=workspace.unsaved()))
@@ -186,29 +210,23 @@ def format(workspace: Workspace, params: types.DocumentFormattingParams) -> list
     return edits_of(document.text, text)
 
 
-def values(workspace: Workspace, params: types.InlayHintParams) -> list[types.InlayHint] | None:
-    document = workspace.followed(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+def values(workspace: Workspace, document: Document, params: types.InlayHintParams) -> list[types.InlayHint] | None:
     start, end = (document.text.offset(at.line, at.character) for at in (params.range.start, params.range.end))
     notes = notes_in.values(document.path, document.text.text, document.meaning, start, end)
     return [types.InlayHint(position_of(document.text, note.offset), note.text, padding_left=False) for note in notes]
 
 
-def times(workspace: Workspace, params: types.CodeLensParams) -> list[types.CodeLens] | None:
-    document = workspace.followed(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+def times(workspace: Workspace, document: Document, params: types.CodeLensParams) -> list[types.CodeLens] | None:
     return [
         types.CodeLens(range_of(document.text, note.offset, note.offset), types.Command(note.text, ""))
         for note in notes_in.times(document.text.text, document.meaning)
     ]
 
 
-def mend(workspace: Workspace, params: types.CodeActionParams) -> list[types.CodeAction] | None:
-    document = workspace.followed(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+def mend(workspace: Workspace, document: Document, params: types.CodeActionParams) -> list[types.CodeAction] | None:
     start, end = (document.text.offset(at.line, at.character) for at in (params.range.start, params.range.end))
     actions = []
     for remark in document.all_remarks:
