@@ -13,6 +13,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.library import Kind, load_application, load_machine, names
 from aspenpy.models.machine.model import Machine
 from aspenpy.shell.commands import ALIASES, COMMANDS
+from aspenpy.shell.option import words
 from aspenpy.shell.output import COLORS
 from aspenpy.shell.parser import parser_of
 from aspenpy.shell.study_options import STEPS
@@ -73,16 +74,17 @@ def _of_models(found: Callable[[Application | None, Machine | None], Iterable[st
 
     def candidates(prefix: str, parsed_args: Namespace, **_: Any) -> list[str]:
         application = _loaded(load_application, getattr(parsed_args, "model", None))
-        machine = _loaded(load_machine, next(iter(getattr(parsed_args, "machine", None) or ()), None))
+        named = getattr(parsed_args, "machine", None) or getattr(parsed_args, "machines", None) or ()
+        machine = _loaded(load_machine, next((name for text in named for name in words(text)), None))
         return [word + end for word in _in_list(prefix, found(application, machine))]
 
     return candidates
 
 
-def _in_list(prefix: str, words: Iterable[str]) -> list[str]:
-    """The words that go on with what is typed behind its last comma."""
+def _in_list(prefix: str, known: Iterable[str]) -> list[str]:
+    """Those that go on with what is typed behind its last comma."""
     before, comma, last = prefix.rpartition(",")
-    return [before + comma + word for word in words if word.startswith(last)]
+    return [before + comma + word for word in known if word.startswith(last)]
 
 
 def _loaded(load: Callable[[str], Model], name: str | None) -> Model | None:

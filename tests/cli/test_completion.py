@@ -32,6 +32,7 @@ def offered(line: str, folder: Path) -> set[str]:
         ("aspenpy compare comd --machine haswell,hasw", {"haswell,haswell"}),
         ("aspenpy eval comd --machine haswell --set n", PARAMETERS_OF_COMD),
         ("aspenpy optimize co", {name for name in names("apps") if name.startswith("co")}),
+        ("aspenpy sweep comd --machine haswell,simple --over haswell_cl", {"haswell_clock="}),
         ("aspenpy show hasw", {"haswell"}),
         ("aspenpy eval comd --metric ru", {"runtime"}),
         ("aspenpy advise cla", {"classify"}),

@@ -231,3 +231,21 @@ def test_branches_one_after_the_other_or_at_once(
     for par, seconds in (("add", 3.3e-6), ("overlap", 2.5e-6)):
         assert main([*line.split(), "--format", "json", "--par", par]) == 0
         assert value(json.loads(capsys.readouterr().out)) == pytest.approx(seconds, rel=1e-12)
+
+
+def test_several_machines_vary(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Named by --machine, by --vary beside one of them, or by --vary alone."""
+    pytest.importorskip("scipy")
+    (models / "slow.aspen").write_text(MACHINE.replace("clock = 1", "clock = 0.5", 1))
+    both = "box.aspen,slow.aspen"
+    answers = []
+    for named in (
+        ["--machine", both],
+        ["--machine", "box.aspen", "--vary", f"machine={both}"],
+        ["--vary", f"machine={both}"],
+    ):
+        assert main(["optimise", "work.aspen", *named, "--minimise", "runtime", "--format", "json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1] == answers[2]
+    assert main(["optimise", "work.aspen", "--minimise", "runtime", "--vary", "n=1..2"]) == 2
+    assert "a machine is needed: --machine M, or --vary machine=A,B" in capsys.readouterr().err

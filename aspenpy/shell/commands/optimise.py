@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.report.optimum import draw, subject_of
-from aspenpy.shell.commands.sensitivity import varied, vary
+from aspenpy.shell.commands.sensitivity import varied_with_machines, vary
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, repeated
@@ -18,7 +18,8 @@ from aspenpy.shell.options import (
     SOCKET,
     TABLES,
     VALUES,
-    machine,
+    machine_names,
+    machines,
 )
 from aspenpy.shell.output import answer
 from aspenpy.shell.study_options import MAXIMISE, MINIMISE
@@ -30,7 +31,7 @@ from aspenpy.studies.explore.space import spanned
 EXAMPLES: Examples = (
     (
         "the fastest machine of several",
-        "aspenpy optimise comd --machine simple --minimise runtime --vary machine=simple,haswell,cori_haswell",
+        "aspenpy optimise comd --machine simple,haswell,cori_haswell --minimise runtime",
     ),
     (
         "the largest problem within a time",
@@ -55,7 +56,7 @@ QUANTITIES = (
 
 OPTIONS = (
     MODEL,
-    machine(required=True),
+    machines(required=False, why=", which then vary, as with --vary machine=A,B"),
     SOCKET,
     *VALUES,
     PAR,
@@ -75,14 +76,15 @@ OPTIONS = (
 def run(arguments: Arguments) -> int:
     if not (arguments.minimise or arguments.maximise):
         raise CommandError("nothing to optimise: --minimise QUANTITY or --maximise QUANTITY")
-    if not arguments.vary:
+    if not (arguments.vary or len(machine_names(arguments.machines)) > 1):
         raise CommandError("nothing varies: --vary NAME,...")
     require_scipy()
+    names = varied_with_machines(arguments)
     goals = goals_of(arguments.minimise, arguments.maximise)
     if arguments.picture and len(goals) < 2:
         raise CommandError("--picture draws a Pareto front: give several quantities")
     case = case_of_arguments(arguments)
-    space = spanned(case, varied(arguments.vary), lambda name: machine_named(name, arguments))
+    space = spanned(case, names, lambda name: machine_named(name, arguments))
     result = answered(space, goals, arguments.subject_to, arguments.seed)
     drawn = (lambda: draw(result, space, subject_of(space))) if isinstance(result, Front) else None
     return answer(result.report(), arguments, drawn)

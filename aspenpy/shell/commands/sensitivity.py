@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
-from aspenpy.language.axis import axes_in
+from aspenpy.language.axis import axes_in, parsed
 from aspenpy.language.diagnostics import distinct
 from aspenpy.language.source import Source, Span
 from aspenpy.report.sensitivity import draw
@@ -24,7 +24,8 @@ from aspenpy.shell.options import (
     SOCKET,
     TABLES,
     VALUES,
-    machine,
+    machine_names,
+    machines,
 )
 from aspenpy.shell.output import answer
 from aspenpy.shell.study_options import VARY
@@ -60,7 +61,7 @@ def vary(default: str) -> Option:
 
 OPTIONS = (
     MODEL,
-    machine(required=True),
+    machines(required=False, why=", which then vary, as with --vary machine=A,B"),
     SOCKET,
     *VALUES,
     PAR,
@@ -89,13 +90,27 @@ def varied(texts: list[str]) -> list[str]:
     return names
 
 
+def varied_with_machines(arguments: Arguments) -> list[str]:
+    """What varies, the machines of `--machine` among it where they are several; one of those that vary is the machine
+    where `--machine` names none."""
+    names, found = machine_names(arguments.machines), varied(arguments.vary)
+    if len(names) > 1:
+        found.append(f"machine={','.join(names)}")
+    for axis in (parsed(text, "<--vary>") for text in found if text.startswith("machine=")):
+        names = names or [item.text() for item in axis.items]
+    if not names:
+        raise CommandError("a machine is needed: --machine M, or --vary machine=A,B")
+    arguments.machine = names[0]
+    return found
+
+
 def run(arguments: Arguments) -> int:
     if arguments.pairs and arguments.method != "sobol":
         raise CommandError("--pairs belongs to --method sobol; normalised has pairs of its own")
     if arguments.samples is not None and arguments.method not in ("sobol", "morris"):
         raise CommandError("--samples belongs to --method sobol and --method morris")
+    names = varied_with_machines(arguments)
     case = case_of_arguments(arguments)
-    names = varied(arguments.vary)
     result = sensitivity(
         case,
         metric=arguments.metric,
