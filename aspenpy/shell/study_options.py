@@ -20,7 +20,10 @@ MAXIMISE = repeated("--maximise --maximize", "QUANTITY,...", "what to make as la
 BUDGET = repeated("--budget", "LIMIT=QUANTITY,...", "what a run may take at most")
 RANK_COUNTS = option("--ranks", "FIRST..LAST", "the numbers of ranks: 1..8M (twice as many each time) or 1,8,64")
 PROBLEM = option("--problem", "NAME,...", "the parameters whose product is the size of the problem")
-TRANSFER = flag("--transfer", "the kernel's data lie at the first socket: the others also move them over their link")
+TRANSFER = flag(
+    "--transfer",
+    "the kernel's data are on the first device; on any other, the time to move them over its link is added",
+)
 LAW = choice(
     "--law",
     CHOICES["law"],

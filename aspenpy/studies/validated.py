@@ -94,6 +94,7 @@ class Validation(Record, Result):
 
     @property
     def median_error(self) -> float:
+        """The median of how far off predictions are, whichever way: relative to the measured time."""
         return median(point.factor for point in self.points) - 1
 
     @property
@@ -150,7 +151,10 @@ def validate(
 
     In the command `run`, `{name}` is where the value of an axis goes; no shell reads it. An axis is a text such as
     `"100..2000:log:5"` or values. `target` says how often each point is run, `processor_time` compares the time on
-    processors instead of that which passes. The other options are those of `Case`. Raises AspenError.
+    processors instead of that which passes. The other options are those of `Case`.
+
+    :returns: a `Validation`: at each point the predicted and the measured seconds, by kernel, and their ratio.
+    :raises AspenError: where the model has no prediction at a point, or the command ends with an error.
     """
     axes = {name: parsed(f"{name}={_axis(values)}") for name, values in over.items()}
     return validated(case_of(app, machine, options), run, axes, target, clock=PROCESSOR if processor_time else WALL)
