@@ -98,7 +98,9 @@ def test_mistakes(run: Runner, ring: str) -> None:
     assert found.status == 2
     assert "error: machine `cachegrind` declares no network topology" in found.err
     found = run("network", "--machine", ring, "--ranks", "0")
-    assert (found.status, found.err) == (2, "aspenpy: --ranks: a number of ranks is 1 or more, not 0\n")
+    assert (found.status, found.err[:51]) == (2, "aspenpy: --ranks: expected whole numbers from 1 on,")
+    found = run("network", "--machine", ring, "--ranks", "2,4")
+    assert found.err == "aspenpy: --ranks: `network` takes one number of ranks; `scale` takes several\n"
     found = run("network", "--machine", ring, "--ranks", "17")
     assert found.status == 2
     assert "than machine `ring` has cores" in found.err
