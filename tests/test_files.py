@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -343,3 +344,16 @@ def test_name_too_long_for_a_file() -> None:
     with pytest.raises(AspenError) as error:
         find("machines", "m" * 5000)
     assert error.value.diagnostics[0].code == "unknown-machine"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="a pipe has no name here")
+def test_a_pipe_is_written_to() -> None:
+    """As `-o /dev/stdout` before `|` is."""
+    reading, writing = os.pipe()
+    try:
+        files.require_writable(f"/dev/fd/{writing}")
+        files.write_whole(f"/dev/fd/{writing}", "n,runtime\n")
+        assert os.read(reading, 100) == b"n,runtime\n"
+    finally:
+        os.close(reading)
+        os.close(writing)

@@ -128,6 +128,12 @@ def _real(path: Path | str) -> str:
         return str(path)
 
 
+def _written_to(path: Path | str) -> str:
+    """The absolute path without links of a file to write; of a pipe, which /dev/stdout may be, the path itself."""
+    real = _real(path)
+    return real if os.path.exists(real) or not os.path.exists(path) else str(path)
+
+
 def opened(file: Path | str, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:
     """An ordinary file to read from, or with `streams` a pipe; nothing else, and none that would let us wait for ever,
     as /proc/kmsg: where that has nothing, `read` gives None. Raises AspenError and OSError."""
@@ -227,7 +233,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
     import tempfile
     from pathlib import Path
 
-    target = Path(_real(path))
+    target = Path(_written_to(path))
     if target.exists() and not os.access(target, os.W_OK):  # a new file may take its place, but is not to
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     if target.exists() and not target.is_file():
@@ -288,7 +294,7 @@ def settle(path: Path) -> None:
 
 def require_writable(path: Path | str) -> None:
     """Refuses, before the work is done, a file that could not be written after it."""
-    target = _real(path)
+    target = _written_to(path)
     parent = os.path.dirname(target)
     try:
         problems = (

@@ -42,7 +42,8 @@ class Parser(ArgumentParser):
             return f"{listed_in_words(names)} {'is' if len(names) == 1 else 'are'} missing"
         if unknown := message.removeprefix("unrecognized arguments: ").removesuffix(message):
             word = unknown.split()[0].partition("=")[0]
-            meant = nearest(word, self._option_string_actions) if word.startswith("--") else None
+            known = (name[2:] for name in self._option_string_actions if name.startswith("--"))
+            meant = nearest(word[2:], known, "--{}".format) if word.startswith("--") else None
             noun = "option" if word.startswith("-") else "argument"
             return f"there is no {noun} `{word}`{f': {meant}'.removesuffix('?') if meant else ' here'}"
         named, colon, rest = message.removeprefix("argument ").partition(": ")
