@@ -1,6 +1,6 @@
 """Counters: what the counters of LIKWID, perf and NVIDIA's profilers are known to measure.
 
-Groups and events of LIKWID were read in its files `groups/<architecture>/<GROUP>.txt`; names of perf in the sources of
+Groups and events of LIKWID are those of its files `groups/<architecture>/<GROUP>.txt`; names of perf in the sources of
 Linux; metrics of nvprof in the CUDA Profiler User's Guide and in what `nvprof --query-metrics` prints; units of ncu in
 the Nsight Compute documentation. A row without an address was not found there.
 """
@@ -18,7 +18,7 @@ class KnownCounter(Record):
     """A counter, or a group of counters, that is known to measure some hardware components: the `tool` that reads it
     (likwid, perf, ncu, nvprof, aspenpy for its own names of columns), its `name` there (a group, an event or a metric;
     `*` stands for any part of one, `?` for a letter), the names of the components, the closest first, the
-    `source` that says so, and the `address` where it was read (empty where it was not)."""
+    `source` that says so, and the `address` of the file or manual that has it (empty where none was found)."""
 
     tool: str
     name: str
@@ -36,7 +36,7 @@ LINUX = "https://github.com/torvalds/linux/blob/v6.4"
 NVPROF = "https://docs.nvidia.com/cuda/archive/9.0/pdf/CUDA_Profiler_Users_Guide.pdf"
 NCU = "https://docs.nvidia.com/nsight-compute/ProfilingGuide"
 
-READ_IN = {
+FOUND_IN = {
     "haswellEP": "CACHES CBOX CLOCK DATA DIVIDE FALSE_SHARE FLOPS_AVX HA L3 MEM NUMA QPI UOPS",
     "haswell": "ICACHE RECOVERY",
     "broadwellEP": "L2 L2CACHE TLB_DATA TLB_INSTR",
@@ -44,7 +44,7 @@ READ_IN = {
     "ICX": "CYCLE_ACTIVITY CYCLE_STALLS FLOPS_DP L3CACHE MEM_DP MEM_SP UPI",
     "skylakeX": "FLOPS_SP",
 }
-"""Groups of LIKWID by the architecture whose file was read."""
+"""Groups of LIKWID by an architecture that has a file of them."""
 
 _LIKWID: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("INSTR_RETIRED_ANY", CORE, "CLOCK.txt: fixed counter 0, instructions of a core"),
@@ -209,10 +209,10 @@ _OWN: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 
 def _address(tool: str, source: str) -> str:
-    """Where a row was read: the group's file that its source begins with, or the tool's own reference."""
+    """The the group's file that its source begins with, or the tool's own reference."""
     file = re.match(r"(\w+)\.txt", source)
     if file is not None:
-        folder = next((name for name, groups in READ_IN.items() if file[1] in groups.split()), "")
+        folder = next((name for name, groups in FOUND_IN.items() if file[1] in groups.split()), "")
         return f"{LIKWID}/{folder}/{file[1]}.txt" if folder else ""
     if tool == "perf":
         events = source.endswith(INTEL)
