@@ -13,8 +13,9 @@ from aspenpy.advice.decide import Decided, Input
 from aspenpy.advice.decision import Budget
 from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.answers.case import Case
+from aspenpy.answers.energy.account import predict_energy
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.models.library import parse
+from aspenpy.models.library import load_application, load_machine, parse
 
 APPLICATION = """model work {{
   param ranks = 1
@@ -182,3 +183,70 @@ def test_groups_against_brute_force(seed: int) -> None:
             energy = sum(count * taken[1] for group in runs for count, taken in group)
             best = min(best, time * energy)
     assert found.best.outcome.edp == pytest.approx(best)
+
+
+@pytest.mark.parametrize(("limit", "bound"), [("power", 100.0), ("energy", 90.0)])
+def test_what_one_more_unit_buys_against_finite_differences(limit: str, bound: float) -> None:
+    """CoMD on one node over 400 clocks: from the decision to what the next bound buys it goes along the curve of
+    predictions, whose slope is that of two predictions a MHz apart; the worth is counted from the bound on."""
+    one = Case(load_application("comd"), load_machine("haswell"), set={"haswell_nodes": 1})
+    objective: Objective = "energy" if limit == "time" else "runtime"
+    options = ChoiceOptions(("clock",), levels=400)
+    found = Decided(one, Budget(**{limit: bound}), objective=objective, options=options).decisions[0]
+    clock = found.choice.configuration.values["clock"]
+
+    def at(hertz: float) -> dict[str, float]:
+        energy = predict_energy(one.with_set({"haswell_clock": hertz, "ranks": 8}).changed(ranks_on="core"))
+        return {
+            "power": energy.value / energy.runtime,
+            "energy": energy.value,
+            "time": energy.runtime,
+            "runtime": energy.runtime,
+        }
+
+    low, high = at(clock - 5e5), at(clock + 5e5)
+    slope = (high[objective] - low[objective]) / (high[limit] - low[limit])
+    assert [item.limit for item in found.bindings] == [limit]
+    binds = found.bindings[0]
+    gain = binds.next_value - binds.value
+    assert gain / (binds.next_bound - (found.choice.taken(binds.limit) or 0)) == pytest.approx(slope, rel=0.02)
+    assert binds.worth == pytest.approx(gain / (binds.next_bound - bound))
+    assert slope < 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_three_groups_within_money_and_energy_against_brute_force(seed: int) -> None:
+    """Three applications, each run so often, in up to three groups: every assignment with every choice of each."""
+    drawn = random.Random(100 + seed)
+    volumes = [drawn.uniform(1e8, 2e10) for _ in range(3)]
+    rows = [drawn.randint(8, 200) for _ in volumes]
+    machine = case().machine
+    workloads = [
+        Workload(case(volume=volume).changed(machine=machine), Input(str(place), {"rows": rows[place]}), runs)
+        for place, (volume, runs) in enumerate(zip(volumes, (1, drawn.randint(2, 9), 0.5), strict=True))
+    ]
+    objective: Objective = ("runtime", "energy", "ed2p")[seed]
+    budget = Budget(money=drawn.choice((40.0, 80.0)), energy=drawn.uniform(4e4, 2e5))
+    best = float("inf")
+    points = list(product(NODES[:3], CLOCKS))
+    taken = [[by_hand(rows[place], *point, volume=volume) for point in points] for place, volume in enumerate(volumes)]
+    for sides in product(range(3), repeat=3):
+        used = sorted({*sides})
+        for chosen in product(range(len(points)), repeat=len(used)):
+            at = dict(zip(used, chosen, strict=True))
+            if sum(points[row][0] for row in chosen) > 8:
+                continue
+            times = dict.fromkeys(used, 0.0)
+            for place, side in enumerate(sides):
+                times[side] += workloads[place].runs * taken[place][at[side]][0]
+            energy = sum(workloads[place].runs * taken[place][at[side]][1] for place, side in enumerate(sides))
+            money = sum(10.0 * points[row][0] for row in chosen)
+            if money <= (budget.money or 0) and energy <= (budget.energy or 0):
+                best = min(best, objective_of(objective, max(times.values()), energy))
+    options = ChoiceOptions(("clock=0.5GHz,1GHz,2GHz", "nodes=1,2,4"), nodes=8)
+    if best == float("inf"):
+        with pytest.raises(AspenError, match="no cluster"):
+            Grouped(workloads, budget, objective, 3, options)
+        return
+    found = Grouped(workloads, budget, objective, 3, options)
+    assert found.best.outcome.worth(objective) == pytest.approx(best)
