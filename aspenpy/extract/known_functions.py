@@ -15,7 +15,8 @@ READING = frozenset("atoi atol atoll strtol strtoul strtoll strtoull stoi stol s
 ALLOCATIONS = frozenset({"malloc", "calloc", "aligned_alloc", "realloc", "_mm_malloc", "alloca", "__builtin_alloca"})
 
 IGNORED = frozenset({
-    *"free printf fprintf puts putchar fputs fflush fclose fopen exit _exit abort terminate throw assert __assert_fail perror".split(),
+    *"free printf fprintf puts putchar fputs fflush fclose fopen perror".split(),
+    *"exit _exit abort terminate throw assert __assert_fail".split(),
     *"time clock gettimeofday clock_gettime omp_get_wtime srand posix_memalign".split(),
     *"atoi atol atof strtol strtoul strtod strcmp strlen strncmp sscanf scanf fscanf fgets getenv".split(),
     *"sprintf snprintf".split(),

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 
 from aspenpy.probe.number import Number, Numbers, from_quantities
 from aspenpy.probe.quantities import Quantities, quantities

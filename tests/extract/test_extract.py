@@ -100,6 +100,8 @@ def test_macros_are_numbers_in_any_base(body: str, value: int, tmp_path: Path) -
     text = f"#define ROWS {body}\n#define ALL (ROWS)\ndouble x[ROWS];\n"
     text += "void f(void) { for (int i = 0; i < ALL; i++) x[i] *= 2; }"
     assert f"param ROWS = {value} " in model(text, tmp_path)
+
+
 @pytest.mark.parametrize("begin", ["x[i] = 0", "x[i] += 1"])
 def test_sums_in_memory_wait_for_themselves_whatever_they_begin_with(begin: str, tmp_path: Path) -> None:
     text = "double x[9], A[9][9]; void f(int n) { for (int i = 0; i < n; i++) { "

@@ -90,8 +90,8 @@ OPTIONS = (
     *SETTINGS,
     VARY.here(
         ": hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range; "
-        "topology and memory_kind are parts of the library, such as topology=torus,star (default: those that are significant; "
-        "`all`: all that the machine states, without parts)"
+        "topology and memory_kind are parts of the library, such as topology=torus,star (default: those that are "
+        "significant; `all`: all that the machine states, without parts)"
     ),
     repeated(
         "--system",
