@@ -57,12 +57,21 @@ class Runs:
                 return self._first(node.start)
             return None if node.tested_first else self._entered_last(node)
         if isinstance(node, r.Branch):
-            return self._tests(node.condition, node.span)
+            found = self._tests(node.condition, node.span)
+            return self._before(node) if found is None else found
         if isinstance(node, r.Switch):
             return self.at(node.span)
         if isinstance(node, r.Declaration) and node.value is None:
             return None
         return None if node is None else self.at(node.span)
+
+    def _before(self, node: r.Branch) -> float | None:
+        """GCC counts the comparison of two registers at the `if` in front of it."""
+        span, condition = node.span, node.condition
+        is_plain = isinstance(condition, r.Operation) and condition.operator not in ("&&", "||")
+        if span is None or not is_plain or not span.source.text[: span.start].rstrip().endswith("("):
+            return None
+        return self.at(Span(span.source, span.start - 1, span.start))
 
     def _tests(self, condition: r.Expression, span: Span | None) -> float | None:
         """How often a condition was evaluated; of one in several parts, GCC counts the last."""

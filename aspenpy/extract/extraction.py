@@ -49,6 +49,9 @@ MOST_WORDS = 550_000
 
 NO_SIZES: Over = {}
 
+POOR = 0.1
+"""The relative error of a fit from which on a warning tells it."""
+
 BY_PRAGMA = "by its pragma"
 """The rule for a parameter that a pragma of COMPASS gives a value."""
 
@@ -230,7 +233,8 @@ class _Extractor:
             self._fill(self.run)
         text = self._text(kernels)
         holes = tuple(self._holes())
-        unknown = (_warned(hole) for hole in holes if hole.is_left())
+        unknown = [_warned(hole) for hole in holes if hole.is_left()]
+        unknown += [_doubted(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
         found = [*self.diagnostics, *distinct(self.names.diagnostics), *unknown, *self._told_overlaps()]
         name = os.path.splitext(os.path.basename(self.path))[0]
         return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
@@ -477,6 +481,12 @@ def _warned(hole: Hole) -> Diagnostic:
     value = to_text(expression(hole.value))
     message = f"parameter `{hole.name}` stands for {hole.meaning}: {value} for the time being"
     return warning("unknown", message, hole.span, hint=f"--set {hole.name}=... gives it another value")
+
+
+def _doubted(hole: Hole) -> Diagnostic:
+    assert hole.fit is not None
+    message = f"parameter `{hole.name}` fits what was counted within {100 * hole.fit.error:.2g} % only: {hole.fit}"
+    return warning("poor-fit", message, hole.span, hint="fewer or nearer sizes of --over have a formula of their own")
 
 
 def parameter_values(extraction: Extraction) -> dict[str, int | None]:

@@ -21,8 +21,11 @@ LITTLE = 0.01
 BY_INFLUENCE = f"decides less than {100 * LITTLE:.0f} % of the operations and bytes of its kernel"
 """The rule for such shares."""
 
-Work = tuple[float, float]
-"""Operations and bytes."""
+WEIGHTS = {"divide": 4.0, "square_root": 4.0}
+"""How operations count against each other: as the Livermore kernels weigh them; others count once."""
+
+Work = dict[str, float]
+"""Operations by class, and bytes."""
 
 
 class Influence:
@@ -41,9 +44,11 @@ class Influence:
         for key, profile in self.profiles.items():
             if symbol in self._symbols(profile.items):
                 none, whole = self._at(key, symbol, 0), self._at(key, symbol, 1)
-                for low, high in zip(none, whole, strict=True):
-                    if max(low, high) > 0:
-                        largest = max(largest, abs(high - low) / max(low, high))
+                for classes in ({"bytes"}, (none.keys() | whole.keys()) - {"bytes"}):
+                    pairs = [(none.get(name, 0.0), whole.get(name, 0.0), WEIGHTS.get(name, 1.0)) for name in classes]
+                    most = sum(max(low, high) * weight for low, high, weight in pairs)
+                    decided = sum(abs(high - low) * weight for low, high, weight in pairs)
+                    largest = max(largest, decided / most if most else 0.0)
         return largest
 
     def _symbols(self, items: list[Item]) -> set[Expr]:
@@ -65,32 +70,31 @@ class Influence:
 
     def _function(self, key: str) -> Work:
         if key not in self.done:
-            self.done[key] = (0.0, 0.0)  # of a recursion, what it does once
+            self.done[key] = {}  # of a recursion, what it does once
             profile = self.profiles.get(key)
-            self.done[key] = (float(CALL_ASSUMED), 0.0) if profile is None else self._work(profile.items)
+            self.done[key] = {"call": float(CALL_ASSUMED)} if profile is None else self._work(profile.items)
         return self.done[key]
 
     def _work(self, items: list[Item]) -> Work:
-        found = [self._item(item) for item in items]
-        return sum(operations for operations, _ in found), sum(bytes_ for _, bytes_ in found)
+        return _sum(*((self._item(item), 1.0) for item in items))
 
     def _item(self, item: Item) -> Work:
         if isinstance(item, Access):
-            return 0.0, float(item.size)
+            return {"bytes": float(item.size)}
         if isinstance(item, Arithmetic):
             times = CALL_ASSUMED if item.name.startswith("call ") else item.name != "integer"
-            return float(times * item.amount), 0.0
+            return {item.name: float(times * item.amount)}
         if isinstance(item, Invocation):
             return self._function(item.function)
         if isinstance(item, Nest):
             passes = max(0.0, min(map(self._number, item.bounds)))
             self.known[item.counter] = (passes - 1) / 2
-            return _scaled(self._work(item.body), passes * (1.0 if item.share is None else self._number(item.share)))
+            share = 1.0 if item.share is None else self._number(item.share)
+            return _sum((self._work(item.body), passes * share))
         if isinstance(item, Choice):
             share = self._share(item)
-            then, otherwise = _scaled(self._work(item.then), share), _scaled(self._work(item.otherwise), 1 - share)
-            return then[0] + otherwise[0], then[1] + otherwise[1]
-        return 0.0, 0.0
+            return _sum((self._work(item.then), share), (self._work(item.otherwise), 1 - share))
+        return {}
 
     def _share(self, item: Choice) -> float:
         holds = all(
@@ -120,5 +124,9 @@ class Influence:
         return self.known[symbol]
 
 
-def _scaled(work: Work, factor: float) -> Work:
-    return work[0] * factor, work[1] * factor
+def _sum(*parts: tuple[Work, float]) -> Work:
+    found: Work = {}
+    for work, factor in parts:
+        for name, amount in work.items():
+            found[name] = found.get(name, 0.0) + amount * factor
+    return found

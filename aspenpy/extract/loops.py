@@ -15,7 +15,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes, changes, every, has, leaves
 from aspenpy.extract.costs import Invocation, Item, Nest, Place, Recurrence
-from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, single
+from aspenpy.extract.scope import NOTHING, DataKey, Known, Names, Real, Scope, depends_on_data, single
 from aspenpy.extract.trips import Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
@@ -27,8 +27,31 @@ MOST_TRIALS = 2
 """Trials inside of one another: each walks the loops inside once more."""
 
 
+class Leaving:
+    """How a loop may be left: `doubts` are the conditions around a jump that are on data, `guards` those that are not;
+    `on_data` tells that a jump has none but conditions on data."""
+
+    def __init__(self) -> None:
+        self.doubts = 0
+        self.guards = 0
+        self.on_data = False
+
+
 class Loops(Trips):
     """Walks loops."""
+
+    def __init__(
+        self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]
+    ) -> None:
+        super().__init__(names, program, macros, functions)
+        self.leaving: list[Leaving] = []
+
+    def left(self, kind: str) -> None:
+        """A jump out of the innermost loop; where it is no `break`, perhaps out of all around it too."""
+        for place in self.leaving[:-1] if kind != "break" else ():
+            place.on_data = True
+        if self.leaving and (self.leaving[-1].doubts or not self.leaving[-1].guards):
+            self.leaving[-1].on_data = True
 
     def loop(self, node: r.Loop) -> None:
         if node.start is not None:
@@ -63,9 +86,13 @@ class Loops(Trips):
         nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span, first, is_downward)
         self.out, held = [*tested], self.out
         self.nests.append(nest)
+        self.leaving.append(Leaving())
         self.statement(node.body)
         if node.step is not None:
             self.value(node.step)
+        is_left_on_data = self.leaving.pop().on_data
+        if is_all and not is_left_on_data:
+            nest = nest.replace(share=None)  # what stands behind its jumps has their conditions
         self.nests.pop()
         body, self.out = self.out, held
         nest = nest.replace(body=body, recurrences=self._recurrences(head, changed.variables, counter, body))

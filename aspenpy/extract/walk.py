@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 
 from aspenpy.expr import graph
@@ -16,7 +17,7 @@ from aspenpy.extract.contexts import Context, renamed
 from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Item, Place, Profile
 from aspenpy.extract.guesses import guess, is_failure, plain
 from aspenpy.extract.known_functions import IGNORED
-from aspenpy.extract.loops import Loops
+from aspenpy.extract.loops import Leaving, Loops
 from aspenpy.extract.naming import where
 from aspenpy.extract.places import volume
 from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Known, Names, Real, Scope
@@ -154,12 +155,18 @@ class Walker(Loops):
             self._branch(node)
         elif isinstance(node, r.Switch):
             self._switch(node)
-        elif isinstance(node, r.Jump) and node.kind == "goto":
-            self.uncounted("not-counted", "a jump by `goto`: loops made with it are taken for one pass", node.span)
-        elif isinstance(node, r.Jump) and node.value is not None:
-            self._returned(node)
+        elif isinstance(node, r.Jump):
+            self._jumped(node)
         elif isinstance(node, r.Unread):
             self.uncounted("not-counted", f"{node.what} is not counted", node.span)
+
+    def _jumped(self, node: r.Jump) -> None:
+        if node.kind != "continue":
+            self.left(node.kind)
+        if node.kind == "goto":
+            self.uncounted("not-counted", "a jump by `goto`: loops made with it are taken for one pass", node.span)
+        elif node.value is not None:
+            self._returned(node)
 
     def _returned(self, node: r.Jump) -> None:
         """What a function gives back: a place, where it returns a reference."""
@@ -231,14 +238,23 @@ class Walker(Loops):
             share = self._share(node, jump)
         then, otherwise = (node.otherwise, node.then) if negated else (node.then, node.otherwise)
         before = self.scope
-        first, one = self._side(then, before)
-        second, two = self._side(otherwise, before)
+        with self._doubted(share is not None or not complete):
+            first, one = self._side(then, before)
+            second, two = self._side(otherwise, before)
         self.scope = one if ends(otherwise) is not None and ends(then) is None else two
         if ends(then) is None and ends(otherwise) is None:
             one.merge(two, lambda left, right: _either(guards if share is None else (), left, right))
             self.scope = one
         if first or second:
             self.out.append(Choice(guards, share, first, second, node.span))
+
+    @contextmanager
+    def _doubted(self, is_on_data: bool) -> Iterator[None]:
+        """Within a condition, which is on data or not."""
+        place = self.leaving[-1] if self.leaving else Leaving()
+        place.doubts, place.guards = place.doubts + is_on_data, place.guards + (not is_on_data)
+        yield
+        place.doubts, place.guards = place.doubts - is_on_data, place.guards - (not is_on_data)
 
     def _side(self, node: r.Statement | None, before: Scope) -> tuple[list[Item], Scope]:
         held, self.out, self.scope = self.out, [], before.copy()
