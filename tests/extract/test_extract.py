@@ -279,12 +279,16 @@ def test_random_programs_are_models_that_pass_the_check(seed: int, tmp_path: Pat
 
 
 SIZES = [(2, 5), (7, 4), (9, 9), (6, 13)]
+LONGEST = 5
+"""The seed of nests whose formulas take as long as all others together."""
 
 
 def test_random_nests_run_as_often_as_is_extracted(tmp_path: Path) -> None:
     """Against the same loops, compiled and run."""
     compared = 0
     for seed in range(some(300, 8)):
+        if seed == LONGEST and some(300, 8) < 300:
+            continue
         text = Nests(seed).text()
         (tmp_path / "a.c").write_text(extracted(text))
         (tmp_path / "count.c").write_text(counting(text, SIZES))
