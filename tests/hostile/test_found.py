@@ -104,7 +104,7 @@ def test_traces_of_commas(
 ) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
     assert main(["rdd", "-", "--trace-format", layout]) == 2
-    assert "is no reference" in capsys.readouterr().err
+    assert "is not a reference" in capsys.readouterr().err
 
 
 PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(15_000))
