@@ -157,10 +157,10 @@ def test_accesses_at_random_need_outstanding_lines() -> None:
 )
 def test_each_is_told_once_by_every_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command.split()) == 0
-    assert capsys.readouterr().err.count("of 132 `h100_multiprocessor` that a rank occupies busy") == 1
+    assert capsys.readouterr().err.count("of 132 `h100_multiprocessor` of a rank are busy") == 1
     assert main([*command.split(), "--format", "json"]) == 0
     found = [item["message"] for item in json.loads(capsys.readouterr().out)["diagnostics"]]
-    assert sum("of 132 `h100_multiprocessor` that a rank occupies busy" in message for message in found) == 1
+    assert sum("of 132 `h100_multiprocessor` of a rank are busy" in message for message in found) == 1
 
 
 @pytest.mark.parametrize(

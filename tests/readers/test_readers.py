@@ -219,7 +219,7 @@ MALFORMED = {
     "likwid": (LIKWID.replace("FIXC0,100,200,", "FIXC0,100"), "x.csv:5:1", "line 5 has 3 values for 4 columns"),
     "likwid value": (LIKWID.replace("FIXC0,100,200", "FIXC0,ten,200"), "x.csv:5:25", "`ten` is no number"),
     "perf": (PERF.replace("1234567,,cycles:u", "many,,cycles:u"), "x.csv:3:1", "`many` is no number"),
-    "perf short": (PERF + "17,\n", "x.csv:8:1", "line 8 is not an event of perf"),
+    "perf short": (PERF + "17,\n", "x.csv:8:1", "line 8 is no event of perf: it has 2 of 3"),
     "perf json": (PERF_JSON + "{\n", "x.csv:4:1", "line 4 is not an event of perf"),
     "nvprof": (NVPROF + "1,2\n", "x.csv:7:1", "line 7 has 2 values for 8 columns"),
     "nvidia-smi": (SMI + "later\n", "x.csv:4:1", "line 4 has 1 values for 5 columns"),
