@@ -160,6 +160,12 @@ def test_a_value_outside_its_range_is_a_warning() -> None:
     assert predict("execute { flops [n] }", declarations, set={"n": 10}).diagnostics == ()
 
 
+@pytest.mark.parametrize(("value", "warned"), [(0.8, 0), (0.1, 0), (0.8000000000000003, 1), (0.09999999999, 1)])
+def test_floats_are_compared_with_the_ends_as_floats(value: float, warned: int) -> None:
+    warnings = predict("execute { flops [n] }", "param n = 1/2 in 0.1 .. 0.8", set={"n": value}).diagnostics
+    assert len(warnings) == warned
+
+
 def test_so_is_one_of_the_machine() -> None:
     application = aspenpy.parse("model m { kernel main { execute { flops [1] } } }")
     machine = aspenpy.parse(

@@ -45,7 +45,7 @@ def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diag
     if any(isinstance(number, tuple) for number in (value, low, high)):
         message = f"`{name}` and the ends of its range are numbers, and here is an array"
         return warning("not-a-number", message, node.name_span)
-    if low <= value <= high:
+    if low <= value <= high or _is_float_of(value, low) or _is_float_of(value, high):
         return None
     unit = _unit(node.low) or _unit(node.high)
     lowest, highest = _written(node.low, low, unit), _written(node.high, high, unit)
@@ -57,6 +57,14 @@ def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diag
         told = f"{shown(value)} {unit}".rstrip()
     message = f"`{name}` is {told}, outside its range {lowest} .. {highest}"
     return warning("outside-range", message, node.name_span)
+
+
+def _is_float_of(value: Any, end: Any) -> bool:
+    """Whether a value is an end as a float has it: 0.8 lies above 4/5 by a bit that nobody wrote."""
+    try:
+        return isinstance(value, float) and value == float(end)
+    except OverflowError:
+        return False
 
 
 def _unit(end: nodes.Expression | None) -> str:
