@@ -39,12 +39,15 @@ if TYPE_CHECKING:
     from aspenpy.answers.roofline import Roofline, roofline
     from aspenpy.answers.trace import Trace, trace
     from aspenpy.answers.traffic import Traffic, traffic
+    from aspenpy.extract.extraction import Extraction
+    from aspenpy.extract.extraction import extract as extract_application
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.language.diagnostics import AspenError, Diagnostic
     from aspenpy.models.application.model import Application
     from aspenpy.models.formatted import formatted as format
     from aspenpy.models.library import load_application, load_machine, parse
     from aspenpy.models.machine.model import Machine
+    from aspenpy.page.what_if import WhatIf
     from aspenpy.shell.session.session import Session
     from aspenpy.studies.empirical.fit import Fit, fit
     from aspenpy.studies.explore.asked import optimise
@@ -71,6 +74,7 @@ __all__ = [
     "Diagnostic",
     "Energy",
     "EnergyOptions",
+    "Extraction",
     "Fit",
     "Footprint",
     "Machine",
@@ -90,11 +94,13 @@ __all__ = [
     "Trace",
     "Traffic",
     "Validation",
+    "WhatIf",
     "advise",
     "check",
     "compare",
     "count",
     "energy",
+    "extract_application",
     "fit",
     "format",
     "load_application",
@@ -131,6 +137,7 @@ _HOME = {
     "Diagnostic": "aspenpy.language.diagnostics",
     "Energy": "aspenpy.answers.energy.account",
     "EnergyOptions": "aspenpy.answers.energy.options",
+    "Extraction": "aspenpy.extract.extraction",
     "Fit": "aspenpy.studies.empirical.fit",
     "Footprint": "aspenpy.answers.footprint",
     "Machine": "aspenpy.models.machine.model",
@@ -150,11 +157,13 @@ _HOME = {
     "Trace": "aspenpy.answers.trace",
     "Traffic": "aspenpy.answers.traffic",
     "Validation": "aspenpy.studies.validated",
+    "WhatIf": "aspenpy.page.what_if",
     "advise": "aspenpy.advice.asked",
     "check": "aspenpy.answers.checks.files",
     "compare": "aspenpy.studies.explore.compare",
     "count": "aspenpy.answers.prediction",
     "energy": "aspenpy.answers.energy.account",
+    "extract_application": "aspenpy.extract.extraction",
     "fit": "aspenpy.studies.empirical.fit",
     "format": "aspenpy.models.formatted",
     "load_application": "aspenpy.models.library",
@@ -182,8 +191,9 @@ _HOME = {
     "validate": "aspenpy.studies.validated",
 }
 
-_THERE = {"energy": "predict_energy", "format": "formatted"}
-"""Names that are others in their modules, where they would hide a value or a built-in function."""
+_THERE = {"energy": "predict_energy", "extract_application": "extract", "format": "formatted"}
+"""Names that are others in their modules, where they would hide a value or a built-in function, or here, where they
+would hide a module."""
 
 _OLD = {"predict_energy": "energy", "scaling": "scale"}
 """Former names, which warn, for one release."""

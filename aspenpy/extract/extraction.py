@@ -86,6 +86,7 @@ class Extraction(Record, Result):
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def to_aspen(self) -> str:
+        """The text of the model."""
         return self.text
 
     def left(self) -> tuple[Hole, ...]:
@@ -108,13 +109,16 @@ def extract(
     integers: bool = False,
     run: Run | None = None,
 ) -> Extraction:
-    """The application model of a file of C or C++.
+    """The application model of a file of C or C++ at `path`.
 
     `level` says which loads and stores count: those of the source, as a compiler leaves them that keeps values in
     registers (`source`, `o1`), also from pass to pass (`o2`), with loops vectorised (`o3`). `functions` are those to
     model, with what they call; without, `main`, or else all that no other calls. `flags` go to the preprocessor: `-I`,
-    `-D`, `-U`, `-std`. `run` compiles and runs the program, and fills parameters that the source does not say with what
-    was counted. Raises AspenError.
+    `-D`, `-U`, `-std`. `chains` adds operations that wait for each other, `integers` those on whole numbers. `run`
+    compiles and runs the program, and fills parameters that the source does not say with what was counted.
+
+    :returns: an `Extraction`: the text of the model, and the parameters that the source does not say.
+    :raises AspenError: where the file cannot be read or compiled, or the command of `run` fails.
     """
     options = Options(chains, integers, level == "o3")
     return _deep(lambda: _Extractor(str(path), level, options, functions, flags, run).result())

@@ -40,6 +40,7 @@ class WhatIf:
 
     @property
     def title(self) -> str:
+        """The application and its machines."""
         machines = [prediction.machine.name for prediction in self.predictions]
         return f"{self.predictions[0].application.name} on {' and '.join(machines)}"
 
@@ -63,6 +64,7 @@ class WhatIf:
 
     @cached_property
     def html(self) -> str:
+        """The page, one file."""
         return document(self.title, self.facts, self.script)
 
     @cached_property

@@ -36,8 +36,12 @@ class Probe(Record):
 
 
 def probe(name: str, watch: Watch = unwatched) -> Probe:
-    """The machine `name`: this host, measured. Without a C compiler, what NumPy can measure. Raises AspenError where it
-    cannot be."""
+    """This host as a machine of that `name`, measured in some ten seconds; without a C compiler, what NumPy can measure.
+    `watch` is told of progress.
+
+    :returns: a `Probe`: the text of the machine, and its numbers with their spread.
+    :raises AspenError: where the host cannot be measured.
+    """
     host = topology(Path("/"), os.sched_getaffinity(0))
     chosen = compiler()
     if chosen is None:

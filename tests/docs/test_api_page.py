@@ -35,6 +35,7 @@ RETURNED_BY = {
     "SweepResult": "sweep",
     "Trace": "trace",
     "Traffic": "traffic",
+    "Extraction": "extract_application",
     "Validation": "validate",
 }
 """The function an example calls for a value of the type."""

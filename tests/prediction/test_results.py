@@ -20,10 +20,13 @@ MODEL = """model m {
   kernel main { execute [n] { flops [2] loads [8] from x } }
 }"""
 
+PROGRAM = Path(__file__).parents[1] / "extract" / "applications" / "atoms.c"
+
 VERBS: dict[str, Callable[[Any, Any], Any]] = {
     "advise": lambda app, machine: aspenpy.advise(app, machine, advice=aspenpy.AdviceOptions(wanted=("cores=1..2",))),
     "compare": lambda app, machine: aspenpy.compare(app, [machine, aspenpy.load_machine("haswell")]),
     "energy": aspenpy.energy,
+    "extract_application": lambda app, machine: aspenpy.extract_application(PROGRAM),
     "fit": lambda app, machine: aspenpy.fit(app, [{"flops": 30}, {"flops": 60}], vary=["n"]),
     "load_application": lambda app, machine: app,
     "load_machine": lambda app, machine: machine,
