@@ -192,18 +192,19 @@ class Memory(Places):
         self.scope.memory = self.scope.memory.where(lambda place, value: not self._is_touched(place, value, stored))
 
     def _is_touched(self, place: DataKey, value: Known, stored: set[str]) -> bool:
-        if isinstance(value, Real):  # stores of real numbers are not among those that are listed
-            return True
+        member = self.member(place)
+        if isinstance(value, Real) and (value.number is None or member is None):
+            return True  # stores of real numbers are listed for members alone
         array = self.names.arrays.get(place[0])
         if array is None:
             name = place[0].rpartition(":")[2]
             return name in stored or (name == f"{WHOLE}.size" and any(other.endswith(".size") for other in stored))
-        if (member := self.member(place)) is not None:
+        if member is not None:
             return f"={member}" in stored
         if "*" in stored or stored & set(re.findall(r"\w+", self._called(value))):
             return True
-        member = self.names.called.get(place)
-        return bool({array.name, array.key.rsplit("->", 1)[-1], member} & stored)
+        called = self.names.called.get(place)
+        return bool({array.name, array.key.rsplit("->", 1)[-1], called} & stored)
 
     def _called(self, value: Known) -> str:
         if isinstance(value, Place):
