@@ -51,7 +51,7 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         _MACHINE, "nodes.md#against-sixteen-kernels-on-the-machine-at-hand", ("kernels",)),
     StatedError(
         "PolyBench from its C source", "runtime", "a shared host of 2 cores", 0.08, None, ((49 / 52, 0.40),), 1.6, 52,
-        _MACHINE, "probe.md#how-near-predictions-come"),
+        _MACHINE, "probe.md#how-close-predictions-are"),
     StatedError(
         "11 kernels of LULESH", "runtime", "Ice Lake, LIKWID", 0.043, None, (), 0.34, 891,
         "cycles and bytes of each kernel, on odd numbers of threads", "nodes.md#against-lulesh-on-an-ice-lake-socket"),

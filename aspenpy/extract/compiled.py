@@ -54,7 +54,7 @@ def compiled(source: str, program: str = "") -> Compiled:
     found = _of_flags(_recorded(program)) if program else None
     if found is not None:
         return Compiled(found, f"GCC's options in {program}")
-    return Compiled(USUAL, "nothing says how the program was compiled")
+    return Compiled(USUAL, "neither compile_commands.json nor the program states its options")
 
 
 def _of_flags(flags: Sequence[str]) -> Level | None:

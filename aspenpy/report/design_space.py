@@ -97,7 +97,7 @@ def _extrapolated(space: DesignSpace) -> list[str]:
     if not beyond:
         return []
     told = ", ".join(f"{name} {value}" for name, value in beyond.items())
-    return [f"Extrapolated: nobody says that this machine can be had with {told}; --vary gives another range."]
+    return [f"Extrapolated: {told} may not be available for this machine; --vary gives another range."]
 
 
 def _better(component: str, value: float, base: float) -> bool:

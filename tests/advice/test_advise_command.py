@@ -63,7 +63,7 @@ def test_ranges_that_cannot_be(capsys: pytest.CaptureFixture[str], vary: str, me
         ),
         (
             ["decide", "comd", "--machine", "haswell", "--budget", "energy=10J,time=1s"],
-            "no configuration keeps to the budget: where the excess is least, the energy is",
+            "no configuration stays within the budget: where the excess is least, the energy is",
         ),
         (["decide", "comd", "--machine", "haswell", "--budget", "money=10"], "and `haswell` states no cost"),
         (["stream", "--machine", "haswell", "--levels", "1"], "--levels: a range has at least two values"),

@@ -39,7 +39,7 @@ def test_refused_without_a_traceback(line: str, capsys: pytest.CaptureFixture[st
         "too large",
         "does not fit into double precision",
         "no finite number",
-        "no number that fits into double precision",
+        "is not a number in the range of double precision",
         "is an array",
         "an array stands where a number is needed",
         "ame too long",

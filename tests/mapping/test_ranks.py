@@ -109,7 +109,7 @@ def test_ranks_fill_a_node_before_the_next(tmp_path: Path, distribution: str, sh
         ({"ranks_on": "hbm"}, "no `hbm` with cores"),
         ({"ranks_on": "sokcet"}, "did you mean `socket`?"),
         ({"distribution": "compcat"}, "did you mean `compact`?"),
-        ({"set": {"width": 0}}, "there must be some"),
+        ({"set": {"width": 0}}, "it must be positive"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, machine: aspenpy.Machine, options: dict[str, object], says: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy.advice.alternatives import MEMORIES
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
@@ -393,4 +394,5 @@ def test_every_part_is_in_use() -> None:
     included = {
         name for path in FOLDER.rglob("*.aspen") for name in re.findall(r"^include parts/(\S+)", path.read_text(), re.M)
     }
+    included |= {f"memories/{name}.aspen" for name in MEMORIES}  # what `advise` varies
     assert included == {path.relative_to(FOLDER / "parts").as_posix() for path in PARTS}

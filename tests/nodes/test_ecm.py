@@ -234,9 +234,9 @@ def test_explain_and_profile_show_it(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_without_patterns_there_is_nothing_to_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "stream", "--machine", "simple", "--ecm"]) == 2
-    assert "how it touches its data" in capsys.readouterr().err
+    assert "has an access pattern" in capsys.readouterr().err
     plain = "model m { kernel main { execute { loads [1e6] } } }"
     found = predict(*models(plain, SANDY_BRIDGE))
-    with pytest.raises(aspenpy.AspenError, match="how it touches its data"):
+    with pytest.raises(aspenpy.AspenError, match="has an access pattern"):
         found.ecm()
     assert "ecm" not in Profile(found).to_json()

@@ -53,7 +53,7 @@ def test_a_plain_parameter_below_zero_is_refused_alike() -> None:
     assert found[1:] == [100, 103]
     function = predict(body, declared).prepare(["n"])
     assert function(5) == 105
-    with pytest.raises(AspenError, match="an amount must not be negative"):
+    with pytest.raises(AspenError, match="it must not be negative"):
         function(-5)
 
 

@@ -161,7 +161,7 @@ def test_the_picture_of_pairs_has_the_numbers_of_the_data(written: dict[str, str
         names = [row["components"][0] for row in singles]
         largest = max(row["sensitivity"] for row in effects.values())
         percents = [f"{100 * effects[frozenset((a, b))]['sensitivity'] / largest:.0f}" for a in names for b in names]
-        heading = f"{metric}: % of the largest sensitivity"
+        heading = f"{metric}: % of largest sensitivity"
         before = drawn[: drawn.index(heading)].split()
         assert before[-len(percents) :] == percents
 
