@@ -45,8 +45,10 @@ class Point(Record):
 
 
 class Site(Record):
-    """Where a parameter stands: the loops around it, conditions that are known there, the loop whose share it is."""
+    """Where a parameter stands: what is counted there, the loops around it, conditions that are known there, the loop
+    whose share it is."""
 
+    span: Span | None
     nests: tuple[Nest, ...]
     guards: tuple[Guard, ...] = ()
     nest: Nest | None = None
@@ -98,7 +100,7 @@ class Filling:
         self.holes, self.resolved, self.runs = holes, resolved, runs
         self.macros = {graph.symbol(macro.name, "size"): macro.value for macro in program.macros}
         self.by_name = {hole.name: symbol for symbol, hole in holes.items()}
-        self.sites: dict[Expr, Site] = {}
+        self.sites: dict[Expr, list[Site]] = {}
         self.loops: list[Nest] = []
         self.logarithmic = {span for function in program.functions for span in _halving(function.body)}
 
@@ -108,17 +110,19 @@ class Filling:
             if isinstance(item, Nest):
                 self.loops.append(item)
                 if item.share is not None:
-                    self._stands(item.share, Site(nests, (), item))
+                    self._stands(item.share, Site(item.span, nests, (), item))
                 if len(item.bounds) == 1:
-                    self._stands(item.bounds[0], Site(nests))
+                    self._stands(item.bounds[0], Site(item.span, nests))
             elif isinstance(item, Choice) and item.share is not None:
-                self._stands(item.share, Site(nests, item.guards))
+                self._stands(item.share, Site(item.span, nests, item.guards))
 
     def _stands(self, value: Value, site: Site) -> None:
         for symbol in v.symbols(value):
             hole = self.holes.get(symbol)
             if hole is not None and v.same(value, v.of_expression(symbol)):
-                self.sites.setdefault(symbol, site)
+                sites = self.sites.setdefault(symbol, [])
+                if all(site.span != other.span for other in sites):  # a line is counted for all copies of a function
+                    sites.append(site)
 
     def filled(self) -> dict[Expr, Fit]:
         """A formula for each hole that the runs say something of."""
@@ -160,17 +164,19 @@ class Filling:
 
     def _values(self, point: Point, known: dict[Expr, float]) -> dict[Expr, float]:
         found = {symbol: value for symbol, value in known.items() if symbol in self.holes}
-        for symbol, site in self.sites.items():
-            hole = self.holes[symbol]
-            ran = point.ran.get(hole.span) if hole.span is not None else None
-            if ran is None or not ran.entered:
-                continue
-            case = re.match(r"how often case (\d+) of", hole.meaning)
-            share = ran.passes[int(case[1]) - 1 if case else 0] / ran.entered
-            value = share / whole if (whole := self._whole(site, known)) else None
-            if value is not None:
-                found[symbol] = value
+        for symbol, sites in self.sites.items():
+            counted = [counts for site in sites if (counts := self._counts(self.holes[symbol], site, point, known))]
+            if counted and (whole := sum(entered for _, entered in counted)):
+                found[symbol] = sum(passes for passes, _ in counted) / whole
         return found
+
+    def _counts(self, hole: Hole, site: Site, point: Point, known: Mapping[Expr, float]) -> tuple[float, float] | None:
+        """How often what a parameter says happened at one of its sites, and how often it could have."""
+        ran = point.ran.get(site.span) if site.span is not None else None
+        if ran is None or not ran.entered or not (whole := self._whole(site, known)):
+            return None
+        case = re.match(r"how often case (\d+) of", hole.meaning)
+        return ran.passes[int(case[1]) - 1 if case else 0], ran.entered * whole
 
     def _whole(self, site: Site, known: Mapping[Expr, float]) -> float | None:
         """What the measured quotient is a part of: the passes that a loop might make, the times that known conditions
@@ -196,16 +202,18 @@ class Filling:
         """What a quantity may depend on. A part of something falls with a size at most. Passes grow with as many powers
         as there are loops in one another, with the logarithm where a loop halves something."""
         sizes = list(self.runs[0].sizes)
-        site, hole = self.sites.get(symbol), self.holes[symbol]
-        if site is None:
+        sites = self.sites.get(symbol)
+        if not sites:
             exponents: tuple[int, ...] = (1, 2, 3)
-        elif site.nest is not None or hole.span not in {nest.span for nest in self.loops}:
+            return [Term(size, exponent) for exponent in exponents for size in sizes]
+        spans = {site.span for site in sites if site.nest is None}
+        loops = [nest for nest in self.loops if nest.span in spans]
+        if not loops:
             exponents = (-1,)
+        elif any(nest.span in self.logarithmic for nest in loops):
+            return [Term(size, None) for size in sizes]
         else:
-            loops = [nest for nest in self.loops if nest.span == hole.span]
-            if hole.span in self.logarithmic:
-                return [Term(size, None) for size in sizes]
-            exponents = (*range(1, 1 + max(map(height, loops), default=1)), -1)
+            exponents = (*range(1, 1 + max(map(height, loops))), -1)
         return [Term(size, exponent) for exponent in exponents for size in sizes]
 
 

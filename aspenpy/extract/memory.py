@@ -13,7 +13,7 @@ from aspenpy.extract.assigned import Changes
 from aspenpy.extract.costs import Access, Place
 from aspenpy.extract.known_functions import KNOWN
 from aspenpy.extract.places import WHOLE, Places, Target
-from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Real, single
+from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Read, Real, single
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
@@ -79,6 +79,7 @@ class Memory(Places):
         if type.kind == "real":
             return known if isinstance(known, Real) else Real({("load", place): ()})
         if known is not None:
+            self._points(known, node)
             return known
         if type.kind == "pointer":
             of = type.of or type
@@ -89,18 +90,27 @@ class Memory(Places):
             )
             row = None if offset is None else self.names.unknown(self.text(node), node.span, tuple(v.counters(offset)))
             found: Known = Place(inner.key, ZERO if constant_place else row)
+            self._points(found, node)
         elif type.kind == "integer":
             steady = self._is_steady(array, there.name, offset)
             found = self.unknown(self.text(node), node.span, steady)
             (symbol,) = v.symbols(found)
             if offset is not None:
                 self.names.origins[symbol] = (array, ("any", v.key(_anywhere(offset))))
+                own = _member_of(node) or self.names.pointing.get(array, array)
+                name = there.name or self.names.arrays[array].name
+                self.names.read[symbol] = Read(own, name, self.text(node), offset)
         else:
             return None
         if offset is not None:
             self.scope.memory[place] = found
             self.names.called.setdefault(place, there.name)
         return found
+
+    def _points(self, value: Known, node: r.Expression) -> None:
+        """Takes down which member of a structure type points at an array."""
+        if isinstance(value, Place) and (member := _member_of(node)) is not None:
+            self.names.pointing.setdefault(value.array, member)
 
     def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
         """Whether a place holds the same whole number in all passes of the loops under way: its address stays, and
@@ -221,3 +231,10 @@ def _anywhere(offset: Value) -> Value:
         return v.replaced(offset, dict.fromkeys(vary, atom(ANY)))
     except TooLong:
         return ZERO
+
+
+def _member_of(node: r.Expression) -> str | None:
+    """The member of a structure type that something is, or is an element of."""
+    while isinstance(node, r.Element | r.Conversion):
+        node = node.base if isinstance(node, r.Element) else node.operand
+    return f"{node.base.type.name}.{node.name}" if isinstance(node, r.Field) and node.base.type.name else None

@@ -173,7 +173,10 @@ class Model:
         text, span = self.names.unknowns.get(symbol, ("value", None))
         origin = self.names.origins.get(symbol)
         if origin is not None:
-            origin = (self.names.canonical(origin[0], self.same), origin[1])
+            array, read = self.names.canonical(origin[0], self.same), self.names.read[symbol]
+            if array in self.roots:  # arguments of one name and type are taken to be one structure
+                array = f"{self.names.arrays[array].name} {read.array}" if "." in read.array else array
+            origin = (array, origin[1])
         return self.names.parameter(symbol, text, span, origin=origin)
 
 

@@ -60,6 +60,16 @@ _NUMBER = Monomial()
 MOST_PATHS = 48
 
 
+class Read(Record):
+    """A whole number that is read: the `array` or member of a structure type that it is an element of, what the source
+    calls that and the element, and its offset in memory."""
+
+    array: str
+    name: str
+    text: str
+    offset: Value
+
+
 class Contents:
     """What lies in memory, by place: of each array in rows whose places are known distances apart."""
 
@@ -230,6 +240,8 @@ class Names:
         self.parameters: dict[Expr, Value] = {}
         self.varying: dict[Expr, tuple[Expr, ...]] = {}
         self.origins: dict[Expr, tuple[str, object]] = {}
+        self.read: dict[Expr, Read] = {}
+        self.pointing: dict[str, str] = {}  # the members of structure types that pointers to arrays were read from
         self.members: dict[tuple[str, object], Value] = {}
         self.called: dict[DataKey, str] = {}  # what is known to lie in memory, by what the source calls it
         self.fields: dict[DataKey, str] = {}  # those of them that are members of structures
@@ -241,7 +253,7 @@ class Names:
         self.inputs: dict[Expr, Value | None] = {}  # what is read when the program starts, and its default
         self.lost: dict[str, Known] = {}  # what variables were before another function got their address
         self.counts_each = False  # whether each branch has a count of its own
-        self.rows: dict[object, Value] = {}  # passes of loops that data decide, by what their bounds are read from
+        self.rows: dict[object, Value] = {}  # passes of loops that data decide, by the arrays that say them
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at
         self.conditions: dict[tuple[str, str], Value] = {}  # how often conditions hold, by function and text
         self.truths: dict[Expr, tuple[str, Value]] = {}  # what holds where a symbol is not 0: a value compared with 0

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
+
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
+from aspenpy.extract.assigned import leaves
 from aspenpy.extract.calls import Calls
 from aspenpy.extract.contexts import renamed
 from aspenpy.extract.costs import Arithmetic, Place
 from aspenpy.extract.evaluate import COMPARISONS
-from aspenpy.extract.scope import Real, depends_on_data
+from aspenpy.extract.scope import Read, Real, depends_on_data
 from aspenpy.extract.values import ONE, TooLong, Value
 
 
@@ -39,31 +43,40 @@ class Trips(Calls):
             if not node.tested_first:
                 known = [v.plus(bound, ONE) for bound in known]
             return tuple(known), told == len(parts)
-        text, row = self.text_of_loop(node), self._read_from(found)
-        if row is None or row not in self.names.rows or not self._is_hole(self.names.rows[row]):
-            meaning = f"passes of {text}, which depend on the program's data"
-            passes = self.hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0)
-            if row is None:
-                return (passes,), True
-            self.names.rows[row] = passes
-        return (self.names.rows[row],), True
+        is_whole = len(parts) == 1 and node.tested_first and not leaves(node.body)
+        shared = self._shared(found, node) if is_whole else None
+        if shared is not None:
+            return (shared,), True
+        meaning = f"passes of {self.text_of_loop(node)}, which depend on the program's data"
+        return (self.hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0),), True
+
+    def _shared(self, bounds: list[Value], node: r.Loop) -> Value | None:
+        """The passes of all loops whose bounds are elements of the same arrays; None where each has its own."""
+        symbols = v.in_order(v.symbols(bounds[0])) if len(bounds) == 1 else []
+        read = {symbol: self.names.read.get(symbol) for symbol in symbols if depends_on_data(atom(symbol))}
+        known = {symbol: one for symbol, one in read.items() if one is not None}
+        if len(known) < len(read) or not known:
+            return None
+        row = self._row(bounds[0], known)
+        if row not in self.names.rows or not self._is_hole(self.names.rows[row]):
+            what, told = _told(bounds[0], known) or ("passes", f"mean passes of {self.text_of_loop(node)}")
+            name = next(reversed(known.values())).name
+            self.names.rows[row] = self.names.hole(f"{name}_{what}", told, ONE, node.span, 0)
+        return self.names.rows[row]
 
     def _is_hole(self, bound: Value) -> bool:
         return any(symbol in self.names.holes for symbol in v.symbols(bound))
 
-    def _read_from(self, bounds: list[Value]) -> object:
-        """What a number of passes is read from, as the difference of two elements of an array; None where each loop
-        has a count of its own, or that is unknown."""
-        symbols = v.symbols(bounds[0]) if len(bounds) == 1 else set()
-        read = {symbol for symbol in symbols if depends_on_data(atom(symbol))}
-        if self.names.counts_each or not read or not read <= self.names.origins.keys():
-            return None
+    def _row(self, bound: Value, read: Mapping[Expr, Read]) -> object:
+        """A number of passes without the place at which its arrays are read: by which of them, and how far apart."""
         arrays = {own: array for array, own in self.inherited.items()}
-        origins: dict[Expr, Value] = {}
-        for symbol in read:
-            array, place = self.names.origins[symbol]
-            origins[symbol] = atom(graph.symbol(f"{renamed(array, arrays)} {place}", "origin"))
-        return v.key(v.replaced(bounds[0], origins))
+        first: dict[str, Value] = {}
+        given: dict[Expr, Value] = {}
+        for symbol, one in read.items():
+            array = renamed(one.array, arrays)
+            apart = v.minus(one.offset, first.setdefault(array, one.offset))
+            given[symbol] = atom(graph.symbol(f"{array} {v.number(apart)}", "array"))
+        return v.key(v.replaced(bound, given))
 
     def _bound(self, node: r.Expression, counter: Expr) -> list[Value]:
         """The passes before one part of a condition fails for the first time."""
@@ -88,6 +101,16 @@ class Trips(Calls):
         if left is None or right is None or isinstance(left, Real | Place) or isinstance(right, Real | Place):
             return []
         return _first_failure(node.operator, left, right, counter)
+
+
+def _told(bound: Value, read: Mapping[Expr, Read]) -> tuple[str, str] | None:
+    """What a number of passes is, where it is an element or the difference of two."""
+    if len(read) == 1 and v.same(bound, atom(next(iter(read)))):
+        return "mean", f"mean of `{next(iter(read.values())).text}`"
+    for (one, start), (two, end) in itertools.permutations(read.items(), 2):
+        if v.same(bound, v.minus(atom(two), atom(one))):
+            return "difference", f"mean of `{end.text} - {start.text}`"
+    return None
 
 
 def _conjuncts(node: r.Expression) -> list[r.Expression]:

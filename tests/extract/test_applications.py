@@ -41,7 +41,7 @@ def hydro() -> Extraction:
 def operations(found: Extraction, edge: int, folder: Path) -> Counter[str]:
     """Those of the whole run, where what the source does not say is set: means of regions and of corners by node."""
     elements, nodes = edge**3, (edge + 1) ** 3
-    settings: dict[str, object] = {"IntegrateStress_i_passes": f"{8 * elements}/{nodes}"}
+    settings: dict[str, object] = {"m_nodeElemStart_difference": f"{8 * elements}/{nodes}"}
     settings["mesh_regElemSize_r"] = elements // REGIONS
     settings |= SHARES | {"edge": edge, "regions": REGIONS, "steps": STEPS, "cbrt_flops": 0}
     return traced(found, settings, folder)
@@ -73,13 +73,12 @@ def test_few_parameters_are_left_to_a_person(hydro: Extraction) -> None:
 ROW = "178/60"  # mean entries of a row of a tridiagonal matrix with 60 rows
 SMALL: dict[str, tuple[dict[str, object], dict[str, int]]] = {
     "sparse.cc": (
-        {"Fill_j_passes": ROW, "Multiply_j_passes": ROW, "Smooth_j_passes": ROW} | {"w_size": 60, "a_size": 60},
+        {"Fill_j_passes": ROW, "start_difference": ROW} | {"w_size": 60, "a_size": 60},
         {"multiply dp": 11578, "add dp": 9778, "divide dp": 1219},
     ),
     "atoms.c": (
         {
-            "force_ii_passes": 4,
-            "force_jj_passes": 4,
+            "atoms_mean": 4,
             "force_branch": "1/36",
         },
         {"multiply dp": 192016, "add dp": 345600, "divide dp": 1536},

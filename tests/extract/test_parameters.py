@@ -216,6 +216,41 @@ def test_conditions_on_the_same_data_share_a_parameter(tmp_path: Path) -> None:
     assert counts["multiply dp"] == pytest.approx(50 * 4 / 5, abs=1)
 
 
+ROWS = """
+typedef struct { int n; int *ptr, *col; double *val; } Csr;
+typedef struct { int count; int *numneigh, **neigh; } List;
+void spmv(const Csr *A, const double *x, double *y) {
+  for (int i = 0; i < A->n; i++) for (int k = A->ptr[i]; k < A->ptr[i + 1]; k++) y[i] += A->val[k] * x[A->col[k]];
+}
+void diagonal(const Csr *A, double *d) {
+  const int *start = A->ptr;
+  for (int i = 0; i < A->n; i++) for (int k = start[i]; k < start[i + 1]; ++k) if (A->col[k] == i) d[i] = A->val[k];
+}
+void upper(const Csr *A, double *d) {
+  for (int i = 0; i < A->n; i++) for (int k = A->ptr[i] + 1; k < A->ptr[i + 1]; ++k) d[i] += A->val[k];
+}
+void find(const Csr *A, int j, int *at) {
+  for (int i = 0; i < A->n; i++) for (int k = A->ptr[i]; k < A->ptr[i + 1]; ++k) if (A->col[k] == j) { *at = k; break; }
+}
+void pairs(List *list, double *f) {
+  for (int i = 0; i < list->count; i++) { int n = list->numneigh[i]; for (int k = 0; k < n; k++) f[i] += 0.5; }
+  for (int i = 0; i < list->count; i++) for (int k = 0; k < list->numneigh[i]; k++) f[list->neigh[i][k]] *= 0.5;
+}
+"""
+
+
+def test_loops_with_bounds_of_one_array_share_a_parameter(tmp_path: Path) -> None:
+    found = extracted(tmp_path, ROWS, ".c")
+    names = [hole.name for hole in found.holes if hole.is_left() and not hole.name.endswith("_bytes")]
+    assert {"ptr_difference", "numneigh_mean", "A_n", "list_count"} <= set(names)
+    passes = [name for name in names if name.endswith("_passes")]
+    assert passes == ["ptr_passes", "find_k_passes"]  # one less than a row, and up to where something is found
+    assert "mean of `A->ptr[i + 1] - A->ptr[i]`" in found.text
+    assert "mean of `list->numneigh[i]`" in found.text
+    counts = operations(found, ptr_difference=5, numneigh_mean=7, A_n=10, list_count=20)
+    assert counts["multiply dp"] == 10 * 5 + 20 * 7
+
+
 def operations(found: Extraction, **settings: object) -> Counter[str]:
     """Operations and words of a run, from the steps of its trace."""
     model = aspenpy.load_application(found.text)

@@ -57,7 +57,7 @@ def values(found: Extraction) -> dict[str, str]:
 
 
 BY_HAND = {
-    "main_j_passes": "3",
+    "start_difference": "3",
     "main_branch": "0.25",  # of the hundred for which the first part holds
     "main_i_share": "1",
     "main_branch_2": "0.75",
@@ -109,6 +109,42 @@ def test_a_poor_fit_is_told(tmp_path: Path) -> None:
     found = run(tmp_path, "./a.out {n}", {"n": [7, 9, 14, 20, 30]}, text)
     (told,) = [item for item in found.diagnostics if item.code == "poor-fit"]
     assert "fits what was counted within" in told.message
+
+
+ROWS = """#include <stdlib.h>
+typedef struct { int n, *ptr, *degree; } Graph;
+static double all(const Graph *g) {
+  double s = 0;
+  for (int i = 0; i < g->n; i++) for (int k = g->ptr[i]; k < g->ptr[i + 1]; k++) s += 1.5;
+  return s;
+}
+static double odd(const Graph *g) {
+  double s = 0;
+  const int *ptr = g->ptr;
+  for (int i = 1; i < g->n; i += 2) {
+    const int end = ptr[i + 1];
+    for (int k = ptr[i]; k < end; k++) s *= 1.5;
+  }
+  for (int i = 0; i < g->n; i++) {
+    int d = g->degree[i];
+    for (int k = 0; k < d; k++) s *= 1.5;
+  }
+  return s;
+}
+int main(int argc, char **argv) {
+  Graph g = {atoi(argv[1]), malloc(8000), malloc(8000)};
+  g.ptr[0] = 0;
+  for (int i = 0; i < g.n; i++) { g.degree[i] = i % 5; g.ptr[i + 1] = g.ptr[i] + 2 + 4 * (i % 2); }
+  return all(&g) + all(&g) + odd(&g) < 0;
+}
+"""
+
+
+def test_loops_over_elements_of_one_array_share_their_mean(tmp_path: Path) -> None:
+    found = values(run(tmp_path, "./a.out {n}", {"n": [200, 400]}, ROWS))
+    assert not [name for name in found if name.endswith("_passes")]
+    assert float(found["ptr_difference"]) == pytest.approx((2 * 400 * 4 + 200 * 6) / (2 * 400 + 200), rel=1e-3)
+    assert found["degree_mean"] == "2"
 
 
 CPP = """#include <vector>
