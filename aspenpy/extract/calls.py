@@ -50,6 +50,7 @@ class Calls(Conditions):
         self.trials = 0  # walks under way that only ask what is known behind them
         self.calling: list[int] = []  # where the calls stand that are under way
         self.returned: list[Known] = []
+        self.ending: frozenset[str] = frozenset()  # functions that never return
         self.sites: Mapping[str, int] = {}  # from how many places functions are called
 
     def macro(self, name: str) -> Expr:
@@ -69,6 +70,8 @@ class Calls(Conditions):
         return self.names.hole(f"{function}_{what}", meaning, value, span, low, rule)
 
     def call(self, node: r.Call) -> Known:
+        if node.key in self.ending:
+            return self._unknown(node)
         function = self.functions.get(node.key)
         if function is not None:
             return self._entered(node, function)

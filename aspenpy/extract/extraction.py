@@ -27,6 +27,7 @@ from aspenpy.extract.exposed import exposed
 from aspenpy.extract.filling import Filling, Over, points
 from aspenpy.extract.fit import shown
 from aspenpy.extract.front_end import Reading
+from aspenpy.extract.guesses import endings
 from aspenpy.extract.influence import BY_INFLUENCE, LITTLE, Influence
 from aspenpy.extract.macros import named
 from aspenpy.extract.pragmas import assumed
@@ -51,6 +52,9 @@ NO_SIZES: Over = {}
 
 POOR = 0.1
 """The relative error of a fit from which on a warning tells it."""
+
+OF_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C")
+"""How the names of files end that are no headers, also where one includes another."""
 
 BY_PRAGMA = "by its pragma"
 """The rule for a parameter that a pragma of COMPASS gives a value."""
@@ -178,6 +182,7 @@ class _Extractor:
         self.effects = effects(self.functions)
         self.references = returned(self.functions)
         self.exposed = exposed(self.functions, self.references)
+        self.ending = endings(self.program)
         bodies = (function.body for function in self.program.functions)
         self.sites = Counter(node.key for body in bodies for node in every(body) if isinstance(node, r.Call))
         self.writer = Writer(self.names, options)
@@ -261,7 +266,13 @@ class _Extractor:
         if main:
             return main
         called = {call for function in functions for call in self.calls[function.key] if call != function.key}
-        return [function for function in functions if function.key not in called] or list(functions)
+        roots = [function for function in functions if function.key not in called] or list(functions)
+        return [root for root in roots if not self._is_of_header(root)] or roots
+
+    def _is_of_header(self, function: r.Function) -> bool:
+        """Whether a function stands in a header that the file includes, where its own functions do not call it."""
+        source = None if function.span is None else function.span.source
+        return source is not None and source is not self.program.source and not source.name.endswith(OF_SOURCES)
 
     def _bind(self, roots: list[r.Function]) -> None:
         """Callers first, so that what they pass on is known."""
@@ -318,6 +329,7 @@ class _Extractor:
             walker.effects = self.effects
             walker.references = self.references
             walker.exposed = self.exposed
+            walker.ending = self.ending
             walker.sites = self.sites
             try:
                 profile = walker.profile(function, known)

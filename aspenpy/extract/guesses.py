@@ -7,7 +7,7 @@ Dempster and Shafer's rule, as there (section 3.2). A way that ends the program 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from fractions import Fraction
 
 from aspenpy.extract import records as r
@@ -24,20 +24,34 @@ ENDING = frozenset("exit _exit _Exit quick_exit abort __assert_fail terminate th
 PRINTING = frozenset("printf fprintf puts putchar fputs perror operator<<".split())
 
 
-def is_failure(node: r.Statement | None) -> bool:
-    """Whether a way ends the program: what is never taken in a run that counts."""
+def is_failure(node: r.Statement | None, ending: Set[str] = frozenset()) -> bool:
+    """Whether a way ends the program: what is never taken in a run that counts. `ending` are the keys of the program's
+    functions that never return."""
     if isinstance(node, r.Block):
-        return any(map(is_failure, node.statements))
+        return any(is_failure(inner, ending) for inner in node.statements)
     if isinstance(node, r.Branch):
-        return is_failure(node.then) and is_failure(node.otherwise)
+        return is_failure(node.then, ending) and is_failure(node.otherwise, ending)
     value = node.value if isinstance(node, r.Evaluation) else None
-    return isinstance(value, r.Call) and value.name in ENDING
+    return isinstance(value, r.Call) and (value.name in ENDING or value.key in ending)
+
+
+def endings(program: r.Program) -> frozenset[str]:
+    """The functions of a program that never return: those that say so, and those that always call such."""
+    found, before = set(program.ending), -1
+    while len(found) > before:
+        before = len(found)
+        found |= {function.key for function in program.functions if _always_ends(function, found)}
+    return frozenset(found)
+
+
+def _always_ends(function: r.Function, ending: Set[str]) -> bool:
+    """Whether a function ends the program wherever it is not left before."""
+    may_return = any(isinstance(part, r.Jump) and part.kind == "return" for part in every(function.body))
+    return function.name != "main" and not may_return and is_failure(function.body, ending)
 
 
 def guess(node: r.Branch) -> Fraction:
-    """How often the condition of a branch holds."""
-    if is_failure(node.then) or is_failure(node.otherwise):
-        return Fraction(int(is_failure(node.otherwise)))
+    """How often the condition of a branch on data holds."""
     result = HALF
     for rate in _rates(node):
         result = result * rate / (result * rate + (1 - result) * (1 - rate))

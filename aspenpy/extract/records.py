@@ -240,9 +240,11 @@ class Macro(Record):
 
 
 class Program(Record):
-    """The functions with bodies and the global variables of the files that a user wrote."""
+    """The functions with bodies and the global variables of the files that a user wrote; the keys of functions that are
+    declared never to return."""
 
     source: Source
     functions: tuple[Function, ...]
     globals: tuple[Declaration, ...]
     macros: tuple[Macro, ...]
+    ending: frozenset[str] = frozenset()

@@ -43,7 +43,11 @@ class Tree(Statements):
                 waiting += reversed(self._children(cursor))
         functions += self._instances()
         return r.Program(
-            self.reading.text.source, (*functions, *self.made.values()), tuple(globals_), tuple(self.used.values())
+            self.reading.text.source,
+            (*functions, *self.made.values()),
+            tuple(globals_),
+            tuple(self.used.values()),
+            frozenset(self.ending),
         )
 
     def _instances(self) -> Iterator[r.Function]:

@@ -30,6 +30,8 @@ FUNCTIONS = frozenset("FUNCTION_DECL CXX_METHOD CONSTRUCTOR DESTRUCTOR CONVERSIO
 
 NULL = r.Type("pointer", 8, VOID)
 
+_NEVER_RETURNS = re.compile(r"\bno_?return\b|\b_Noreturn\b", re.IGNORECASE)
+
 MOST_DEPTH = 200
 """How deeply expressions and statements may be nested; what lies deeper is unknown."""
 
@@ -356,6 +358,8 @@ class Expressions(Types):
         if target is None or target.kind.name not in FUNCTIONS:
             return self._unresolved(cursor, arguments, type, span)
         kind, name = target.kind.name, target.spelling
+        if self._never_returns(target):
+            self.ending.add(target.get_usr())
         if kind == "CONSTRUCTOR":
             return self._constructed(cursor, arguments, type, span)
         children = [child for child in self._children(cursor) if child.kind.is_expression()]
@@ -374,6 +378,16 @@ class Expressions(Types):
         if template is not None and template.get_usr():
             return r.Call(self._instantiated(target, template), name, tuple(arguments), type, span)
         return r.Call(target.get_usr(), name, tuple(arguments), type, span)
+
+    def _never_returns(self, target: Any) -> bool:
+        """Whether a function is declared `noreturn`; libclang has no kind of cursor for that attribute."""
+        place = target.hash
+        if place not in self._returning:
+            declared = [child for child in target.get_children() if child.kind.name == "UNEXPOSED_ATTR"]
+            spans = [self.reading.span(child) for child in declared]
+            words = [target.type.spelling, *(span.text() for span in spans if span is not None)]
+            self._returning[place] = not any(_NEVER_RETURNS.search(word) for word in words)
+        return not self._returning[place]
 
     def _instantiated(self, target: Any, template: Any) -> str:
         """The key of the function that a template becomes in a call; it is read later."""

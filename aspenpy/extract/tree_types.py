@@ -43,11 +43,13 @@ class Types:
         self.diagnostics: list[Diagnostic] = []
         self.used: dict[str, r.Macro] = {}
         self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
+        self.ending: set[str] = set()  # functions that are called and never return, by what they are declared
         self.instance = NO_INSTANCE  # of the template that is read
         self.instances: dict[str, tuple[Any, Instance]] = {}  # those that are called
         self._types: dict[str, r.Type] = {}
         self._seen: dict[tuple[int, int], r.Type] = {}  # by libclang's address of a type
         self._variables: dict[tuple[int, int], r.Variable] = {}  # by that of a declaration
+        self._returning: dict[int, bool] = {}
         self._depth = 0
 
     def expression(self, cursor: Any) -> r.Expression:

@@ -228,7 +228,7 @@ class Walker(Loops):
             return
         jump = ends(node.then)
         share: Value | None = None
-        failure = [is_failure(node.then), is_failure(node.otherwise)]
+        failure = [is_failure(side, self.ending) for side in (node.then, node.otherwise)]
         if failure[0] != failure[1]:
             told = f"`{self.text(node.condition)}` is taken {'never' if failure[0] else 'always'} to hold"
             self.notes |= {} if self.trials else {told: node.span}
@@ -292,11 +292,17 @@ class Walker(Loops):
     def _switch(self, node: r.Switch) -> None:
         self.value(node.subject)
         before = self.scope
-        sides = [self._side(case, before) for case in node.cases]
-        count = len(sides) + (not node.exhaustive)
+        failing = [is_failure(case, self.ending) for case in node.cases]
+        sides = [
+            ([], before.copy()) if fails else self._side(case, before)
+            for case, fails in zip(node.cases, failing, strict=True)
+        ]
+        count = len(sides) - sum(failing) + (not node.exhaustive)
         is_computed = any(_is_work(item) for items, _ in sides for item in items)
         for place, (items, scope) in enumerate(sides):
-            if items and not is_computed:
+            if count == 1:  # all others end the program
+                self.out += items
+            elif items and not is_computed:
                 self.out.append(Choice((), constant(Fraction(1, count)), items, [], node.span))
             elif items:
                 share = self.hole(

@@ -17,7 +17,18 @@ UNITS = r"""seconds|joules|watts|\bB\b|bytes|flop|lines|\bunit\b|share|shares|0 
     |standard\ error|intensity|number|rate|whole\ numbers?|array|sizes"""
 """What a number is in."""
 
-MODELS = {"load_application", "load_machine", "parse", "format", "check", "mpi", "optimise", "fit", "advise", "extract_application"}
+MODELS = {
+    "load_application",
+    "load_machine",
+    "parse",
+    "format",
+    "check",
+    "mpi",
+    "optimise",
+    "fit",
+    "advise",
+    "extract_application",
+}
 """Functions whose result is a text, a model, or several quantities of whatever was asked for."""
 
 

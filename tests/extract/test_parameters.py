@@ -260,3 +260,37 @@ def operations(found: Extraction, **settings: object) -> Counter[str]:
             name = " ".join(demand.traits) if demand.resource == "flops" else demand.resource
             counts[name] += round(demand.amount)
     return counts
+
+
+ENDING = """
+#include <cstdio>
+#include <cstdlib>
+struct Error {
+  [[noreturn]] void all(const char* file, int line, const char* text);
+  __attribute__((noreturn)) static void one(const char* text);
+};
+static int length(const char* text) { int n = 0; while (text[n]) n++; return n; }
+static const char* formatted(const char* text, int value) {
+  static char out[80];
+  for (int i = 0; i < length(text); i++) out[i] = text[i] == '%' ? '0' + value : text[i];
+  return out;
+}
+static void fatal(const char* text) { if (length(text) > 80) printf("long"); printf("%s", text); exit(1); }
+void check(Error* error, double* x, int n, int kind) {
+  if (n < 3) error->all("file", 3, formatted("%", n));
+  if (n > 1000000) { printf("%s", formatted("%", n)); Error::one("many"); }
+  if (x[0] > 3.5) fatal(formatted("%", n));
+  switch (kind) {
+    case 0: for (int i = 0; i < n; i++) x[i] *= 2.5; break;
+    default: fatal(formatted("%", kind));
+  }
+}
+"""
+
+
+def test_what_only_ends_the_program_is_not_modelled(tmp_path: Path) -> None:
+    (tmp_path / "lists.h").write_text("inline int others(int* p) { int n = 0; while (p[n]) n++; return n; }\n")
+    found = extracted(tmp_path, '#include "lists.h"\n' + ENDING)
+    assert list(found.kernels) == ["check", "main"]
+    assert set(parameters(found)) == {"n"}
+    assert operations(found, n=10)["multiply dp"] == 10
