@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy
 from numpy.typing import NDArray
 
-from aspenpy.expr import draws
+from aspenpy.expr import draws, graph
 from aspenpy.expr.accuracy import (
     EXACT,
     LARGEST_IN_LOG,
@@ -49,6 +49,9 @@ FEWEST_AT_ONCE = 1 << 10
 MOST_REDONE = 500_000
 """Limit of the operations in passes that are computed again exactly, plus five a pass: two seconds of work, even with
 fractions of hundreds of digits."""
+
+MOST_SETTLED = 1 << 12
+"""Limit of the values of one step or comparison that are computed exactly; of more, the passes stay in doubt."""
 
 MOST_HELD = 1 << 25  # limit of the values held at once by nested loops: 256 MiB
 
@@ -101,6 +104,10 @@ def _spend(run: Evaluation, passes: int) -> None:
         )
 
 
+Exactly = Callable[[Expr, dict[Expr, Any]], float]
+"""An expression by the exact rules, with values of its symbols; nan where it has none."""
+
+
 class Lanes:
     """The bodies of sums over one counter for many passes at once; within another sum, `parent` is that sum's and
     `parent_lane` the lane of each pass in it."""
@@ -119,11 +126,12 @@ class Lanes:
         self.held: int = (parent.held if parent else 0) + self.size * sum(len(node.args) for node in self.inside)
         if parent and self.held > MOST_HELD:
             raise DomainError("loops within loops have too many passes to add one by one, and no closed form")
-        counter = totals[0].args[0]
+        self.counter = counter = totals[0].args[0]
         self.known: dict[Expr, Any] = {counter: numbers}
         self.grade: dict[Expr, int] = {counter: WHOLE}
         self.doubts: Array = numpy.zeros(self.size, dtype=bool)
         self.sums = Sums()
+        self.exactly: Exactly | None = parent.exactly if parent else None
 
     def result(self, total: Expr) -> tuple[Array, Array]:
         """The values of one of the bodies, and which of them are in doubt."""
@@ -156,6 +164,7 @@ class Lanes:
         if node not in self.inside:
             self.known[node], self.grade[node] = self._from_outside(node)
             return
+        before = self.doubts
         value = RULES[node.kind](self, node)
         if isinstance(value, numpy.ndarray) and value.dtype == numpy.float64:
             failed = ~numpy.isfinite(value)
@@ -163,6 +172,34 @@ class Lanes:
                 value = numpy.where(failed, numpy.nan, value)
         self.known[node] = value
         self.grade.setdefault(node, self._grade(node, value))
+        if self.parent and self.exactly and self.doubts is not before and node.kind in ("apply", "compare"):
+            self._settle_step(node, before, self.exactly)
+
+    def _settle_step(self, node: Expr, before: Array, exactly: Exactly) -> None:
+        """What rounding may have moved across a step is settled at the step: to compute a whole sum exactly takes a
+        thousand times as long."""
+        lanes = numpy.flatnonzero(self.doubts & ~before)
+        symbols = sorted(graph.free_symbols(node), key=lambda symbol: symbol.serial)
+        columns = [self.column(symbol, lanes) for symbol in symbols]
+        if not len(lanes) or any(column is None for column in columns):
+            return
+        each, inverse = numpy.unique(numpy.column_stack(columns), axis=0, return_inverse=True)
+        if len(each) > MOST_SETTLED:
+            return
+        values = numpy.array([exactly(node, dict(zip(symbols, row, strict=True))) for row in each])
+        settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))
+        if settled.dtype == bool and numpy.isnan(values).any():
+            settled = settled.astype(numpy.float64)  # a condition without a value is nan
+        settled[lanes] = values[inverse.ravel()]
+        self.known[node], self.doubts = settled, before
+
+    def column(self, symbol: Expr, lanes: Array) -> Array | None:
+        """The values of a symbol in some lanes; None where it is no counter and no column."""
+        if symbol is self.counter:
+            return numpy.asarray(self.known[symbol])[lanes]
+        if self.parent is None or self.parent_lane is None:
+            return None
+        return self.parent.column(symbol, self.parent_lane[lanes])
 
     def _grade(self, node: Expr, value: Any) -> int:
         """Sums, products, remainders and powers of whole numbers are whole while float64 holds them; what is divided by

@@ -70,6 +70,18 @@ def test_what_is_in_doubt_is_settled(name: str) -> None:
     assert found == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_step_in_doubt_within_a_sum_is_settled_at_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """27000/n cells a rank, by a cube root, of which region r has (r + 1)/66."""
+    cells = graph.power(30 * graph.power(graph.div(1, N), graph.number(1) / graph.number(3)), 3)
+    share = graph.div(cells * (COUNTER + 1), 66)
+    settled: list[str] = []
+    settle = Points._settle
+    monkeypatch.setattr(Points, "_settle", lambda self, node: (settled.append(node.kind), settle(self, node)))
+    found, expected = values(graph.summation(COUNTER, 11, ceil(share)))
+    assert found == expected
+    assert "sum" not in settled
+
+
 def test_sums_over_one_counter_share_their_passes() -> None:
     """Two sums of the same number of passes, one of them with a third in its body, are added once each."""
     count = floor(graph.div(N, 10))

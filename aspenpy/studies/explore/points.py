@@ -43,6 +43,7 @@ class Points(Lanes):
         self.grade = {symbol: WHOLE if _whole(column) else EXACT for symbol, column in columns.items()}
         self.doubts = numpy.zeros(self.size, dtype=bool)
         self.exact: dict[tuple[Any, ...], Evaluation] = {}
+        self.exactly = self._in_a_pass
 
     def _compute(self, node: Expr) -> None:
         """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
@@ -57,7 +58,7 @@ class Points(Lanes):
         symbols = [symbol for symbol in self.columns if symbol in graph.free_symbols(node)]
         rows = numpy.column_stack([self.columns[symbol][lanes] for symbol in symbols])
         each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
-        values = [self._exactly(node, dict(zip(symbols, map(plain, row), strict=True))) for row in each]
+        values = [self._at_a_point(node, dict(zip(symbols, map(plain, row), strict=True))) for row in each]
         settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))  # which may be alike on all
         if settled.dtype == bool and not numpy.isfinite(values).all():
             settled = settled.astype(numpy.float64)  # a condition without a value is nan
@@ -65,12 +66,21 @@ class Points(Lanes):
         self.known[node] = settled
         self.doubts = numpy.zeros(self.size, dtype=bool)
 
-    def _exactly(self, node: Expr, values: dict[Expr, int | float]) -> float:
-        """nan where there is none: if it is needed, it fails again and is reported."""
+    def column(self, symbol: Expr, lanes: Any) -> Any:
+        return self.columns[symbol][lanes] if symbol in self.columns else None
+
+    def _at_a_point(self, node: Expr, values: dict[Expr, int | float]) -> float:
         key = tuple(values.items())
         run = self.exact.get(key) or Evaluation(values, self.run.seed)
         if len(self.exact) < MOST_KEPT:
             self.exact[key] = run
+        return self._exactly(node, run)
+
+    def _in_a_pass(self, node: Expr, values: dict[Expr, Any]) -> float:
+        return self._exactly(node, Evaluation({name: plain(value) for name, value in values.items()}, self.run.seed))
+
+    def _exactly(self, node: Expr, run: Evaluation) -> float:
+        """nan where there is none: if it is needed, it fails again and is reported."""
         run.lanes_left = MOST_PASSES
         try:
             return _as_float(node, run.compute([node])[0])
