@@ -20,9 +20,11 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.metrics import metric, summable
+from aspenpy.cost.paths import paths_of
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import readable
+from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.explore.pareto import non_dominated
 from aspenpy.studies.explore.space import Quantity
@@ -213,7 +215,17 @@ def wanted_of(case: Case, options: ChoiceOptions) -> list[str]:
     wanted: Sequence[str] = options.wanted or [name for name in DECIDED[1:] if name in stated]
     names = {text.partition("=")[0] for text in wanted}
     nodes = machine.parameter("nodes")
-    if nodes is None or "nodes" in names or nodes.sets in case.set or problem_of(case, options.size).ranks is None:
+    if nodes is None or "nodes" in names or nodes.sets in case.set or not _joins_nodes(machine.machine, case.socket):
+        return list(wanted)
+    if problem_of(case, options.size).ranks is None:
         return list(wanted)
     most = options.nodes if nodes.high is None else min(options.nodes, int(nodes.high))
     return [f"nodes={','.join(map(str, looked_at(most)))}", *wanted]
+
+
+def _joins_nodes(machine: Machine, socket: str | None) -> bool:
+    """Whether a path joins nodes: one that is not inside of a node."""
+    return any(
+        all(outer.type != "node" for outer in (within.component, *within.parents))
+        for _, within in paths_of(machine, socket, None).places
+    )

@@ -136,6 +136,16 @@ def test_random_design_spaces_against_brute_force(block: int) -> None:
         assert [round(choice.outcome.runtime, 9) for choice in found.front] == pytest.approx(runtimes)
 
 
+def test_nodes_that_no_network_joins_are_not_tried() -> None:
+    """Ranks without messages would run on them, and take less."""
+    alone = MACHINE.replace(" interconnect [boxes] port }}", " }}").format(**PLAIN)
+    apart = Case(
+        parse("model work { param ranks = 1 kernel main { execute [ranks] { flops [1e9/ranks] } } }"), parse(alone)
+    )
+    choices = Decided(apart, Budget(), options=ChoiceOptions(("clock=1GHz",))).choices[0]
+    assert [item.component for item in choices.space.ranges] == ["clock"]
+
+
 def test_a_budget_that_cannot_be_met() -> None:
     """The least power is that of one node at 500 MHz, 40 W as at any clock; the budget is 1 W."""
     decided = Decided(case(), Budget(power=1), options=ChoiceOptions(WANTED))
