@@ -12,11 +12,12 @@ from aspenpy.advice.configurable import configurable
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.sampled import Sampled, quantities, sampled
 from aspenpy.answers.case import Case
-from aspenpy.answers.energy.cap import PowerByClock, clock_range, power_by_clock
+from aspenpy.answers.energy.cap import PowerByClock, power_by_clock
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
-from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.record import Record
 from aspenpy.studies.explore.points import Formulas
@@ -26,6 +27,7 @@ RESTRICTED = ("memory_bandwidth", "clock", "network_bandwidth")
 NOISY = (*RESTRICTED, "network_latency")
 PIECES = 10
 NOISE = 0.05  # relative standard deviation
+CAP = graph.symbol("cap", "throttled")  # watts of a socket, which the lowest clock does not keep to
 CLOCKS = 513  # at which the power is worked out; between them it is interpolated
 
 
@@ -91,35 +93,27 @@ class Throttled(Result):
         try:
             found = power_by_clock(prediction, self.space.options)
             clocks, watts = _powers(found, prediction.seed)
-            EnergyTotals(prediction.tree, self.space.options.replace(cap=float(watts[-1])))
+            waiting = self._formulas(self.space.options.replace(cap=CAP), found, CAP)
         except AspenError as error:
             self.powerless = error.diagnostics[0]
             return None
-        totals = EnergyTotals(prediction.tree, self.space.options)
-        by_clock = Formulas(
-            prediction.scope.formulas([totals.runtime, totals.energy], [found.parameter]),
-            [found.symbol],
-            prediction.seed,
+        caps = numpy.array(self.parts) * watts[-1]
+        values = self._formulas(self.space.options, found)(numpy.interp(caps, watts, clocks)[:, None])
+        below = caps < watts[0]
+        if below.any():
+            points = numpy.stack([numpy.full(below.sum(), found.lowest), caps[below]], axis=1)
+            values[:, below] = waiting(points, missing=True)
+        some = ~numpy.isnan(values[0])
+        return Restriction(
+            "power", tuple(numpy.array(self.parts)[some].tolist()), _floats(caps[some]), *_rows(values[:, some])
         )
-        rows = []
-        for part in self.parts:
-            cap = part * float(watts[-1])
-            clock = float(numpy.interp(cap, watts, clocks))
-            try:
-                at = self._waiting(cap, found.parameter) if cap < watts[0] else by_clock(numpy.array([[clock]]))[:, 0]
-            except AspenError:
-                break
-            rows.append((part, cap, *map(float, at)))
-        parts, caps, runtimes, energies = zip(*rows, strict=True)
-        return Restriction("power", parts, caps, runtimes, energies)
 
-    def _waiting(self, cap: float, clock: str) -> tuple[float, float]:
-        """Runtime and energy under a cap that the lowest clock does not keep, so that the socket waits."""
-        prediction, options = self.space.prediction, self.space.options.replace(cap=cap)
-        slower = Prediction(prediction.case.with_set({clock: clock_range(prediction)[1]}))
-        totals = EnergyTotals(slower.tree, options)
-        lasting, joules = slower.scope.values([totals.runtime, totals.energy], slower.seed)
-        return float(lasting), float(joules)
+    def _formulas(self, options: EnergyOptions, found: PowerByClock, *symbols: Expr) -> Formulas:
+        """Runtime and energy by the clock, and by the cap where it is a symbol."""
+        prediction = self.space.prediction
+        totals = EnergyTotals(prediction.tree, options)
+        exprs = prediction.scope.formulas([totals.runtime, totals.energy], [found.parameter])
+        return Formulas(exprs, [found.symbol, *symbols], prediction.seed)
 
 
 def _powers(found: PowerByClock, seed: int) -> tuple[Floats, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from aspenpy.advice.advice import Advice
@@ -19,7 +20,7 @@ ONE = {"energy": "joule", "power": "watt", "time": "second", "money": "unit of m
 LEFT = (0.9, 0.7, 0.5, 0.3)  # parts in the table; the picture has all
 
 
-def decided_blocks(advice: Advice, svg: str | None) -> list[Block]:
+def decided_blocks(advice: Advice, picture: Callable[[], str] | None) -> list[Block]:
     decided = advice.decided
     if decided is None:
         return []
@@ -51,7 +52,9 @@ def decided_blocks(advice: Advice, svg: str | None) -> list[Block]:
     ]
     blocks += [Sentence(tuple(words)) for item in decided.decisions for words in _bound(item)]
     return (
-        blocks if svg is None else [*blocks, Picture(svg, "Time and energy of these choices; the black dot is chosen.")]
+        blocks
+        if picture is None
+        else [*blocks, Picture(picture, "Time and energy of these choices; the black dot is chosen.")]
     )
 
 
@@ -78,7 +81,7 @@ def _bound(item: Decision) -> list[list[Any]]:
     ]
 
 
-def throttled_blocks(advice: Advice, svg: str | None) -> list[Block]:
+def throttled_blocks(advice: Advice, picture: Callable[[], str] | None) -> list[Block]:
     throttled = advice.throttled
     rows: list[list[Any]] = []
     for item in throttled.restrictions:
@@ -104,4 +107,4 @@ def throttled_blocks(advice: Advice, svg: str | None) -> list[Block]:
         sheet(("restricted", *(f"{share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
         Sentence(noise),
     ]
-    return blocks if svg is None else [*blocks, Picture(svg, "The runtime over what is left.")]
+    return blocks if picture is None else [*blocks, Picture(picture, "The runtime over what is left.")]

@@ -27,12 +27,16 @@ OBJECTIVES: dict[Objective, str] = {
 MOST_KERNELS_SHOWN, MOST_COMPONENTS = 12, 12
 
 
-def drawn(draw: Callable[[Any], Any], result: Any) -> str | None:
-    """A picture as SVG; None where there is nothing to draw, or nothing to draw it with."""
+def drawn(draw: Callable[[Any], Any], result: Any) -> Callable[[], str] | None:
+    """What draws a picture as SVG; None where there is nothing to draw, or nothing to draw it with."""
     from importlib.util import find_spec
 
     if result is None or find_spec("matplotlib") is None:
         return None
+    return lambda: _svg(draw, result)
+
+
+def _svg(draw: Callable[[Any], Any], result: Any) -> str:
     text = StringIO()
     with style():
         draw(result).savefig(text, format="svg", metadata={"Date": None})
@@ -125,12 +129,12 @@ def matters_blocks(advice: Advice) -> list[Block]:
         sheet(heads, rows, (1, 2, 3, 4, 5, 6)),
         *_left_out(advice),
     ]
-    svg = drawn(design_space.draw, advice.space)
+    picture = drawn(design_space.draw, advice.space)
     caption = (
         "Two components at once, in percent of the change by the pair that changes most. On the diagonal one component "
         "alone."
     )
-    return blocks if svg is None else [*blocks, Picture(svg, caption)]
+    return blocks if picture is None else [*blocks, Picture(picture, caption)]
 
 
 def _from_to(low: float, high: float) -> str:
@@ -229,5 +233,5 @@ def nodes_blocks(advice: Advice) -> list[Block]:
     )
     table = sheet(heads, rows, (3, 4, 5, 6, 7))
     blocks: list[Block] = [Section("How many nodes", "nodes"), Sentence(note), table]
-    svg = drawn(scalability.draw, advice.scaled)
-    return blocks if svg is None else [*blocks, Picture(svg, "Time over nodes; a dot is at the knee.")]
+    picture = drawn(scalability.draw, advice.scaled)
+    return blocks if picture is None else [*blocks, Picture(picture, "Time over nodes; a dot is at the knee.")]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from aspenpy.record import Record
 
@@ -63,9 +63,9 @@ class Listing(Record):
 
 
 class Picture(Record):
-    """An SVG picture, and what it shows."""
+    """What draws an SVG picture, where it is wanted, and what it shows."""
 
-    svg: str
+    draw: Callable[[], str]
     caption: str
 
 

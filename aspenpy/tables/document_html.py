@@ -106,7 +106,8 @@ def _sheet(part: Sheet, number: int) -> str:
 
 def _picture(part: Picture, number: int) -> str:
     """The names inside of an SVG are made its own: a page has several."""
-    svg = part.svg[part.svg.index("<svg") :]
+    drawn = part.draw()
+    svg = drawn[drawn.index("<svg") :]
     svg = re.sub(r'\bid="([^"]+)"', rf'id="p{number}-\1"', svg)
     svg = re.sub(r'href="#([^"]+)"', rf'href="#p{number}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#p{number}-\1)", svg)

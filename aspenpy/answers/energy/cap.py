@@ -43,7 +43,7 @@ def capped(prediction: Prediction, options: EnergyOptions = DEFAULT) -> Capped:
     AspenError where the socket declares no cap or its cores no clock, and with AEEM where no clock is low enough."""
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
     socket = where.central
-    expr = where.declared_property(CAP)[1] if options.cap is None else graph.number(options.cap)
+    expr = where.declared_property(CAP)[1] if options.cap is None else graph.coerced(options.cap)
     parameter = _clock(where)
     cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
     powers = _Powers(prediction, options, where, parameter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.record import Record
 
@@ -48,7 +49,7 @@ class EnergyOptions(Record):
     nic: NicMode = "eq3.8"
     active_cores: bool = False
     uncore: bool = False
-    cap: float | None = None
+    cap: float | Expr | None = None
     limited: bool = True
 
 
