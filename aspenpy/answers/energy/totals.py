@@ -51,11 +51,13 @@ class EnergyTotals:
     @cached_property
     def amounts(self) -> dict[Key, Expr]:
         """How much of each term's unit the run needs."""
-        return {key.term: worth for key, worth in of_kind(Needed, self._run(apart=False)).items()}
+        return {key.term: worth for key, worth in of_kind(Needed, self._together).items()}
 
     @cached_property
     def waiting(self) -> dict[str, Expr]:
         """Seconds by which a power cap makes each kernel's own blocks longer."""
+        if not of_kind(Waiting, self._together):
+            return {}
         return {key.kernel: worth for key, worth in of_kind(Waiting, self._apart).items()}
 
     @cached_property
@@ -88,6 +90,10 @@ class EnergyTotals:
             if lost:
                 joules[key] = summed(lost)
         return joules
+
+    @cached_property
+    def _together(self) -> Totals:
+        return self._run(apart=False)
 
     @cached_property
     def _apart(self) -> Totals:
