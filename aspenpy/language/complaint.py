@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from typing import Any, NoReturn
 
 from aspenpy.language.diagnostics import Related, fail, nearest
@@ -78,9 +80,33 @@ def _unit_hint(situation: Situation) -> str:
         return "numbers are decimal"
     if name in UNITS:
         return "a unit stands right behind its number, or one space behind it"
+    if situation.behind("NUMBER") and (in_bytes := _in_bytes(number, name)) is not None:
+        return in_bytes
     product = f"write `{number}*{name}` for a product"
     similar = [unit for unit in UNITS if unit.lower() == name.lower().removesuffix("s")]
     similar = similar or (get_close_matches(name, UNITS, n=1, cutoff=0.85) if len(name) > 2 else [])
     if not similar or name in tables().keywords:
         return product
     return f"`{name}` is not a unit, {' and '.join(f'`{unit}`' for unit in similar)} is; {product}"
+
+
+BITS_OF_A_BYTE = 8
+_SHORT = re.compile(r"\d{1,9}(\.\d{1,9})?")
+_COUNTED = re.compile(r"([kKmMgGtTpP]?)(i?)(?:(?P<bits>b|[bB]its?)|(?P<bytes>[bB]ytes?|B(?=ps)))(?P<second>ps)?")
+
+
+def _in_bytes(number: str, name: str) -> str | None:
+    """What a number of bits, or of bytes under another name, is called; one lower-case `b` may have meant either."""
+    counted = _COUNTED.fullmatch(name)
+    if counted is None:
+        return None
+    prefix = counted[1].upper() if counted[1] not in ("k", "K") or counted[2] else "k"
+    unit = f"{prefix}{counted[2]}B{'/s' if counted['second'] else ''}"
+    if counted["bytes"]:
+        return f"`{name}` is not a unit: write `{number} {unit}`"
+    reason = f"`{name}` is not a unit, and {BITS_OF_A_BYTE} bits are a byte"
+    if not _SHORT.fullmatch(number):
+        return f"{reason}: `{unit}`"
+    write = f"{reason}: write `{float(Fraction(number) / BITS_OF_A_BYTE):g} {unit}`"
+    either = counted["bits"] == "b" and not counted["second"]
+    return f"{write} if these are bits, `{number} {unit}` if they are bytes" if either else write
