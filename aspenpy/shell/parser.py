@@ -6,6 +6,7 @@ import re
 from argparse import ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from itertools import takewhile
 from typing import NoReturn
 
 from aspenpy.language.diagnostics import nearest
@@ -14,9 +15,23 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, OneOf, Option
 from aspenpy.shell.output import emit
 
+_MISSING = "the following arguments are required: "  # as argparse begins these messages
+_UNKNOWN = "unrecognized arguments: "
+_ELSEWHERE = {
+    "-m": "--machine",
+    "--param": "--set",
+    "--plot": "--picture",
+    "--figure": "--picture",
+    "--json": "--format json",
+    "--csv": "--format csv",
+}
+"""What other programs call an option."""
+
 
 class Parser(ArgumentParser):
     """What it cannot understand it says in one line."""
+
+    _line: Sequence[str] = ()
 
     def __init__(self, name: str, description: str, examples: Examples, options: Iterable[Option | OneOf]) -> None:
         lines = [f"  # {purpose}\n  {line}" for purpose, line in examples]
@@ -33,17 +48,19 @@ class Parser(ArgumentParser):
                 group.add_argument(*option.names, **{**option.more, "help": option.help})
 
     def error(self, message: str) -> NoReturn:
+        """An option that does not exist comes before one that is missing: it may have been meant."""
+        if message.startswith(_MISSING) and (strange := self._unknown_option()):
+            message = _UNKNOWN + strange
         raise CommandError(f"{self._plainly(message)}; `{self.prog} --help` says what it takes")
 
     def _plainly(self, message: str) -> str:
         """What argparse says, in plain words, with what was probably meant."""
-        if missing := message.removeprefix("the following arguments are required: ").removesuffix(message):
+        if missing := message.removeprefix(_MISSING).removesuffix(message):
             names = [self._with_value(name) for name in missing.split(", ")]
             return f"{listed_in_words(names)} {'is' if len(names) == 1 else 'are'} missing"
-        if unknown := message.removeprefix("unrecognized arguments: ").removesuffix(message):
+        if unknown := message.removeprefix(_UNKNOWN).removesuffix(message):
             word = unknown.split()[0].partition("=")[0]
-            known = (name[2:] for name in self._option_string_actions if name.startswith("--"))
-            meant = nearest(word[2:], known, "--{}".format) if word.startswith("--") else None
+            meant = self._meant(word) if word.startswith("-") else None
             noun = "option" if word.startswith("-") else "argument"
             return f"there is no {noun} `{word}`{f': {meant}'.removesuffix('?') if meant else ' here'}"
         named, colon, rest = message.removeprefix("argument ").partition(": ")
@@ -54,6 +71,20 @@ class Parser(ArgumentParser):
             return f"{named}: {wrong}{f': {meant}'.removesuffix('?') if meant else ''}"
         return f"{named}{colon}{'a value is missing' if rest == 'expected one argument' else rest}"
 
+    def _unknown_option(self) -> str | None:
+        """The first word of the line that looks like an option and is none of the command."""
+        own = takewhile(lambda word: word != "--", self._line)
+        options = (word for word in own if re.match(r"--?[A-Za-z]", word))
+        return next((word for word in options if word.partition("=")[0] not in self._option_string_actions), None)
+
+    def _meant(self, word: str) -> str | None:
+        """The option that an unknown one stands for, as a hint."""
+        named = _ELSEWHERE.get(word)
+        if named is not None and named.split()[0] in self._option_string_actions:
+            return f"did you mean `{named}`?"
+        known = (name[2:] for name in self._option_string_actions if name.startswith("--"))
+        return nearest(word[2:], known, "--{}".format) if word.startswith("--") else None
+
     def _with_value(self, name: str) -> str:
         """`--machine M`, as the help has it."""
         action = self._option_string_actions.get(name.split("/")[-1])
@@ -62,6 +93,7 @@ class Parser(ArgumentParser):
     def parsed(self, words: Sequence[str]) -> Arguments:
         """Only help is laid out for the terminal: argparse would do so with its usage line for each command, for
         messages that `error` writes without it."""
+        self._line = words
         if any(word.startswith(("-h", "--help")) for word in words):
             self.formatter_class = _formatter
         else:

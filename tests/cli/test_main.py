@@ -113,6 +113,14 @@ def test_colours_as_asked(
             "there is no option `--machin`: did you mean `--machine`; `aspenpy eval --help` says what it takes\n",
         ),
         (
+            ("compare", "comd", "--machines", "simple,haswell"),
+            "there is no option `--machines`: did you mean `--machine`; `aspenpy compare --help` says what it takes\n",
+        ),
+        (
+            ("eval", "comd", "--machine", "simple", "--param", "nx=8"),
+            "there is no option `--param`: did you mean `--set`; `aspenpy eval --help` says what it takes\n",
+        ),
+        (
             ("eval", "comd", "simple", "--machine", "simple"),
             "there is no argument `simple` here; `aspenpy eval --help` says what it takes\n",
         ),
