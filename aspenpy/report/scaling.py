@@ -38,13 +38,24 @@ def _facts(scaling: Scaling) -> list[tuple[str, str]]:
     fastest = scaling.fastest
     rows = [("ranks", f"`{scaling.parameter}` from {count(first)} to {count(last)}"), *bound_ranks(scaling.prediction)]
     if scaling.mode == "weak":
-        rows.append(("problem", f"{' * '.join(scaling.problem)} grows with the ranks"))
+        rows.append(("problem", _problem(scaling)))
     if scaling.mode == "strong":
         more = "; more of them take longer" if scaling.turns else ""
         rows.append(("fastest", f"{counted(fastest.ranks, 'rank')}, {seconds(fastest.time)}{more}"))
     if scaling.calls:
         rows.append(("calls", f"{', '.join(scaling.calls)}: the longest first, on {counted(last, 'rank')}"))
     return rows
+
+
+def _problem(scaling: Scaling) -> str:
+    """How it goes with the ranks: what its parameters are in the end shows whether their product is its size."""
+    product = " * ".join(scaling.problem)
+    if scaling.per_rank:
+        return f"{product} of each rank stays"
+    last = scaling.ranks[-1]
+    sizes = dict(zip(scaling.problem, scaling.sizes_at(last), strict=True))
+    grown = ", ".join(f"{name} = {count(float(f'{size:.6g}'))}" for name, size in sizes.items())
+    return f"{product} grows with the ranks: {grown} on {count(last)}"
 
 
 def _points(scaling: Scaling) -> Table:

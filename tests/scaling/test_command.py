@@ -48,6 +48,19 @@ def test_weak_page(run: Runner) -> None:
     assert "fastest" not in out
 
 
+@pytest.mark.parametrize(
+    ("problem", "goes"),
+    [
+        (("n",), "n grows with the ranks: n = 8,000,000 on 8"),
+        (("n,n,n",), "n * n * n grows with the ranks: n = 2,000,000 on 8"),
+        (("n", "--per-rank"), "n of each rank stays"),
+    ],
+)
+def test_the_problem_of_weak_scaling(run: Runner, problem: tuple[str, ...], goes: str) -> None:
+    """On eight times as many ranks: a cube of eight times the points has an edge of twice the length."""
+    assert f"problem  {goes}\n" in run(*ON, "--ranks", "1,8", "--weak", "--problem", *problem).out
+
+
 def test_json(run: Runner) -> None:
     found = json.loads(run(*ON, "--ranks", "1..1k", "--format", "json").out)
     assert (found["mode"], found["parameter"], found["optimal_ranks"], found["turns"]) == ("strong", "ranks", 512, True)

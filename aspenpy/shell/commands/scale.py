@@ -39,7 +39,7 @@ OPTIONS = (
     flag("--strong", "the problem stays as it is (default)"),
     flag("--weak", "the problem grows with the ranks"),
     option("--parameter", "NAME", "the model's number of ranks (default: ranks, or P)"),
-    PROBLEM.here(" (default: nx,ny,nz)"),
+    PROBLEM.here(": n,n,n for n^3 (default: nx,ny,nz)"),
     flag("--per-rank", "the problem's parameters are those of one rank, such as edge_elements of lulesh"),
     option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
     flag("--energy", "also the energy of all sockets that have work"),

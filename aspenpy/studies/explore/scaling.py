@@ -26,7 +26,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import of_kind, summed
 from aspenpy.models.machine.model import Machine
@@ -153,7 +153,7 @@ class Scaling(Result):
         import numpy
 
         rows = [
-            (each, *self._sizes_at(each, larger)) for each, larger in zip(ranks, growth or repeat(1.0), strict=False)
+            (each, *self.sizes_at(each, larger)) for each, larger in zip(ranks, growth or repeat(1.0), strict=False)
         ]
         try:
             return formulas(numpy.array(rows, dtype=float))
@@ -170,7 +170,7 @@ class Scaling(Result):
         times: Floats = self._at(self._runtime, ranks, growth)[0]
         return times
 
-    def _sizes_at(self, ranks: int, growth: float = 1.0) -> list[float]:
+    def sizes_at(self, ranks: int, growth: float = 1.0) -> list[float]:
         """The parameters of a problem that is so many times as large, grown with the ranks in weak scaling; of that of
         one rank where the parameters are."""
         if self.mode == "weak":
@@ -184,7 +184,7 @@ class Scaling(Result):
         """Those of some numbers of ranks on which the run has a runtime."""
         import numpy
 
-        rows = numpy.array([(each, *self._sizes_at(each)) for each in ranks], dtype=float)
+        rows = numpy.array([(each, *self.sizes_at(each)) for each in ranks], dtype=float)
         return [each for each, time in zip(ranks, self._runtime(rows, missing=True)[0], strict=True) if time == time]
 
     def _there(self, ranks: int, sizes: Sequence[float]) -> Prediction:
@@ -209,7 +209,7 @@ class Scaling(Result):
         base = (item for item in self.prediction.diagnostics if item not in self.prediction.wasted)
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
-            for item in self._there(ranks, self._sizes_at(ranks)).wasted:
+            for item in self._there(ranks, self.sizes_at(ranks)).wasted:
                 found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
         return (*base, *(self._once(told) for told in found.values()))
 
@@ -409,9 +409,6 @@ def _known_together(app: Application) -> tuple[str, ...]:
     for names in PROBLEMS:
         if all(name in app.parameters for name in names):
             return names
-    close = nearest("n", app.parameters)
-    hint = (
-        f"name the parameters whose product it is with --problem, such as --problem n{f' ({close})' if close else ''}"
-    )
+    hint = "name the parameters whose product it is: --problem n, or --problem n,n,n for a cube of the edge n"
     message = f"cannot tell the problem size of `{app.name}` from its parameters"
     fail("no-such-parameter", message, app.node.name_span, hint=hint)
