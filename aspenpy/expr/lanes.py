@@ -180,8 +180,8 @@ class Lanes:
         thousand times as long."""
         lanes = numpy.flatnonzero(self.doubts & ~before)
         symbols = sorted(graph.free_symbols(node), key=lambda symbol: symbol.serial)
-        columns = [self.column(symbol, lanes) for symbol in symbols]
-        if not len(lanes) or any(column is None for column in columns):
+        columns = [column for symbol in symbols if (column := self.column(symbol, lanes)) is not None]
+        if not len(lanes) or len(columns) < len(symbols):
             return
         each, inverse = numpy.unique(numpy.column_stack(columns), axis=0, return_inverse=True)
         if len(each) > MOST_SETTLED:

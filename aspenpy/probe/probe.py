@@ -36,8 +36,8 @@ class Probe(Record):
 
 
 def probe(name: str, watch: Watch = unwatched) -> Probe:
-    """This host as a machine of that `name`, measured in some ten seconds; without a C compiler, what NumPy can measure.
-    `watch` is told of progress.
+    """This host as a machine of that `name`, measured in some ten seconds; without a C compiler, what NumPy can
+    measure. `watch` is told of progress.
 
     :returns: a `Probe`: the text of the machine, and its numbers with their spread.
     :raises AspenError: where the host cannot be measured.
