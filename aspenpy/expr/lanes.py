@@ -181,7 +181,7 @@ class Lanes:
         lanes = numpy.flatnonzero(self.doubts & ~before)
         symbols = sorted(graph.free_symbols(node), key=lambda symbol: symbol.serial)
         columns = [column for symbol in symbols if (column := self.column(symbol, lanes)) is not None]
-        if not len(lanes) or len(columns) < len(symbols):
+        if not len(lanes) or not symbols or len(columns) < len(symbols):
             return
         each, inverse = numpy.unique(numpy.column_stack(columns), axis=0, return_inverse=True)
         if len(each) > MOST_SETTLED:
