@@ -176,8 +176,9 @@ class Summary:
         except TooLong:
             return None
 
-    @staticmethod
-    def _add(moved: dict[object, Moved], event: Event, is_deep: bool, pattern: Pattern | None, counted: Value) -> None:
+    def _add(
+        self, moved: dict[object, Moved], event: Event, is_deep: bool, pattern: Pattern | None, counted: Value
+    ) -> None:
         item = event.item
         assert isinstance(item, Access)
         offset = _start(item.offset)
@@ -187,10 +188,23 @@ class Summary:
         known = moved.get(key)
         if known is None:
             spans = (item.span,) if item.span is not None else ()
-            reach = _reach(item, event.nests)
+            reach = self._rows(item, pattern) or _reach(item, event.nests)
             moved[key] = Moved(item.kind, item.array, item.size, counted, pattern, offset, reach, spans, sweeps)
         else:
             moved[key] = known.replace(words=v.plus(known.words, counted), sweeps=known.sweeps | sweeps)
+
+    def _rows(self, item: Access, pattern: Pattern | None) -> Value | None:
+        """How far runs go that follow each other; None for what begins where nothing but sizes say."""
+        varies = item.offset is not None and any(self.varying.get(symbol) for symbol in v.symbols(item.offset))
+        if not varies or pattern is None or pattern.anywhere or len(pattern.loops) < 2:
+            return None
+        (_, trips), (_, runs), *_ = pattern.loops
+        if isinstance(trips, Range) or isinstance(runs, Range):
+            return None
+        try:
+            return v.times(v.times(trips, runs), constant(item.size))
+        except TooLong:
+            return None
 
     def _total(self, event: Event, totals: dict[object, Value]) -> Value:
         result = ZERO

@@ -119,6 +119,14 @@ def test_loops_beside_a_chain_take_their_passes(level: str, counted: bool, tmp_p
     assert ("chain [n^2] as integer" in found) == counted
 
 
+def test_rows_of_a_sparse_matrix_follow_each_other(tmp_path: Path) -> None:
+    text = "double y[50]; void f(const int *ptr, const double *a) { for (int i = 0; i < 50; i++) "
+    found = model(text + "for (int k = ptr[i]; k < ptr[i + 1]; k++) y[i] += a[k]; }", tmp_path)
+    assert "data ptr [204]" in found  # 51 numbers of 4 bytes
+    assert "data a [400*ptr_difference]" in found  # 50 rows of 8 bytes each word
+    assert "from a as nest(8, ptr_difference, 8*ptr_difference, 50)" in found
+
+
 def test_enumerators_follow_what_they_are_made_of(tmp_path: Path) -> None:
     text = "#define N 40\nenum { ROWS = N, COLUMNS = 2 * (ROWS - 3) };\ndouble a[COLUMNS];\n"
     found = model(text + "int main(void) { for (int i = 0; i < COLUMNS; i++) a[i] = 1; return 0; }", tmp_path)
