@@ -232,14 +232,7 @@ class Evaluator(Memory):
         return self.unknown(self.text(node), node.span)
 
     def _selection(self, node: r.Selection) -> Known:
-        extreme = self._extreme(node)
-        if extreme is not None:
-            return extreme
-        self.value(node.condition)
-        found = [self.value(node.chosen), self.value(node.otherwise)]
-        if node.type.kind == "real":
-            return joined([part for part in found if isinstance(part, Real)])
-        return self._unknown(node)
+        raise NotImplementedError
 
     def _extreme(self, node: r.Selection) -> Value | None:
         """`a < b ? a : b` of whole numbers is a minimum."""

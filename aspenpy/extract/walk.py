@@ -14,13 +14,13 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import ends, every, has
 from aspenpy.extract.contexts import Context, renamed
-from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Item, Place, Profile
+from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Nest, Place, Profile
 from aspenpy.extract.guesses import guess, is_failure, plain
 from aspenpy.extract.known_functions import IGNORED
 from aspenpy.extract.loops import Leaving, Loops
 from aspenpy.extract.naming import where
 from aspenpy.extract.places import volume
-from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Known, Names, Real, Scope
+from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Known, Names, Real, Scope, joined
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
@@ -248,6 +248,34 @@ class Walker(Loops):
         if first or second:
             self.out.append(Choice(guards, share, first, second, node.span))
 
+    def _selection(self, node: r.Selection) -> Known:
+        """`?:`: a branch where a side divides, takes a root or calls. Compilers compute other sides both, and so they
+        count."""
+        extreme = self._extreme(node)
+        if extreme is not None:
+            return extreme
+        self.value(node.condition)
+        (first, chosen), (second, otherwise) = (self._part(part) for part in (node.chosen, node.otherwise))
+        if any(map(_is_slow, (*first, *second))):
+            sides = r.Evaluation(node.chosen, node.span), r.Evaluation(node.otherwise, node.span)
+            share = self._selected(r.Branch(node.condition, sides[0], sides[1], node.span))
+            self.out.append(Choice((), share, first, second))
+        else:
+            self.out += [*first, *second]
+        if node.type.kind == "real":
+            return joined([part for part in (chosen, otherwise) if isinstance(part, Real)])
+        return self._unknown(node)
+
+    def _part(self, node: r.Expression) -> tuple[list[Item], Known]:
+        held, self.out = self.out, []
+        value = self.value(node)
+        found, self.out = self.out, held
+        return found, value
+
+    def _selected(self, node: r.Branch) -> Value | None:
+        """The share of a `?:`, which runs do not count: that is by lines."""
+        return constant(guess(node).limit_denominator(100)) if self.names.counts_each else self._share(node, None)
+
     @contextmanager
     def _doubted(self, is_on_data: bool) -> Iterator[None]:
         """Within a condition, which is on data or not."""
@@ -348,6 +376,15 @@ def _is_work(item: Item) -> bool:
     if isinstance(item, Choice):
         return any(map(_is_work, (*item.then, *item.otherwise)))
     return not isinstance(item, Access) and not (isinstance(item, Arithmetic) and item.name == "integer")
+
+
+SLOW = ("divide", "square_root")
+
+
+def _is_slow(item: Item) -> bool:
+    if isinstance(item, Arithmetic):
+        return item.name in SLOW or item.name.startswith("call ")
+    return isinstance(item, Invocation | Nest)
 
 
 def _computes(node: r.Statement | None) -> bool:

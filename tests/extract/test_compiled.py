@@ -11,7 +11,7 @@ import pytest
 
 from aspenpy.extract.compiled import Compiled, compiled
 
-UNKNOWN = Compiled("o2", "nothing says how the program was compiled")
+UNKNOWN = Compiled("o2", "neither compile_commands.json nor the program states its options")
 
 
 @pytest.fixture
