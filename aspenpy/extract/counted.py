@@ -44,6 +44,15 @@ class Runs:
     def function(self, function: r.Function) -> None:
         self._flow(function.body, self._first(function.body))
 
+    def through_pointers(self, program: r.Program) -> None:
+        """How often calls through pointers meant each of several functions, by the name of the function."""
+        functions = {function.key: function for function in program.functions}
+        for keys in program.pointed.values():
+            counts = [self._first(functions[key].body) for key in keys]
+            whole = _sum(*counts)
+            for key, count in zip(keys, counts, strict=True) if len(keys) > 1 else ():
+                self._take(functions[key].span, whole, count)
+
     # -- lines -------------------------------------------------------------------------------------
 
     def _first(self, node: r.Statement | None) -> float | None:

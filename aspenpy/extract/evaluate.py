@@ -44,6 +44,7 @@ class Evaluator(Memory):
             r.Selection: self._selection,
             r.Call: self._given_back,
             r.Address: lambda node: self._pointed(node.operand),
+            r.Routine: lambda node: None,
             r.Several: self._several,
         }
 

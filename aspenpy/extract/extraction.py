@@ -176,7 +176,10 @@ class _Extractor:
         self.functions = {function.key: function for function in self.program.functions}
         self.macros = {macro.name: graph.symbol(self.names.unique(macro.name), SIZE) for macro in self.program.macros}
         made = {function.key: changes([function.body]) for function in self.program.functions}
-        self.calls = {key: change.calls for key, change in made.items()}
+        through = self.program.pointed
+        self.calls = {
+            key: change.calls.union(*(through.get(call, ()) for call in change.calls)) for key, change in made.items()
+        }
         self.changed = {variable for change in made.values() for variable in change.variables}
         self.fixed = dict(self._constants())
         self.effects = effects(self.functions)

@@ -88,6 +88,7 @@ def _ran(program: r.Program, layout: Layout, lines: Lines) -> Mapping[Span, Ran]
     runs = Runs(at)
     for function in program.functions:
         runs.function(function)
+    runs.through_pointers(program)
     return runs.found
 
 

@@ -6,6 +6,7 @@ that it was written at; nodes are compared without it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from aspenpy.language.source import Source, Span
@@ -128,6 +129,15 @@ class Address(Record):
     span: Span | None = None
 
 
+class Routine(Record):
+    """The address of a function."""
+
+    key: str
+    name: str
+    type: Type
+    span: Span | None = None
+
+
 class Several(Record):
     """Expressions one after the other, of which the last is the value: the comma, and what the front end has no word
     for (`known` is false)."""
@@ -139,7 +149,18 @@ class Several(Record):
 
 
 Expression = (
-    Constant | Variable | Element | Field | Operation | Assignment | Conversion | Selection | Call | Address | Several
+    Constant
+    | Variable
+    | Element
+    | Field
+    | Operation
+    | Assignment
+    | Conversion
+    | Selection
+    | Call
+    | Address
+    | Routine
+    | Several
 )
 
 # -- statements ------------------------------------------------------------------------------------
@@ -239,12 +260,16 @@ class Macro(Record):
     body: Expression | None = None
 
 
+NO_POINTERS: Mapping[str, tuple[str, ...]] = {}
+
+
 class Program(Record):
     """The functions with bodies and the global variables of the files that a user wrote; the keys of functions that are
-    declared never to return."""
+    declared never to return, and those of the functions that calls through pointers may mean."""
 
     source: Source
     functions: tuple[Function, ...]
     globals: tuple[Declaration, ...]
     macros: tuple[Macro, ...]
     ending: frozenset[str] = frozenset()
+    pointed: Mapping[str, tuple[str, ...]] = NO_POINTERS

@@ -9,6 +9,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import Reading
+from aspenpy.extract.pointers import pointed, resolved
 from aspenpy.extract.tree_expressions import FUNCTIONS, built
 from aspenpy.extract.tree_statements import Statements
 from aspenpy.extract.tree_templates import NO_INSTANCE
@@ -28,6 +29,7 @@ class Tree(Statements):
     def program(self) -> r.Program:
         functions: list[r.Function] = []
         globals_: list[r.Declaration] = []
+        initial: list[r.Statement] = []
         waiting = list(reversed(self._children(self.reading.unit.cursor)))
         while waiting:
             cursor = waiting.pop()
@@ -38,16 +40,23 @@ class Tree(Statements):
                 function = self._function(cursor)
                 functions += [function] if function else []
             elif kind == "VAR_DECL":
-                globals_ += (item for item in self._declared(cursor) if isinstance(item, r.Declaration))
+                declared = self._declared(cursor)
+                globals_ += (item for item in declared if isinstance(item, r.Declaration))
+                initial += (item for item in declared if isinstance(item, r.Evaluation))
             elif kind in _SCOPES:
                 waiting += reversed(self._children(cursor))
-        functions += self._instances()
+        functions += [*self._instances(), *self.made.values()]
+        targets = pointed(functions, [*globals_, *initial])
+        names = {function.key: function.name for function in functions}
+        if targets:
+            functions = [function.replace(body=resolved(function.body, targets, names)) for function in functions]
         return r.Program(
             self.reading.text.source,
-            (*functions, *self.made.values()),
+            tuple(functions),
             tuple(globals_),
             tuple(self.used.values()),
             frozenset(self.ending),
+            targets,
         )
 
     def _instances(self) -> Iterator[r.Function]:

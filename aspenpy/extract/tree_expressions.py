@@ -12,6 +12,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import library, value_of
+from aspenpy.extract.pointers import POINTED, pointer_of
 from aspenpy.extract.tree_standard import called
 from aspenpy.extract.tree_templates import NO_INSTANCE, Instance, computed, deduced, parameters
 from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Types
@@ -229,6 +230,8 @@ class Expressions(Types):
             return r.Constant(self.instance.values[target.spelling], INT, None, span)
         if kind == "TEMPLATE_NON_TYPE_PARAMETER":
             return r.Variable(target.get_usr(), target.spelling, INT, "global", span)
+        if kind in FUNCTIONS:
+            return r.Routine(target.get_usr(), target.spelling, self.type_of(cursor.type), span)
         return r.Several((), self.type_of(cursor.type), True, span)
 
     @staticmethod
@@ -443,7 +446,13 @@ class Expressions(Types):
                 return r.Call(key, named.spelling, tuple(arguments), type, span)
         text = span.text().partition("(")[0].strip() if span is not None else ""
         name = named.spelling or cursor.spelling or (text if text.isidentifier() else "")
-        return r.Call(name, name, tuple(arguments), type, span)
+        return r.Call(self._pointer(named) or name, name, tuple(arguments), type, span)
+
+    def _pointer(self, called: Any) -> str | None:
+        """The key of calls through a pointer to functions."""
+        is_pointer = called.type.get_canonical().kind.name == "POINTER" and called.kind.is_expression()
+        pointer = pointer_of(self.expression(called)) if is_pointer else None
+        return None if pointer is None else POINTED + pointer
 
     @staticmethod
     def _kinds_of(types: list[r.Type]) -> list[tuple[str, int]]:

@@ -219,6 +219,35 @@ class Walker(Loops):
             return
         self.scope.values[variable.key] = value
 
+    def call(self, node: r.Call) -> Known:
+        """A call; one through a pointer that may mean several functions is one of each, so often."""
+        targets = self.program.pointed.get(node.key, ())
+        if len(targets) < 2:
+            return super().call(node)
+        before, left = self.scope, ONE
+        sides = [self._side(r.Evaluation(node.replace(key=key), node.span), before) for key in targets]
+        for place, (items, scope) in enumerate(sides):
+            share, function = left, self.functions[targets[place]]
+            if not any(map(_is_work, items)):
+                share = constant(Fraction(1, len(targets)))
+            elif place < len(targets) - 1:
+                share = self._meant(node, function, len(targets))
+                left = v.minus(left, share)
+            self.out += [Choice((), share, items, [], function.span)] if items else []
+            before.merge(scope)
+        self.scope = before
+        return self._unknown(node)
+
+    def _meant(self, node: r.Call, function: r.Function, count: int) -> Value:
+        """How often calls through a pointer mean a function: one parameter for all of them."""
+        place = (node.key, function.key)
+        known = self.names.conditions.get(place)
+        if known is None or not v.symbols(known) <= self.names.holes.keys():
+            told = f"the part of all `{self.text(node)}` that calls `{function.name}`"
+            known = self.names.hole(f"{function.name}_part", told, constant(Fraction(1, count)), function.span, 0)
+            self.names.conditions[place] = known
+        return known
+
     # -- branches ----------------------------------------------------------------------------------
 
     def _branch(self, node: r.Branch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.extract.extraction import Extraction, extract
+from aspenpy.extract.extraction import Extraction, Run, extract
 from tests.extract import callgrind
 from tests.thorough import thorough
 
@@ -120,3 +120,29 @@ def test_recursion_over_levels_is_named() -> None:
     named = [item.message.split("`")[1] for item in found.diagnostics if item.code == "recursion"]
     assert named == ["Cycle", "NewMatrix"]
     assert {"Cycle_flops", "NewMatrix_flops"} <= {hole.name for hole in found.holes}
+
+
+METAL = {
+    (4, 1): {"add dp": 117352, "multiply dp": 76074, "divide dp": 8424, "compare dp": 13504, "square_root dp": 2304},
+    (6, 1): {"add dp": 630504, "multiply dp": 409106, "divide dp": 27432, "compare dp": 83304, "square_root dp": 8640},
+    (4, 0): {"add dp": 50304, "multiply dp": 42265, "divide dp": 1152, "compare dp": 6912},
+    (6, 0): {"add dp": 380160, "multiply dp": 284929, "divide dp": 4320, "compare dp": 57960},
+}
+"""Instructions of metal.c by side and potential, counted by callgrind (GCC 12, `-O0`)."""
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")
+@pytest.mark.parametrize(("side", "metal"), METAL)
+def test_operations_with_counts_of_a_run(side: int, metal: int, tmp_path: Path) -> None:
+    found = extract(HYDRO.with_name("metal.c"), run=Run(f"./a.out {{side}} {metal}", {"side": [side]}))
+    total = traced(found, {}, tmp_path)
+    ran = METAL[side, metal]
+    assert {kind: total[kind] for kind in ran} == pytest.approx(ran, rel=0.05)
+
+
+def test_calls_through_pointers_mean_what_is_assigned() -> None:
+    found = extract(HYDRO.with_name("metal.c"))
+    left = [hole.name for hole in found.holes if hole.is_left()]
+    assert {"numneigh_mean", "pairForce_part", "pairForce_branch", "metalForce_branch"} <= set(left)
+    assert len(left) <= 6
+    assert {"pairForce", "metalForce"} <= set(found.kernels)
