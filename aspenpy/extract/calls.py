@@ -315,7 +315,10 @@ class Calls(Conditions):
         if formal.type.name != "&" and not is_object:
             return self.value(part), None
         referred = part.operand if isinstance(part, r.Address) and part.type.name == "&" else part
+        costs = len(self.out)
         there = self.target(referred) if isinstance(referred, _PLACED) else None
+        if there is None:
+            del self.out[costs:]  # what a value that lies nowhere costs is counted below
         if there is not None and there.place is not None:
             return there.place.replace(refers=not is_object), None
         if there is not None and there.variable is not None:

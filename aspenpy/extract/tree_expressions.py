@@ -380,6 +380,8 @@ class Expressions(Types):
         template = library().conf.lib.clang_getSpecializedCursorTemplate(target)
         if template is not None and template.get_usr():
             return r.Call(self._instantiated(target, template), name, tuple(arguments), type, span)
+        if name == "operator=" and len(arguments) == 2 and _is_copy(target):
+            return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
         return r.Call(target.get_usr(), name, tuple(arguments), type, span)
 
     def _never_returns(self, target: Any) -> bool:
@@ -527,3 +529,9 @@ def _last_word(text: str) -> str:
     """The name at the end of `object.name` or `pointer->name`."""
     found = re.search(r"(\w+)\s*$", text)
     return found[1] if found else ""
+
+
+def _is_copy(target: Any) -> bool:
+    """Whether the compiler makes an assignment: one that a class does not say stands where its name does."""
+    owner = target.semantic_parent
+    return target.is_default_method() or (owner is not None and target.location == owner.location)

@@ -163,7 +163,9 @@ class Statements(Expressions):
         variable = next((self._variable(part) for part in parts if part.kind.name == "VAR_DECL"), None)
         index = r.Variable(f"range@{cursor.location.offset}", "element", INT, "local", span)
         start = r.Declaration(index, r.Constant(0, INT), None, span)
-        size = r.Call("size", "size", (container,), INT, span)
+        size: r.Expression = r.Call("size", "size", (container,), INT, span)
+        if container.type.kind == "array" and container.type.extent is not None:
+            size = container.type.extent
         condition = r.Operation("<", (index, size), INT, span)
         step = r.Assignment("+", index, r.Constant(1, INT), INT, span=span)
         inner = self.statement(body)

@@ -1,7 +1,9 @@
 """What is extracted from small programs, against counts by hand; what is refused, and where; random programs."""
 
 import json
+import shutil
 import subprocess
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import Reader
 from aspenpy.shell.main import main
 from tests.extract.random_c import Program
+from tests.extract.random_cc import Program as ProgramInCc
 from tests.extract.random_nests import Nests, counting, extracted
 from tests.thorough import some
 
@@ -314,6 +317,30 @@ def test_random_nests_run_as_often_as_is_extracted(tmp_path: Path) -> None:
             assert sum(d.amount for step in steps for d in step.demands if d.resource == "flops") == int(times), text
             compared += 1
     assert compared > 3
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="compiles programs with GCC")
+def test_random_programs_in_cc_compute_what_is_extracted(tmp_path: Path) -> None:
+    """Against the same text, compiled with a class of numbers that counts."""
+    source, compared = tmp_path / "a.cc", 0
+    for seed in range(some(2000, 3)):
+        source.write_text(ProgramInCc(seed).text())
+        found = extract(source)
+        names = {hole.name for hole in found.holes if not hole.name.endswith("_bytes")}
+        if not names <= {"n", "m"} or "below 0" in found.text:
+            continue  # containers of several sizes in one function
+        subprocess.run(["g++", "-DCOUNTED", "-w", str(source), "-o", str(tmp_path / "a")], check=True)
+        app = aspenpy.load_application(found.text)
+        for n, m in SIZES[:2]:
+            command = [str(tmp_path / "a"), str(n), str(m)]
+            ran = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+            given = {name: value for name, value in (("n", n), ("m", m)) if name in names}
+            total: Counter[str] = Counter()
+            for step in aspenpy.trace(app, set=given, most=10**6, passes=10**6).steps:
+                total.update({d.traits[0]: int(d.amount) for d in step.demands if d.resource == "flops"})
+            assert [total[kind] for kind in ("add", "multiply", "divide")] == [*map(int, ran)], seed
+            compared += 1
+    assert compared > 1
 
 
 def test_a_null_pointer_stands_for_data_of_its_own(tmp_path: Path) -> None:

@@ -294,3 +294,26 @@ def test_what_only_ends_the_program_is_not_modelled(tmp_path: Path) -> None:
     assert list(found.kernels) == ["check", "main"]
     assert set(parameters(found)) == {"n"}
     assert operations(found, n=10)["multiply dp"] == 10
+
+
+COPIES = """
+struct Three { double v[3]; Three half() const { Three t; for (double& x : t.v) x *= 0.5; return t; } };
+template <typename T> inline T square(const T& x) { return x * x; }
+template <typename T> inline void by(double* y, int n, const T& f) { for (int i = 0; i < n; i++) y[i] /= f; }
+int main() {
+  Three a, b;
+  double y[9], s = 1.5;
+  b = a;
+  a = b.half();
+  by(y, 9, square(s));
+  return 0;
+}
+"""
+
+
+def test_copies_arguments_and_arrays_count_once(tmp_path: Path) -> None:
+    found = extracted(tmp_path, COPIES)
+    names = [name for name in parameters(found) if not name.endswith("_bytes")]
+    assert not names  # a compiler's assignment is no call, and an array has its size
+    counts = operations(found)
+    assert (counts["multiply dp"], counts["divide dp"]) == (3 + 1, 9)
