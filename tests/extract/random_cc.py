@@ -148,7 +148,7 @@ class Program:
             self.reals.append("x")
             inside = self.value(2)
             self.reals.pop()
-            function = f"auto {name} = [{self.pick('&', '=')}](real x) {{ return {inside}; }};"
+            function = f"auto {name} = [&](real x) {{ return {inside}; }};"
             return f"{{ {function} s += {name}({self.value(1)}); s -= {name}({self.value(0)}); }}"
         declared = f"{self.pick('real', 'const real')} {name} = {self.value(2)};"
         return f"{{ {declared} s {self.pick('+=', '*=', '/=')} {name}; }}"
