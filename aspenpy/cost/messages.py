@@ -152,7 +152,8 @@ def _crossing(ranks: Expr, size: Expr, among: Ranks) -> Expr:
     """Seconds in which an alltoall gets through the bisection: m bytes for each pair of ranks of the two halves."""
     half = floor(ranks / 2)
     crossing = among.network.topology.crossing_time(half * (ranks - half) * size, among.network.link)
-    return graph.if_else(graph.compare("==", among.apart, 0), 0, crossing)
+    apart = graph.if_else(graph.compare("==", among.apart, 0), 0, crossing)
+    return graph.if_else(graph.compare("<=", ranks, 1), 0, apart)
 
 
 # -- halos and single messages ---------------------------------------------------------------------

@@ -152,6 +152,16 @@ def test_an_alltoall_goes_through_the_bisection() -> None:
     assert seconds("[1e6] as alltoall", 8, machine()) == pytest.approx(7 * ALPHA + 7e6 * BYTE, rel=1e-12)
 
 
+@pytest.mark.parametrize("topology", ["star", "torus", "mesh", "hypercube", "fat_tree", "fully_connected"])
+def test_one_node_has_no_bisection(topology: str) -> None:
+    """One rank sends nothing; each of four sends 3 m through the only port, in 3 rounds."""
+    shape = {"torus": "dimensions [1]", "mesh": "dimensions [1]", "hypercube": "dimension [0]"}.get(topology, "")
+    shape = "arity [1] property levels [1]" if topology == "fat_tree" else shape
+    on = machine(topology, (f"property {shape}" if shape else "") + " property ranks_per_node [4]", nodes=1)
+    assert seconds("[1e6] as alltoall", 1, on) == 0
+    assert seconds("[1e6] as alltoall", 4, on) == pytest.approx(3 * ALPHA + 3e6 * BYTE, rel=1e-12)
+
+
 # -- halos -----------------------------------------------------------------------------------------
 
 
