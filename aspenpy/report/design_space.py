@@ -8,7 +8,10 @@ from typing import Any
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Outcome
 from aspenpy.advice.design_space import DesignSpace
+from aspenpy.cost.caches.names import PATTERN_NAMES, WITH_ARGUMENTS
 from aspenpy.language.dimensions import readable
+from aspenpy.models.application.flow import Trait
+from aspenpy.models.application.total import blocks_in
 from aspenpy.report.prediction import subject
 from aspenpy.report.problem import cap_note, problem_data, problem_note
 from aspenpy.studies.explore.sensitivity import Effect, Effects
@@ -68,7 +71,7 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
         notes.append(f"{of}: {skipped[0].reason}")
     if space.left_out:
         notes.append(f"Not significant, so not varied (all: --vary all): {_left_out(space)}.")
-    notes += [*cap_note(space), *_extrapolated(space)]
+    notes += [*cap_note(space), *_without_patterns(space), *_extrapolated(space)]
     if space.machine.absent:
         notes.append(f"Not stated by the machine, so not varied: {', '.join(space.machine.absent)}.")
     return (*found, *map(Paragraph, notes))
@@ -83,6 +86,37 @@ def _left_out(space: DesignSpace) -> str:
     of = "runtime and energy" if space.powerless is None else "the runtime"
     told = ", ".join(f"{name} {'/'.join(values)}" for name, values in shares)
     return f"{told} of what all components together change of {of}"
+
+
+OF_PATTERNS = ("l1_capacity", "l2_capacity", "l3_capacity", "prefetch", "memory_latency")
+"""Components that matter only to accesses whose pattern is stated (docs/caches.md)."""
+
+
+def _without_patterns(space: DesignSpace) -> list[str]:
+    """Why caches move nothing, where that is since the application does not say how it accesses memory."""
+    moving = {
+        name for effects in _all(space) for item in effects.singles if item.sensitivity for name in item.parameters
+    }
+    without = [item.component for item in space.left_out if not item.runtime and not item.energy]
+    tried = [*(item.component for item in space.ranges if item.component not in moving), *without]
+    still = [name for name in OF_PATTERNS if name in tried]
+    tree = space.prediction.tree
+    traits = [
+        trait
+        for kernel in tree.kernels
+        for block in blocks_in(kernel.body)
+        for requirement in block.requirements
+        for trait in requirement.traits
+    ]
+    if not still or any(trait.name in PATTERN_NAMES and _is_pattern(trait) for trait in traits):
+        return []
+    verb = "changes" if len(still) == 1 else "change"
+    name = space.stated.application.name
+    return [f"{', '.join(still)} {verb} nothing: `{name}` states no access patterns (docs/caches.md)."]
+
+
+def _is_pattern(trait: Trait) -> bool:
+    return bool(trait.arguments) or trait.name not in WITH_ARGUMENTS
 
 
 def _extrapolated(space: DesignSpace) -> list[str]:

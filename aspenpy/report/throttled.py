@@ -15,6 +15,8 @@ from aspenpy.tables.drawing import STYLES, name_ends, numbers_in, styled
 from aspenpy.tables.numbers import count, ratio, share
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, table
 
+ROUNDED = 1e-9  # by which a lowest value may be missed by rounding
+
 
 def report(throttled: Throttled) -> Report:
     """A column for each restriction, a row for each part that is left."""
@@ -107,8 +109,19 @@ def _notes(throttled: Throttled) -> list[str]:
             "Power: a cap of the socket, from what the kernel that draws most draws; the clock is lowered until it "
             "holds, and below the lowest clock the socket waits."
         )
+    notes += _below_declared(throttled)
     problem = throttled.space.problem
     return notes if problem.ranks is None else [*notes, problem_note([throttled.case], problem)]
+
+
+def _below_declared(throttled: Throttled) -> list[str]:
+    """Which rows the machine does not say that it can run at."""
+    found = []
+    for item in throttled.restrictions:
+        parameter = throttled.space.machine.parameter(item.component)
+        if parameter is not None and parameter.low is not None and min(item.values) < parameter.low * (1 - ROUNDED):
+            found.append(f"{item.component} below {_value(item.component, parameter.low)}")
+    return [f"Extrapolated, below the lowest that the machine declares: {', '.join(found)}."] if found else []
 
 
 def _interval(found: Sampled, unit: str) -> str:

@@ -191,3 +191,13 @@ def test_components_that_are_not_significant_are_left_out_and_said() -> None:
                 assert item.parameters[0] in kept
     assert {"clock", "cores", "memory_bandwidth"} <= kept
     assert "l1_capacity" in left
+
+
+@pytest.mark.parametrize(("pattern", "said"), [("", True), (" as stride(64)", False)])
+def test_caches_that_nothing_can_be_said_of(pattern: str, said: bool) -> None:
+    """The loads come from memory whatever caches there are, unless it is stated how they go through it."""
+    machine = load_machine("haswell")
+    work = parse(f"model work {{ kernel main {{ execute [8] {{ loads [1e6] of size [8]{pattern} }} }} }}")
+    space = DesignSpace(Case(work, machine, ranks_on="core"), ["l3_capacity", "clock"], levels=2)
+    note = "l3_capacity changes nothing: `work` states no access patterns (docs/caches.md)."
+    assert (note in "\n".join(map(str, space.report().parts))) == said

@@ -55,6 +55,14 @@ def test_pieces_by_hand() -> None:
         assert item.energies == pytest.approx(joules)
 
 
+def test_what_is_below_the_declared_range_is_said() -> None:
+    """2 GHz in 1 .. 4 GHz: at half of it the clock is the lowest, at a quarter below it."""
+    case = Case(parse(APPLICATION), parse(MACHINE))
+    said = "Extrapolated, below the lowest that the machine declares: clock below 1 GHz."
+    for pieces, expected in ((2, False), (4, True)):
+        assert (said in "\n".join(map(str, Throttled(case, pieces=pieces).report().parts))) == expected
+
+
 def test_noise_against_samples_by_numpy() -> None:
     """Each loses the size of a normal draw: mean and quantiles of a million samples, within four standard errors of a
     thousand."""

@@ -73,8 +73,8 @@ class Topology(Record):
         return self.bisection * link_bandwidth
 
     def crossing_time(self, volume: Size, link_bandwidth: Size) -> Expr:
-        """Seconds in which so many bytes get from one half to the other: Table 3.5 of the dissertation. A network of one
-        node has no halves, and nothing crosses it."""
+        """Seconds in which so many bytes get from one half to the other: Table 3.5 of the dissertation. A network of
+        one node has no halves, and nothing crosses it."""
         if self.bisection is graph.ZERO:
             return graph.ZERO
         return graph.coerced(volume) / self.bisection_bandwidth(link_bandwidth)
