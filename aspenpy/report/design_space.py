@@ -120,7 +120,7 @@ def _is_pattern(trait: Trait) -> bool:
 
 
 def _extrapolated(space: DesignSpace) -> list[str]:
-    """What the best configurations have beyond what the machine states, where nobody says that it can be had."""
+    """What the best configurations have beyond what the machine states, where no range is declared."""
     ranges = {item.component: item for item in space.ranges if item.source == "vendor"}
     beyond = {
         name: value_of(name, value)
@@ -131,7 +131,7 @@ def _extrapolated(space: DesignSpace) -> list[str]:
     if not beyond:
         return []
     told = ", ".join(f"{name} {value}" for name, value in beyond.items())
-    return [f"Extrapolated: {told} may not be available for this machine; --vary gives another range."]
+    return [f"Extrapolated beyond what the machine states: {told}; --vary gives another range."]
 
 
 def _better(component: str, value: float, base: float) -> bool:
