@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.caches.names import SHARED
+from aspenpy.cost.exchanges import EXCHANGES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, nearest, warning
@@ -117,12 +118,23 @@ def rate_properties(requirement: flow.Requirement, name: str, ending: str = "rat
     return tuple(dict.fromkeys("_".join([name, *part, *width, ending]) for part in (precision, [])))
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("double", "fp64", "float64"), "dp"),
+    **dict.fromkeys(("single", "float", "fp32", "float32"), "sp"),
+    **dict.fromkeys(("vector", "vectorized", "vectorised"), "simd"),
+}
+"""What other tools call a trait of `flops`, in lower case."""
+
+
 def unknown_trait(
     machine: Machine, requirement: flow.Requirement, trait: flow.Trait, resources: Sequence[Resource]
 ) -> Diagnostic:
     """A warning of a trait that none of the resources knows: it changes nothing."""
+    server = f"machine `{machine.name}`"
+    if len(machine.sockets) > 1:
+        server = f"`{resources[0].component}` of {server}"
     if trait.name in CLASSES:
-        message = f"machine `{machine.name}` states no rate of `{trait.name}`: they are priced as plain ones"
+        message = f"{server} states no rate of `{trait.name}`: they are priced as plain ones"
         rates = " or ".join(f"`{name}`" for name in rate_properties(requirement, trait.name))
         needed = f"a core states it as the property {rates}, operations a cycle"
         return warning("unknown-rate", message, trait.span, hint=needed)
@@ -132,6 +144,9 @@ def unknown_trait(
         needed = "state it as `property transfer_latency [50 ns]` of the socket, or of a cache that cores share"
         return warning("unknown-latency", message, trait.span, hint=needed)
     known = list(dict.fromkeys(name for resource in resources for name in resource.traits))
-    message = f"machine `{machine.name}` knows no trait `{trait.name}` of `{requirement.resource}`"
-    hint = nearest(trait.name, known) or ("it knows " + ", ".join(known) if known else None)
+    message = f"{server} knows no trait `{trait.name}` of `{requirement.resource}`"
+    exchanges = EXCHANGES if requirement.resource == "messages" else ()
+    meant = _ELSEWHERE.get(trait.name.lower())
+    alike = f"did you mean `{meant}`?" if meant in known else nearest(trait.name, [*known, *exchanges])
+    hint = alike or ("it knows " + ", ".join(known) if known else None)
     return warning("unknown-trait", message, trait.span, hint=hint)
