@@ -44,7 +44,7 @@ class MachinePage(Record):
 def machine_page(numbers: Numbers) -> MachinePage:
     prediction = numbers.prediction
     tree = prediction.tree
-    energy = _energy(numbers)
+    energy, powerless = _energy(numbers)
     headline = (tree.runtime,) if energy is None else (tree.runtime, energy.energy)
     kernels = list(_kernels(numbers, energy))
     facts: Facts = {
@@ -52,6 +52,7 @@ def machine_page(numbers: Numbers) -> MachinePage:
         "socket": prediction.socket,
         "runtime": _told(numbers, tree.runtime),
         "energy": None if energy is None else _told(numbers, energy.energy),
+        "powerless": powerless,
         "kernels": kernels,
         "resources": list(_resources(numbers)),
         "conflicts": sorted(map(list, tree.conflicts)),
@@ -60,12 +61,12 @@ def machine_page(numbers: Numbers) -> MachinePage:
     return MachinePage(numbers, headline, facts)
 
 
-def _energy(numbers: Numbers) -> EnergyTotals | None:
-    """None where the machine declares no power."""
+def _energy(numbers: Numbers) -> tuple[EnergyTotals | None, str]:
+    """None where a component declares no power, and the sentence that says which."""
     try:
-        return EnergyTotals(numbers.prediction.tree)
-    except AspenError:
-        return None
+        return EnergyTotals(numbers.prediction.tree), ""
+    except AspenError as error:
+        return None, error.diagnostics[0].message.replace("`", "")
 
 
 def _told(numbers: Numbers, expr: Expr) -> Facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -40,8 +41,14 @@ class WhatIf:
 
     @property
     def title(self) -> str:
-        """The application and its machines."""
-        machines = [prediction.machine.name for prediction in self.predictions]
+        """The application and its machines, with the socket where a machine is there with several kinds."""
+        names = [prediction.machine.name for prediction in self.predictions]
+        places = {(prediction.machine.name, prediction.socket) for prediction in self.predictions}
+        kinds = Counter(name for name, _ in places)
+        machines = [
+            f"{name}/{prediction.socket}" if kinds[name] > 1 else name
+            for name, prediction in zip(names, self.predictions, strict=True)
+        ]
         return f"{self.predictions[0].application.name} on {' and '.join(machines)}"
 
     @property

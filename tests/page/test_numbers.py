@@ -177,3 +177,23 @@ def test_each_machine_has_its_own_parameters():
 def test_what_cannot_be_free(free, message):
     with pytest.raises(AspenError, match=message):
         what_if("lulesh", "haswell", free=(free,))
+
+
+def test_the_sockets_of_one_machine_are_named_in_the_title():
+    triad, keeneland = aspenpy.load_application("stream"), aspenpy.load_machine("keeneland")
+    cases = [Case(triad, keeneland, socket=socket) for socket in ("intel_xeon_x5660", "nvidia_m2090")]
+    page = WhatIf(cases, ["n"])
+    assert page.title == "stream on keeneland/intel_xeon_x5660 and keeneland/nvidia_m2090"
+    assert what_if("stream", "haswell", "haswell").title == "stream on haswell and haswell"
+
+
+def test_the_component_without_power_is_named():
+    machine = aspenpy.load_machine(
+        "machine alone { node [2] box  interconnect [2] wire } node box { socket chip } "
+        "socket chip { core lane  static power [1 W]  dynamic power [9 W] } core lane { resource flops(n) [n/giga] } "
+        "interconnect wire { resource messages(n) [n/giga] }"
+    )
+    talk = aspenpy.load_application("model talk { kernel main { execute { flops [9] messages [9] } } }")
+    (facts,) = WhatIf([Case(talk, machine)]).facts["machines"]
+    assert facts["energy"] is None
+    assert facts["powerless"] == "interconnect wire declares no dynamic power, so the energy is unknown"

@@ -17,7 +17,7 @@ function showSummary(all, pinned) {
     const results = all[number], card = cards[number], runtime = results[machine.runtime.value];
     const energy = machine.energy ? results[machine.energy.value] : NaN;
     setText(card.runtime, readable(runtime, "s"));
-    setText(card.rest, machine.energy ? `${readable(energy, "J")}, ${readable(energy / runtime, "W")} on average` : "the machine declares no power");
+    setText(card.rest, machine.energy ? `${readable(energy, "J")}, ${readable(energy / runtime, "W")} on average` : machine.powerless);
     const bound = boundBy(machine, results, waitsOf(machine.kernels, results));
     const why = Number.isFinite(runtime) ? "bound by nothing" : "no value: the values are outside of what the models allow";
     setText(card.bound, bound && runtime > 0 ? `bound by ${bound.name} (${percent(bound.time / runtime)} of runtime)` : why);
