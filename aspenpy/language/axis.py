@@ -146,6 +146,8 @@ def _parts(span: Span) -> list[Span]:
 def _listed(axis: Axis, rest: Span) -> Axis:
     """A list by commas, in braces or not."""
     braced = rest.text().startswith("{")
+    if ":" in rest.text() and axis.name not in CATEGORIES:
+        fail("bad-axis", f"`{rest.text()}` is neither a range nor a list", rest, hint=f"write {FORMS}")
     inner = Span(rest.source, rest.start + 1, rest.end - 1) if braced else rest
     items = tuple(listed(inner))
     if (braced and not rest.text().endswith("}")) or not items or not all(item.text() for item in items):

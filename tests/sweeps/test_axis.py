@@ -68,6 +68,7 @@ def test_an_expression_is_the_languages_business():
         ("n=1,,2", "bad-axis"),
         ("n=1..", "bad-axis"),
         ("n=..5", "bad-axis"),
+        ("n=1:5", "bad-axis"),
         ("n=1..5:cubic", "bad-axis"),
         ("n=1..5:0", "bad-axis"),
         ("n=1..8:pow2:3", "bad-axis"),
