@@ -165,7 +165,7 @@ def _lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list
     labels = [_label(result, place) for place in range(len(rows))]
     for place, (row, text) in enumerate(zip(rows, labels, strict=True)):
         axes.plot(x, row, label=text, **STYLES[place % len(STYLES)], marker=_mark(row, place))
-    axes.set_xscale(_scale(x))
+    axes.set_xscale(axis_scale(x))
     axes.set_yscale(_scale(rows))
     axes.set_ylabel(name)
     numbers_in(axes.yaxis, variable.unit or "")
@@ -212,8 +212,8 @@ def _map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[s
     mesh.set_rasterized(True)
     axes.grid(visible=False)
     axes.set_facecolor(SHADE)
-    axes.set_xscale(_scale(x))
-    axes.set_yscale(_scale(y))
+    axes.set_xscale(axis_scale(x))
+    axes.set_yscale(axis_scale(y))
     bar = figure.colorbar(mesh, ax=axes)
     bar.set_label(name)
     numbers_in(bar.ax.yaxis, variable.unit or "")
@@ -223,10 +223,20 @@ def _edges(values: Any) -> Any:
     """Between each two neighbours, and as far beyond the ends."""
     if len(values) == 1:
         return numpy.array([values[0] * 0.9, values[0] * 1.1]) if values[0] else numpy.array([-0.5, 0.5])
-    scaled = numpy.log(values) if _scale(values) == "log" else values
+    scaled = numpy.log(values) if axis_scale(values) == "log" else values
     middles = (scaled[1:] + scaled[:-1]) / 2
     edges = numpy.concatenate([[2 * scaled[0] - middles[0]], middles, [2 * scaled[-1] - middles[-1]]])
-    return numpy.exp(edges) if _scale(values) == "log" else edges
+    return numpy.exp(edges) if axis_scale(values) == "log" else edges
+
+
+def axis_scale(points: Any) -> str:
+    """The scale of an axis: logarithmic also for points whose ratios are more even than their distances."""
+    each = numpy.unique(points)
+    if len(each) < 3 or each[0] <= 0:
+        return _scale(points)
+    distances, ratios = numpy.diff(each), numpy.diff(numpy.log(each))
+    uneven, uneven_in_ratio = (numpy.std(steps) / numpy.mean(steps) for steps in (distances, ratios))
+    return "log" if uneven_in_ratio < uneven else _scale(points)
 
 
 def _scale(values: Any) -> str:

@@ -3,8 +3,10 @@
 import json
 import subprocess
 
+import numpy
 import pytest
 
+from aspenpy.report.sweep import axis_scale
 from tests.cli.conftest import Runner
 
 ON = ("sweep", "axpy.aspen", "--machine", "cluster.aspen")
@@ -62,6 +64,22 @@ def test_picture(run: Runner, models, axes: list[str]) -> None:
     text = (models / "p.svg").read_text()
     assert ">runtime<" in text or ">runtime: " in text
     assert (">haswell<" in text) == ("machine=" in axes[-1])
+
+
+@pytest.mark.parametrize(
+    ("points", "scale"),
+    [
+        ([128, 256, 512, 1024], "log"),
+        ([128, 160, 200, 250, 312], "log"),  # equal ratios, rounded
+        ([10, 20, 30, 40], "linear"),
+        ([1, 25, 49], "linear"),
+        ([1, 100], "log"),
+        ([3, 1, 2], "linear"),
+        ([0, 1, 1000], "linear"),
+    ],
+)
+def test_points_in_equal_ratios_are_drawn_so(points: list[int], scale: str) -> None:
+    assert axis_scale(numpy.array(points)) == scale
 
 
 def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> None:
