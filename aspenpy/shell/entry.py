@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.answers.case import Case
@@ -51,10 +52,24 @@ def machines_of(arguments: Arguments) -> list[tuple[Machine, str | None]]:
     if len(found) == 1:
         found *= len(sockets)
     if len(sockets) == 1:
+        _require_socket_everywhere(found, sockets[0])
         sockets *= len(found)
     if len(found) != len(sockets):
         raise CommandError(f"{len(found)} machines and {len(sockets)} sockets: give one socket for each machine")
     return list(zip(found, sockets, strict=True))
+
+
+def _require_socket_everywhere(machines: Sequence[Machine], socket: str | None) -> None:
+    """Refuses one socket for several machines, or none, where a machine has no such socket, or several kinds."""
+    for machine in machines if len(machines) > 1 else ():
+        names = ", ".join(f"`{name}`" for name in machine.sockets)
+        hint = f"name one for each machine: --socket {','.join(each.sockets[-1] for each in machines if each.sockets)}"
+        if socket is None and len(machine.sockets) > 1:
+            message = f"machine `{machine.name}` has several kinds of sockets: {names}"
+            fail("which-socket", message, machine.root.name_span, hint=hint)
+        if socket is not None and socket not in machine.sockets:
+            message = f"machine `{machine.name}` has no socket `{socket}`"
+            fail("unknown-socket", message, machine.root.name_span, hint=hint)
 
 
 def entries(application: Application, kernel: str | None) -> list[str]:

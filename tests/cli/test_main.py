@@ -151,3 +151,11 @@ def test_a_model_of_the_other_kind_is_told_apart(run: Runner) -> None:
         "error: `haswell` is a model of the library, but a machine and no application\n"
         "  = hint: `aspenpy list apps` shows the applications\n"
     )
+
+
+@pytest.mark.parametrize("socket", [(), ("--socket", "nvidia_m2090")])
+def test_several_machines_want_a_socket_each(run: Runner, socket: tuple[str, ...]) -> None:
+    found = run("compare", "comd", "--machine", "keeneland,perlmutter_gpu,haswell", *socket)
+    assert found.status == 2
+    hint = "name one for each machine: --socket nvidia_m2090,nvidia_a100_40gb,intel_xeon_haswell"
+    assert hint in found.err
