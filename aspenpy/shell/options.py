@@ -134,6 +134,10 @@ def require_outputs(arguments: Arguments) -> None:
 def _format_of(path: str, asked: str) -> str:
     """What results are written as in a file of that name."""
     suffix = path.lower().rpartition(".")[2]
+    if suffix in ("xlsx", "xls", "ods", "parquet", "nc", "yaml", "yml", "html", "pdf", "svg", "png"):
+        raise CommandError(
+            f"--output {path}: results are written as .json, as .csv or as a table in text, not as .{suffix}"
+        )
     if suffix not in ("json", "csv") or suffix == asked or asked == "speedscope":
         return asked
     if asked != "table":

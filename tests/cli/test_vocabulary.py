@@ -118,6 +118,10 @@ def test_results_in_a_file_are_those_that_are_shown(run: Runner, tmp_path: Path,
         (("-o", "gone/x.csv"), "cannot write `gone/x.csv`: no such file or directory"),
         (("-o", ""), "--output: the name of the file is empty"),
         (("-o", "x.csv", "--format", "json"), "--format json: the name `x.csv` is one of CSV"),
+        (
+            ("-o", "x.xlsx"),
+            "--output x.xlsx: results are written as .json, as .csv or as a table in text, not as .xlsx",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_is_refused_before_the_work(run: Runner, options: tuple[str, ...], said: str) -> None:
