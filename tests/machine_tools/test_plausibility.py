@@ -55,6 +55,12 @@ def test_slip(right: str, wrong: str, code: str, place: str | None) -> None:
     assert warning.span.text().split("  //")[0] == (wrong if place is None else place)
 
 
+def test_a_latency_without_its_unit_is_in_seconds() -> None:
+    """1 for 1 us."""
+    found = implausible(machine(SOUND.replace("property latency [1 us]", "property latency [1]")))
+    assert "no known hardware has more than 100 ms: is the unit missing?" in [item.hint for item in found]
+
+
 def with_caches(l1: str, l2: str) -> list[str]:
     """What is told of bandwidths of the caches; 16 cores share the second, and the memory has 100 GB/s."""
     rates = {"property sharing [1]": l1, "property sharing [box_cores]": l2}

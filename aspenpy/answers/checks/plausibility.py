@@ -187,7 +187,8 @@ class _Component:
             elif value < limits.low:
                 yield warning("implausibly-small", f"{self.called(name)} is {told}", self.span(name), hint=limits.below)
             else:
-                hint = f"no known hardware has more than {readable(limits.high, limits.unit)}"
+                forgotten = ": is the unit missing?" if limits.unit == "s" else ""
+                hint = f"no known hardware has more than {readable(limits.high, limits.unit)}{forgotten}"
                 yield warning("implausibly-large", f"{self.called(name)} is {told}", self.span(name), hint=hint)
 
     def _uneven(self) -> Iterator[Diagnostic]:
