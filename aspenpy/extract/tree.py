@@ -10,7 +10,8 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import Reading
 from aspenpy.extract.pointers import pointed, resolved
-from aspenpy.extract.tree_expressions import FUNCTIONS, built
+from aspenpy.extract.tree_calls import built
+from aspenpy.extract.tree_expressions import FUNCTIONS
 from aspenpy.extract.tree_statements import Statements
 from aspenpy.extract.tree_templates import NO_INSTANCE
 from aspenpy.extract.tree_types import REFERENCES

@@ -10,12 +10,13 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.tree_expressions import MOST_DEPTH, Expressions, built
+from aspenpy.extract.tree_calls import CallExpressions, built
+from aspenpy.extract.tree_expressions import MOST_DEPTH
 from aspenpy.extract.tree_types import INT
 from aspenpy.language.source import Span
 
 
-class Statements(Expressions):
+class Statements(CallExpressions):
     """The statements of one translation unit."""
 
     def _declared(self, cursor: Any) -> list[r.Declaration | r.Evaluation]:
