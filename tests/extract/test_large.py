@@ -39,8 +39,9 @@ EXTRACTION = """
 import resource, sys
 from aspenpy.extract.extraction import extract
 extract(sys.argv[1])
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+used = resource.getrusage(resource.RUSAGE_SELF)  # its maximum of memory is that of the process that forked
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM:"))
+print(used.ru_utime + used.ru_stime, int(peak.split()[1]) / 1024)
 """
 
 
