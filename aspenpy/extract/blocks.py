@@ -188,21 +188,28 @@ class Summary:
         known = moved.get(key)
         if known is None:
             spans = (item.span,) if item.span is not None else ()
-            reach = self._rows(item, pattern) or _reach(item, event.nests)
+            reach = self._rows(event, pattern) or _reach(item, event.nests)
             moved[key] = Moved(item.kind, item.array, item.size, counted, pattern, offset, reach, spans, sweeps)
         else:
             moved[key] = known.replace(words=v.plus(known.words, counted), sweeps=known.sweeps | sweeps)
 
-    def _rows(self, item: Access, pattern: Pattern | None) -> Value | None:
-        """How far runs go that follow each other; None for what begins where nothing but sizes say."""
-        varies = item.offset is not None and any(self.varying.get(symbol) for symbol in v.symbols(item.offset))
-        if not varies or pattern is None or pattern.anywhere or len(pattern.loops) < 2:
+    def _rows(self, event: Event, pattern: Pattern | None) -> Value | None:
+        """How far runs go that follow each other: as many as the loops around have that change where they begin. None
+        for what begins where nothing but sizes say, and where that is not known."""
+        item = event.item
+        assert isinstance(item, Access)
+        offset = item.offset
+        varying = {} if offset is None else {c for symbol in v.symbols(offset) for c in self.varying.get(symbol, ())}
+        if not varying or pattern is None or pattern.anywhere or len(pattern.loops) < 2:
             return None
-        (_, trips), (_, runs), *_ = pattern.loops
-        if isinstance(trips, Range) or isinstance(runs, Range):
+        trips = pattern.loops[0][1]
+        bounds = [nest.bounds for nest in event.nests[:-1] if nest.counter in varying]
+        if isinstance(trips, Range) or any(len(each) != 1 or v.counters(each[0]) for each in bounds):
             return None
         try:
-            return v.times(v.times(trips, runs), constant(item.size))
+            for (rows,) in bounds:
+                trips = v.times(trips, rows)
+            return v.times(trips, constant(item.size))
         except TooLong:
             return None
 

@@ -130,6 +130,12 @@ def test_rows_of_a_sparse_matrix_follow_each_other(tmp_path: Path) -> None:
     assert "from a as nest(8, ptr_difference, 8*ptr_difference, 50)" in found
 
 
+def test_rows_that_are_walked_again_are_no_new_data(tmp_path: Path) -> None:
+    text = "void f(int n, double **a) { for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) "
+    found = model(text + "for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * a[j][k]; }", tmp_path)
+    assert not [line for line in found.splitlines() if "data a" in line and "n^3" in line]  # n*n words at most
+
+
 def test_enumerators_follow_what_they_are_made_of(tmp_path: Path) -> None:
     text = "#define N 40\nenum { ROWS = N, COLUMNS = 2 * (ROWS - 3) };\ndouble a[COLUMNS];\n"
     found = model(text + "int main(void) { for (int i = 0; i < COLUMNS; i++) a[i] = 1; return 0; }", tmp_path)
