@@ -50,7 +50,7 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         "16 C kernels", "runtime", "a Zen 4, 1 and 2 cores", 0.12, None, ((0.88, 0.30),), 1.2, 138,
         _MACHINE, "nodes.md#against-sixteen-kernels-on-the-machine-at-hand", ("kernels",)),
     StatedError(
-        "PolyBench from its C source", "runtime", "a shared host of 2 cores", 0.08, None, ((49 / 52, 0.40),), 1.6, 52,
+        "PolyBench from its C source", "runtime", "a shared host of 2 cores", 0.13, None, ((52 / 55, 0.40),), 2.1, 55,
         _MACHINE, "probe.md#how-close-predictions-are"),
     StatedError(
         "11 kernels of LULESH", "runtime", "Ice Lake, LIKWID", 0.043, None, (), 0.34, 891,
