@@ -114,7 +114,7 @@ class CallExpressions(Expressions):
             for place, parameter in enumerate(parameters(source) if source is not None else ()):
                 if place >= made.get_num_template_arguments():
                     break
-                kind = made.get_template_argument_kind(place).name
+                kind = _argument_kind(made, place)
                 if kind == "TYPE":
                     name = parameter.type.get_canonical().spelling
                     types[name] = self.type_of(made.get_template_argument_type(place))
@@ -235,6 +235,15 @@ class CallExpressions(Expressions):
         if name == "operator=" and len(arguments) == 2:
             return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
         return r.Call(name, name, tuple(arguments), type, span)
+
+
+def _argument_kind(made: Any, place: int) -> str:
+    """Empty for packs and templates as arguments, which libclang's binding has no name for."""
+    try:
+        name: str = made.get_template_argument_kind(place).name
+    except ValueError:
+        return ""
+    return name
 
 
 def _is_copy(target: Any) -> bool:

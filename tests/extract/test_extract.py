@@ -362,6 +362,12 @@ def test_arrays_that_functions_exchange_keep_a_name(same: dict[str, str]) -> Non
     assert Names().canonical("a", same) in same
 
 
+def test_packs_of_template_arguments_are_read(tmp_path: Path) -> None:
+    text = "template <class... T> double first(double x, const T&... rest) { return 2.5 * x + sizeof...(rest); }\n"
+    text += "int main() { return first(1.5, 2, 3.0) < 0; }"
+    assert "flops [1] as multiply, dp" in model(text, tmp_path, "program.cpp")
+
+
 def test_names_of_overloaded_functions_have_no_size(tmp_path: Path) -> None:
     text = "int s(int); double s(double);\ntemplate <class T> double g(T n, double *x) {\n"
     text += "for (int i = 0; i < 4; i++) x[i] += n[s]; return 1; }\nint main() { return 0; }"
