@@ -182,11 +182,9 @@ class Scope:
                 return value
         return None
 
-    def forget(self, arrays: Iterable[str] | None = None) -> None:
-        """Drops what is known of memory: of these arrays, or of all."""
-        if arrays is None:
-            self.memory = Contents()
-        for array in arrays or ():
+    def forget(self, arrays: Iterable[str]) -> None:
+        """Drops what is known of memory in these arrays."""
+        for array in arrays:
             self.memory.arrays.pop(array, None)
 
 
