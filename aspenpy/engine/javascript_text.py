@@ -1,7 +1,7 @@
 """Programs as text in JavaScript (ECMAScript 2020): functions of arrays of numbers.
 
-The expressions are those of C: its helpers and its functions of <math.h> stand in `helpers/*.js` under the same names,
-with the same law that what has no value is not finite up to the result. No text of the user gets into them.
+The expressions are those of C, and its helpers are translated; `helpers/math.js` has what C takes from its library.
+What has no value is not finite up to the result, as in C. No text of the user gets into them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from aspenpy.engine.c_text import FORMS, CWriter, helpers_in, used_helpers
+from aspenpy.engine import c_text
+from aspenpy.engine.c_text import FORMS, CWriter, used_helpers
+from aspenpy.engine.c_to_javascript import translate
 from aspenpy.engine.compiled import GIVEN, unwritable
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ATOM
@@ -21,11 +23,11 @@ MOST_PASSES = 10**5
 """Passes of a loop that is added up: more would keep a page from answering while a slider moves."""
 
 OF_ARRAYS = {
-    name: (f"aspen_{name}([{{joined}}])", ATOM)
+    name: (f"aspen_{name}(Float64Array.of({{joined}}), {{count}})", ATOM)
     for name, function in FUNCTIONS.items()
     if function.most is None and name in GIVEN
 }
-"""The helpers that take any number of arguments take one array of them."""
+"""Calls of the helpers that take any number of arguments as one array."""
 
 
 class NotInJavaScript(ValueError):
@@ -63,15 +65,11 @@ def to_javascript(exprs: Sequence[Expr], free: Sequence[Expr], name: str, seed: 
 
 def with_helpers(functions: str) -> str:
     """The functions behind the helpers that they use."""
-    prelude = (_FOLDER / "math.js").read_text(encoding="utf-8")
+    prelude = Path(__file__).with_name("helpers").joinpath("math.js").read_text(encoding="utf-8")
     return "\n\n".join([prelude.rstrip("\n"), *used_helpers(functions, helpers()), functions]) + "\n"
 
 
 @cache
 def helpers() -> dict[str, str]:
-    """The functions of `helpers/*.js` by name."""
-    files = ("arithmetic.js", "caches.js", "windows.js", "grids.js")
-    return {name: text for file in files for name, text in helpers_in(_FOLDER / file).items()}
-
-
-_FOLDER = Path(__file__).with_name("helpers")
+    """The helpers of C in JavaScript, by name."""
+    return translate(c_text.helpers().values())

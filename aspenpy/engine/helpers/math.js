@@ -1,5 +1,7 @@
-// What the expressions call that <math.h> has.
-const NAN = NaN, { abs: fabs, ceil, floor, exp, log, log1p, pow, sqrt, cbrt, trunc } = Math;
+// What the expressions and helpers call that C's library has; an array of bytes from calloc is one of numbers.
+const NAN = NaN, { abs: fabs, ceil, floor, exp, expm1, log, log1p, pow, sqrt, cbrt, hypot, trunc } = Math;
+const { sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh } = Math;
+const calloc = (count) => new Float64Array(count), free = () => {};
 const isfinite = Number.isFinite, isnan = Number.isNaN, fmin = Math.min, fmax = Math.max;
 const fmod = (a, b) => a % b;
 

@@ -239,7 +239,7 @@ static int aspen_window_fits(const double *given, int count, double *parts)
             lines *= floor((double)runs.length / given[1]) + 2.0;
             parts[0] += lines * (given[end - 2 - (int)given[3]] != 0.0 ? 2.0 : 1.0);
             parts[1] += runs.loops ? 0.0 : floor(floor((double)runs.length / given[1]) / given[2]);
-            aspen_read_runs(&all, given + next, (int)given[3], given + 4, 2, 1LL << 60);
+            aspen_read_runs(&all, given + next, (int)given[3], given + 4, 2, (long long)1e18);
             reach = (double)aspen_begin(given, given + next) + (double)all.length
                 + fabs(floor(given[end - 2 - (int)given[3]]));
             parts[2] = fmax(parts[2], reach);
