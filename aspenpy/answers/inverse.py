@@ -14,8 +14,8 @@ from itertools import pairwise
 from aspenpy.answers.bounds import ANYWHERE, FALLING, Range, Real, bounds, size
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
+from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.regime import STAIRCASES
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 
@@ -23,7 +23,7 @@ MOST_PIECES = 20_000  # pieces of the interval that are looked at before giving 
 FEW = 32  # whole numbers that are tried one by one
 NARROW = 1e-13  # a piece of real numbers so narrow, relative to where it lies, is a point
 CLOSE = 1e-12  # a value this close to the target, relative to it, meets it: what floating-point arithmetic can tell
-JUMPING_FUNCTIONS = frozenset({"ceil", "floor", "round", "mod", "lookup", "gcd", *STAIRCASES})
+JUMPING_FUNCTIONS = frozenset(name for name, function in FUNCTIONS.items() if function.jumps)
 JUMPING_KINDS = frozenset({"if_else", "index", "draw", "failure"})
 
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import re
 from functools import lru_cache
 from typing import Any
 
 from aspenpy.engine.compiled import Kernel, called, leaves, signature
 from aspenpy.engine.llvm_text import source
 from aspenpy.engine.program import Program
-
-LIBRARY = ("log", "log2", "log10", "log1p", "exp", "pow", "cbrt", "fmod")  # functions of the C library that are called
 
 LANES = (("+avx512f", 8), ("+avx", 4))
 """Points that one instruction handles, by feature of the processor; 2 without any."""
@@ -37,7 +36,7 @@ def machine_code(text: str) -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    _offer_library(llvm)
+    _offer_library(llvm, text)
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
     )
@@ -51,10 +50,10 @@ def machine_code(text: str) -> Any:
     return engine
 
 
-def _offer_library(llvm: Any) -> None:
-    """Tells LLVM where the functions of the C library are."""
+def _offer_library(llvm: Any, text: str) -> None:
+    """Tells LLVM where the functions of the C library are that the text declares."""
     library = ctypes.CDLL(ctypes.util.find_library("m"))
-    for name in LIBRARY:
+    for name in re.findall(r"^declare double @([a-z0-9]+)\(", text, re.MULTILINE):
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvm.add_symbol(name, address)
 

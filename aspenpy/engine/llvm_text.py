@@ -5,8 +5,10 @@ No fast-math: every operation is rounded as in IEEE 754, like in the other back 
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,7 @@ def source(program: Program, given: tuple[int, ...], lanes: int) -> str:
     return "\n".join(
         [
             _helper("arithmetic"),
+            *_declarations(),
             *(_lru(lanes) if uses_lru else ()),
             *writer.tables,
             f"define i32 @run(i64 %count, {', '.join(parameters)}) {preference}{{",
@@ -78,6 +81,18 @@ def source(program: Program, given: tuple[int, ...], lanes: int) -> str:
     )
 
 
+@cache
+def _declarations() -> tuple[str, ...]:
+    """Declarations of the functions of the C library that the table of functions calls."""
+    calls = {call for row in FUNCTIONS.values() for call in re.findall(r"@([a-z0-9]+)\((.*)\)", row.llvm)}
+    return tuple(
+        f"declare double @{name}({', '.join(['double'] * arguments.count('double'))}) nounwind willreturn memory(none)"
+        for name, arguments in sorted(calls)
+        if f"@{name}(" not in _helper("arithmetic")
+    )
+
+
+@cache
 def _helper(name: str) -> str:
     return (HELPERS / f"{name}.ll").read_text(encoding="utf-8")
 

@@ -24,6 +24,11 @@ class Function(Record):
     are tuples) and raises `DomainError`. `c` and `latex` are templates over the written arguments; `{joined}` is all
     of them with commas. `derivative` takes the graph module and the arguments and gives one partial derivative an
     argument. `dimension` names the law the dimensions follow. `random` marks draws, which are `draw` nodes.
+
+    A function that SymPy does not have (`sympy` is None) is one without a definition there. `interval` bounds the value
+    over intervals of the arguments; without it nothing is known of it. LLVM code calls what `llvm` names and leaves
+    the function to NumPy where it is empty. `jumps`: the value may leap as an argument moves, so that its slope does
+    not tell where it goes; `piecewise_constant`: it stays as it is between its leaps.
     """
 
     name: str
@@ -40,6 +45,8 @@ class Function(Record):
     latex: str = ""
     derivative: Rule | None = None
     traits: traits.Rule = traits.nothing
+    jumps: bool = False
+    piecewise_constant: bool = False
     random: bool = False
 
     def accepts(self, count: int) -> bool:
@@ -125,6 +132,9 @@ def _flat(graph: Any, *args: Any) -> Any:
 # -- rows that are alike ---------------------------------------------------------------------------
 
 
+STAIRCASE = {"jumps": True, "piecewise_constant": True}
+
+
 def _logarithm(name: str, base: int | None, exact: Rule, latex: str) -> Function:
     """The logarithm to a base, None for the natural one."""
     return Function(
@@ -156,6 +166,7 @@ def _staircase(name: str, exact: Rule, ieee: str, sympy: Rule, brackets: str) ->
         latex=rf"\left{left} {{0}} \right{right}",
         derivative=_flat,
         traits=traits.whole,
+        jumps=True,
     )  # fmt: skip
 
 
@@ -168,13 +179,12 @@ def _helper(
     derivative: Rule,
     known: traits.Rule = traits.positive_result,
 ) -> Function:
-    """A function that no library has: C has a helper for it, SymPy one without a definition."""
+    """A function that no library has: C has a helper for it, from which JavaScript's is made."""
     written = "{joined}" if most is not None else "(const double[]){{{joined}}}, {count}"
     return Function(
         name, least, most, "unknown",
         exact=exact,
         numpy=numpy,
-        sympy=lambda sympy, *args: sympy.Function(name)(*args),
         c=f"aspen_{name}({written})",
         latex=rf"\operatorname{{{{{name}}}}}\left({{joined}}\right)".replace("_", r"\_"),
         derivative=derivative,
@@ -250,6 +260,7 @@ FUNCTIONS: dict[str, Function] = {
             latex=r"\operatorname{{mod}}\left({joined}\right)",
             derivative=lambda graph, x, y: (graph.ONE, -graph.apply("floor", x / y)),
             traits=traits.remainder,
+            jumps=True,
         ),
         Function(
             "max", 2, None, "same",
@@ -281,21 +292,22 @@ FUNCTIONS: dict[str, Function] = {
             c="aspen_lookup({joined})",
             latex=r"\operatorname{{lookup}}\left({joined}\right)",
             derivative=_lookup_slopes,
+            jumps=True,
         ),
         Function(
             "gcd", 2, 2, "same",
             exact=cache_laws.greatest_divisor,
             numpy=cache_laws.numpy_greatest_divisor,
-            sympy=lambda sympy, x, y: sympy.Function("gcd")(x, y),
             c="aspen_gcd({joined})",
             llvm="call double @aspen_gcd(double {0}, double {1})",
             latex=r"\gcd\left({joined}\right)",
             derivative=_flat,
             traits=traits.count,
+            jumps=True,
         ),
         _helper(
             "grid", 3, 3, process_grid, cache_laws.numpy_by_point(process_grid), _flat, traits.count
-        ).replace(dimension="pure"),
+        ).replace(dimension="pure", **STAIRCASE),
         _helper(
             "lru_hits", 3, 3, cache_laws.lru_hits, cache_laws.numpy_lru_hits, cache_laws.lru_slopes
         ).replace(llvm="call double @aspen_lru_hits(double {0}, double {1}, double {2})"),
@@ -306,15 +318,15 @@ FUNCTIONS: dict[str, Function] = {
         _helper(
             "sets_touched", 5, None,
             cache_laws.sets_touched, cache_laws.numpy_by_point(cache_laws.sets_touched), _flat, traits.count,
-        ),
+        ).replace(**STAIRCASE),
         _helper(
             "share_kept", 4, None,
             cache_windows.share_kept, cache_laws.numpy_by_point(cache_windows.share_kept), _flat,
-        ),
+        ).replace(**STAIRCASE),
         _helper(
             "lines_with_room", 2, None,
             cache_laws.lines_with_room, cache_laws.numpy_lines_with_room, cache_laws.room_slopes,
-        ),
+        ).replace(**STAIRCASE),
         Function("uniform", 2, 2, "same", latex=r"\operatorname{{uniform}}\left({joined}\right)", random=True),
         Function("normal", 2, 2, "same", latex=r"\operatorname{{normal}}\left({joined}\right)", random=True),
         Function("cdf", 1, 1, "pure", latex=r"\operatorname{{cdf}}\left({joined}\right)", random=True),
@@ -334,3 +346,19 @@ def _sympy_round(sympy: Any, x: Any) -> Any:
     up = sympy.floor(x + sympy.Rational(1, 2), evaluate=False)
     tie_to_odd = sympy.And(sympy.Eq(up - x, sympy.Rational(1, 2)), sympy.Eq(sympy.Mod(up, 2), 1))
     return sympy_piecewise(sympy, (up - 1, tie_to_odd), (up, sympy.true))
+
+
+def _empty_cells(row: Function) -> list[str]:
+    """Cells without which some back end, printer or search would not know the function. Draws are nodes of their own,
+    and powers have a derivative of their own."""
+    needed = ["latex"] if row.random else ["exact", "numpy", "c", "latex", "derivative"]
+    if row.name == "pow":
+        needed.remove("derivative")
+    if row.derivative is _flat and not row.jumps:
+        needed.append("jumps")
+    return [cell for cell in needed if not getattr(row, cell)]
+
+
+for _row in FUNCTIONS.values():
+    if _empty_cells(_row):
+        raise ValueError(f"the function `{_row.name}` lacks {', '.join(_empty_cells(_row))}")

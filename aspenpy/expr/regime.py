@@ -9,6 +9,7 @@ from typing import Any
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import Evaluation
+from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.node import topological
 from aspenpy.expr.polynomial import (
@@ -24,7 +25,7 @@ from aspenpy.expr.polynomial import (
     term,
 )
 
-STAIRCASES = ("grid", "sets_touched", "share_kept", "lines_with_room")
+STAIRCASES = frozenset(name for name, function in FUNCTIONS.items() if function.piecewise_constant)
 """Factors of ranks, and functions of a cache's sets that stay as they are until their arguments have moved far: their
 values replace them."""
 

@@ -28,7 +28,7 @@ _COMPARISONS: dict[str, Any] = {
     "<=": sympy.Le,
     ">=": sympy.Ge,
 }
-FUNCTIONS_WITHOUT_SYMPY = ("gcd", "grid", "lru_hits", "random_misses", "sets_touched", "share_kept", "lines_with_room")
+FUNCTIONS_WITHOUT_SYMPY = frozenset(name for name, row in FUNCTIONS.items() if row.sympy is None and not row.random)
 
 _KEPT: dict[str, Any] = {
     name: sympy.Function(name)
@@ -94,8 +94,7 @@ def _apply(node: Expr, args: list[Any], evaluated: bool) -> Any:
     if node.payload == "lookup" and not all(isinstance(points, sympy.Tuple) for points in args[:2]):
         return _KEPT["lookup"](*args)
     rule = FUNCTIONS[node.payload].sympy
-    assert rule is not None, node.payload
-    return rule(sympy, *args)
+    return _KEPT[node.payload](*args) if rule is None else rule(sympy, *args)
 
 
 def _sum(node: Expr, args: list[Any], evaluated: bool) -> Any:
