@@ -12,6 +12,7 @@ from aspenpy.language import files
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.files import Reader, grammar_path, models_folder, require_writable, write_whole
 from aspenpy.language.nodes import Application, Chain, Name, Number, Parameter
+from aspenpy.language.opening import MAXIMUM_SIZE
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
 from aspenpy.models.library import find
@@ -238,7 +239,7 @@ def test_a_text_that_grows_too_large_by_includes_is_refused(tmp_path: Path) -> N
     write(tmp_path, a="include b.aspen " * 20, b="// " + "x" * 2**19)
     assert refusal(tmp_path / "a.aspen").message == "the model is too large: it has more than 8 MiB"
     with pytest.raises(AspenError, match="too large"):
-        parse_file(Source(" " * (files.MAXIMUM_SIZE + 1)))
+        parse_file(Source(" " * (MAXIMUM_SIZE + 1)))
 
 
 def test_a_text_includes_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from subprocess import DEVNULL, run
 
 from aspenpy.language.diagnostics import fail
+from aspenpy.language.opening import content_of
 from aspenpy.record import Record
 
 
@@ -26,7 +27,7 @@ class SystemRange(Record):
 
 Read = Callable[[str], list[SystemRange]]
 UNITS = {"k": 1e3, "M": 1e6, "G": 1e9}
-NUMBER = r"([\d.]+)"
+NUMBER = r"(\d{1,12}(?:\.\d{1,12})?)(?![\d.])"
 
 
 def cpufreq(text: str) -> list[SystemRange]:
@@ -112,10 +113,7 @@ def system_ranges(name: str) -> tuple[SystemRange, ...]:
 
 
 def _text(name: str) -> str:
-    try:
-        return Path(name).read_text(errors="replace")
-    except OSError:
-        fail("no-file", f"file not found: `{name}`", hint="`host` reads this machine")
+    return content_of(name, hint="`host` reads this machine").decode(errors="replace")
 
 
 def _of_host() -> list[str]:

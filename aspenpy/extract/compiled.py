@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from aspenpy.extract.registers import Level
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.opening import content_of, text_of
+from aspenpy.language.schema import json_in, mismatch
 from aspenpy.record import Record
 
 DATABASE = "compile_commands.json"
@@ -29,6 +32,10 @@ LEVELS: dict[str, Level] = {
     "fast": "o3",
 }
 """The level of `extract` by what stands behind `-O`."""
+
+ENTRY: Mapping[str, Any] = {"arguments": [], "command": ""}
+SHAPE = {"directory": str, "file": str, "arguments": [str], "command": str}
+"""What an entry has without being there, and the shape of all that is looked at."""
 
 USUAL: Level = "o2"
 MOST_BYTES = 64 << 20
@@ -68,21 +75,24 @@ def _of_flags(flags: Sequence[str]) -> Level | None:
 def _flags(path: Path, source: Path) -> list[str]:
     """The words of a source's compile command; none where there is no such file, or no such source in it."""
     try:
-        commands = json.loads(path.read_text()) if path.stat().st_size <= MOST_BYTES else []
-        for entry in commands:
-            if Path(entry["directory"], entry["file"]).resolve() == source.resolve():
-                return [str(word) for word in entry.get("arguments") or shlex.split(entry["command"])]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        commands = json_in(text_of(path, MOST_BYTES))
+        for entry in commands if mismatch(commands, [{str: object}]) is None else ():
+            stated = {**ENTRY, **{name: value for name, value in entry.items() if name in SHAPE}}
+            if mismatch(stated, SHAPE) is None and _real(stated) == source.resolve():
+                return stated["arguments"] or shlex.split(stated["command"])
+    except (AspenError, OSError, ValueError):
         return []
     return []
+
+
+def _real(entry: Mapping[str, Any]) -> Path:
+    return Path(entry["directory"], entry["file"]).resolve()
 
 
 def _recorded(program: str) -> list[str]:
     """The options that GCC has written into a program."""
     try:
-        path = Path(program)
-        data = path.read_bytes() if path.stat().st_size <= MOST_BYTES else b""
-    except OSError:
+        found = _PRODUCER.search(content_of(program, MOST_BYTES))
+    except AspenError:
         return []
-    found = _PRODUCER.search(data)
     return found[0].decode(errors="replace").split() if found else []

@@ -18,7 +18,7 @@ from typing import Any
 
 from aspenpy.extract.mpi import HEADER
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
-from aspenpy.language.files import MAXIMUM_SIZE
+from aspenpy.language.opening import content_of
 from aspenpy.language.source import Source, Span
 
 MOST_ERRORS = 8
@@ -260,15 +260,7 @@ class Reading:
 
 
 def _bytes_of(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MAXIMUM_SIZE + 1)
-    except OSError as error:
-        if isinstance(error, FileNotFoundError):
-            fail("file-not-found", f"file not found: `{path}`")
-        fail("unreadable-source", f"cannot read `{path}`: {error.strerror}")
-    if len(data) > MAXIMUM_SIZE:
-        fail("too-large", f"`{path}` is larger than {MAXIMUM_SIZE // 2**20} MiB, the limit of a file")
+    data = content_of(path)
     if b"\0" in data:
         fail("unreadable-source", f"`{path}` is not a text: it has bytes of 0")
     return data

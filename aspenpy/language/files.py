@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
+import sys
 import zlib
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -16,15 +16,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
 from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.opening import text_of
 from aspenpy.language.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
-    from typing import BinaryIO
-
-MAXIMUM_SIZE = 8 * 2**20
-"""Bytes of a file, and characters of a model with all it includes: the tree takes some 50 bytes for each."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
@@ -42,6 +39,13 @@ def grammar_path() -> str:
 def _in_package(name: str) -> str:
     installed = os.path.join(_PACKAGE, "data", name)
     return installed if os.path.isdir(installed) else os.path.join(os.path.dirname(_PACKAGE), name)
+
+
+def user_folder(variable: str, usual: str) -> str:
+    """A folder of the user that a variable of the XDG Base Directory Specification names, else the usual one below the
+    home. Paths in these variables "must be absolute", others "should" be ignored."""
+    named = os.environ.get(variable, "")
+    return named if os.path.isabs(named) else os.path.join(os.path.expanduser("~"), *usual.split("/"))
 
 
 def include_folders() -> Iterator[str]:
@@ -93,7 +97,7 @@ class Reader:
 
     def _source(self, file: str, name: str, span: Span | None) -> Source:
         if file not in self._texts:
-            self._texts[file] = _text_of(file, name, span)
+            self._texts[file] = _model_text(file, name, span)
         inside = _in_library(file) if os.path.isabs(name) else None
         return Source(self._texts[file], name, file, in_library=inside)
 
@@ -134,52 +138,15 @@ def _written_to(path: Path | str) -> str:
     return real if os.path.exists(real) or not os.path.exists(path) else str(path)
 
 
-def opened(file: Path | str, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:
-    """An ordinary file to read from, or with `streams` a pipe; nothing else, and none that would let us wait for ever,
-    as /proc/kmsg: where that has nothing, `read` gives None. Raises AspenError and OSError."""
-    mode = os.stat(file).st_mode
-    if stat.S_ISDIR(mode):
-        fail("not-a-file", f"`{name}` is a folder, not a file", span)
-    if not stat.S_ISREG(mode) and not (streams and stat.S_ISFIFO(mode)):
-        fail("not-a-file", f"`{name}` is not an ordinary file", span)
-    at_once = 0 if stat.S_ISFIFO(mode) else getattr(os, "O_NONBLOCK", 0)
-    return open(file, "rb", opener=lambda path, flags: os.open(path, flags | at_once))
-
-
-def _text_of(file: str, name: str, span: Span | None) -> str:
-    """The text of a file, or an error that tells why there is none."""
-    try:
-        with opened(file, name, span) as stream:
-            content: bytes | None = stream.read(MAXIMUM_SIZE + 1)
-        if content is None:
-            fail("file-not-readable", f"`{name}` cannot be read: it has nothing yet", span)
-        if len(content) > MAXIMUM_SIZE:
-            fail("too-large", f"`{name}` is too large: a file has at most {MAXIMUM_SIZE // 2**20} MiB", span)
-    except FileNotFoundError:
+def _model_text(file: str, name: str, span: Span | None) -> str:
+    """The text of a model; where there is none, models of a similar name are told."""
+    hint = None
+    if not os.path.exists(file):
         folder = os.path.dirname(name)
         hint = nearest(
             _stem(file), models_in(os.path.dirname(file)), lambda stem: os.path.join(folder, f"{stem}.aspen")
         )
-        fail("file-not-found", f"file not found: `{name}`", span, hint=hint)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        fail("file-not-readable", f"`{name}` cannot be read: {reason.lower()}", span)
-    return _decoded(content, name, span)
-
-
-def _decoded(content: bytes, name: str, span: Span | None) -> str:
-    try:
-        text = content.decode().removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        hint = "save it as UTF-8"
-        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-            fail("not-utf-8", f"`{name}` is not UTF-8 but UTF-16", span, hint=hint)
-        line = content.count(b"\n", 0, error.start) + 1
-        place = f"byte {error.start} (line {line}) is 0x{content[error.start]:02x}"
-        fail("not-utf-8", f"`{name}` is not UTF-8: {place}", span, hint=hint)
-    if "\0" in text:
-        fail("not-text", f"`{name}` is not a text: byte {content.index(0)} is 0", span)
-    return text
+    return text_of(file, name=name, span=span, hint=hint)
 
 
 def _refuse_missing(name: str, asking: Source, library: Iterable[str], span: Span | None) -> NoReturn:
@@ -209,6 +176,9 @@ def _stem(path: str) -> str:
 
 # -- writing ---------------------------------------------------------------------------------------
 
+STANDARD_OUTPUT = "-"
+"""The name of a file to write that means standard output; `./-` is a file of that name."""
+
 
 def write_whole(path: Path | str, text: str) -> None:
     """Puts a text into a file, new or old: all of it or, if that fails, nothing. Raises AspenError."""
@@ -221,6 +191,10 @@ def write_whole(path: Path | str, text: str) -> None:
 def put_whole(path: Path | str, text: str) -> None:
     """As `write_whole`, for those with words of their own for what may go wrong. Raises OSError, and ValueError for
     what can be no path."""
+    if path == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
     with replacing(path) as unfinished:
         unfinished.write_bytes(text.encode())
 
@@ -248,11 +222,25 @@ def replacing(path: Path | str) -> Iterator[Path]:
         yield unfinished
         unfinished.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
         settle(unfinished)
-        os.replace(unfinished, target)
+        put_in_place(unfinished, target)
     except BaseException:
         with suppress(OSError):  # what went wrong first is what is told
             unfinished.unlink(missing_ok=True)
         raise
+
+
+def put_in_place(unfinished: Path, target: Path) -> None:
+    """Makes a finished file the one at `target`. A file that has other names, by hard links, is written through, so
+    that all of them show what is new: its content changes as it is copied, not in one step."""
+    if target.is_file() and target.stat().st_nlink > 1:
+        with open(unfinished, "rb") as new, open(target, "r+b") as old:
+            while block := new.read(1 << 20):
+                old.write(block)
+            old.truncate()
+            os.fsync(old.fileno())
+        unfinished.unlink()
+    else:
+        os.replace(unfinished, target)
 
 
 def _host() -> str:
@@ -294,6 +282,8 @@ def settle(path: Path) -> None:
 
 def require_writable(path: Path | str) -> None:
     """Refuses, before the work is done, a file that could not be written after it."""
+    if path == STANDARD_OUTPUT:
+        return
     target = _written_to(path)
     parent = os.path.dirname(target)
     try:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from aspenpy.language.files import grammar_path, replacing
+from aspenpy.language.files import grammar_path, replacing, user_folder
 from aspenpy.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -128,8 +128,7 @@ def _words(parser: Lark) -> tuple[str, dict[str, str]]:
 def cache_folder() -> str | None:
     """The user's folder for the tables, made if need be; None if anyone else could write to it."""
     try:
-        kept = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        folder = os.path.join(kept, "aspenpy")
+        folder = os.path.join(user_folder("XDG_CACHE_HOME", ".cache"), "aspenpy")
         os.makedirs(folder, mode=0o700, exist_ok=True)
         status = os.stat(folder)
     except OSError:

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NoReturn
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.files import MAXIMUM_SIZE, Reader
+from aspenpy.language.files import Reader
+from aspenpy.language.opening import MAXIMUM_SIZE
 from aspenpy.language.source import Source, Span
 from aspenpy.language.stray import refuse_stray
 from aspenpy.language.tables import END, tables

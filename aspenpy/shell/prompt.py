@@ -5,12 +5,12 @@ prompt_toolkit edits them where it is installed (`pip install 'aspenpy[repl]'`);
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aspenpy.language.files import user_folder
 from aspenpy.shell.output import emit
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def lines(prompt: Callable[[], str], completions: Completions) -> Iterator[str]:
 
 def _history_file() -> str | None:
     """Where lines are kept for the next time; None where nothing can be."""
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()) / "aspenpy"
+    state = Path(user_folder("XDG_STATE_HOME", ".local/state")) / "aspenpy"
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         (state / "history").touch(mode=0o600)

@@ -14,7 +14,7 @@ from typing import BinaryIO, NoReturn, cast
 import numpy as np
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.files import opened
+from aspenpy.language.opening import opened
 from aspenpy.traces import dinero, lackey, text
 from aspenpy.traces.references import DATA, References
 

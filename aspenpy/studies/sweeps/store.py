@@ -7,7 +7,9 @@ When all are there the result is written from them. A sweep that was killed is t
 from __future__ import annotations
 
 import ctypes
+import io
 import json
+import math
 import os
 import re
 import shutil
@@ -18,8 +20,10 @@ from typing import Any, NoReturn
 
 import numpy
 
-from aspenpy.language.diagnostics import fail
-from aspenpy.language.files import require_writable, settle
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.files import put_in_place, require_writable, settle
+from aspenpy.language.opening import opened, text_of
+from aspenpy.language.schema import json_in
 from aspenpy.studies.sweeps.result import InMemory, SweepResult
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.work import Stretch
@@ -106,8 +110,8 @@ class Store:
         if not file.exists():
             return None
         try:
-            journal = json.loads(file.read_text())
-        except (OSError, ValueError):
+            journal = json_in(text_of(file))
+        except (AspenError, ValueError):
             journal = None
         if not isinstance(journal, dict) or "aspenpy_sweep" not in journal:
             self._refuse_foreign()
@@ -176,8 +180,7 @@ class Store:
             if isinstance(content, bytes):
                 stream.write(content)
             else:  # not by `numpy.save`, which does not know why a file took no more
-                header = numpy.lib.format.header_data_from_array_1_0(content)
-                numpy.lib.format.write_array_header_1_0(stream, header)
+                stream.write(_header(content.shape, content.dtype))
                 stream.write(numpy.ascontiguousarray(content).data)
             stream.flush()
             os.fsync(stream.fileno())
@@ -196,11 +199,13 @@ class Store:
 
     def _loaded(self, file: Path, shape: tuple[int, ...], kind: type) -> Any:
         """What was kept, which may have been damaged since."""
+        header, size = _header(shape, kind), math.prod(shape) * numpy.dtype(kind).itemsize
         try:
-            array = numpy.load(file, allow_pickle=False)
-            if array.shape == shape and array.dtype == kind:
-                return array
-        except (ValueError, EOFError):
+            with opened(file, str(file)) as stream:
+                content = stream.read(len(header) + size + 1)
+            if content.startswith(header) and len(content) == len(header) + size:
+                return numpy.frombuffer(content, kind, offset=len(header)).reshape(shape)
+        except AspenError:  # no ordinary file
             pass
         hint = f"remove `{file.with_suffix('.npy')}`, and --resume computes it again"
         fail("damaged", f"`{file}` is damaged", hint=hint)
@@ -239,7 +244,7 @@ class Store:
                 os.rename(replaced, self.target)
                 raise
             return
-        os.replace(result, self.target)
+        put_in_place(result, self.target)
 
     def _clear(self) -> None:
         """Removes what is the store's, the journal after the rest: what is left is always known to be ours."""
@@ -270,6 +275,13 @@ class Store:
             hint = f"what was computed is in `{self.folder}`, and --resume takes it up" if begun else None
             reason = os.strerror(error.errno) if error.errno else error.strerror or error
             fail("not-written", f"cannot write `{self.path}`: {reason}", hint=hint)
+
+
+def _header(shape: tuple[int, ...], kind: Any) -> bytes:
+    """What stands in front of an array in a file of NumPy."""
+    written, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(numpy.dtype(kind))
+    numpy.lib.format.write_array_header_1_0(written, {"descr": described, "fortran_order": False, "shape": shape})
+    return written.getvalue()
 
 
 DIFFERENCES = {
@@ -311,10 +323,10 @@ def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
 def is_zarr_store(path: Path) -> bool:
     """Whether a folder is the result of a sweep, and nothing else is in it."""
     try:
-        about = json.loads((path / ".zattrs").read_text())
+        about = json_in(text_of(path / ".zattrs"))
         parts = [part for part in path.iterdir() if part.name not in (".zattrs", ".zgroup", ".zmetadata")]
         return "aspenpy_version" in about and all((part / ".zarray").is_file() for part in parts)
-    except (OSError, ValueError, TypeError):
+    except (AspenError, OSError, ValueError, TypeError):
         return False
 
 

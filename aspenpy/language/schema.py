@@ -1,0 +1,127 @@
+"""Schema: what structured content has to look like before anything is made of it.
+
+A file of JSON, or a cell of one in a database, can hold anything, whatever its checksum says: a checksum finds
+accidents, and whoever changes a file on purpose writes a new one. A shape says what is taken:
+
+    int, float, str, bool     a value of that type; a float is finite, and may be written as a whole number
+    None                      nothing
+    [shape]                   a list of any length
+    (shape, shape)            a list of exactly these
+    {"key": shape}            an object with exactly these keys
+    {str: shape}              an object with any keys
+    OneOf(shape, shape)       one of these
+    object                    anything
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.opening import MAXIMUM_SIZE, text_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = {
+    int: "a whole number", float: "a finite number", str: "a text", bool: "true or false", type(None): "null",
+    list: "a list", dict: "an object",
+}  # fmt: skip
+MOST_SHOWN = 40  # characters of a value, or of a key, that a message repeats
+
+
+class OneOf:
+    """Any of several shapes."""
+
+    def __init__(self, *shapes: Any) -> None:
+        self.shapes = shapes
+
+
+def mismatch(value: Any, shape: Any, place: str = "") -> str | None:
+    """Where a value of JSON differs from a shape, in a sentence such as "`training.rows` is null, not a whole number";
+    None where it fits."""
+    if shape is object:
+        return None
+    if isinstance(shape, OneOf):
+        found = [mismatch(value, each, place) for each in shape.shapes]
+        return None if None in found else _differs(value, shape, place)
+    if isinstance(shape, dict):
+        return _differs(value, shape, place) if not isinstance(value, dict) else _of_object(value, shape, place)
+    if isinstance(shape, list | tuple):
+        if not isinstance(value, list) or (isinstance(shape, tuple) and len(value) != len(shape)):
+            return _differs(value, shape, place)
+        parts = shape if isinstance(shape, tuple) else shape * len(value)
+        wrong = (mismatch(*pair, f"{place}[{at}]") for at, pair in enumerate(zip(value, parts, strict=True)))
+        return next((text for text in wrong if text is not None), None)
+    return None if _is_of(value, shape) else _differs(value, shape, place)
+
+
+def _is_of(value: Any, kind: type | None) -> bool:
+    if kind is None:
+        return value is None
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond floating point
+        return False
+
+
+def _of_object(value: dict[str, Any], shape: dict[Any, Any], place: str) -> str | None:
+    if str in shape:
+        wrong = (mismatch(part, shape[str], _inside(place, key)) for key, part in value.items())
+    else:
+        if missing := [key for key in shape if key not in value]:
+            return f"`{_inside(place, missing[0])}` is missing"
+        if unknown := [key for key in value if key not in shape]:
+            return f"`{_inside(place, unknown[0])}` does not belong there"
+        wrong = (mismatch(value[key], part, _inside(place, key)) for key, part in shape.items())
+    return next((text for text in wrong if text is not None), None)
+
+
+def _inside(place: str, key: str) -> str:
+    return f"{place}.{key[:MOST_SHOWN]}" if place else key[:MOST_SHOWN]
+
+
+def _differs(value: Any, shape: Any, place: str) -> str:
+    held = NAMES[type(value)] if isinstance(value, list | dict | None) else json.dumps(value, default=repr)[:MOST_SHOWN]
+    return f"{f'`{place}`' if place else 'the content'} is {held}, not {_wanted(shape)}"
+
+
+def _wanted(shape: Any) -> str:
+    if isinstance(shape, OneOf):
+        return " or ".join(map(_wanted, shape.shapes))
+    if isinstance(shape, tuple):
+        return f"a list of {len(shape)}"
+    return NAMES[type(None) if shape is None else shape if isinstance(shape, type) else type(shape)]
+
+
+def json_in(text: str) -> Any:
+    """The value that a text holds in JSON. Raises ValueError where it holds none, is nested too deep, or has a number
+    that JSON does not know."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def require_json(path: Path | str, what: str, most: int = MAXIMUM_SIZE, hint: str | None = None) -> dict[str, Any]:
+    """The object in a file of JSON. Raises AspenError where the file cannot be read or is none."""
+    text = text_of(path, most, hint=hint)
+    try:
+        content = json_in(text)
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        fail("no-json", f"`{path}` is not {what}", hint=hint)
+    return content
