@@ -5,14 +5,20 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.files import models_folder
+from aspenpy.shell.main import main
 from aspenpy.studies.learnt.acee import Acee
 from aspenpy.studies.readers.read import measured
 from aspenpy.studies.readers.records import RecordStore, RunRecord
+
+MEASURED = Path(models_folder(), "measurements", "acee_example.csv")
 
 WRITER = """
 import sys
@@ -39,9 +45,10 @@ def test_what_is_put_in_comes_out(tmp_path: Path) -> None:
 
 def test_all_of_an_addition_or_nothing(tmp_path: Path) -> None:
     store = RecordStore(tmp_path / "runs.sqlite")
-    with pytest.raises(ValueError, match="JSON compliant"):
+    store.add([RunRecord("c", "", "", "")])
+    with pytest.raises(AspenError, match="a run of b cannot be recorded: `x` is NaN, not a finite number"):
         store.add([RunRecord("a", "", "", ""), RunRecord("b", "", "", "", counters={"x": float("nan")})])
-    assert store.find() == ()
+    assert [item.application for item in store.find()] == ["c"]
 
 
 def test_several_writers(tmp_path: Path) -> None:
@@ -59,11 +66,77 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello " * 100)
     with pytest.raises(AspenError, match="cannot be used as a record store"):
         RecordStore(tmp_path / "text")
+    RecordStore(tmp_path / "later.sqlite").add([RunRecord("a", "", "", "")])
     with sqlite3.connect(tmp_path / "later.sqlite") as connection:
         connection.execute("pragma user_version = 9")
-        connection.execute("create table x (y)")
     with pytest.raises(AspenError, match="record store of version 9, and this aspenpy reads 1"):
         RecordStore(tmp_path / "later.sqlite")
+
+
+OTHERS = (
+    "create table x (y)",
+    "create table runs (application text)",
+    "pragma user_version = 1; create table runs (application text); create index what on runs (application)",
+    "pragma journal_mode = wal; create table x (y)",
+)
+
+
+@pytest.mark.parametrize("script", OTHERS)
+def test_a_database_of_another_program_stays_as_it_is(script: str, tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
+    before, files = path.read_bytes(), sorted(tmp_path.iterdir())
+    for arguments in (
+        ["measure", "--read", str(path)],
+        ["measure", "--read", str(MEASURED), "--label", "application=a", "--record", str(path)],
+    ):
+        assert main(arguments) == 2
+        assert (path.read_bytes(), sorted(tmp_path.iterdir())) == (before, files)
+
+
+def test_reading_a_store_does_not_change_it(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    RecordStore(path).add([RunRecord("a", "", "", "", 1.0)])
+    before = path.read_bytes()
+    path.chmod(0o444)
+    assert main(["measure", "--read", str(path)]) == 0
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("trigger", [False, True])
+def test_a_store_to_which_somebody_added_a_trigger_is_refused(trigger: bool, tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    RecordStore(path).add([RunRecord("a", "", "", "", 1.0)])
+    if trigger:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("create trigger t after insert on runs begin delete from runs; end")
+    line = ["measure", "--read", str(MEASURED), "--label", "application=a", "--record", str(path)]
+    assert main(line) == (2 if trigger else 0)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("counters", "[1]", "`counters` is a list, not an object"),
+        ("counters", "{", "its counters are not JSON"),
+        ("counters", '{"x": NaN}', "its counters are not JSON"),
+        ("counters", "[" * 100_000, "its counters are not JSON"),
+        ("counters", '{"x": [1]}', "`counters.x` is a list, not a finite number or a text or null"),
+        ("runtime", "soon", '`runtime` is "soon", not a finite number or null'),
+        ("application", b"\xff", "is damaged"),
+        ("energy", float("inf"), "is damaged"),
+    ],
+)
+def test_a_store_with_damaged_rows(column: str, value: Any, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    RecordStore(path).add([RunRecord("a", "", "", "", 1.0)])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"update runs set {column} = ?", [value])
+    with pytest.raises(AspenError) as caught:
+        measured(path)
+    assert "run 1 in" in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_models_learn_from_a_store(tmp_path: Path) -> None:

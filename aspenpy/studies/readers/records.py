@@ -3,25 +3,47 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from aspenpy.language.diagnostics import fail
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.files import require_writable
+from aspenpy.language.opening import first_bytes
+from aspenpy.language.schema import OneOf, json_in, mismatch
 from aspenpy.record import Record
 from aspenpy.studies.empirical.sheet import Sheet, sheet_of_rows
 
 VERSION = 1
 PATIENCE = 30.0  # seconds that one writer waits for others
-SCHEMA = """
-create table if not exists runs (
-  id integer primary key, application text not null, input text not null, hardware text not null, device text not null,
-  runtime real, energy real, counters text not null, model text, recorded text not null default current_timestamp
-);
-create index if not exists what on runs (application, input, hardware);
-"""
+MOST_BYTES = 64 * 2**20  # of a store that is read
+COLUMNS = {
+    "id": "integer primary key",
+    **dict.fromkeys(("application", "input", "hardware", "device"), "text not null"),
+    **dict.fromkeys(("runtime", "energy"), "real"),
+    "counters": "text not null",
+    "model": "text",
+    "recorded": "text not null default current_timestamp",
+}
+SCHEMA = (
+    f"create table runs ({', '.join(f'{name} {kind}' for name, kind in COLUMNS.items())})",
+    "create index what on runs (application, input, hardware)",
+)
+PARTS = {("table", "runs"), ("index", "what")}
+"""What a store consists of, and nothing else: a trigger would run when a row is added."""
+
+BEGINNING = b"SQLite format 3\x00"
+ROLLBACK = b"\1\1"  # versions of the format with a rollback journal, after two bytes for the size of a page
+ROW = {
+    **dict.fromkeys(("application", "input", "hardware", "device", "counters"), str),
+    "runtime": OneOf(float, None),
+    "energy": OneOf(float, None),
+    "model": OneOf(str, None),
+}
+COUNTERS = {str: OneOf(float, str, None)}
 
 
 class RunRecord(Record):
@@ -39,51 +61,98 @@ class RunRecord(Record):
 
 
 class RecordStore:
-    """Runs in a file. Several processes may write: each addition is one transaction, and waits for the others."""
+    """Runs in a file. Several processes may write: each addition is one transaction, and waits for the others. A
+    database of SQLite that is no record store is refused, and stays as it is."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        with self._open() as connection:
-            found = connection.execute("pragma user_version").fetchone()[0]
-            if found not in (0, VERSION):
-                fail(
-                    "store-version", f"`{path}` is a record store of version {found}, and this aspenpy reads {VERSION}"
-                )
-            connection.executescript(SCHEMA)
-            connection.execute(f"pragma user_version = {VERSION}")
+        if os.path.exists(self.path) and self._beginning():
+            with self._reading():
+                pass
+
+    def _beginning(self) -> bytes:
+        """The first bytes of the file; none where it is empty. Raises AspenError where it is no ordinary file, none of
+        SQLite, or one with a write-ahead log, which no store has: beside one even a reader leaves files."""
+        found = first_bytes(self.path, len(BEGINNING) + 4)
+        if found and (not found.startswith(BEGINNING) or found[len(BEGINNING) + 2 :] != ROLLBACK):
+            self._refuse("it is not a database of this program, and stays as it is")
+        return found
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        place = f"{self.path.absolute().as_uri()}?mode={mode}"
+        found = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=True)
+        found.execute("pragma trusted_schema = off")
+        return found
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """The store, of which nothing can be changed."""
+        if not self._beginning() or self.path.stat().st_size > MOST_BYTES:
+            self._refuse(f"it is empty, or larger than {MOST_BYTES // 2**20} MiB")
+        with self._reported(), closing(self._connect("ro")) as connection:
+            self._require_own(connection)
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """The store, made where there is none or the file is empty; all that is done is one transaction."""
+        require_writable(self.path)
+        if os.path.exists(self.path):
+            self._beginning()
+        with self._reported(), closing(self._connect("rwc")) as connection:
+            connection.execute("begin immediate")
+            if not connection.execute("select count(*) from sqlite_master").fetchone()[0]:
+                for statement in SCHEMA:
+                    connection.execute(statement)
+                connection.execute(f"pragma user_version = {VERSION}")
+            self._require_own(connection)
+            yield connection
+            connection.execute("commit")
+
+    def _require_own(self, connection: sqlite3.Connection) -> None:
+        found = connection.execute("pragma user_version").fetchone()[0]
+        columns = [row[1] for row in connection.execute("pragma table_xinfo(runs)")]
+        if found > VERSION and columns[: len(COLUMNS)] == list(COLUMNS):
+            message = f"`{self.path}` is a record store of version {found}, and this aspenpy reads {VERSION}"
+            fail("store-version", message)
+        parts = {*connection.execute("select type, name from sqlite_master")}
+        if found != VERSION or parts != PARTS or columns != list(COLUMNS):
+            self._refuse("it is a database of another program, and stays as it is")
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
         try:
-            with closing(sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)) as connection:
-                yield connection
-        except sqlite3.Error as error:
-            fail("no-store", f"`{self.path}` cannot be used as a record store: {error}")
+            yield
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            self._refuse(str(error))
+
+    def _refuse(self, reason: str) -> NoReturn:
+        hint = "`aspenpy measure --record STORE` makes one"
+        fail("no-store", f"`{self.path}` cannot be used as a record store: {reason}", hint=hint)
 
     def add(self, records: Sequence[RunRecord]) -> None:
-        """Adds runs, all or none."""
+        """Adds runs, all or none. Raises AspenError for a number that is not finite, which JSON has not."""
+        for item in records:
+            if (problem := mismatch(dict(item.counters), COUNTERS)) is not None:
+                fail("bad-counter", f"a run of {item.application} cannot be recorded: {problem}")
         rows = [
             (*(getattr(item, name) for name in ("application", "input", "hardware", "device", "runtime", "energy")),
              json.dumps(dict(item.counters), allow_nan=False), item.model)
             for item in records
         ]  # fmt: skip
-        with self._open() as connection:
-            connection.execute("begin immediate")
+        with self._writing() as connection:
             connection.executemany(
                 "insert into runs (application, input, hardware, device, runtime, energy, counters, model)"
                 " values (?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
-            connection.execute("commit")
 
     def learnt(self, model: str, rows: Sequence[int]) -> None:
         """Names the model that was fitted with some runs, by their numbers from 1 on in the order of addition."""
-        with self._open() as connection:
-            connection.execute("begin immediate")
+        with self._writing() as connection:
             known = [item[0] for item in connection.execute("select id from runs order by id")]
             named = [(model, known[row - 1]) for row in rows]
             connection.executemany("update runs set model = ? where id = ?", named)
-            connection.execute("commit")
 
     def find(self, **what: str) -> tuple[RunRecord, ...]:
         """The runs that have these values, such as `application="comd"`."""
@@ -93,24 +162,33 @@ class RecordStore:
                 "unknown-option", f"runs are found by application, input, hardware and device, not {', '.join(unknown)}"
             )
         where = " and ".join(f"{name} = ?" for name in what) or "1"
-        with self._open() as connection:
+        with self._reading() as connection:
             rows = connection.execute(
-                "select application, input, hardware, device, runtime, energy, counters, model"
+                "select id, application, input, hardware, device, runtime, energy, counters, model"
                 f" from runs where {where} order by id",
                 list(what.values()),
             ).fetchall()
-        return tuple(
-            RunRecord(**dict(zip(RunRecord._fields, (*row[:6], json.loads(row[6]), row[7]), strict=True)))
-            for row in rows
-        )
+        return tuple(self._record(row[0], dict(zip(RunRecord._fields, row[1:], strict=True))) for row in rows)
+
+    def _record(self, number: int, row: dict[str, Any]) -> RunRecord:
+        """A row, which may hold anything: SQLite does not keep to the types of columns."""
+        problem = mismatch(row, ROW)
+        if problem is None:
+            try:
+                row["counters"] = json_in(row["counters"])
+                problem = mismatch(row["counters"], COUNTERS, "counters")
+            except ValueError:
+                problem = "its counters are not JSON"
+        if problem is not None:
+            fail("bad-record", f"run {number} in `{self.path}` is damaged: {problem}")
+        return RunRecord(**row)
 
 
 def is_record_store(path: Path) -> bool:
     """Whether a file is one of SQLite."""
     try:
-        with open(path, "rb") as file:
-            return file.read(16) == b"SQLite format 3\x00"
-    except OSError:
+        return first_bytes(path, len(BEGINNING)) == BEGINNING
+    except AspenError:
         return False
 
 
