@@ -118,6 +118,29 @@ class Acee(LearntModel):
             "steps": [[step.entered, names[step.place], step.criterion] for step in steps],
         }
 
+    def state_shape(self) -> Any:
+        regression = {
+            **{key: [float] for key in ("coefficients", "deviations", "p", "vif")},
+            "inverse": [[float]],
+            "variance": float,
+            "freedom": int,
+            "r_squared": float,
+            "predictors": [str],
+            "steps": [(bool, str, float)],
+        }
+        return {"devices": [(str, regression)]}
+
+    def state_problem(self) -> str | None:
+        if not self.state["devices"]:
+            return "it has learnt no device"
+        for device, held in self.state["devices"]:
+            count = len(held["predictors"])
+            lengths = [len(held[name]) - 1 for name in ("coefficients", "deviations", "p")]
+            sides = [len(held["inverse"]) - 1, *(len(row) - 1 for row in held["inverse"])]
+            if {count, len(held["vif"]), *lengths, *sides} != {count} or held["variance"] < 0 or held["freedom"] < 1:
+                return f"the numbers of its regression{f' on {device}' if device else ''} do not fit its predictors"
+        return None
+
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
 

@@ -11,7 +11,7 @@ from aspenpy.studies.empirical.columns import KNOWN, groups, is_numeric, numbers
 from aspenpy.studies.empirical.sheet import Sheet, counted
 from aspenpy.studies.learnt.bases import WHAT_RAN, bases
 from aspenpy.studies.learnt.model import LearntModel
-from aspenpy.studies.learnt.trees import Boosting, grown, searched, summed
+from aspenpy.studies.learnt.trees import FOREST, Boosting, forest_problem, grown, searched, summed
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -81,6 +81,19 @@ class BandwidthSensitivity(LearntModel):
         learnt = {"predictors": names, "clocks": clocks, "tried": tried, "chosen": chosen}
         return grown(boosting, matrix, target) | learnt
 
+    def state_shape(self) -> Any:
+        return FOREST | {
+            "predictors": [str],
+            "clocks": [str],
+            "tried": [(int, int, float, float)],
+            "chosen": {"trees": int, "depth": int, "rate": float},
+        }
+
+    def state_problem(self) -> str | None:
+        if not {*self.state["clocks"]} <= {*CLOCKS}:
+            return f"`{', '.join(self.state['clocks'])}` are not clocks"
+        return forest_problem(self.state, len(self.state["predictors"]) + len(self.state["clocks"]))
+
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         base = self._bases(sheet)
         runtimes = self.known(sheet)[base]
@@ -92,6 +105,9 @@ class BandwidthSensitivity(LearntModel):
         """Runtimes over those of the base samples, whose counters are in the rows or in their base samples."""
         import numpy as np
 
+        if (here := [name for name in CLOCKS if name in sheet.names]) != self.state["clocks"]:
+            learnt = ", ".join(self.state["clocks"])
+            fail("other-columns", f"the model learnt from the clocks {learnt}, and the rows have {', '.join(here)}")
         found: NDArray[np.float64] = np.exp(summed(self.state, self._matrix(sheet, self.state["predictors"])))
         return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.studies.empirical.columns import groups, numbers
@@ -33,6 +33,13 @@ def bases(sheet: Sheet, clock: str, alike: Sequence[str], end: Literal["lowest",
             fail("no-base", f"{what} has no base sample: no runtime was measured", sheet.span, hint=hint)
         found[places] = min(measured, key=clocks.__getitem__)
     return found
+
+
+def keys_problem(alike: Sequence[str], codes: Sequence[Sequence[Any]]) -> str | None:
+    """Why what was learnt of some codes does not fit the columns that tell them apart; None where it does."""
+    if not codes:
+        return "it has learnt no code"
+    return None if {len(key) for key, _ in codes} == {len(alike)} else "its codes do not fit its columns"
 
 
 def members(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], list[int]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.dimensions import readable, symbol
-from aspenpy.studies.empirical.columns import KNOWN, groups, numbers
+from aspenpy.studies.empirical.columns import KNOWN, groups, numbers, require_columns
 from aspenpy.studies.empirical.sheet import Sheet, counted
 from aspenpy.studies.learnt.bases import WHAT_RAN, bases, members
 from aspenpy.studies.learnt.cos_trace import Stage
@@ -68,6 +68,18 @@ class Cos(LearntModel):
             fitted.append([list(key), self._solved(terms, runtimes - rest, used, weights, label)])
         return {"alike": [name for name in alike if name in sheet.names], "terms": list(terms), "fitted": fitted}
 
+    def state_shape(self) -> Any:
+        return {"alike": [str], "terms": [str], "fitted": [([str], [float])]}
+
+    def state_problem(self) -> str | None:
+        terms = {"clocks": ("1", "1/fc", "1/fm"), "stall": ("LLCM",)}.get(self.form, ("LLCM", "TPI", "fc", "fm", "1"))
+        if not {"1/fc"} & {*terms} <= {*self.state["terms"]} <= {*terms}:
+            return f"`{', '.join(self.state['terms'])}` are not the terms of the form {self.form}"
+        lengths = len(self.state["alike"]), len(self.state["terms"])
+        if not self.state["fitted"] or any((len(key), len(held)) != lengths for key, held in self.state["fitted"]):
+            return "its coefficients do not fit its terms"
+        return None
+
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
 
@@ -122,6 +134,7 @@ class Cos(LearntModel):
         """What was learnt of each row's code."""
         import numpy as np
 
+        require_columns(sheet, self.state["alike"], f"this `{self.kind}` model")
         known = {tuple(key): values for key, values in self.state["fitted"]}
         keys = groups(sheet, self.state["alike"])
         for key in dict.fromkeys(keys):

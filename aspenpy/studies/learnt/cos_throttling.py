@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from aspenpy.language.diagnostics import fail
 from aspenpy.studies.empirical.columns import groups, numbers
 from aspenpy.studies.empirical.sheet import Sheet
-from aspenpy.studies.learnt.bases import WHAT_RAN, bases, members
+from aspenpy.studies.learnt.bases import WHAT_RAN, bases, keys_problem, members
 from aspenpy.studies.learnt.model import Constant, LearntModel
 from aspenpy.tables.table import Column, Table
 
@@ -65,6 +65,12 @@ class CosThrottling(LearntModel):
             per_instruction, per_code, at, slopes = np.array(inflections[key]).T
             learnt.append([list(key), [*_line(per_instruction, at), *_line(per_code, slopes)]])
         return {"alike": [name for name in WHAT_RAN if name in sheet.names], "codes": learnt}
+
+    def state_shape(self) -> Any:
+        return {"alike": [str], "codes": [([str], (float,) * len(EQUATION_11))]}
+
+    def state_problem(self) -> str | None:
+        return keys_problem(self.state["alike"], self.state["codes"])
 
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np

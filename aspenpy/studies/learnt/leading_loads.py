@@ -71,6 +71,11 @@ class LeadingLoads(LearntModel):
         solution = np.linalg.lstsq(matrix / np.where(scales, scales, 1), wanted, rcond=1e-12)[0]
         return {"coefficients": [float(value) for value in solution / np.where(scales, scales, 1)]}
 
+    def state_shape(self) -> Any:
+        if self.rival in COUNTED:
+            return {}
+        return {"coefficients": (float,) * (1 + len(REGRESSIONS[self.rival][0]))}
+
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
 

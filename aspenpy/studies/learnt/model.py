@@ -114,6 +114,14 @@ class LearntModel(Result):
 
     # -- what a model states ---------------------------------------------------------------------
 
+    def state_shape(self) -> Any:
+        """The shape (`language.schema`) of what `learn` gives under the options of this model."""
+        raise NotImplementedError
+
+    def state_problem(self) -> str | None:
+        """Why parts of a state, each of its shape, cannot belong together; None where they do."""
+        return None
+
     def selected(self, sheet: Sheet) -> Sheet:
         """The rows that the model is about."""
         return sheet

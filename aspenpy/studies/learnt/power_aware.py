@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.language.diagnostics import fail
 from aspenpy.studies.empirical.columns import groups, numbers
 from aspenpy.studies.empirical.sheet import Sheet
-from aspenpy.studies.learnt.bases import WHAT_RAN, members
+from aspenpy.studies.learnt.bases import WHAT_RAN, keys_problem, members
 from aspenpy.studies.learnt.model import Constant, LearntModel
 from aspenpy.studies.learnt.speedup import PERFECT, PowerAware, Spot, Work, spots, surface_tables
 from aspenpy.tables.table import Column, Table
@@ -47,6 +47,24 @@ class PowerAwareSpeedup(LearntModel):
             held = _parameters(places, threads, clocks, runtimes, lowest)
             learnt.append([list(key), held | {"watts": _watts(sheet, places, threads, clocks)}])
         return {"alike": there, "codes": learnt}
+
+    def state_shape(self) -> Any:
+        code = {
+            **dict.fromkeys(("on", "off", "lowest"), float),
+            "sequential": [(float, float)],
+            "overheads": [(float, float)],
+            "watts": [(float, float, float)],
+        }
+        return {"alike": [str], "codes": [([str], code)]}
+
+    def state_problem(self) -> str | None:
+        for _, held in self.state["codes"]:
+            clocks = [held["lowest"], *(clock for clock, _ in held["sequential"])]
+            counts = [count for count, _ in held["overheads"]]
+            times = [time for _, time in held["sequential"]]
+            if not times or min(clocks + times) <= 0 or min(counts, default=1) < 1:
+                return "clocks, runtimes and numbers of processors are above zero"
+        return keys_problem(self.state["alike"], self.state["codes"])
 
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np

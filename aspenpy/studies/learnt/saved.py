@@ -12,12 +12,13 @@ from typing import Any
 
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.language.files import write_whole
+from aspenpy.language.schema import mismatch, require_json
 from aspenpy.studies.learnt.model import LearntModel, Training
 from aspenpy.version import VERSION
 
 FORMAT = "aspenpy learnt model"
 FORMAT_VERSION = 1
-LARGEST = 256 * 2**20  # bytes of a file
+LARGEST = 64 * 2**20  # bytes of a file
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "statsmodels")
 
 
@@ -34,45 +35,65 @@ def save(model: LearntModel, path: str | Path) -> None:
         "versions": versions(),
         "state": model.state,
     }
-    write_whole(path, json.dumps(content | {"checksum": checksum(content)}, indent=1, allow_nan=False) + "\n")
+    try:
+        text = json.dumps(content | {"checksum": checksum(content)}, indent=1, allow_nan=False) + "\n"
+    except ValueError:
+        fail("not-finite", f"cannot write `{path}`: the model has learnt a number that is not finite")
+    write_whole(path, text)
+
+
+SHAPE = {
+    **dict.fromkeys(("format", "kind", "target", "checksum"), str),
+    "format_version": int,
+    "options": {str: object},
+    "versions": {str: str},
+    "state": {str: object},
+    "training": {"rows": int, "data_hash": str, "ranges": [(str, float, float)]},
+}
+HINT = "`aspenpy empirical ... fit -o FILE` writes one"
 
 
 def load(path: str | Path, kinds: Mapping[str, type[LearntModel]]) -> LearntModel:
     """A model of one of some kinds. Raises AspenError for a file that is none, was written by another version of this
-    format, or was changed since."""
-    content = _content(Path(path))
-    if content.get("format_version") != FORMAT_VERSION:
-        written, own = content.get("format_version"), FORMAT_VERSION
-        hint = f"it was written by aspenpy {content.get('versions', {}).get('aspenpy', '?')}; fit the model again"
-        fail(
-            "model-version", f"`{path}` is in version {written} of the format, and this aspenpy reads {own}", hint=hint
-        )
-    if content.pop("checksum", None) != checksum(content):
+    format, was changed since, or holds what no such model can have learnt: the checksum finds accidents alone, since
+    whoever changes a file on purpose writes another."""
+    content = require_json(path, "a saved model", LARGEST, HINT)
+    if content.get("format") != FORMAT:
+        fail("no-model", f"`{path}` is not a saved model", hint=HINT)
+    if (written := content.get("format_version")) != FORMAT_VERSION:
+        message = f"`{path}` is in version {json.dumps(written)[:20]} of the format, and this aspenpy reads"
+        fail("model-version", f"{message} {FORMAT_VERSION}", hint=f"{_writer(content)}; fit the model again")
+    _require_sound(path, mismatch(content, SHAPE))
+    if content.pop("checksum") != checksum(content):
         hint = "fit the model again rather than edit its file"
         fail("model-changed", f"`{path}` was changed after it was written: its checksum does not fit", hint=hint)
     kind = kinds.get(content["kind"])
     if kind is None:
         known = ", ".join(kinds)
         fail("model-kind", f"`{path}` holds a model `{content['kind']}`, and expected was {known}")
+    _require_sound(path, mismatch(content["options"], _option_shape(kind), "options"))
     model = kind(**content["options"])
+    _require_sound(path, mismatch(content["state"], model.state_shape(), "state"))
     held = content["training"]
     model.training = Training(held["rows"], held["data_hash"], tuple(tuple(item) for item in held["ranges"]))
     model.state, model.notes = content["state"], _other_versions(path, content["versions"])
+    _require_sound(path, model.state_problem())
     return model
 
 
-def _content(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > LARGEST:
-            fail("no-model", f"`{path}` is larger than any saved model")
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        fail("no-file", f"file not found: `{path}`")
-    except (OSError, ValueError, RecursionError):
-        fail("no-model", f"`{path}` is not a saved model", hint="`aspenpy empirical ... fit -o FILE` writes one")
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        fail("no-model", f"`{path}` is not a saved model", hint="`aspenpy empirical ... fit -o FILE` writes one")
-    return content
+def _require_sound(path: str | Path, problem: str | None) -> None:
+    if problem is not None:
+        fail("no-model", f"`{path}` is not a saved model: {problem}", hint="fit the model again")
+
+
+def _option_shape(kind: type[LearntModel]) -> dict[str, Any]:
+    """Options are of the type of their default."""
+    return {name: [str] if isinstance(value, tuple) else type(value) for name, value in kind.defaults.items()}
+
+
+def _writer(content: Mapping[str, Any]) -> str:
+    versions = content.get("versions")
+    return f"it was written by aspenpy {versions.get('aspenpy', '?') if isinstance(versions, dict) else '?'}"
 
 
 def checksum(content: Mapping[str, Any]) -> str:

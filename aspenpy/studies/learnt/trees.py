@@ -44,6 +44,27 @@ class Boosting(Record):
         )
 
 
+FOREST = {
+    "start": float,
+    "trees": [{"left": [int], "right": [int], "feature": [int], "threshold": [float], "value": [float]}],
+    "importances": [float],
+}
+"""The shape of what `grown` gives."""
+
+
+def forest_problem(held: Mapping[str, Any], features: int) -> str | None:
+    """Why the nodes of some trees are no trees of so many features; None where they are. Children come after their
+    parents, so that every walk from the root ends."""
+    for tree in held["trees"]:
+        count = len(tree["left"])
+        if {len(part) for part in tree.values()} != {count} or not count:
+            return "the nodes of a tree have not all the same parts"
+        for place, (left, right, feature) in enumerate(zip(tree["left"], tree["right"], tree["feature"], strict=True)):
+            if left >= 0 and not (place < min(left, right) <= max(left, right) < count and 0 <= feature < features):
+                return "the nodes of a tree do not lead to its leaves"
+    return None
+
+
 def grown(boosting: Boosting, matrix: NDArray[np.float64], target: NDArray[np.float64]) -> dict[str, Any]:
     """The trees as JSON holds them: of each node its children, what it asks, and its value."""
     learner = boosting.learner().fit(matrix, target)
