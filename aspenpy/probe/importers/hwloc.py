@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +21,7 @@ def is_hwloc(text: str) -> bool:
 
 def read_hwloc(source: Source) -> Imported:
     """Raises AspenError where it is no topology, or declares entities: none is ever expanded or fetched."""
-    tree = _Tree()
+    tree = _Tree(source)
     try:
         tree.parser.Parse(source.text.encode("utf-8", "replace"), True)
     except expat.ExpatError as error:
@@ -62,7 +63,8 @@ def _line(source: Source, line: int) -> Span:
 class _Tree:
     """Objects counted by type, and the first cache of each level."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source) -> None:
+        self.source = source
         self.found: Counter[str] = Counter()
         self.caches: dict[int, Attributes] = {}
         self.counted: Counter[int] = Counter()
@@ -93,6 +95,11 @@ class _Tree:
             self.memory += count(attributes.get("local_memory"), 0, MOST_BYTES)
         level = attributes.get("depth", "")
         if kind in ("L1Cache", "L2Cache", "L3Cache") or (kind == "Cache" and attributes.get("cache_type") != "2"):
+            if not re.fullmatch(r"\d{1,15}", size := attributes.get("cache_size", "0")):
+                place = _line(self.source, self.parser.CurrentLineNumber)
+                refuse(self.source, f"the size of a cache is a number of bytes, not `{size[:40]}`", place)
+            if not int(size):  # not known
+                return
             number = int(kind[1]) if kind[1].isdecimal() else count(level)
             self.caches.setdefault(number, attributes)
             self.counted[number] += 1

@@ -21,6 +21,7 @@ FORMS: tuple[tuple[Callable[[str], bool], Callable[[Source], Imported]], ...] = 
     (is_lscpu, read_lscpu),
     (is_hwloc, read_hwloc),
 )
+LINE = 64  # bytes of a cache line where the file does not say
 HINT = "files of `lscpu -J`, `lstopo --of xml`, `likwid-topology -c` and STREAM are read"
 
 
@@ -46,8 +47,17 @@ def _of_one(name: str, number: Number, host: Topology) -> Number:
     return number.replace(value=number.value / memories, source=f"{number.source}; of {memories} memories")
 
 
+def _require_caches(source: Source, host: Topology | None) -> None:
+    """Refuses a cache that does not hold a line."""
+    for cache in () if host is None else host.caches:
+        if cache.capacity < (cache.line or LINE):
+            refuse(source, f"the cache of level {cache.level} has {cache.capacity} bytes, less than a line")
+
+
 def _imported(source: Source) -> Imported:
     for looks_like, read in FORMS:
         if looks_like(source.text):
-            return read(source)
+            found = read(source)
+            _require_caches(source, found.host)
+            return found
     refuse(source, "the format of the file is not known", hint=HINT)

@@ -52,10 +52,14 @@ KNOWN: Mapping[str, Known] = {
     "device": Known("device gpu cluster machine host hardware", text=True),
     "threads": Known("threads thread_count ranks processes processors cores num_threads", positive=True),
     "core_frequency": Known(
-        "core_frequency core_clock f_core fcore coref fc clock frequency freq clocks_sm clocks_current_sm", HERTZ, True
+        "core_frequency core_clock f_core fcore coref fc clock frequency freq clocks_sm clocks_current_sm "
+        "clocks_gr clocks_current_graphics",
+        HERTZ,
+        True,
     ),
     "memory_frequency": Known(
-        "memory_frequency memory_clock mem_freq f_mem fmem memf fm uncore_clock uncore_frequency clocks_mem",
+        "memory_frequency memory_clock mem_freq f_mem fmem memf fm uncore_clock uncore_frequency clocks_mem "
+        "clocks_current_memory",
         HERTZ,
         True,
     ),

@@ -1,4 +1,5 @@
-"""NVIDIA: metrics of `nvprof --csv` and `ncu --csv`, samples of `nvidia-smi --query-gpu --format=csv` and of DCGM."""
+"""NVIDIA: times and metrics of `nvprof --csv`, metrics of `ncu --csv`, samples of `nvidia-smi --query-gpu
+--format=csv` and of DCGM."""
 
 from __future__ import annotations
 
@@ -17,6 +18,14 @@ WITH_UNIT = re.compile(r"^(?P<number>[\d.]+(e[+-]?\d+)?)(?P<unit>[A-Za-z]+(/[a-z
 """How nvprof writes a rate: `12.5GB/s`."""
 
 PROFILER = re.compile(r"^==\d+==|^==PROF==", re.MULTILINE)
+
+
+SUMMARY = re.compile(r'^("Type",)?"Time\(%\)","Time","Calls","Avg","Min","Max","Name"', re.MULTILINE)
+"""The header of what `nvprof --csv` writes where no metrics are asked for; before CUDA 9 without the type."""
+
+
+def is_nvprof_summary(head: str) -> bool:
+    return SUMMARY.search(head) is not None
 
 
 def is_nvprof(head: str) -> bool:
@@ -40,6 +49,31 @@ def is_smi(head: str) -> bool:
 
 def is_dcgm(head: str) -> bool:
     return re.search(r"^# ?Entity\b", head, re.MULTILINE) is not None
+
+
+def read_nvprof_summary(source: Source) -> Sheet:
+    """A row for each kernel and copy: calls, the time of all, and the mean, shortest and longest. Times of calls of the
+    CUDA library, which the host waits for, are left out: they contain those of the kernels."""
+    header: list[str] = []
+    rows: list[Row] = []
+    on_device = True
+    for cells in lines_of(source):
+        texts = [str(cell.value) for cell in cells]
+        if PROFILER.match(texts[0]):
+            on_device, header = "API calls" not in ",".join(texts), []
+        elif not header:
+            header = texts if SUMMARY.match(",".join(f'"{text}"' for text in texts)) else []
+        elif len(cells) != len(header):
+            malformed(cells, f"has {len(cells)} values for {len(header)} columns", "each kernel has a value a column")
+        elif not texts[-1]:
+            units = [plain_unit(text) for text in texts]
+            header = [f"{name} [{unit}]" if unit else name for name, unit in zip(header, units, strict=True)]
+        elif on_device and texts[0] != "API calls":
+            held = dict(zip(header, cells, strict=True))
+            row = {"region": held["Name"], "calls": held["Calls"]}
+            left_out = ("Type", "Time(%)", "Name", "Calls")
+            rows.append(row | {name: known(cell) for name, cell in held.items() if name not in left_out})
+    return sheet_of_cells(rows, source)
 
 
 def read_nvprof(source: Source) -> Sheet:
@@ -66,6 +100,8 @@ def _long(source: Source, key: tuple[str, ...], name: str, value: str, unit: str
             continue  # of the profiler, or of the program
         if not header or texts == header:
             header = texts
+            if missing := [part for part in (*key, name, value, unit) if part is not None and part not in header]:
+                malformed(cells, f"has no column `{missing[0]}`", "it is the header of the profiler's own CSV")
             continue
         if len(cells) != len(header):
             malformed(
@@ -146,10 +182,10 @@ def read_dcgm(source: Source) -> Sheet:
         if text.startswith("#"):
             header = [word for word in text.removeprefix("#").split() if word != "Entity"] or header
         elif words and words[0] in ("GPU", "GPU-I", "GPU-CI"):
-            cells = [Cell(word, line, span) for word in words[1:]]
-            whole_line(cells, least=len(header) + 1, what="sample of DCGM", hint=f"the columns are {', '.join(header)}")
-            named = zip(header, map(known, cells[1:]), strict=False)
-            rows.append({"device": cells[0]} | {_dcgm_name(name): cell for name, cell in named})
+            cells = [Cell(word, line, span) for word in words]
+            whole_line(cells, least=len(header) + 2, what="sample of DCGM", hint=f"the columns are {', '.join(header)}")
+            named = zip(header, map(known, cells[2:]), strict=False)
+            rows.append({"device": cells[1]} | {_dcgm_name(name): cell for name, cell in named})
     return sheet_of_cells(rows, source)
 
 

@@ -13,10 +13,13 @@ from aspenpy.studies.readers.rows import Row, number, sheet_of_cells, whole_line
 BEFORE = r"(\s*\d+\.\d+,(?=[\d<]|CPU\d|S\d))?(CPU\d+,|S\d+(-[A-Z]+\d+)*,\d+,)?"
 """What stands before the value of an event: the time of an interval (`-I`), and a core (`-A`, `--per-core`)."""
 
-EVENT = re.compile(rf"(#.*\n|\s*\n)*{BEFORE}[^,\n]*,[^,\d\n]*,[A-Za-z][\w./:=-]*(,[\w=]+)*/?,\d+,\d+(\.\d+)?")
+COMMENTS = re.compile(r"(?:#.*\n|[^\S\n]*\n)*")
+"""Lines before the first that says something. Blank ones are taken in one way only: with `\\s*` for the blanks n of
+them would be tried in 2^n ways."""
+
+EVENT = re.compile(rf"{BEFORE}[^,\n]*,[^,\d\n]*,[A-Za-z][\w./:=-]*(,[\w=]+)*/?,\d+,\d+(\.\d+)?")
 """The first line that is no comment."""
 
-COMMENTS = re.compile(r"(#.*\n|\s*\n)*")
 OF_UNIT = re.compile(r"^(?:cpu|cpu_core|cpu_atom|arm\w*pmu\w*)/([A-Za-z][\w.-]*)/[ukhpGHS]*$")
 """An event of a processor with several kinds of cores: `cpu_core/cycles/u`."""
 
@@ -25,11 +28,16 @@ HINT = "a line is `value,unit,event,runtime,share counted`"
 
 
 def is_perf(head: str) -> bool:
-    return EVENT.match(head) is not None
+    return EVENT.match(head, _after_comments(head)) is not None
 
 
 def is_perf_json(head: str) -> bool:
-    return head[match.end() if (match := COMMENTS.match(head)) else 0 :].startswith("{") and '"counter-value"' in head
+    return head.startswith("{", _after_comments(head)) and '"counter-value"' in head
+
+
+def _after_comments(head: str) -> int:
+    found = COMMENTS.match(head)
+    return 0 if found is None else found.end()
 
 
 def read_perf(source: Source) -> Sheet:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
-from aspenpy.language.diagnostics import fail
+from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.language.files import Reader
+from aspenpy.language.opening import content_of
 from aspenpy.language.source import Source
 from aspenpy.record import Record
 from aspenpy.studies.empirical.sheet import Data, Sheet, sheet_of, sheet_of_rows
@@ -16,17 +19,21 @@ from aspenpy.studies.readers.nvidia import (
     is_ncu,
     is_ncu_raw,
     is_nvprof,
+    is_nvprof_summary,
     is_smi,
     read_dcgm,
     read_ncu,
     read_ncu_raw,
     read_nvprof,
+    read_nvprof_summary,
     read_smi,
 )
 from aspenpy.studies.readers.perf import is_perf, is_perf_json, read_perf, read_perf_json
 from aspenpy.studies.readers.records import is_record_store, records_sheet
 
 MOST_ROWS = 200_000
+MOST_CELLS = 2_000_000  # of a Parquet file: a sheet holds each with its place, in some 150 bytes
+MOST_BYTES = 64 * 2**20  # of a Parquet file, as it is and decompressed
 HEAD = 4000  # characters by which a format is known
 
 
@@ -44,6 +51,7 @@ FORMATS = (
     Format("ncu --csv", is_ncu, read_ncu),
     Format("ncu --csv --page raw", is_ncu_raw, read_ncu_raw),
     Format("nvprof --csv", is_nvprof, read_nvprof),
+    Format("nvprof --csv", is_nvprof_summary, read_nvprof_summary),
     Format("nvidia-smi --format=csv", is_smi, read_smi),
     Format("dcgmi dmon", is_dcgm, read_dcgm),
     Format("perf stat -x,", is_perf, read_perf),
@@ -78,19 +86,67 @@ def measured(data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
 
 
 def _parquet(path: Path, columns: Mapping[str, str] | None) -> Sheet:
+    """The rows of a Parquet file. What it says of its size is read before anything is decompressed: half a megabyte
+    may hold millions of zeros, and a text that all rows repeat is held once."""
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
         fail("no-pyarrow", "Parquet needs pyarrow", hint="pip install 'aspenpy[data]'")
+    content = content_of(path, MOST_BYTES)
     try:
-        table = parquet.read_table(path)
-    except FileNotFoundError:
-        fail("no-file", f"file not found: `{path}`")
-    except (ArrowException, OSError) as error:
-        fail("no-table", f"`{path}` cannot be read as Parquet: {str(error).splitlines()[0]}")
-    if columns:
-        missing = [old for old in columns.values() if old not in table.column_names]
-        if missing:
-            fail("unknown-column", f"there is no column `{missing[0]}` in `{path}`")
-        table = table.select(list(columns.values())).rename_columns(list(columns))
-    return sheet_of_rows(table.to_pylist(), MOST_ROWS)
+        file = parquet.ParquetFile(BytesIO(content))
+        names = _require_small(file, path)
+        wanted = list(columns.values()) if columns else names
+        if missing := [name for name in wanted if name not in names]:
+            hint = nearest(missing[0], names)
+            fail("unknown-column", f"there is no column `{missing[0]}` in `{path}`", hint=hint)
+        texts = [name for name in wanted if _kind(file, names.index(name)) == TEXT]
+        table = parquet.ParquetFile(BytesIO(content), read_dictionary=texts).read(wanted, use_threads=False)
+        held = {asked: _values(table.column(name)) for asked, name in zip(columns or wanted, wanted, strict=True)}
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
+        fail("no-table", f"`{path}` cannot be read as Parquet: {(str(error).splitlines() or ['damaged'])[0]}")
+    return sheet_of_rows((dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)), MOST_ROWS)
+
+
+def _require_small(file: Any, path: Path) -> list[str]:
+    """The names of the columns, all of which hold one value in each row. Raises AspenError for a table that is larger
+    than what is read."""
+    held = file.metadata
+    cells, size = held.num_rows * held.num_columns, 0
+    if held.num_rows > MOST_ROWS or cells > MOST_CELLS:
+        message = f"`{path}` has {held.num_rows:,} rows of {held.num_columns:,} columns"
+        hint = f"at most {MOST_ROWS:,} rows and {MOST_CELLS:,} values are read: keep a sample of the rows"
+        fail("too-many-rows", message, hint=hint)
+    for group in range(held.num_row_groups):
+        size += held.row_group(group).total_byte_size
+    if size > MOST_BYTES:
+        fail("too-large", f"`{path}` holds more than {MOST_BYTES // 2**20} MiB when it is decompressed")
+    names = []
+    for place in range(held.num_columns):
+        column = file.schema.column(place)
+        if column.max_repetition_level or column.path != column.name:
+            fail("no-table", f"`{column.path.split('.')[0]}` in `{path}` has lists or parts, not one value in each row")
+        names.append(column.name)
+    return names
+
+
+TEXT = "BYTE_ARRAY"
+
+
+def _kind(file: Any, place: int) -> str:
+    return str(file.schema.column(place).physical_type)
+
+
+def _values(column: Any) -> list[Any]:
+    """What stands in a column; texts that are repeated are one object. Raises ValueError where they are too long."""
+    found: list[Any] = []
+    for chunk in column.chunks:
+        if not hasattr(chunk, "dictionary"):
+            found += chunk.to_pylist()
+            continue
+        texts = [text if isinstance(text, str) else str(text) for text in chunk.dictionary.to_pylist()]
+        places = chunk.indices.to_pylist()
+        if sum(len(texts[place]) for place in places if place is not None) > MOST_BYTES:
+            raise ValueError(f"its texts have more than {MOST_BYTES // 2**20} MiB when all are written out")
+        found += [None if place is None else texts[place] for place in places]
+    return found
