@@ -78,14 +78,20 @@ def application(name: str, *parts: nodes.Declaration | nodes.Kernel) -> Applicat
 
 
 def param(
-    name: str, value: Any, *, low: Quantity | None = None, high: Quantity | None = None, member_of: str | None = None
+    name: str,
+    value: Any,
+    *,
+    low: Quantity | None = None,
+    high: Quantity | None = None,
+    member_of: str | None = None,
+    per_rank: bool = False,
 ) -> nodes.Parameter:
-    """`param name = value`; a list is an array, a list of lists a table."""
+    """`param name = value`; a list is an array, a list of lists a table; `per_rank` as in the language."""
     rank = 0
     inner = value
     while isinstance(inner, list | tuple):
         rank, inner = rank + 1, inner[0] if inner else 0
-    return nodes.Parameter(name, _array(value), _optional(low), _optional(high), member_of, rank)
+    return nodes.Parameter(name, _array(value), _optional(low), _optional(high), member_of, rank, per_rank)
 
 
 def _array(value: Any) -> nodes.Expression:

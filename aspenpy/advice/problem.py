@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import log
+from typing import NoReturn
+
 from aspenpy.advice.configurable import configurable
 from aspenpy.answers.case import Case
 from aspenpy.answers.peaks import value_of
@@ -11,17 +14,14 @@ from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.ranks import binding_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError
-from aspenpy.models.application.total import Amount, of_kind
+from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
+from aspenpy.studies.explore.problem_size import Growth, Work, declared_sizes
 from aspenpy.studies.explore.scaling import RANKS
 
-PROBLEMS = (("nx", "ny", "nz"), ("edge_elements",) * 3, ("rows",))
-"""Parameters of the library's applications whose product is the size of the problem."""
-
-
-WORK = ("flops", "loads", "stores")  # what a larger problem has more of
+PROBLEMS = (("nx", "ny", "nz"), ("rows",))
+"""Parameters whose product is the size of a problem, where no parameter is declared `per rank`."""
 
 
 class Problem(Record):
@@ -37,12 +37,45 @@ class Problem(Record):
 
 
 def problem_of(case: Case, size: tuple[str, ...] = ()) -> Problem:
-    """By the names that applications of the library have; whether the work grows with the ranks is tried."""
+    """The `size` that the user names, else what the model declares `per rank`, else by names that are usual. Raises
+    AspenError where the flops or bytes of all ranks do not stay (on 1, 8 and 64 of them) when the ranks change: what
+    asks for more work could not be compared with what asks for less."""
     parameters = case.application.parameters
+    declared = () if size else declared_sizes(case.application)
+    usual = next((names for names in PROBLEMS if all(name in parameters for name in names)), ())
+    known = size or declared or usual
     ranks = next((name for name in RANKS if name in parameters and _is_free(case, name)), None)
-    known = size or next((names for names in PROBLEMS if all(name in parameters for name in names)), ())
-    per_rank = ranks is not None and _grows(case, ranks)
-    return Problem(ranks, known, per_rank, _holders(case) if per_rank else 1)
+    if ranks is None:
+        return Problem(None, known, False)
+    work = Work(case, ranks, known)
+    known = work.product_of(known) if declared else known
+    fixed = work.growth()
+    if not fixed.is_with_the_ranks:
+        if not (fixed.stays or fixed.is_of_one_rank):
+            _refuse(work, fixed, ())
+        return Problem(ranks, known, False)
+    grown = work.growth(known)
+    if not grown.stays:
+        _refuse(work, grown, known)
+    return Problem(ranks, known, True, _holders(case))
+
+
+def _refuse(work: Work, growth: Growth, size: tuple[str, ...]) -> NoReturn:
+    """With what `--problem` would keep the work of all ranks."""
+    name, amounts = ("flops", growth.flops) if growth.flops else ("bytes", growth.bytes)
+    worst = max(range(len(amounts)), key=lambda place: abs(log(amounts[place])))
+    told = f" with `{'*'.join(size)}` as the size of a rank's part" if size else ""
+    message = (
+        f"the problem of `{work.case.application.name}` does not stay when the ranks change{told}: on "
+        f"{growth.ranks[worst]} ranks all {name} are {amounts[worst]:.3g} times those on {growth.ranks[0]}"
+    )
+    span = work.case.application.parameters[work.ranks].span
+    kept = Work(work.case, work.ranks).sizes_that_keep_it()  # without what is derived, such as `rows` of an edge
+    wanted = [f"`--problem {','.join(names)}`" for names in kept if names != size][:3]
+    hint = "name the parameters that are the size of one rank's problem: `per rank` in the model, or --problem NAME,..."
+    if wanted:
+        hint += f"; the work stays with {' or '.join(wanted)}"
+    fail("problem-grows", message, span, hint=hint)
 
 
 def one_node(machine: Machine, socket: str | None) -> dict[str, Setting]:
@@ -84,26 +117,6 @@ def _places(case: Case) -> tuple[Case, Expr]:
 def _is_free(case: Case, name: str) -> bool:
     """Whether it is a number that nobody set."""
     return name not in case.set and not graph.free_symbols(case.application.parameters[name].value)
-
-
-FEW, MANY = 8, 64  # ranks: cubes, and powers of two
-
-
-def _grows(case: Case, ranks: str) -> bool:
-    """Whether more ranks ask for more flops (bytes, where there are none) in all: nearer to as many times as there are
-    ranks than to the same."""
-    amounts = []
-    for count in (FEW, MANY):
-        prediction = Prediction(case.with_set({ranks: count}))
-        totals = {key.resource: worth for key, worth in of_kind(Amount, prediction.tree.totals).items()}
-        name = next((name for name in WORK if name in totals), None)
-        if name is None:
-            return False
-        try:
-            amounts.append(float(prediction.scope.values([totals[name]], prediction.seed)[0]))
-        except AspenError:
-            return False
-    return amounts[1] ** 2 > amounts[0] ** 2 * MANY / FEW
 
 
 def on_all_places(case: Case, problem: Problem) -> Case:

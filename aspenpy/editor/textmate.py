@@ -45,6 +45,7 @@ def textmate_grammar() -> dict[str, Any]:
         _captures(f"({_uncaptured(number)}) ?({_uncaptured(unit)}(?:/{_uncaptured(unit)})?){end}",
                   "constant.numeric", "keyword.other.unit"),
         _pattern("constant.numeric", _uncaptured(number)),
+        _pattern("keyword.control", f"{_BEGIN}per[ \t]+rank{_END}"),
         *_keywords(),
         _pattern("support.function", rf"{_BEGIN}(?:{_any(FUNCTIONS)})(?=[ \t]*\()"),
         _pattern("support.type", rf"{_BEGIN}{_NAME}(?=[ \t]+\[)"),

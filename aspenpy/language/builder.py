@@ -5,6 +5,7 @@ Each public method bears the name of a rule, as in `expression_builder`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from aspenpy.language import nodes
@@ -38,17 +39,21 @@ class Builder(ExpressionBuilder):
     def machine(self, children: Children) -> nodes.Machine:
         components = tuple(child for child in children if type(child) is nodes.Component)
         declarations = tuple(child for child in children if type(child) is not nodes.Component)
+        _refuse_per_rank(declarations, "a machine model")
         return nodes.Machine(declarations, components, self._whole(children))
 
     # -- declarations ----------------------------------------------------------------------------
 
     def parameter(self, children: Children) -> nodes.Parameter:
-        _, name, _, value = children
-        return nodes.Parameter(name.value, value, span=self._whole(children), name_span=self._at(name))
+        _, name, _, value, per_rank = children
+        return nodes.Parameter(
+            name.value, value, per_rank=per_rank is not None, span=self._whole(children), name_span=self._at(name)
+        )
 
     def parameter_in_range(self, children: Children) -> nodes.Parameter:
-        _, name, _, value, _, low, _, high = children
-        return nodes.Parameter(name.value, value, low, high, span=self._whole(children), name_span=self._at(name))
+        _, name, _, value, _, low, _, high, per_rank = children
+        span, per = self._whole(children), per_rank is not None
+        return nodes.Parameter(name.value, value, low, high, per_rank=per, span=span, name_span=self._at(name))
 
     def parameter_in_enum(self, children: Children) -> nodes.Parameter:
         _, name, _, value, _, enum = children
@@ -132,6 +137,7 @@ class Builder(ExpressionBuilder):
         _, name, formals, _, *members, _ = children
         count = sum(type(member) in _DECLARATIONS for member in members)
         declarations, body = tuple(members[:count]), tuple(members[count:])
+        _refuse_per_rank(declarations, "a kernel")
         return nodes.Kernel(name.value, values_of(formals), declarations, body, self._whole(children), self._at(name))
 
     def formals(self, children: Children) -> Piece:
@@ -254,6 +260,14 @@ class Builder(ExpressionBuilder):
     def power(self, children: Children) -> nodes.PowerDraw:
         kind, _, _, watts, _ = children
         return nodes.PowerDraw(kind.value, watts, self._whole(children))
+
+
+def _refuse_per_rank(declarations: Iterable[Any], where: str) -> None:
+    """Only the parameters of a whole application are sizes of a problem."""
+    for item in declarations:
+        if type(item) is nodes.Parameter and item.per_rank:
+            message = f"`{item.name}` is a parameter of {where}, which has no problem of one rank"
+            fail("per-rank", message, item.span, hint="leave `per rank` out")
 
 
 _DECLARATIONS = frozenset({nodes.Parameter, nodes.Enum, nodes.Data, nodes.Import, nodes.Mixture})

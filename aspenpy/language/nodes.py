@@ -102,7 +102,8 @@ Condition = Comparison | Junction
 
 
 class Parameter(Record):
-    """`param name = value`, with `in low .. high`, or `in member_of` (an enum); arrays have rank 1, tables rank 2."""
+    """`param name = value`, with `in low .. high`, or `in member_of` (an enum); arrays have rank 1, tables rank 2.
+    `per_rank` says that it is a size of the problem of one rank of the application."""
 
     name: str
     value: Expression
@@ -110,6 +111,7 @@ class Parameter(Record):
     high: Expression | None = None
     member_of: str | None = None
     rank: int = 0
+    per_rank: bool = False
     span: Span | None = None
     name_span: Span | None = None
 

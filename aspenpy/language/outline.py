@@ -68,7 +68,7 @@ GROUP = "group"
 
 _ITEM_WORDS = beginning(MODEL, DECLARATION, KERNEL, STATEMENT, PART)
 
-_ENDS = frozenset({"NAME", "NUMBER", "QUANTITY", "STRING", "RPAR", "RSQB", "RBRACE", "INCLUDE"}) | CONSTANTS
+_ENDS = frozenset({"NAME", "NUMBER", "QUANTITY", "STRING", "RPAR", "RSQB", "RBRACE", "INCLUDE", "PER_RANK"}) | CONSTANTS
 """What an expression, and so an item, may end with; a minus behind one of them subtracts."""
 
 
@@ -94,6 +94,8 @@ def words_of(source: Source) -> list[Word]:
         breaks = source.text.count("\n", end, start)
         if kind == "INCLUDE":
             text = f"include {text.removeprefix('include').strip()}"
+        elif kind == "PER_RANK":
+            text = "per rank"
         read.append(Word(keywords.get(text, kind) if kind == "NAME" else kind, text.rstrip(), start, breaks))
         end = match.end()
     return read

@@ -80,8 +80,8 @@ def _parameter(node: nodes.Parameter) -> str:
     if node.member_of is not None:
         return f"{text} in {node.member_of}"
     if node.low is not None and node.high is not None:
-        return f"{text} in {_text(node.low)} .. {_text(node.high)}"
-    return text
+        text += f" in {_text(node.low)} .. {_text(node.high)}"
+    return f"{text} per rank" if node.per_rank else text
 
 
 def _data(node: nodes.Data) -> str:

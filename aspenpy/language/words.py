@@ -12,6 +12,7 @@ TERMINALS = {
     "STRING": "a text in double quotes",
     "COMPARISON": "a comparison such as `==`",
     "RANGE": "`..`",
+    "PER_RANK": "`per rank`",
     "COMMENT": "a comment",
     "INCLUDE": "an `include`",
     "STRAY": "a stray character",
@@ -30,8 +31,8 @@ GROUPS = (
 )
 """Terminals that begin the same thing are told as that thing, if all of them are possible."""
 
-CONTINUATIONS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "LPAR", "LSQB"})
-"""What may follow any value; of no interest where the value could as well have ended."""
+CONTINUATIONS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "LPAR", "LSQB", "PER_RANK"})
+"""What may follow any value, or that of a parameter; of no interest where the value could as well have ended."""
 
 CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}  # the bracket that closes each bracket
 

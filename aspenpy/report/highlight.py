@@ -98,6 +98,7 @@ PLAIN = {
     "NUMBER": Number,
     "STRING": String,
     "STRAY": Error,
+    "PER_RANK": Keyword,
     **dict.fromkeys(("COMPARISON", "RANGE", "PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "EQUAL"), Operator),
 }
 """Token types by terminal; all others are punctuation."""

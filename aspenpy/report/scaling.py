@@ -37,7 +37,7 @@ def _facts(scaling: Scaling) -> list[tuple[str, str]]:
     first, last = scaling.ranks[0], scaling.ranks[-1]
     fastest = scaling.fastest
     rows = [("ranks", f"`{scaling.parameter}` from {count(first)} to {count(last)}"), *bound_ranks(scaling.prediction)]
-    if scaling.mode == "weak":
+    if scaling.mode == "weak" or scaling.per_rank:
         rows.append(("problem", _problem(scaling)))
     if scaling.mode == "strong":
         more = "; more of them take longer" if scaling.turns else ""
@@ -50,12 +50,19 @@ def _facts(scaling: Scaling) -> list[tuple[str, str]]:
 def _problem(scaling: Scaling) -> str:
     """How it goes with the ranks: what its parameters are in the end shows whether their product is its size."""
     product = " * ".join(scaling.problem)
-    if scaling.per_rank:
+    if scaling.per_rank and scaling.mode == "weak":
         return f"{product} of each rank stays"
-    last = scaling.ranks[-1]
-    sizes = dict(zip(scaling.problem, scaling.sizes_at(last), strict=True))
-    grown = ", ".join(f"{name} = {count(float(f'{size:.6g}'))}" for name, size in sizes.items())
-    return f"{product} grows with the ranks: {grown} on {count(last)}"
+    first, last = scaling.ranks[0], scaling.ranks[-1]
+    if scaling.per_rank:
+        return f"that of {counted(first, 'rank')}: {product} of each shrinks with the ranks, {_sizes(scaling, last)}"
+    return f"{product} grows with the ranks: {_sizes(scaling, last)}"
+
+
+def _sizes(scaling: Scaling, ranks: int) -> str:
+    """The parameters of the problem on so many ranks."""
+    sizes = dict(zip(scaling.problem, scaling.sizes_at(ranks), strict=True))
+    each = [f"{name} = {count(float(f'{size:.6g}'))}" for name, size in sizes.items()]
+    return f"{', '.join(each)} on {count(ranks)}"
 
 
 def _points(scaling: Scaling) -> Table:

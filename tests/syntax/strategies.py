@@ -76,7 +76,8 @@ values = expressions | arrays | tables
 
 parameters = st.one_of(
     st.builds(nodes.Parameter, any_names, expressions),
-    st.builds(nodes.Parameter, any_names, expressions, expressions, expressions),
+    st.builds(nodes.Parameter, any_names, expressions, per_rank=st.booleans()),
+    st.builds(nodes.Parameter, any_names, expressions, expressions, expressions, per_rank=st.booleans()),
     st.builds(nodes.Parameter, any_names, expressions, member_of=any_names),
     st.builds(nodes.Parameter, any_names, arrays, rank=st.just(1)),
     st.builds(nodes.Parameter, any_names, tables, rank=st.just(2)),
@@ -88,6 +89,12 @@ data = st.builds(nodes.Data, any_names, expressions) | st.builds(
 imports = st.builds(nodes.Import, any_names, texts, tuples(st.builds(nodes.Override, any_names, expressions)))
 mixtures = st.builds(nodes.Mixture, any_names, tuples(st.builds(nodes.Mixed, any_names, expressions), least=1))
 declarations = parameters | enums | data | imports | mixtures
+
+
+def _within(declaration: nodes.Declaration) -> nodes.Declaration:
+    """Only a whole application has sizes of a rank's problem."""
+    return declaration.replace(per_rank=False) if isinstance(declaration, nodes.Parameter) else declaration
+
 
 # -- statements ------------------------------------------------------------------------------------
 
@@ -121,7 +128,11 @@ def _blocks(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 statements = st.recursive(executes | calls | samples, _blocks, max_leaves=4)
 formals = st.builds(nodes.Formal, st.sampled_from(["param", "data"]), any_names)
 kernels = st.builds(
-    nodes.Kernel, any_names, tuples(formals), tuples(declarations, most=2), tuples(statements, least=1, most=2)
+    nodes.Kernel,
+    any_names,
+    tuples(formals),
+    tuples(declarations.map(_within), most=2),
+    tuples(statements, least=1, most=2),
 )
 applications = st.builds(nodes.Application, any_names, tuples(declarations), tuples(kernels, least=1, most=2))
 
@@ -141,7 +152,9 @@ items = st.one_of(
     st.builds(nodes.PowerDraw, st.sampled_from(["static", "dynamic"]), expressions),
 )
 components = st.builds(nodes.Component, any_names, any_names, tuples(items, least=1))
-machines = st.builds(nodes.Machine, tuples(parameters | enums, most=2), tuples(components, least=1, most=2))
+machines = st.builds(
+    nodes.Machine, tuples((parameters | enums).map(_within), most=2), tuples(components, least=1, most=2)
+)
 
 # -- damage ----------------------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ OPTIONS = (
     flag("--weak", "the problem grows with the ranks"),
     option("--parameter", "NAME", "the model's number of ranks (default: ranks, or P)"),
     PROBLEM.here(": n,n,n for n^3 (default: nx,ny,nz)"),
-    flag("--per-rank", "the problem's parameters are those of one rank, such as edge_elements of lulesh"),
+    flag("--per-rank", "the problem's parameters are those of one rank, as those that a model declares `per rank`"),
     option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
     flag("--energy", "also the energy of all sockets that have work"),
     *SETTINGS,

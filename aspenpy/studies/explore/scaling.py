@@ -26,13 +26,14 @@ from aspenpy.expr import graph
 from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import of_kind, summed
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.explore.communication import communication_of
 from aspenpy.studies.explore.points import Floats, Formulas
+from aspenpy.studies.explore.problem_size import Growth, Work, declared_sizes
 from aspenpy.tables.result import Result
 
 Mode = Literal["strong", "weak"]
@@ -109,9 +110,16 @@ class Scaling(Result):
         if not self.ranks or self.ranks[0] < 1:
             fail("bad-ranks", "a number of ranks is 1 or more", app.node.name_span)
         self.parameter = parameter or _known(app, RANKS, "the number of ranks", "--parameter")
-        self.per_rank = per_rank
+        declared = declared_sizes(app)
+        work = Work(case, self.parameter, problem) if self.parameter in app.parameters else None
+        self.grown = work.growth() if work is not None else Growth((1,), (), ())
+        own = bool(declared) and not problem and self.grown.is_with_the_ranks
+        self.per_rank = per_rank or own or (bool(problem) and {*problem} <= {*declared})
         needed = mode == "weak" or isoefficiency is not None or per_rank
-        self.problem = tuple(problem) or (_known_together(app) if needed else ())
+        if own and work is not None:
+            self.problem = work.product_of(declared)
+        else:
+            self.problem = tuple(problem) or (_known_together(app) if needed else ())
         self.isoefficiency = isoefficiency
         self.energy = energy
         case = case.with_set({self.parameter: self.ranks[0]})
@@ -206,7 +214,9 @@ class Scaling(Result):
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings of the models, and what goes with the values once, with the numbers of ranks that it is so on."""
-        base = (item for item in self.prediction.diagnostics if item not in self.prediction.wasted)
+        base = [item for item in self.prediction.diagnostics if item not in self.prediction.wasted]
+        if self.mode == "strong" and not self.per_rank and self.grown.is_with_the_ranks:
+            base.append(_growing(self.prediction.application, self.parameter, self.grown))
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
             for item in self._there(ranks, self.sizes_at(ranks)).wasted:
@@ -394,6 +404,16 @@ def _refuse_derived(prediction: Prediction, name: str) -> None:
         message = f"`{name}` cannot be set by itself: the model derives it from {those}, which would stay as they are"
         hint = f"scale one of those: --parameter NAME, others with --set; or let the model derive them from `{name}`"
         fail("derived-parameter", message, derived.span, hint=hint)
+
+
+def _growing(app: Application, name: str, grown: Growth) -> Diagnostic:
+    """Where strong scaling is asked for, and the model has a problem for each rank."""
+    message = (
+        f"this is no strong scaling: on {grown.ranks[-1]} ranks the work of all is {grown.of_work[-1]:.3g} times that "
+        f"on {grown.ranks[0]}"
+    )
+    hint = "if sizes are those of one rank, say so: `per rank` in the model, or --problem NAME,... with --per-rank"
+    return warning("work-grows", message, app.parameters[name].span, hint=hint)
 
 
 def _known(app: Application, names: Sequence[str], what: str, option: str) -> str:
