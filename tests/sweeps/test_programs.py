@@ -25,8 +25,10 @@ AVAILABLE = [name for name, backend in BACKENDS.items() if backend.missing() is 
 
 
 def swept(expr, columns, backend="numpy", seed=0):
-    """Values and reasons of an expression at the points whose coordinates the columns have."""
-    program = Program([expr], list(columns), seed)
+    """Values and reasons of an expression at the points whose coordinates the columns have, by a program that knows
+    between which values they are."""
+    box = [(float(min(column)), float(max(column))) for column in columns.values()]
+    program = Program([expr], list(columns), seed, box=box)
     make = BACKENDS[backend].kernel
     kernel = make(program) if make and compilable(program) else None
     points = [(0, numpy.array(column, dtype=float)) for column in columns.values()]
