@@ -40,6 +40,7 @@ from aspenpy.expr.graph import (
     symbol,
     topological,
 )
+from aspenpy.expr.node import shared
 from tests.expr.strategies import SYMBOLS, expressions
 from tests.thorough import some
 
@@ -257,6 +258,19 @@ def test_bound_counters_are_not_free():
     assert free_symbols(total) == {n, m}
     assert free_symbols(total + i) == {n, m, i}
     assert free_symbols(total.args[2]) == {i, m}
+
+
+def test_a_counter_may_be_free_in_one_place_and_bound_in_another():
+    i, j = counter("i"), counter("j")
+    open_sum = shared("sum", (i, n, apply("max", i, m)), None, 0)
+    assert free_symbols(open_sum) == {n, m}
+    assert free_symbols(open_sum + i) == {n, m, i}
+    assert free_symbols(i * open_sum + power(j, 2)) == {n, m, i, j}
+    inner = shared("sum", (i, n, apply("max", i, j)), None, 0)
+    outer = shared("sum", (j, m, inner * apply("ceil", i / 2)), None, 0)
+    assert free_symbols(inner) == {n, j}
+    assert free_symbols(outer) == {n, m, i}
+    assert free_symbols(shared("sum", (i, i + 1, apply("max", i, m)), None, 0)) == {m, i}  # the count is outside
 
 
 def test_substitution_is_simultaneous():

@@ -106,6 +106,25 @@ def test_a_symbolic_ratio_may_come_near_one(ratio):
     assert evaluate(summation(i, n, power(a, i)), {a: ratio, n: 50}) == pytest.approx(expected, rel=1e-13)
 
 
+@pytest.mark.parametrize("passes", [0, 1, 2, 9, 2.5])
+@pytest.mark.parametrize(
+    "body", [apply("exp", i * b), apply("exp", a - 2 * i * b), 3 * apply("exp", i / 10), apply("exp", 1 - i) * i]
+)
+def test_sums_of_exponentials(body, passes):
+    """exp(a + b*i) is exp(a) * exp(b)^i: a geometric term."""
+    values = {a: 0.75, b: -0.3}
+    total = evaluate(summation(i, passes, body), values)
+    assert float(total) == pytest.approx(float(one_by_one(body, passes, values)), rel=1e-12)
+
+
+def test_the_sum_of_exponentials_is_a_quotient():
+    """The sum of exp(i/2) over n passes is (exp(n/2) - 1)/(exp(1/2) - 1); a million passes of a falling one take no
+    loop."""
+    total = summation(i, n, apply("exp", i * b))
+    assert float(evaluate(total, {n: 40, b: 0.5})) == pytest.approx(math.expm1(20) / math.expm1(0.5), rel=1e-12)
+    assert float(evaluate(total, {n: 10**6, b: -1})) == pytest.approx(1 / -math.expm1(-1), rel=1e-12)
+
+
 def test_bernoulli_numbers():
     """DLMF table 24.2.1."""
     assert [bernoulli(m) for m in range(9)] == [

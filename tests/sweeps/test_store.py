@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -126,6 +127,66 @@ def test_grids(tmp_path, name):
         assert found.attrs["model_hash"] == running().study.model_hash
     stored(path)
     assert os.listdir(tmp_path) == [name]
+
+
+LARGE = {"n": [1.0, 2.0, 3.0, 5.0], "m": [0, 1, 4, 8], "k": [2.0, 3.0]}
+"""With two machines 64 points, a quarter of them without a value."""
+
+PACKAGES = {".parquet": ["pyarrow"], ".nc": ["xarray", "h5netcdf"], ".zarr": ["xarray", "zarr"]}
+
+
+@pytest.mark.parametrize("name", ["r.csv", "python.csv", "r.json", "r.parquet", "r.npz", "r.nc", "r.zarr"])
+def test_every_writer_in_pieces_of_three(tmp_path, monkeypatch, name):
+    """Rows of later pieces have the parameters and the reasons of their own points."""
+    path = tmp_path / name
+    for package in PACKAGES.get(path.suffix, []):
+        pytest.importorskip(package)
+    if name == "python.csv":
+        monkeypatch.setattr(formats, "find_spec", lambda name: None)
+    monkeypatch.setattr(formats, "ROWS_AT_ONCE", 3)
+    twice = machine("machine twice { socket [1] cpu } socket cpu { resource flops(n) [2*n] }")
+    stored(path, {**LARGE, "machine": [machine(), twice]})
+    expected = [
+        (label, n, m, k, *((None, "division by zero") if m == 0 else (factor * n * k / m, None)))
+        for label, factor in (("seconds", 1), ("twice", 2))
+        for n, m, k in product(*LARGE.values())
+    ]
+    found = tables(path) if path.suffix in (".csv", ".json", ".parquet") else grids(path)
+    assert sorted(found, key=str) == sorted(expected, key=str)
+
+
+def tables(path):
+    """The rows of a file that holds a row for each point: machine, n, m, k, runtime, reason."""
+    if path.suffix == ".json":
+        return [tuple(row) for row in json.loads(path.read_text())["rows"]]
+    if path.suffix == ".parquet":
+        columns = pytest.importorskip("pyarrow.parquet").read_table(path).to_pydict().values()
+        return [row(*point, value, reason) for *point, value, reason in zip(*columns, strict=True)]
+    cells = list(csv.reader(path.read_text().splitlines()))[1:]
+    return [(name, *map(float, point), float(t) if t else None, why or None) for name, *point, t, why in cells]
+
+
+def grids(path):
+    """The rows of a file that holds an array for each metric."""
+    if path.suffix == ".npz":
+        found = loaded(path)
+        dims = json.loads(str(found["about"]))["dimensions"]
+        arrays = {name: found[name] for name in [*dims, "runtime", "reason"]}
+    else:
+        xarray = pytest.importorskip("xarray")
+        opened = xarray.open_dataset(path, engine="h5netcdf") if path.suffix == ".nc" else xarray.open_zarr(path)
+        with opened as found:
+            dims = found["runtime"].dims
+            arrays = {name: found[name].values for name in [*dims, "runtime", "reason"]}
+    points = (dict(zip(dims, point, strict=True)) for point in product(*(arrays[name].tolist() for name in dims)))
+    cells = zip(points, arrays["runtime"].ravel().tolist(), arrays["reason"].ravel().tolist(), strict=True)
+    return [row(*(point[name] for name in ("machine", *LARGE)), value, reason) for point, value, reason in cells]
+
+
+def row(*cells):
+    """With None for a value that is missing, and the code of a reason in words."""
+    *point, value, reason = cells
+    return *point, None if value != value else value, "division by zero" if reason else None
 
 
 def test_an_interrupted_sweep_is_taken_up(tmp_path, monkeypatch):
