@@ -66,6 +66,31 @@ def test_least_at_a_corner() -> None:
     assert found.value == pytest.approx(18)
 
 
+LONG = "model a { kernel main { " + " ".join(f"execute {{ flops [{k}*giga/60] }}" for k in range(1, 61)) + " } }"
+"""Sixty blocks: more terms than places of a zero slope are proved for."""
+
+
+@pytest.mark.parametrize(
+    ("law", "low", "high", "expected"),
+    [
+        ("2*(speed/giga)^3", 1, 4, 4 ** (1 / 3)),  # inside: E is that of one block, 30.5 times
+        ("speed/giga", 1, 4, 4),  # 16/f + 1 falls to the end
+        ("3*(speed/giga)^5", 1.5, 4, 1.5),  # 16/f + 3 f^4 rises from below 1.5 on
+    ],
+)
+def test_least_of_a_long_formula(law: str, low: float, high: float, expected: float) -> None:
+    """Searched on a grid: never outside of the range, and at its ends where the energy only falls or rises."""
+    text = CUBIC.replace("2*(speed/giga)^3", law)
+    watched = prediction(LONG, text)
+    found = optimum(watched, "speed", low * 1e9, high * 1e9)
+    assert not found.proved
+    assert low * 1e9 <= found.at <= high * 1e9
+    assert found.at == pytest.approx(expected * 1e9, rel=1e-5)
+    at = watched.prepare(["speed"], "energy")
+    assert found.value == pytest.approx(at(expected * 1e9), rel=1e-9)
+    assert (found.value_low, found.value_high) == pytest.approx((at(low * 1e9), at(high * 1e9)), rel=1e-12)
+
+
 def test_least_by_a_table_of_voltages() -> None:
     """The Pentium M: power by V^2 f with voltages interpolated, checked on a fine grid."""
     app, machine = aspenpy.load_application("matmul"), aspenpy.load_machine("pentium_m")

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from aspenpy import energy
+from aspenpy.answers.energy.account import below_cap, within_budget
 from tests.cli.conftest import Runner, models, run
+from tests.tiny import both
 
 __all__ = ["models", "run"]
 
@@ -110,6 +113,31 @@ def test_json(run: Runner, box: tuple[str, ...]) -> None:
     assert active["formula"] == "120"
     peak = found["hardware"][0]
     assert peak["per_joule"] == {"value": pytest.approx(8e9 / 50), "unit": "flop/J"}
+
+
+CONTRAST = """
+model contrast {
+  kernel cold { execute { loads [1e9] } }
+  kernel hot { execute { flops [8e9] } }
+  kernel main { call FIRST call SECOND }
+}
+"""
+
+
+@pytest.mark.parametrize(("first", "second"), [("hot", "cold"), ("cold", "hot")])
+def test_a_power_cap_is_for_the_kernel_that_draws_most(first: str, second: str) -> None:
+    """On `fast`, flops draw 10 + 40 W and 1 W of the idle memories each; loads 10 + 3 W and what is idle of the other:
+    whichever runs first, the cap is compared with the power of `hot`, and no cap below it holds."""
+    app, found = both(CONTRAST.replace("FIRST", first).replace("SECOND", second), MACHINE)
+    whole = energy(app, found, socket="fast")
+    watts = {kernel.name: kernel.power for kernel in whole.kernels if kernel.power is not None}
+    assert watts["cold"] < watts["hot"]
+    for cap, holds in ((watts["hot"], True), (watts["hot"] * (1 - 1e-9), False), (watts["cold"] + 1, False)):
+        verdict = below_cap(whole, cap)
+        assert (verdict.of, verdict.drawn, verdict.holds) == ("hot", watts["hot"], holds)
+        assert verdict.left == cap - watts["hot"]
+    joules = whole.value
+    assert [within_budget(whole, joules * part).holds for part in (0.999, 1, 1.001)] == [False, True, True]
 
 
 def test_csv(run: Runner, box: tuple[str, ...]) -> None:

@@ -1,5 +1,5 @@
-"""Intervals of a program's operations: every value lies in its own, and a law that breaks somewhere in the box is kept by
-every back end, cell by cell."""
+"""Intervals of a program's operations: every value lies in its own, and every back end keeps a law that breaks
+somewhere in the box, cell by cell."""
 
 import math
 from fractions import Fraction

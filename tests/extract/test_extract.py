@@ -105,6 +105,15 @@ def test_macros_are_numbers_in_any_base(body: str, value: int, tmp_path: Path) -
     assert f"param ROWS = {value} " in model(text, tmp_path)
 
 
+@pytest.mark.parametrize(("value", "named"), [(0, False), (1, False), (2, True), (3, True)])
+def test_macros_from_two_on_are_parameters(value: int, named: bool, tmp_path: Path) -> None:
+    """0 and 1 are switches more often than sizes."""
+    text = f"#define UNROLL {value}\nvoid f(int n, double *x) {{ for (int i = 0; i < UNROLL; i++) x[i] *= 3; }}"
+    found = model(text, tmp_path)
+    assert (f"param UNROLL = {value} " in found) is named
+    assert ("flops [UNROLL] as multiply, dp" in found) is named
+
+
 @pytest.mark.parametrize("begin", ["x[i] = 0", "x[i] += 1"])
 def test_sums_in_memory_wait_for_themselves_whatever_they_begin_with(begin: str, tmp_path: Path) -> None:
     text = "double x[9], A[9][9]; void f(int n) { for (int i = 0; i < n; i++) { "

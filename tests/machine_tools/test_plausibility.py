@@ -55,6 +55,16 @@ def test_slip(right: str, wrong: str, code: str, place: str | None) -> None:
     assert warning.span.text().split("  //")[0] == (wrong if place is None else place)
 
 
+@pytest.mark.parametrize("traits", ["with stream [base/2], bulk [base]", "with bulk [base], stream [base/2]"])
+def test_the_fastest_rate_is_held_against_the_bandwidth(traits: str) -> None:
+    """Plain loads keep to the bandwidth, and those of a stream do twice as much."""
+    plain = "resource loads(volume) [volume/bandwidth]"
+    found = implausible(machine(SOUND.replace(plain, f"{plain} {traits}", 1)))
+    (warning,) = (item for item in found if item.code == "above-bandwidth")
+    assert "as stream, above its bandwidth" in warning.message
+    assert implausible(machine(SOUND.replace(plain, f"{plain} {traits.replace('/2', '/1')}", 1))) == []
+
+
 def test_a_latency_without_its_unit_is_in_seconds() -> None:
     """1 for 1 us."""
     found = implausible(machine(SOUND.replace("property latency [1 us]", "property latency [1]")))

@@ -123,6 +123,16 @@ def test_bandwidth_in_all() -> None:
     assert seconds("[1e6]", 32, on) == pytest.approx(OUTER + 1e6 * 32 / 100e9, rel=1e-12)
 
 
+def test_each_path_adds_the_hops_onto_its_switch_and_off_it() -> None:
+    """On a star, two nodes are no hop apart but for the way onto the switch and off it."""
+    on = machine(inner="property hop_latency [0.3 us]", outer="property hop_latency [1 us]")
+    assert seconds("[1e6]", 4, on) == pytest.approx(INNER + 0.6e-6 + 1e6 * FAST, rel=1e-12)
+    assert seconds("[1e6]", 8, on) == pytest.approx(OUTER + 2e-6 + 1e6 * 4 * SLOW, rel=1e-12)
+    # Recursive doubling takes two rounds inside a node of four and one between two.
+    rounds = 2 * (INNER + 0.6e-6) + 1 * (OUTER + 2e-6)
+    assert seconds("[0] as barrier", 8, on) == pytest.approx(rounds, rel=1e-12)
+
+
 def test_message_rates_of_each_level() -> None:
     on = machine(inner="property message_rate [1e6]", outer="property message_rate [1e5]", quantity="[2]")
     assert seconds("[0]", 4, on) == pytest.approx(INNER + 1 * 1e-6, rel=1e-12)
