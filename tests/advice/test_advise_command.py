@@ -42,6 +42,25 @@ def test_ranges_that_cannot_be(capsys: pytest.CaptureFixture[str], vary: str, me
     assert printed.splitlines()[0] == f"error: {message}"
 
 
+@pytest.mark.parametrize(("threshold", "taken"), [("0", False), ("0.001", True), ("1", True), ("1.001", False)])
+def test_a_threshold_is_an_efficiency(capsys: pytest.CaptureFixture[str], threshold: str, taken: bool) -> None:
+    words = ["scale", "jacobi", "--machine", "frontera", "--nodes", "4", "--threshold", threshold]
+    if taken:
+        assert main(["advise", *words]) == 0
+        assert "nodes" in capsys.readouterr().out
+    else:
+        assert error(capsys, *words).startswith("aspenpy: --threshold: an efficiency is above 0 and 1 at most, not")
+
+
+@pytest.mark.parametrize(("levels", "taken"), [("0", False), ("1", False), ("2", True)])
+def test_a_range_has_two_levels_at_least(capsys: pytest.CaptureFixture[str], levels: str, taken: bool) -> None:
+    words = ["configure", "stream", "--machine", "haswell", "--vary", "clock", "--levels", levels]
+    if taken:
+        assert main(["advise", *words]) == 0
+    else:
+        assert "--levels" in error(capsys, *words)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -43,6 +43,21 @@ def test_time_over_nodes_by_hand() -> None:
     assert found.worthwhile == max(efficient)
 
 
+@pytest.mark.parametrize("threshold", [1, 0.7, 0.5, 1e-9])
+def test_nodes_are_worth_it_down_to_the_threshold(threshold: float) -> None:
+    """Of (32 + 1/16)/(32 + n^2/16); an efficiency of 1 has one node, and just that of 17 nodes reaches 17 of them."""
+    by_hand = {nodes: (32 + 1 / 16) / (32 + nodes**2 / 16) for nodes in range(1, 65)}
+    case = Case(parse(APPLICATION), parse(MACHINE))
+    found = Scaled(case, [Configuration({})], most=64, threshold=threshold).scalings[0]
+    assert found.worthwhile == max(nodes for nodes, share in by_hand.items() if share >= threshold - 1e-12)
+    for nodes, point in zip(found.nodes, found.points, strict=True):
+        assert point.efficiency == pytest.approx(by_hand[nodes])
+    exact = found.points[16].efficiency
+    for barely, most in ((exact, 17), (exact * (1 + 1e-9), 16)):
+        again = Scaled(case, [Configuration({})], most=64, threshold=barely).scalings[0]
+        assert (again.nodes[16], again.worthwhile) == (17, most)
+
+
 def test_clocks_and_nodes_of_a_configuration_hold() -> None:
     clocked = MACHINE.replace("property clock [1e9]", "property clock [2e9] property issue [1 flop]")
     machine = parse(clocked.replace("[x/1e9]", "[x/(clock*issue)]"))

@@ -67,6 +67,41 @@ def test_application(run: Runner) -> None:
     assert run("show", "axpy.aspen") == (0, APPLICATION, "")
 
 
+CALLS = """
+model calls {
+  kernel unused { execute { flops [1] } call helper }
+  kernel helper { execute { flops [1] } }
+  kernel shared { execute { flops [1] } }
+  kernel main { iterate [3] { call first } call shared }
+  kernel first { call shared iterate [2] { call second } }
+  kernel second { call shared }
+}
+"""
+
+
+def test_kernels_that_are_never_called_run_no_times(run: Runner, models: Path) -> None:
+    """Each kernel stands once with its calls, and those that no run reaches come last, in the order written: `unused`,
+    and `helper`, which it alone calls."""
+    (models / "calls.aspen").write_text(CALLS)
+    shown = run("show", "calls.aspen").out.split("\n\n")[1].splitlines()[2:]
+    assert [tuple(line.split()[-2:]) for line in shown] == [
+        ("main", "1"),
+        ("first", "3"),
+        ("shared", "3"),
+        ("second", "6"),
+        ("shared", "6"),
+        ("shared", "1"),
+        ("unused", "0"),
+        ("helper", "0"),
+    ]
+    (tree,) = json.loads(run("show", "calls.aspen", "--format", "json").out)["calls"]
+    assert (tree["kernel"], tree["calls"], [inner["kernel"] for inner in tree["callees"]]) == (
+        "main",
+        1,
+        ["first", "shared"],
+    )
+
+
 def test_machine_as_json(run: Runner) -> None:
     found = json.loads(run("show", "cluster.aspen", "--format", "json").out)
     assert (found["machine"], found["summary"]) == ("Cluster", "two nodes of four cores.")

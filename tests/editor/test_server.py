@@ -217,6 +217,30 @@ def test_symbols_and_folds(file: File) -> None:
     ]  # fmt: skip
 
 
+def test_an_outline_reaches_from_declarations_to_their_ends(file: File) -> None:
+    """A kernel to its closing brace, a parameter to the end of its line with the comment there."""
+    lines = MODEL.splitlines()
+    (model,) = file.ask("documentSymbol")
+
+    def ends(item: dict[str, Any]) -> tuple[str, int, int, int, int]:
+        start, end = item["range"]["start"], item["range"]["end"]
+        return item["name"], start["line"], start["character"], end["line"], end["character"]
+
+    assert ends(model) == ("outer", 0, 6, 20, 1)
+    assert [ends(item) for item in model["children"]] == [
+        ("word", 3, 8, 3, len("  param word = 8 B")),
+        ("bytes", 4, 8, 4, len(lines[4].encode("utf-16-le")) // 2),
+        ("field", 5, 7, 5, len("  data field [bytes]")),
+        ("sweep", 7, 2, 14, 3),
+        ("main", 16, 2, 19, 3),
+    ]
+    for item in (model, *model["children"]):
+        name = item["selectionRange"]
+        place = slice(name["start"]["character"], name["end"]["character"])
+        assert lines[name["start"]["line"]][place] == item["name"]
+        assert name["start"]["line"] == name["end"]["line"]
+
+
 def test_formatting_is_that_of_fmt(client: Client, folder: Path) -> None:
     untidy = MODEL.replace("  param word", "     param   word").replace("call sweep(10)", "call   sweep( 10 )")
     file = File(client, folder / "untidy.aspen", untidy)

@@ -7,6 +7,7 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy
 import pytest
@@ -15,12 +16,13 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import AspenError, Fit
+from aspenpy.language.source import Source
 from aspenpy.studies.empirical import certainty
 from aspenpy.studies.empirical.axis import axis_of
 from aspenpy.studies.empirical.fit import FittedParameter
 from aspenpy.studies.empirical.measurements import measurements
 from aspenpy.studies.empirical.responses import Errors, Responses
-from aspenpy.studies.empirical.sheet import sheet_of_rows
+from aspenpy.studies.empirical.sheet import sheet_of, sheet_of_rows
 from tests.thorough import THOROUGH, examples
 from tests.tiny import application, codes, machine
 
@@ -79,6 +81,26 @@ def test_line_against_the_normal_equations() -> None:
     assert found.rms == pytest.approx(math.sqrt(left @ left / 10), rel=1e-12)
     assert found.mean_error == pytest.approx(abs(left).mean(), rel=1e-12)
     assert abs(found.worst.error) == pytest.approx(abs(left).max(), rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+@pytest.mark.parametrize("kind", ["file", "text", "rows", "generator"])
+def test_rows_up_to_the_limit_are_read(count: int, kind: str, tmp_path: Path) -> None:
+    rows = [{"n": size, "runtime": 2 * size} for size in SIZES[:count]]
+    text = "n,runtime\n" + "".join(f"{row['n']},{row['runtime']}\n" for row in rows)
+    (tmp_path / "rows.csv").write_text(text)
+    given = {"file": tmp_path / "rows.csv", "text": Source(text), "rows": rows, "generator": iter(rows)}
+    if count <= 3:
+        found = sheet_of(given[kind], most_rows=3)  # type: ignore[arg-type]
+        assert [row["runtime"].value for row in found.rows] in (
+            [row["runtime"] for row in rows],
+            [str(row["runtime"]) for row in rows],
+        )
+        return
+    with pytest.raises(AspenError, match="more than 3 rows of measurements") as refused:
+        sheet_of(given[kind], most_rows=3)  # type: ignore[arg-type]
+    span = refused.value.diagnostics[0].span
+    assert (span.position() if span else None) == ((5, 1) if kind in ("file", "text") else None)
 
 
 @given(a=st.floats(-50, 50), b=st.floats(0.01, 50))

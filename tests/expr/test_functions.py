@@ -9,10 +9,13 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aspenpy import AspenError, parse, predict
 from aspenpy.expr import arithmetic, graph
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.functions import FUNCTIONS
+from tests.tiny import machine
 
+SECONDS = machine()
 COMPUTED = [row for row in FUNCTIONS.values() if not row.random]
 OF_CACHES = {"lru_hits", "random_misses", "sets_touched", "share_kept", "lines_with_room"}  # tests/caches has theirs
 NUMBERS = [row for row in COMPUTED if row.name not in {"lookup", "gcd", "grid", *OF_CACHES}]
@@ -179,3 +182,26 @@ def test_divisors_of_arrays():
     rule = FUNCTIONS["gcd"].numpy
     found = rule(numpy, numpy.array([12.0, -18.0, 2.0**60, 1.5, numpy.nan, numpy.inf, 2.0**70]), 6.0)
     numpy.testing.assert_array_equal(found, [6, 6, 2, numpy.nan, numpy.nan, numpy.nan, numpy.nan])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_call_has_as_many_arguments_as_the_function_takes(name):
+    """One too few and one too many are refused, with the number that there should be; nothing between them is."""
+    row = FUNCTIONS[name]
+    most = row.least + 3 if row.most is None else row.most
+    for count in (row.least - 1, row.least, most, most + 1):
+        written = f"{name}({', '.join(['1'] * count)})"
+        text = f"sample v from {written}" if row.random else f"param v = {written}"
+        inside, outside = (text, "") if row.random else ("", text)
+        model = f"model m {{ {outside} kernel main {{ {inside} execute {{ flops [v] }} }} }}"
+        try:
+            predict(parse(model), SECONDS)
+            codes = []
+        except AspenError as error:
+            codes = [diagnostic.code for diagnostic in error.diagnostics]
+            message = error.diagnostics[0].message
+        allowed = row.least <= count and (row.most is None or count <= row.most)
+        assert ("wrong-arguments" in codes or "syntax" in codes) is not allowed
+        if "wrong-arguments" in codes:
+            number = f"{row.least} or more" if row.most is None else str(row.least)
+            assert message == f"`{name}` takes {number} argument{'' if number == '1' else 's'}, not {count}"

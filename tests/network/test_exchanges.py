@@ -259,6 +259,13 @@ def test_mistakes_are_told_at_their_places() -> None:
     )
 
 
+@pytest.mark.parametrize(("written", "named"), [("3", "3"), ("stars", "stars"), ("2.5", "2.5"), ("1/3", "1/3")])
+def test_a_topology_is_one_of_the_words(written: str, named: str) -> None:
+    assert told("[1] as barrier", 8, machine(written)) == (
+        f"unknown-topology: interconnect `net`: unknown topology `{named}`"
+    )
+
+
 # -- grids and ranks -------------------------------------------------------------------------------
 
 
