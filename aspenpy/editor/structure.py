@@ -45,7 +45,7 @@ def symbols(text: str) -> list[Symbol]:
     found: list[Symbol] = []
     top: list[Symbol] = found
     for start, piece in pieces(text):
-        end = start + len(piece.rstrip())
+        end = start + _length(piece)
         declared = [name for name in names.names_in(piece).names if name.declares]
         for name in declared:
             placed = name._replace(start=name.start + start)
@@ -60,6 +60,13 @@ def symbols(text: str) -> list[Symbol]:
                 holder = top[-1].inner if inside and top else top
                 holder.append(Symbol(placed, placed.start, max(placed.end, end if not inside else placed.end), []))
     return found
+
+
+def _length(piece: str) -> int:
+    """Of what is declared: the closing brace of the model, which stands in its last piece, is left out."""
+    text = piece.rstrip()
+    brackets = [word.text for word in words_in(piece) if word.text in ("{", "}")]
+    return len(text.removesuffix("}").rstrip() if brackets.count("}") > brackets.count("{") else text)
 
 
 def folds(text: str) -> list[Fold]:
