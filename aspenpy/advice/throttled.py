@@ -92,17 +92,19 @@ class Throttled(Result):
             return None
         try:
             found = power_by_clock(prediction, self.space.options)
-            clocks, watts = _powers(found, prediction.seed)
+            with prediction.scope.locating():
+                clocks, watts = _powers(found, prediction.seed)
             waiting = self._formulas(self.space.options.replace(cap=CAP), found, CAP)
         except AspenError as error:
             self.powerless = error.diagnostics[0]
             return None
         caps = numpy.array(self.parts) * watts[-1]
-        values = self._formulas(self.space.options, found)(numpy.interp(caps, watts, clocks)[:, None])
         below = caps < watts[0]
-        if below.any():
-            points = numpy.stack([numpy.full(below.sum(), found.lowest), caps[below]], axis=1)
-            values[:, below] = waiting(points, missing=True)
+        with prediction.scope.locating():
+            values = self._formulas(self.space.options, found)(numpy.interp(caps, watts, clocks)[:, None])
+            if below.any():
+                points = numpy.stack([numpy.full(below.sum(), found.lowest), caps[below]], axis=1)
+                values[:, below] = waiting(points, missing=True)
         some = ~numpy.isnan(values[0])
         return Restriction(
             "power", tuple(numpy.array(self.parts)[some].tolist()), _floats(caps[some]), *_rows(values[:, some])

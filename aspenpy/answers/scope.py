@@ -6,7 +6,8 @@ stand for, formulas keep some of them free, and what fails is told where it was 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -242,10 +243,8 @@ class Scope:
     def values(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any]:
         """The values of expressions; raises AspenError at the place that has none. What they share with those of the
         last call is not computed again."""
-        try:
+        with self.locating():
             return self._computed(exprs, seed)
-        except EvaluationError as error:
-            raise self.located(error) from None
 
     def values_if_known(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any] | None:
         """The same; None where one of them has no value, such as inside a loop, without looking for the reason."""
@@ -275,6 +274,14 @@ class Scope:
         return [symbol for symbol in self.definitions if symbol in known]
 
     # -- what goes wrong -------------------------------------------------------------------------
+
+    @contextmanager
+    def locating(self) -> Iterator[None]:
+        """Within it, what has no value is an AspenError at its place."""
+        try:
+            yield
+        except EvaluationError as error:
+            raise self.located(error) from None
 
     def located(self, error: EvaluationError) -> AspenError:
         """The error as a diagnostic at the place that it was written at."""

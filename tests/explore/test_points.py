@@ -10,7 +10,7 @@ import pytest
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.studies.explore.points import Formulas, Points
+from aspenpy.studies.explore.points import Formulas, Points, SearchTooLong
 
 N = graph.symbol("n")
 COUNTER = graph.counter("i")
@@ -103,3 +103,17 @@ def test_sums_over_one_counter_share_their_passes() -> None:
 def test_a_point_without_a_value_is_told() -> None:
     with pytest.raises(EvaluationError):
         Formulas([graph.div(1, N - 3)], [N])(numpy.array([[2.0], [3.0]]))
+
+
+def test_points_whose_loops_are_too_long_have_no_value_and_the_others_keep_theirs() -> None:
+    """0 + 3*1 + 3*2 + 3*3 is 18; ten times as many passes: 3*(1 + ... + 33) is 1683."""
+    loop = graph.summation(COUNTER, N, ceil(graph.div(COUNTER, 3)))
+    found = Formulas([loop], [N])(numpy.array([[10.0], [3e8], [100.0], [1e12]]), missing=True)
+    assert numpy.array_equal(found[0], [18, numpy.nan, 1683, numpy.nan], equal_nan=True)
+
+
+def test_many_points_with_long_loops_are_refused() -> None:
+    loop = graph.summation(COUNTER, N, ceil(graph.div(COUNTER, 3)))
+    with pytest.raises(SearchTooLong) as caught:
+        Formulas([loop], [N])(numpy.full((1000, 1), 4e7), missing=True)
+    assert caught.value.node is loop

@@ -12,7 +12,6 @@ from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr.derivative import derivative
-from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import readable, symbol
@@ -190,11 +189,14 @@ class _Asked:
         if self.item is None:
             return _Over()
         places = self._places(self.item)
-        values = self._values(self.formula, places, missing=True)
+        try:
+            values = self._values(self.formula, places, missing=True)
+            over = elasticity(places, values)
+        except AspenError as error:  # more work than is done for a range
+            return _Over(undefined=1.0, reason=f"{self.name} over its range: {error.diagnostics[0].message}")
         missing = numpy.isnan(values)
         undefined = float(missing.mean())
         reason = self._reason(float(places[missing][0])) if missing.any() else None
-        over = elasticity(places, values)
         known = over[~numpy.isnan(over)]
         overall = _overall(places, values)
         if not len(known):
@@ -230,12 +232,10 @@ class _Asked:
         return readable(value, self.unit, 4)
 
     def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:
-        try:
+        with self.prediction.scope.locating():
             formulas = Formulas([expr], [self.symbol], self.prediction.seed)
             numbers: Floats = formulas(places[:, None], missing=missing)[0]
             return numbers
-        except EvaluationError as error:
-            raise self.prediction.scope.located(error) from None
 
 
 def _between(start: float, end: float, first: float, last: float) -> float | None:

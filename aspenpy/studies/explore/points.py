@@ -10,11 +10,13 @@ import numpy
 from aspenpy.engine.arrays import Floats as Floats
 from aspenpy.expr import graph
 from aspenpy.expr.accuracy import EXACT, WHOLE, Elements
+from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes, Sums
 
 POINTS_AT_ONCE = 1 << 14  # few enough for the arrays of some dozen nodes to stay in a cache
+MOST_SEARCHED = MOST_PASSES  # limit of the passes of loops without a closed form at all points of a search
 MOST_KEPT = 256  # points whose exact values are kept for the nodes that come later
 STEPS = frozenset({"ceil", "floor", "round"})  # functions whose slope is 0 and which yet rise with their argument
 
@@ -48,7 +50,10 @@ class Points(Lanes):
     def _compute(self, node: Expr) -> None:
         """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
         before, self.doubts = self.doubts, numpy.zeros(self.size, dtype=bool)
-        super()._compute(node)
+        try:
+            super()._compute(node)
+        except DomainError as error:
+            raise EvaluationError(node, error) from None
         if node in self.inside and not isinstance(self.known[node], Elements) and self.doubts.any():
             self._settle(node)
         self.doubts |= before
@@ -97,9 +102,16 @@ def _whole(column: Floats) -> bool:
     return bool((numpy.rint(column) == column).all() and (abs(column) < 2.0**53).all())
 
 
+class SearchTooLong(EvaluationError):
+    """The points of a search have more passes together than are added one by one, if none of them by itself."""
+
+    def __init__(self, loop: Expr, passes: int) -> None:
+        super().__init__(loop, f"the points tried come to {passes:,} passes, too many to add one by one")
+
+
 class Formulas:
-    """Expressions of some symbols and nothing else, ready for arrays of points. `passes` are those of loops without a
-    closed form that were added so far, one by one."""
+    """Expressions of some symbols and nothing else, ready for the arrays of points of a search. `passes` are those of
+    loops without a closed form that were added so far, one by one."""
 
     def __init__(self, exprs: Sequence[Expr], symbols: Sequence[Expr], seed: int = 0) -> None:
         self.exprs, self.symbols, self.seed = tuple(exprs), tuple(symbols), seed
@@ -109,10 +121,10 @@ class Formulas:
         """Points are rows, one column a symbol. A row for each expression, a column for each point.
 
         Raises `EvaluationError` for the first point at which an expression has no value; with `missing` it is nan.
+        Raises `SearchTooLong` when the search has come to more than `MOST_SEARCHED` passes.
         """
-        count = len(points)
-        values = numpy.empty((len(self.exprs), count))
-        for start in range(0, count, POINTS_AT_ONCE):
+        values = numpy.empty((len(self.exprs), len(points)))
+        for start in range(0, len(points), POINTS_AT_ONCE):
             values[:, start : start + POINTS_AT_ONCE] = self._some(points[start : start + POINTS_AT_ONCE], missing)
         return values
 
@@ -121,18 +133,25 @@ class Formulas:
             values = [_value(expr, {}, self.seed) for expr in self.exprs]
             return numpy.tile(numpy.array(values)[:, None], (1, len(points)))
         columns = {symbol: numpy.ascontiguousarray(points[:, place]) for place, symbol in enumerate(self.symbols)}
-        with numpy.errstate(all="ignore"):
-            lanes = Points(self.exprs, columns, self.seed)
-            lanes.compute(list(self.exprs))
+        lanes = Points(self.exprs, columns, self.seed)
+        try:
+            with numpy.errstate(all="ignore"):
+                lanes.compute(list(self.exprs))
             computed = numpy.array([lanes.values(expr) for expr in self.exprs])
-        self.passes += MOST_PASSES - lanes.run.lanes_left
+        except EvaluationError:  # too many passes for all points together may be few enough for each
+            computed = numpy.full((len(self.exprs), len(points)), numpy.nan)
+        self.passes += MOST_PASSES - max(0, lanes.run.lanes_left)
         for place, point in zip(*numpy.nonzero(numpy.isnan(computed)), strict=True):
-            here = {symbol: plain(column[point]) for symbol, column in columns.items()}
+            run = Evaluation({symbol: plain(column[point]) for symbol, column in columns.items()}, self.seed)
+            expr = self.exprs[place]
             try:
-                computed[place, point] = _value(self.exprs[place], here, self.seed)
+                computed[place, point] = _as_float(expr, run.compute([expr])[0])
             except EvaluationError:
                 if not missing:
                     raise
+            self.passes += MOST_PASSES - max(0, run.lanes_left)
+            if self.passes > MOST_SEARCHED:
+                raise SearchTooLong(graph.of_kind("sum", expr)[-1], self.passes)
         return computed
 
 

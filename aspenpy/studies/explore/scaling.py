@@ -165,13 +165,13 @@ class Scaling(Result):
         ]
         try:
             return formulas(numpy.array(rows, dtype=float))
-        except EvaluationError:
+        except EvaluationError as together:
             for each, *sizes in rows:
                 try:
                     formulas(numpy.array([[each, *sizes]], dtype=float))
                 except EvaluationError as error:
                     raise self._there(int(each), sizes).scope.located(error) from None
-            raise
+            raise self.prediction.scope.located(together) from None
 
     def _times(self, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
         """Seconds on so many ranks."""

@@ -19,7 +19,7 @@ from aspenpy.language.dimensions import symbol as symbol_of
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Formulas
+from aspenpy.studies.explore.points import Formulas, SearchTooLong
 from aspenpy.studies.explore.variable import CASES, Variable, case_variable, parameter_dimension, variable
 
 POINTS_TRIED = 256  # at once, to find one without a value
@@ -88,6 +88,8 @@ class Space:
                 rows = numpy.flatnonzero(numbers == number) if len(compiled) > 1 else slice(None)
                 try:
                     found[:, rows] = formulas(points[rows][:, places], missing=missing)
+                except SearchTooLong as together:  # no single point is to blame
+                    raise prediction.scope.located(together) from None
                 except EvaluationError:
                     row, error = _first_failing(formulas, points[rows][:, places])
                     where = ", ".join(
