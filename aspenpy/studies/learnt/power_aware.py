@@ -42,6 +42,9 @@ class PowerAwareSpeedup(LearntModel):
                 hint = "equation 18 starts from one processor at each clock, and each number of them at the lowest"
                 fail("no-sequential", f"{what} was not measured on one processor", sheet.span, hint=hint)
             lowest = min(clocks[alone])
+            if all(_same(clocks[place], lowest) for place in alone):
+                hint = "one clock cannot tell time on the chip, which goes with the clock, from time off it"
+                fail("one-clock", f"{what} was measured on one processor at one clock only", sheet.span, hint=hint)
             if not any(threads[place] > 1 and _same(clocks[place], lowest) for place in places):
                 fail("no-parallel", f"{what} was not measured on several processors at the lowest clock", sheet.span)
             held = _parameters(places, threads, clocks, runtimes, lowest)
@@ -146,12 +149,8 @@ def _parameters(
 
     alone = [place for place in places if threads[place] == 1]
     sequential = [[float(clocks[place]), float(runtimes[place])] for place in alone]
-    if len({round(clock / lowest / SAME_CLOCK) for clock, _ in sequential}) > 1:
-        matrix = np.array([1 / clocks[alone], 1 + 0 * clocks[alone]]).T
-        on, off = np.linalg.lstsq(matrix * [lowest, 1], runtimes[alone], rcond=None)[0]
-        on *= lowest
-    else:
-        on, off = lowest * runtimes[alone[0]], 0.0
+    matrix = np.array([1 / clocks[alone], 1 + 0 * clocks[alone]]).T
+    on, off = np.linalg.lstsq(matrix * [lowest, 1], runtimes[alone], rcond=None)[0]
     first = float(np.mean([runtimes[place] for place in alone if _same(clocks[place], lowest)]))
     overheads = [
         [float(threads[place]), float(runtimes[place] - first / threads[place])]
@@ -159,7 +158,7 @@ def _parameters(
         if threads[place] > 1 and _same(clocks[place], lowest)
     ]
     return {
-        "on": float(on),
+        "on": float(on * lowest),
         "off": float(off),
         "lowest": float(lowest),
         "sequential": sequential,
