@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.learnt.acee import Acee, short_list
+from aspenpy.studies.learnt.acee import Acee
 from aspenpy.studies.learnt.assumptions import assumptions
+from aspenpy.studies.learnt.held_out import coefficients_of_codes, spread_of
+from aspenpy.studies.learnt.short_list import short_list
 from aspenpy.studies.learnt.stepwise import Moments, stepwise, variance_inflation
 from aspenpy.studies.learnt.validation import Split, validate
 from tests.thorough import slow
@@ -82,6 +84,49 @@ def test_intervals_hold_what_they_promise() -> None:
     assert np.mean(inside) == pytest.approx(0.9, abs=0.06)
 
 
+def held_out(seed: int, apart: float, codes: int = 8) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Runs of some codes to learn from, and of 16 others. Each code draws power of its own, normal with a deviation
+    of `apart` W beside 1 W of each run; two of eight counters matter, and counters of a code are alike."""
+    draw = np.random.default_rng(seed)
+    seen, unseen = list[dict[str, Any]](), list[dict[str, Any]]()
+    for code in range(codes + 16):
+        own, counters = apart * draw.normal(), 2 * draw.random(8)
+        for _ in range(draw.integers(4, 8)):
+            here = counters + draw.random(8)
+            time, power = 1 + draw.random(), 60 + 5 * here[0] + 3 * here[1] + own + draw.normal()
+            named = {f"c{place}": float(value) for place, value in enumerate(here)}
+            run = {"application": f"code {code}", "runtime": time, "energy": power * time} | named
+            (seen if code < codes else unseen).append(run)
+    return seen, unseen
+
+
+@pytest.mark.parametrize(("apart", "options"), [(0.0, {}), (1.0, {}), (3.0, {}), (1.0, {"criterion": "bic"})])
+def test_intervals_hold_codes_that_were_left_out(apart: float, options: dict[str, str]) -> None:
+    """95 % of runs of 640 codes that the models have not seen lie in the interval, whether codes are alike or not."""
+    inside = []
+    for seed in range(40):
+        data, others = held_out(seed, apart)
+        model = Acee(**options).fit(data)
+        low, high = model.interval(model.sheet(others), 0.95)
+        inside += [a <= row["energy"] <= b for a, b, row in zip(low, high, others, strict=True)]
+    assert 0.92 <= np.mean(inside) <= 0.98
+
+
+def test_the_variance_of_codes_is_that_of_the_analysis_of_variance() -> None:
+    """Two codes of two rows: means 2 and -2, 1 around them. Between: 2 (4 + 4)/2 = 8; within: 4/2 = 2; of a row of
+    another code 8/2 + 2/2 = 5, with 25/(16/1 + 1/2) degrees of freedom, and 8/5 rows of a code count as one."""
+    found = spread_of(np.array([3.0, 1.0, -3.0, -1.0]), [[0, 1], [2, 3]], 0)
+    assert found == pytest.approx((5, 25 / 16.5, 8 / 5))
+    assert spread_of(np.array([1.0, -1.0, 1.0, -1.0]), [[0, 1], [2, 3]], 0) == pytest.approx((1, 3, 1))
+
+
+def test_coefficients_that_codes_determine() -> None:
+    """An intercept, one counter that is the same in all runs of a code, one whose means are the same in all codes."""
+    codes = [[0, 1], [2, 3], [4, 5]]
+    matrix = np.array([[1, 0], [1, 1], [2, 0], [2, 1], [5, 0], [5, 1.0]])
+    assert coefficients_of_codes(matrix, codes) == pytest.approx(2)
+
+
 def test_variance_inflation_is_that_of_the_regression_on_the_others() -> None:
     a, b = DRAW.random(200), DRAW.random(200)
     matrix = np.column_stack([a, a + 0.5 * b, b * b])
@@ -123,6 +168,56 @@ def checked(bend: float = 0.0, spread: float = 0.0, chain: float = 0.0, twin: fl
 def test_assumptions_that_do_not_hold_are_seen(wrong: dict[str, float], name: str) -> None:
     assert all(checked().values())
     assert not checked(**wrong)[name]
+
+
+@pytest.mark.parametrize(("scale", "advised"), [("rate", False), ("amount", True)])
+def test_a_scale_that_is_set_is_not_advised(scale: str, advised: bool) -> None:
+    draw = np.random.default_rng(5)
+    data = [{"a": a, "runtime": 1.0, "energy": 100 + 10 * a * (1 + draw.normal())} for a in 9 * draw.random(200)]
+    model = Acee(direction="none", predictors=("a",), scale=scale).fit(data)
+    (found,) = (item for item in assumptions(model, model.sheet(data)) if item.name == "homoscedasticity")
+    assert not found.holds
+    assert ("scale=rate" in found.meaning) == advised
+
+
+@pytest.mark.parametrize("column", ["energy", "runtime"])
+def test_columns_in_two_units_are_refused(column: str) -> None:
+    """Every third application is in kJ, or in ms: its rows are named."""
+    data = [row | {"application": str(place % 3)} for place, row in enumerate(rows(1.0))]
+    wrong = [row | {column: row[column] / 1000 if row["application"] == "2" else row[column]} for row in data]
+    message = refused(wrong)
+    assert "in 26 rows" in message
+    assert "rows 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, ..." in message
+    Acee().fit(data)
+
+
+def test_devices_may_differ_in_power() -> None:
+    """A board of 5 W beside a node of 5 kW."""
+    data = [row | {"device": device, "energy": row["energy"] * size} for device, size in (("board", 0.1), ("node", 100))
+            for row in rows(1.0)]  # fmt: skip
+    assert Acee(shortlist="all").fit(data).predict(data) == pytest.approx([row["energy"] for row in data], rel=0.1)
+
+
+@pytest.mark.parametrize("options", [{}, {"predictors": ("c0", "c3")}, {"scale": "amount"}])
+def test_rows_with_a_blank_counter_are_left_out(options: dict[str, Any]) -> None:
+    """What is learnt is what the other rows teach, in each way to learn and to report."""
+    data, gaps = rows(0.1), (7, 20)
+    holed = [row | {"c3": ""} if place in gaps else row for place, row in enumerate(data)]
+    model = Acee(**options).fit(holed)
+    others = Acee(**options).fit([row for place, row in enumerate(data) if place not in gaps])
+    assert model.state == others.state
+    assert [note.message for note in model.notes if "c3" in note.message] == [
+        "2 rows without a measured c3 left out: 8, 21"
+    ]
+    found = validate(model, model.sheet(holed), Split(train="c1 < 0.5"))
+    assert len(found.rows) == 78
+
+
+def test_a_counter_that_is_mostly_blank_is_no_predictor() -> None:
+    data = [row | {"c3": "nan"} if place % 2 else row for place, row in enumerate(rows(0.1))]
+    model = Acee().fit(data)
+    assert model.require_fitted().rows == 80
+    assert "`c3` is blank in 40 rows: not a predictor" in [note.message for note in model.notes]
 
 
 def test_short_list() -> None:

@@ -92,7 +92,7 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     held = json.loads(file.read_text())
     cases = {
         json.dumps(held | {"target": "energy"}): "was changed after it was written",
-        changed(held, format_version=99): "is in version 99 of the format, and this aspenpy reads 1",
+        changed(held, format_version=99): "is in version 99 of the format, and this aspenpy reads 2",
         changed(held, kind="oracle"): "holds a model `oracle`",
         "[1]": "is not a saved model",
         "{": "is not a saved model",

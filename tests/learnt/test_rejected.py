@@ -21,8 +21,8 @@ ROW = "2,1.2,10,500,7,9,1\n"
 CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "negative_energy": (HEAD + ROW + ROW.replace("500", "-500"), ("acee", "fit")),
     "not_a_number": (HEAD + ROW + ROW.replace("9,1", "9,nan"), ("acee", "fit", "--predictors", "c0")),
-    "blank": (HEAD + ROW + ROW.replace("9,1", "9,"), ("acee", "fit", "--predictors", "c0")),
     "mixed_units": (HEAD + ROW + ROW.replace("2,1.2", "2,1200 MHz"), ("cos", "fit")),
+    "mixed_scales": (HEAD + ROW * 4 + ROW.replace("500", "0.5") * 2, ("acee", "fit")),
     "wrong_unit": (HEAD.replace("[GHz]", "[GB]") + ROW, ("cos", "fit")),
     "constant": (HEAD + ROW * 5, ("acee", "fit", "--predictors", "c0")),
     "leakage": (HEAD + ROW, ("acee", "fit", "--predictors", "energy/threads")),
@@ -41,6 +41,7 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "no_model": (HEAD + ROW, ("cos", "predict", "--model", "{data}")),
     "no_counter": (HEAD + ROW, ("leading-loads", "fit")),
     "no_sequential": (HEAD + ROW, ("power-aware", "fit")),
+    "one_clock": (HEAD + ROW.replace("2,", "1,", 1) + ROW, ("power-aware", "fit")),
     "no_example": ("", ("cos", "fit", "cos_exmple")),
     "no_file": ("", ("cos", "fit", "no_such.csv")),
     "empty": ("", ("cos", "fit")),

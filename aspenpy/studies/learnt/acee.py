@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.dimensions import BYTES, JOULES, WATTS, unit_of
 from aspenpy.language.source import Span
-from aspenpy.record import Record
 from aspenpy.studies.empirical.columns import KNOWN, groups, is_numeric, numbers, plain_unit
 from aspenpy.studies.empirical.condition import number_in
 from aspenpy.studies.empirical.formulas import columns_of, formula
 from aspenpy.studies.empirical.sheet import Data, Heading, Sheet, counted
 from aspenpy.studies.learnt.bases import members
+from aspenpy.studies.learnt.held_out import codes_of, folds_of, held_out_errors
 from aspenpy.studies.learnt.model import Constant, LearntModel
+from aspenpy.studies.learnt.short_list import short_list
 from aspenpy.studies.learnt.stepwise import Moments, Step, cross_validated, stepwise, variance_inflation
+from aspenpy.studies.learnt.usable_rows import require_one_scale, without_gaps
 from aspenpy.studies.readers.libraries import require_library
 from aspenpy.tables.table import JSON, TEXT, Column, Table
 
@@ -83,14 +85,21 @@ class Acee(LearntModel):
         return sheet._replace(headings=(*sheet.headings, Heading("energy", None)), rows=rows)
 
     def selected(self, sheet: Sheet) -> Sheet:
-        """The rows of the devices on the short list."""
+        """The rows of the devices on the short list in which no predictor is blank."""
+        require_one_scale(sheet)
         listed = short_list(sheet, self.shortlist)
         kept = [item.device for item in listed if item.chosen]
-        if len(kept) == len(listed):
-            return sheet
-        text = f"of {len(listed)} devices `{'`, `'.join(kept)}` is learnt, by {self.shortlist}; --option shortlist=all"
-        self._note(f"{text} learns all")
-        return sheet.rows_at(place for place, row in enumerate(sheet.rows) if str(row["device"].value) in kept)
+        if len(kept) < len(listed):
+            text = f"of {len(listed)} devices `{'`, `'.join(kept)}` is learnt, by {self.shortlist}"
+            self._note(f"{text}; --option shortlist=all learns all")
+            sheet = sheet.rows_at(place for place, row in enumerate(sheet.rows) if str(row["device"].value) in kept)
+        named = [name for text in self.predictors for name in columns_of(text, sheet)]
+        times = ["runtime"] if self.scale == "rate" and "runtime" in sheet.names else []
+        sheet, rows_left = without_gaps(sheet, dict.fromkeys([*times, *named]), required=True)
+        rest = [] if named else [name for name in sheet.names if not _is_label(name) and not leaks(sheet, name)]
+        sheet, others_left = without_gaps(sheet, rest, required=False)
+        self.notes += rows_left + others_left
+        return sheet
 
     def learn(self, sheet: Sheet) -> dict[str, Any]:
         devices = members(groups(sheet, ("device",)))
@@ -106,16 +115,13 @@ class Acee(LearntModel):
             taught = counted(len(names), "predictor")
             message = f"{counted(len(target), 'row')} cannot teach {taught} and an intercept"
             fail("too-few-rows", message, sheet.span, hint="measure more, or name fewer with --predictors")
-        chosen, steps = list(range(len(names))), list[Step]()
-        if self.direction != "none" and self.criterion == "cv":
-            chosen, steps = cross_validated(matrix, target, _folds(sheet))
-        elif self.direction != "none":
-            chosen, steps = stepwise(Moments(matrix, target), self.direction, self.criterion)
+        chosen, steps = self._search(sheet, matrix, target)
         kept = [names[place] for place in chosen]
         return _regression(matrix[:, chosen], target) | {
             "predictors": kept,
             "vif": variance_inflation(matrix[:, chosen]) if chosen else [],
             "steps": [[step.entered, names[step.place], step.criterion] for step in steps],
+            "held_out": self._held_out(sheet, matrix, target),
         }
 
     def state_shape(self) -> Any:
@@ -127,6 +133,7 @@ class Acee(LearntModel):
             "r_squared": float,
             "predictors": [str],
             "steps": [(bool, str, float)],
+            "held_out": [float],
         }
         return {"devices": [(str, regression)]}
 
@@ -137,9 +144,38 @@ class Acee(LearntModel):
             count = len(held["predictors"])
             lengths = [len(held[name]) - 1 for name in ("coefficients", "deviations", "p")]
             sides = [len(held["inverse"]) - 1, *(len(row) - 1 for row in held["inverse"])]
-            if {count, len(held["vif"]), *lengths, *sides} != {count} or held["variance"] < 0 or held["freedom"] < 1:
+            spread = held["held_out"] or [0.0, 1.0, 1.0]
+            wrong = {count, len(held["vif"]), *lengths, *sides} != {count} or len(spread) != 3
+            if wrong or min(held["variance"], spread[0]) < 0 or held["freedom"] < 1 or min(spread[1:]) <= 0:
                 return f"the numbers of its regression{f' on {device}' if device else ''} do not fit its predictors"
         return None
+
+    def _search(
+        self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
+    ) -> tuple[list[int], list[Step]]:
+        """The columns that the regression keeps, of those that differ between the rows."""
+        import numpy as np
+
+        differ = np.flatnonzero(np.ptp(matrix, axis=0) > 1e-12 * np.abs(matrix).max(axis=0))
+        if self.direction == "none":
+            return differ.tolist(), []
+        if self.criterion == "cv":
+            chosen, steps = cross_validated(matrix[:, differ], target, folds_of(sheet))
+        else:
+            chosen, steps = stepwise(Moments(matrix[:, differ], target), self.direction, self.criterion)
+        places = [step._replace(place=int(differ[step.place])) for step in steps]
+        return [int(differ[place]) for place in chosen], places
+
+    def _held_out(self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]) -> list[float]:
+        """`HeldOut` of codes that neither the search nor the regression saw; nothing where rows are too few."""
+        folds, codes = folds_of(sheet), codes_of(sheet)
+        codes = codes if len(codes) > 2 else [[place] for place in range(len(target))]
+
+        def search(rest: Sequence[int]) -> list[int]:
+            return self._search(sheet.rows_at(rest), matrix[rest], target[rest])[0]
+
+        found = held_out_errors(matrix, target, folds, search, codes)
+        return [] if found is None else list(found)
 
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
@@ -150,14 +186,21 @@ class Acee(LearntModel):
         return found * self._factor(sheet)
 
     def interval(self, sheet: Sheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Prediction intervals of ordinary least squares: y ± t s sqrt(1 + x (X'X)^-1 x')."""
+        """Prediction intervals, y ± t s sqrt(1 + d x (X'X)^-1 x'): the wider of those of ordinary least squares (d = 1)
+        and those of codes that were held out. The errors of a code are alike, and a search among many counters finds
+        some that fit by chance; neither shows in the residuals of what was learnt from."""
         import numpy as np
         from scipy.stats import t
 
         half = np.zeros(len(sheet.rows))
         for part, held, design in self._designs(sheet):
             spread = np.einsum("ij,jk,ik->i", design, np.array(held["inverse"]), design)
-            half[part] = t.ppf((1 + confidence) / 2, held["freedom"]) * np.sqrt(held["variance"] * (1 + spread))
+            known = [(held["variance"], held["freedom"], 1.0), *([held["held_out"]] if held["held_out"] else [])]
+            half[part] = np.max(
+                [t.ppf((1 + confidence) / 2, freedom) * np.sqrt(variance * (1 + effect * spread))
+                 for variance, freedom, effect in known],
+                axis=0,
+            )  # fmt: skip
         middle, half = self.values(sheet), half * self._factor(sheet)
         return middle - half, middle + half
 
@@ -268,8 +311,7 @@ class Acee(LearntModel):
         """All numeric columns that say something of the run, amounts by the second where power is predicted."""
         found, by_second = list[str](), list[str]()
         for name in sheet.names:
-            known = KNOWN.get(name)
-            if (known is not None and known.text) or leaks(sheet, name):
+            if _is_label(name) or leaks(sheet, name):
                 continue
             if not is_numeric(sheet, name):
                 blank = all(number_in(row[name]) is None for row in sheet.rows)
@@ -281,7 +323,7 @@ class Acee(LearntModel):
                 found.append(f"{name}/runtime")
             elif name != "runtime":
                 found.append(name)
-                if known is None and sheet.heading(name).unit is None and name.isidentifier():
+                if name not in KNOWN and sheet.heading(name).unit is None and name.isidentifier():
                     by_second.append(f"{name}/runtime")  # it may be an amount as well as a rate
         if self.scale == "rate" and "core_frequency" in sheet.names:
             found += ["core_frequency^2", *(["threads*core_frequency^2"] if "threads" in sheet.names else [])]
@@ -291,44 +333,9 @@ class Acee(LearntModel):
         self.notes += (Diagnostic("left-out", text, severity="note"),)
 
 
-class Listed(Record):
-    """A device, the energy (J) and time (s) that it takes for what every device ran, and whether it is on the list."""
-
-    device: str
-    energy: float
-    time: float
-    chosen: bool
-
-
-def short_list(sheet: Sheet, by: str) -> tuple[Listed, ...]:
-    """The devices, by the means over all codes and inputs that ran on each of them (Algorithm 1)."""
-    if "device" not in sheet.names or len({str(row["device"].value) for row in sheet.rows}) < 2:
-        return ()
-    measured = numbers(sheet, "energy", blank=True), numbers(sheet, "runtime", blank=True)
-    devices = members(groups(sheet, ("device",)))
-    codes = groups(sheet, ("application", "region", "input"))
-    common = set.intersection(*({codes[place] for place in places} for places in devices.values()))
-    if not common:
-        hint = "a short list compares the same code and input; --option shortlist=all learns all devices"
-        fail("nothing-common", "no code ran on all devices", sheet.span, hint=hint)
-    sums = {}
-    for key, places in devices.items():
-        shared = [place for place in places if codes[place] in common]
-        parts = members([codes[place] for place in shared]).values()
-        sums["".join(key)] = tuple(
-            float(sum(values[[shared[part] for part in group]].mean() for group in parts)) for values in measured
-        )
-    chosen = {
-        "energy": [min(sums, key=lambda device: sums[device][0])],
-        "time": [min(sums, key=lambda device: sums[device][1])],
-        "both": [one for one in sums if not any(_beats(other, sums[one]) for other in sums.values())],
-        "all": list(sums),
-    }[by]
-    return tuple(Listed(name, energy, time, name in chosen) for name, (energy, time) in sums.items())
-
-
-def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
-    return all(a <= b for a, b in zip(one, other, strict=True)) and tuple(one) != tuple(other)
+def _is_label(name: str) -> bool:
+    """Whether a column says what ran or where."""
+    return name in KNOWN and KNOWN[name].text
 
 
 def _place(sheet: Sheet, text: str) -> Span | None:
@@ -337,17 +344,6 @@ def _place(sheet: Sheet, text: str) -> Span | None:
         return sheet.heading(text).span or sheet.span
     except KeyError:
         return sheet.span
-
-
-def _folds(sheet: Sheet) -> list[list[int]]:
-    """The rows of each code, where there are three at least; else ten parts of the rows, drawn at random."""
-    import numpy as np
-
-    codes = list(members(groups(sheet, ("application", "region"))).values())
-    if len(codes) > 2:
-        return codes
-    order = np.random.default_rng(0).permutation(len(sheet.rows))
-    return [order[place::10].tolist() for place in range(min(10, len(order)))]
 
 
 def leaks(sheet: Sheet, name: str) -> bool:

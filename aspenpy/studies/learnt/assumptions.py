@@ -43,7 +43,7 @@ def assumptions(model: Acee, sheet: Sheet) -> tuple[Assumption, ...]:
     """Checked on rows that the model learnt from, or on others."""
     found = []
     for device, held, design, left in model.regressions(sheet):
-        of_device = _of_residuals(design, left)
+        of_device = _of_residuals(design, left, model.scale)
         if len(held["predictors"]) > 1:
             of_device += _of_predictors(held, design)
         of_device.append(_sample_size(left, design @ held["coefficients"]))
@@ -51,7 +51,14 @@ def assumptions(model: Acee, sheet: Sheet) -> tuple[Assumption, ...]:
     return tuple(found)
 
 
-def _of_residuals(design: NDArray[np.float64], left: NDArray[np.float64]) -> list[Assumption]:
+GROWING = {
+    "amount": "errors grow with some counter: --option scale=rate",
+    "rate": "errors grow with some counter: intervals are too narrow where it is large",
+}
+"""What errors that are not alike mean, by the scale of the model."""
+
+
+def _of_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scale: str) -> list[Assumption]:
     import numpy as np
     from scipy.stats import jarque_bera
     from statsmodels.stats.diagnostic import het_breuschpagan
@@ -65,7 +72,7 @@ def _of_residuals(design: NDArray[np.float64], left: NDArray[np.float64]) -> lis
         text = "residuals do not bend with the counters" if p >= LEVEL else "residuals bend: squares or products matter"
         found.append(Assumption("linearity", "squares of the counters (F)", p, p, p >= LEVEL, text))
         statistic, p = map(float, het_breuschpagan(left, design)[:2])
-        text = "errors are alike everywhere" if p >= LEVEL else "errors grow with some counter: --option scale=rate"
+        text = "errors are alike everywhere" if p >= LEVEL else GROWING[scale]
         found.append(Assumption("homoscedasticity", "Breusch-Pagan", statistic, p, p >= LEVEL, text))
     statistic, p = map(float, jarque_bera(left))
     text = "intervals are as wide as they say" if p >= LEVEL else "intervals are only approximate"

@@ -179,7 +179,7 @@ class LearntModel(Result):
         blank = [row[self.target] for row in sheet.rows if is_blank(row[self.target])]
         if not blank:
             return sheet
-        self.notes += (_left_out(self.target, blank),)
+        self.notes += (rows_left_out(self.target, blank),)
         return sheet.rows_at(place for place, row in enumerate(sheet.rows) if not is_blank(row[self.target]))
 
     def require_fitted(self) -> Training:
@@ -204,11 +204,11 @@ class LearntModel(Result):
         return tuple(warnings)
 
 
-def _left_out(target: str, cells: Sequence[Cell]) -> Diagnostic:
+def rows_left_out(name: str, cells: Sequence[Cell]) -> Diagnostic:
+    """The warning that names the rows in which a column is blank."""
     lines = ", ".join(str(cell.row) for cell in cells[:10]) + (", ..." if len(cells) > 10 else "")
-    return warning(
-        "no-target", f"{counted(len(cells), 'row')} without a measured {target} left out: {lines}", cells[0].span
-    )
+    message = f"{counted(len(cells), 'row')} without a measured {name} left out: {lines}"
+    return warning("no-target", message, cells[0].span)
 
 
 def _unit(name: str) -> str:

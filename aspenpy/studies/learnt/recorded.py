@@ -11,8 +11,8 @@ from aspenpy.record import Record
 from aspenpy.studies.empirical.columns import recognised
 from aspenpy.studies.empirical.condition import number_in
 from aspenpy.studies.empirical.sheet import Cell, Sheet
-from aspenpy.studies.learnt.acee import Listed, short_list
 from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.short_list import Listed, short_list
 from aspenpy.studies.readers.read import measured
 
 

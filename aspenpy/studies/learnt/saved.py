@@ -17,7 +17,7 @@ from aspenpy.studies.learnt.model import LearntModel, Training
 from aspenpy.version import VERSION
 
 FORMAT = "aspenpy learnt model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 LARGEST = 64 * 2**20  # bytes of a file
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "statsmodels")
 
