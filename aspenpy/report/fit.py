@@ -52,7 +52,7 @@ def _parameters(fit: Fit) -> Table:
     heads = (
         Column("parameter", key="name"),
         Column("before", number, "right"),
-        Column("fitted", number, "right", key="value"),
+        Column("fitted", number, "right", key="value", get=lambda it: it.value if it.determined else None),
         Column(f"{percent(fit.confidence)} interval from", number, "right", get=lambda it: _end(it, 0), media=TEXT),
         Column("to", number, "right", get=lambda it: _end(it, 1), media=TEXT),
         Column("interval", media=JSON),

@@ -543,3 +543,64 @@ def test_power_of_a_machine() -> None:
     found = aspenpy.fit(app, rows, on, metric="power", vary=[*known][:2], set={"platinum_8360y_uncore": 38.5})
     assert found.values == pytest.approx({name: known[name] for name in [*known][:2]}, rel=1e-6)
     assert found.rms < 1e-8
+
+
+def test_a_value_below_its_standard_error_is_not_determined() -> None:
+    """Runtimes n + c of 1,000 to 8,000 s with errors of 1 % say nothing of a c of some seconds: standard error by the
+    normal equations, some 20 s; nothing of it is written as a result."""
+    app = application("execute { flops [n + c] }", "param n = 1 param c = 5 in 0 .. 1e6")
+    rows = [
+        {"n": n, "runtime": n * (1 + part)} for n, part in zip(range(1000, 9000, 1000), (0.01, -0.01) * 4, strict=True)
+    ]
+    times = numpy.array([row["runtime"] for row in rows])
+    slope, gap = 1 / times, 1 - numpy.array([row["n"] for row in rows]) / times
+    best = float(slope @ gap / (slope @ slope))
+    error = math.sqrt(float(((gap - best * slope) ** 2).sum()) / 7 / float(slope @ slope))
+    assert 0 < best < error
+    found = fitted(app, rows, vary=["c"])
+    assert found.parameters[0].remark == certainty.UNCERTAIN.format(best, error)
+    assert (found.parameters[0].determined, found.values) == (False, {})
+    with pytest.raises(AspenError, match="nothing to write"):
+        found.to_aspen()
+    with pytest.raises(AspenError, match="with a standard error of"):
+        fitted(app, rows)
+
+
+def test_a_range_that_moves_with_another_parameter_is_left_alone() -> None:
+    """Runtimes 3 n of b n, with t from 1 to b: b is fitted, t stays, and is named."""
+    app = application("execute { flops [b*n + 0*t] }", "param n = 1 param b = 1 in 0.5 .. 10 param t = b/2 in 0.1 .. b")
+    assert fitted(app, [{"n": n, "runtime": 3 * n} for n in SIZES]).values == pytest.approx({"b": 3})
+    app = application("execute { flops [b*n + t] }", "param n = 1 param b = 1 in 0.5 .. 10 param t = b/2 in 0.1 .. b")
+    found = fitted(app, [{"n": n, "runtime": 3 * n + 1.5} for n in SIZES])
+    assert found.values == pytest.approx({"b": 3})
+    assert [(item.name, item.reason) for item in found.refused] == [("t", "its range moves with `b`")]
+
+
+def test_library_applications_are_fitted_without_names() -> None:
+    """Runs of the models themselves, half as fast: what has a range that moves with another parameter is left alone."""
+    where = aspenpy.load_machine("haswell")
+
+    def runs(name: str, size: str) -> tuple[aspenpy.Application, list[dict[str, object]]]:
+        app = aspenpy.load_application(name)
+        sizes = [10_000 * scale for scale in range(1, 9)]
+        return app, [{size: n, "runtime": 2 * aspenpy.predict(app, where, set={size: n}).runtime} for n in sizes]
+
+    found = aspenpy.fit(*runs("spmv", "rows"), where)
+    reasons = {item.name: item.reason for item in found.refused}
+    assert reasons["alpha"] == "its range moves with `nonzeros_per_row`"
+    assert found.rms < 0.01
+    with pytest.raises(AspenError, match="`tile`: its range moves with `ranks`; `ranks`: not determined"):
+        aspenpy.fit(*runs("matmul", "n"), where)
+
+
+def test_numbers_of_parts_are_not_fitted_unless_named() -> None:
+    """3 W a socket, two sockets: 6.0003 W are no 2.0001 sockets, but 3.00015 W each."""
+    text = """param sockets = 2 in 1 .. 8 param watts = 2 in 1 .. 10
+    machine flat { node [1] box } node box { socket [sockets] chip }
+    socket chip { core [1] unit static power [watts*sockets] dynamic power [0] }
+    core unit { property rank resource flops(x) [x/1e9] }"""
+    app = aspenpy.parse("model m { param n = 1 kernel main { execute { flops [n*1e9] } } }")
+    rows = [{"n": n, "power": 6.0003 + part} for n, part in ((1, 1e-5), (2, -1e-5), (4, 1e-5), (8, -1e-5))]
+    found = aspenpy.fit(app, rows, aspenpy.parse(text), metric="power")
+    assert list(found.values) == ["watts"]
+    assert [item.name for item in found.refused] == ["sockets"]

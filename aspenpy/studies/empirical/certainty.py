@@ -32,16 +32,19 @@ HELD = "at the {} end of its range, taken as given"
 NO_EFFECT = "not determined: nothing that was measured changes with it"
 TOGETHER = "not determined: moves together with {} without effect"
 TOO_WIDE = "not determined: its {} interval, ±{:.3g}, is wider than its range"
+UNCERTAIN = "not determined: {:.4g} with a standard error of {:.3g}"
 NOTHING_TO_SPARE = "no measurement to spare for an interval"
 
 
 class Certainty(Record):
     """By the number of the parameter, why it has no interval, or its standard deviation with half of its interval;
-    and how many measurements there are beyond what determines the parameters."""
+    how many measurements there are beyond what determines the parameters; and of which not even the value together
+    with those of others is known."""
 
     remarks: dict[int, str]
     spreads: dict[int, tuple[float, float]]
     freedom: int
+    unknown: frozenset[int] = frozenset()
 
     @property
     def undetermined(self) -> dict[int, str]:
@@ -51,7 +54,7 @@ class Certainty(Record):
 
 def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Certainty:
     """The certainty of a solution, from the slopes of the errors there. What is held at an end of its range, or whole,
-    counts as given."""
+    counts as given. What cannot be below 0, and has a standard error above its value, is not determined."""
     import numpy
     from scipy.special import stdtrit
 
@@ -65,7 +68,7 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
     moving = lengths >= LEAST_SLOPE
     inner = [place for place in inner if place not in remarks]
     if not inner:
-        return Certainty(remarks, {}, len(left))
+        return Certainty(remarks, {}, len(left), frozenset(idle))
     lengths = lengths[moving]
     _, strengths, directions = numpy.linalg.svd(slopes[:, moving] / lengths, full_matrices=len(slopes) < sum(moving))
     strengths = numpy.concatenate([strengths, numpy.zeros(len(inner) - len(strengths))])
@@ -74,7 +77,9 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
     freedom = len(left) - int((~weak).sum())
     determined = [number for number, place in enumerate(inner) if place not in remarks]
     if freedom < 1:
-        return Certainty(remarks | {inner[number]: NOTHING_TO_SPARE for number in determined}, {}, freedom)
+        return Certainty(
+            remarks | {inner[number]: NOTHING_TO_SPARE for number in determined}, {}, freedom, frozenset(idle)
+        )
     strong = directions[~weak] / strengths[~weak, None]
     variance = math.fsum(error * error for error in left) / freedom * (strong**2).sum(axis=0)
     deviations = numpy.sqrt(variance) / lengths
@@ -85,8 +90,14 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
         for place, (_, half) in spreads.items()
         if not half <= errors.axes[place].high - errors.axes[place].low
     }
-    narrow = {place: spread for place, spread in spreads.items() if place not in wide}
-    return Certainty(remarks | wide, narrow, freedom)
+    vague = {
+        place: UNCERTAIN.format(values[place], deviation)
+        for place, (deviation, _) in spreads.items()
+        if errors.axes[place].low >= 0 and deviation > values[place]
+    }
+    vague |= wide
+    narrow = {place: spread for place, spread in spreads.items() if place not in vague}
+    return Certainty(remarks | vague, narrow, freedom, frozenset((*idle, *vague)))
 
 
 def _held(axis: Axis, value: float) -> str | None:

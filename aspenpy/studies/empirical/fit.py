@@ -13,13 +13,14 @@ from typing import NoReturn, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, asked
 from aspenpy.cost.mapper import warnings_of
+from aspenpy.expr import graph
 from aspenpy.language.diagnostics import Diagnostic, distinct, fail, nearest
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.empirical.axis import Axis, axis_of
+from aspenpy.studies.empirical.axis import Axis, axis_of, moved_by
 from aspenpy.studies.empirical.certainty import Certainty, certainty
 from aspenpy.studies.empirical.machine_text import machine_text
 from aspenpy.studies.empirical.measurements import Measurement, measurements
@@ -36,7 +37,8 @@ DIGITS = 9
 
 class FittedParameter(Record):
     """A parameter: where the model had it (or the nearest end of its range), what fits best, its range, and the
-    interval it is in with the confidence of the fit. `remark` says why there is no interval."""
+    interval it is in with the confidence of the fit. `remark` says why there is no interval; where it is not
+    `determined`, not even together with others, its value is only the one at which the search stopped."""
 
     name: str
     before: float
@@ -46,6 +48,7 @@ class FittedParameter(Record):
     deviation: float | None
     interval: tuple[float, float] | None
     remark: str | None
+    determined: bool = True
 
     @property
     def certain(self) -> int | float:
@@ -97,8 +100,9 @@ class Fit(Record, Result):
 
     @property
     def values(self) -> dict[str, int | float]:
-        """The fitted values by name, as `predict` takes them in `set`."""
-        return {item.name: int(item.value) if item.value.is_integer() else item.value for item in self.parameters}
+        """The fitted values by name, as `predict` takes them in `set`; without those that are not determined."""
+        found = (item for item in self.parameters if item.determined)
+        return {item.name: int(item.value) if item.value.is_integer() else item.value for item in found}
 
     @property
     def mean_error(self) -> float:
@@ -115,7 +119,9 @@ class Fit(Record, Result):
         written; `path` says where it will lie, if elsewhere. It is the machine where all that was fitted is of one
         machine. Raises AspenError where a value is in another file of the application."""
 
-        values = {item.name: item.certain for item in self.parameters}
+        values = {item.name: item.certain for item in self.parameters if item.determined}
+        if not values:
+            fail("nothing-to-fit", "the measurements determine no parameter, so that there is nothing to write")
         machines = list(dict.fromkeys(item.measurement.machine for item in self.residuals))
         if len(machines) == 1 and machines[0] is not None and values.keys().isdisjoint(self.application.parameters):
             theirs = {name.removeprefix("machine:"): value for name, value in values.items()}
@@ -174,13 +180,18 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
 
     responses = Responses(case, measurements(sheet_of(data, request.columns), case, load, request.metric))
     names = _chosen(responses, vary)
-    _require_fitted(integer, names, ())
+    refused = [] if vary else _left_alone(responses, names)
+    names = [name for name in names if name not in {item.name for item in refused}]
+    if not names:
+        _nothing_determined(refused)
+    _require_fitted(integer, names, refused)
     axes = [_axis(responses, name, names, name in integer) for name in names]
     if vary:
         require_enough(responses.errors(axes))
         errors, values, known = _solved(responses, axes, request)
         return _described(responses, errors, values, known, confidence, ())
-    axes, refused = _determined(responses, axes)
+    axes, undetermined = _determined(responses, axes)
+    refused += undetermined
     while True:
         errors, values, known = _solved(responses, axes, request)
         if not known.undetermined:
@@ -221,6 +232,29 @@ def _axis(responses: Responses, name: str, names: Sequence[str], whole: bool) ->
     known = responses.parameters
     here = [responses.qualified(other) for other in names if known[other].symbol in scope.definitions]
     return axis_of(known[name], scope, [*here, *responses.inputs], whole)
+
+
+def _left_alone(responses: Responses, names: Sequence[str]) -> list[Refusal]:
+    """Parameters that nobody asked for and that are not fitted: how many parts a machine has, which is known, and those
+    whose range moves with another one, or with what was measured."""
+    quantities = {
+        symbol
+        for machine in responses.machines
+        for component in machine.components.values()
+        for part in component.parts
+        for symbol in graph.free_symbols(part.quantity)
+    }
+    refused = []
+    for name in names:
+        parameter, scope = responses.parameters[name], responses.scope_of(name)
+        others = [responses.qualified(other) for other in names if other != name]
+        other = moved_by(parameter, scope, [*others, *responses.inputs])
+        reason = f"a number of parts of the machine: --vary {name}" if parameter.symbol in quantities else None
+        reason = reason if other is None else f"its range moves with `{other}`"
+        if reason is not None:
+            worth = scope.values([parameter.symbol], responses.case.seed)[0]
+            refused.append(Refusal(name, float(worth), reason))
+    return refused
 
 
 def _determined(responses: Responses, axes: list[Axis]) -> tuple[list[Axis], list[Refusal]]:
@@ -306,8 +340,10 @@ def _described(
         deviation, half = known.spreads.get(place, (None, None))
         interval = None if half is None else (value - half, value + half)
         remark = known.remarks.get(place)
+        ends = axis.low, axis.high
+        sure = place not in known.unknown
         parameters.append(
-            FittedParameter(axis.name, axis.start, float(value), axis.low, axis.high, deviation, interval, remark)
+            FittedParameter(axis.name, axis.start, float(value), *ends, deviation, interval, remark, sure)
         )
     before = rms(errors([axis.start for axis in errors.axes]))
     return Fit(
