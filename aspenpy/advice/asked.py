@@ -7,11 +7,13 @@ from typing import Unpack
 from aspenpy.advice.advice import Advice
 from aspenpy.advice.advise import AS_IT_IS, AdviceOptions
 from aspenpy.advice.advise import advise as advised
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 
 
+@one_allowance
 def advise(
     app: Application | Case,
     machine: Machine | None = None,

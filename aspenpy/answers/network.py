@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.peaks import redefined
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.interconnect import concrete, interconnect_of
@@ -49,6 +50,7 @@ class Collective(Record):
     algorithm: str | None
 
 
+@one_allowance
 def network(machine: Machine, set: Mapping[str, Setting] | None = None) -> Network:
     """The network of a machine, `set` changing parameters of it.
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.scope import Setting, circular
 from aspenpy.answers.scope import Value as Real
 from aspenpy.cost.compute import Target, choose_socket, price, target
@@ -60,6 +61,7 @@ class Peak(Record):
         return None if self.limit is None or self.count is None else self.limit * self.count
 
 
+@one_allowance
 def peaks(
     machine: Machine, socket: str | None = None, *, set: Mapping[str, Setting] | None = None, everywhere: bool = False
 ) -> list[Peak]:

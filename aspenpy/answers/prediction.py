@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.occupancy import filling_cores, instances_of_blocks
@@ -89,6 +90,7 @@ class Prediction(Evaluation):
         return text
 
 
+@one_allowance
 def predict(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Prediction:
     """What an application takes on a machine, or what a `Case` does; the options are those of `Case`.
 
@@ -115,6 +117,7 @@ def _require_time(prediction: Prediction) -> None:
     fail("negative-amount", message, prediction.tree.entry.name_span)
 
 
+@one_allowance
 def prepare(
     app: Application | Case,
     machine: Machine | None = None,
@@ -134,6 +137,7 @@ def prepare(
     return Prediction(case_of(app, machine, options)).prepare(free, metric)
 
 
+@one_allowance
 def count(
     app: Application | Case, resource: str, *, traits: Sequence[str] = (), **options: Unpack[CaseOptions]
 ) -> Value:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.prediction import Prediction, predict
@@ -195,6 +196,7 @@ class Profile(Result):
         return self.prediction.scope.numbers(totals, self.prediction.seed)
 
 
+@one_allowance
 def profile(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Profile:
     """Where the time of a kernel on the machine goes; the arguments are those of `predict`.
 

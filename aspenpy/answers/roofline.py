@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.ceilings import (
     COMPUTE,
@@ -116,6 +117,7 @@ class Roofline(Result):
 
 
 @within_floats
+@one_allowance
 def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **options: Unpack[CaseOptions]) -> Roofline:
     """The ceilings of a machine, and `apps` (applications or cases) below them. A setting holds for all models that
     have the name; the options are those of `Case`.

@@ -12,11 +12,13 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NoReturn
 
+from aspenpy.allowance import OPERATIONS, allowance
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, with_both, with_value
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
-from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError
+from aspenpy.expr.evaluate import Evaluation, EvaluationError
+from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
@@ -40,9 +42,9 @@ DEFAULT_SEED = 20120910  # random draws repeat unless another seed is given; it 
 TAKING_ARRAYS = frozenset({"index", "apply", "draw"})  # kinds of nodes of which some take an array for an argument
 
 NO_CLOSED_FORM = (
-    "sums of powers of the counter have one; `ceil`, `max` and conditions that depend on it have none. At most "
-    f"{MOST_PASSES:,} passes are added; `iterate i [n/100] {{ iterate [100] {{ ... }} }}`, with `100*i` for `i`, adds "
-    "every hundredth"
+    "sums of powers of the counter have one; `ceil`, `max` and conditions that depend on it have none. "
+    f"They are added pass by pass, at most {OPERATIONS:,} operations for one command; "
+    "`iterate i [n/100] { iterate [100] { ... } }`, with `100*i` for `i`, adds every hundredth"
 )
 
 
@@ -256,7 +258,7 @@ class Scope:
     def _computed(self, exprs: Sequence[Expr], seed: int) -> list[Any]:
         last, self._last = self._last, None  # nobody goes on with an evaluation that failed, or that is not at its end
         run = last if last is not None and last.seed == seed else Evaluation({}, seed, self.definitions)
-        run.lanes_left = MOST_PASSES
+        run.allowance = allowance()
         values = run.compute(exprs)
         self._last = run
         return values
@@ -304,7 +306,10 @@ class Scope:
         if arrays:
             return AspenError(self._not_a_number(arrays[0], node))
         if node.kind == "sum":
-            return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
+            code = "too-much-work" if isinstance(error, TooMuchWork) else "no-value"
+            return AspenError(Diagnostic(code, error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
+        if isinstance(error, TooMuchWork):
+            return AspenError(Diagnostic("too-much-work", error.reason, self.origins.get(node), hint=error.hint))
         return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node), hint=error.hint))
 
     def is_array(self, expr: Expr) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.edges import Edges, Spread, edges_told
 from aspenpy.answers.moved import MOVING, QUANTITIES, ByLevel, Moved
@@ -228,6 +229,7 @@ class Traffic(Result):
         return tuple(warnings)
 
 
+@one_allowance
 def traffic(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Traffic:
     """Traffic between the levels of memory: `traffic(app, machine).totals`; the arguments are those of `predict`.
 

@@ -13,6 +13,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol.language_server import LanguageServerProtocol, lsp_method
 
+from aspenpy.allowance import separate_allowance
 from aspenpy.editor.documents import Document, Workspace, path_of
 from aspenpy.editor.meaning import Meaning, Question
 from aspenpy.editor.protocol import diagnostic_of
@@ -169,7 +170,8 @@ class Editor:
         def answer() -> Meaning | None:
             text, unsaved = document.text.text, self.workspace.unsaved()
             question = Question(document.path, text, unsaved, self.workspace.machine)
-            return self.worker.answer(question) if is_current() else None
+            with separate_allowance():
+                return self.worker.answer(question) if is_current() else None
 
         meaning = await asyncio.get_running_loop().run_in_executor(self._thread, answer)
         if meaning is None or not is_current():
@@ -200,7 +202,8 @@ def _plain(handler: Callable[..., Any]) -> Callable[..., Any]:
     """The handler as a function, which pygls marks: it cannot do so with methods."""
 
     def handle(*arguments: Any) -> Any:
-        return handler(*arguments)
+        with separate_allowance():
+            return handler(*arguments)
 
     return handle
 

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from aspenpy.allowance import INTERPRETED, allowance
 from aspenpy.expr import draws
 from aspenpy.expr.arithmetic import TOO_LARGE, DomainError, divide, plus, raised, settle, shown
-from aspenpy.expr.failures import MOST_PASSES as MOST_PASSES
 from aspenpy.expr.failures import EvaluationError as EvaluationError
+from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr, dependents
+from aspenpy.expr.work import charge, pass_operations
 
 Value = Any  # int, Fraction, float; bool for a condition; a tuple of values for an array
 
@@ -62,7 +64,7 @@ class Evaluation:
         self.begun: set[Expr] = set()
         self.known: dict[Expr, Value] = {}
         self.exact_passes_left: int | None = None
-        self.lanes_left = MOST_PASSES
+        self.allowance = allowance()
         self._inside: dict[Expr, list[Expr]] = {}
         for symbol, value in values.items():
             try:
@@ -93,6 +95,8 @@ class Evaluation:
     def _value(self, node: Expr) -> Value:
         try:
             return RULES[node.kind](self, node)
+        except NoOperationsLeft as error:
+            raise TooMuchWork(node, error) from None
         except DomainError as error:
             reason = str(error)
         except OverflowError:
@@ -240,19 +244,27 @@ def _sum(run: Evaluation, node: Expr) -> Value:
     passes = math.ceil(run.known[node.args[1]])
     if run.exact_passes_left is not None:
         return _exact_sum(run, node, passes)
-    if passes > MOST_PASSES:
-        raise DomainError(f"{shown(passes)} passes are too many to add one by one, and the sum has no closed form")
+    if passes > EXACT_PASSES:
+        return _summed_in_arrays(run, node, passes)
     run.exact_passes_left = EXACT_PASSES
     begun = set(run.begun)
     try:
         return _exact_sum(run, node, passes)
     except _TooManyPasses:
-        from aspenpy.expr.lanes import summed  # with NumPy, which short sums do without
-
         run.exact_passes_left, run.begun = None, begun
-        return summed(run, node, passes)
+        return _summed_in_arrays(run, node, passes)
     finally:
         run.exact_passes_left = None
+
+
+def _summed_in_arrays(run: Evaluation, node: Expr, passes: int) -> Value:
+    operations = passes * pass_operations(run.inside(node))
+    if operations > run.allowance.operations:
+        raise DomainError(f"{shown(passes)} passes are too many to add one by one, and the sum has no closed form")
+    charge(run.allowance, operations)
+    from aspenpy.expr.lanes import summed  # with NumPy, which short sums do without
+
+    return summed(run, node, passes)
 
 
 def _exact_sum(run: Evaluation, node: Expr, passes: int) -> Value:
@@ -260,6 +272,7 @@ def _exact_sum(run: Evaluation, node: Expr, passes: int) -> Value:
     if passes > run.exact_passes_left:
         raise _TooManyPasses
     run.exact_passes_left -= max(passes, 0)
+    charge(run.allowance, INTERPRETED * max(passes, 0) * len(run.inside(node)))
     total: Value = 0
     for number in range(passes):
         total = plus(total, run.one_pass(node, number))

@@ -1,13 +1,12 @@
-"""The error of evaluation, and the number of passes after which it stops."""
+"""The error of evaluation."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
-
-MOST_PASSES = 10**8  # limit of the passes of loops without closed form in one evaluation: some seconds of work
 
 
 class EvaluationError(Exception):
@@ -30,3 +29,11 @@ class EvaluationError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return EvaluationError, (self.node, self.reason, self.payload)
+
+
+class TooMuchWork(EvaluationError):
+    """`node` is not evaluated because the command has no operations left for it, whatever value it may have."""
+
+
+class NoOperationsLeft(DomainError):
+    """The same before the node is known."""

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy
 from numpy.typing import NDArray
 
+from aspenpy.allowance import INTERPRETED, Allowance
 from aspenpy.expr import draws, graph
 from aspenpy.expr.accuracy import (
     EXACT,
@@ -32,12 +33,13 @@ from aspenpy.expr.accuracy import (
     whole_power,
 )
 from aspenpy.expr.arithmetic import DomainError, plus, shown
-from aspenpy.expr.failures import MOST_PASSES, EvaluationError
+from aspenpy.expr.failures import EvaluationError, TooMuchWork
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 from aspenpy.expr.traits import INTEGER
+from aspenpy.expr.work import charge, pass_operations
 
 Array = NDArray[Any]
 
@@ -62,7 +64,7 @@ class Evaluation(Protocol):
     known: dict[Expr, Any]
     begun: set[Expr]
     seed: int
-    lanes_left: int
+    allowance: Allowance
 
     def compute(self, roots: Sequence[Expr]) -> list[Any]: ...
 
@@ -76,7 +78,6 @@ def summed(run: Evaluation, total: Expr, passes: int) -> Any:
     whole = bool(total.args[2].traits & INTEGER)
     sums: list[float] = []
     again: Any = 0
-    _spend(run, passes)
     redone = 0
     with numpy.errstate(all="ignore"):
         for start in range(0, passes, LANES_AT_ONCE):
@@ -87,21 +88,15 @@ def summed(run: Evaluation, total: Expr, passes: int) -> Any:
             doubtful = numpy.flatnonzero(doubts).tolist()
             redone += len(doubtful)
             if redone * (len(lanes.inside) + 5) > MOST_REDONE:
+                run.one_pass(total, start + doubtful[0])  # where none has a value, the first says why
                 raise DomainError(
                     f"more than {shown(redone)} passes have to be computed exactly, one by one, which takes too long"
                 )
+            charge(run.allowance, INTERPRETED * len(doubtful) * (len(lanes.inside) + 5))
             for number in doubtful:
                 again = plus(again, run.one_pass(total, start + number))
     result = math.fsum(sums)
     return plus(int(result) if whole and abs(result) < 2**53 else result, again)
-
-
-def _spend(run: Evaluation, passes: int) -> None:
-    run.lanes_left -= passes
-    if run.lanes_left < 0:
-        raise DomainError(
-            f"more than {shown(MOST_PASSES)} passes are too many to add one by one, and the sum has no closed form"
-        )
 
 
 Exactly = Callable[[Expr, dict[Expr, Any]], float]
@@ -186,6 +181,7 @@ class Lanes:
         each, inverse = numpy.unique(numpy.column_stack(columns), axis=0, return_inverse=True)
         if len(each) > MOST_SETTLED:
             return
+        charge(self.run.allowance, INTERPRETED * 10 * len(each))
         values = numpy.array([exactly(node, dict(zip(symbols, row, strict=True))) for row in each])
         settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))
         if settled.dtype == bool and numpy.isnan(values).any():
@@ -221,6 +217,8 @@ class Lanes:
         begun = set(self.run.begun)
         try:
             (value,) = self.run.compute([node])
+        except TooMuchWork:
+            raise
         except EvaluationError:  # it fails again, and is reported, if an exact pass needs it
             self.run.begun = begun
             return numpy.nan, WHOLE  # a lane that takes it is in doubt for that, and the others do not
@@ -425,15 +423,16 @@ def _added(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, Array
     """Sums over one counter: the passes of all lanes in sequence, as many at a time as memory is allowed for."""
     counts = numpy.ceil(numpy.broadcast_to(lanes.known[nodes[0].args[1]], (lanes.size,)))
     passes = numpy.where(numpy.isnan(counts), 0, numpy.maximum(counts, 0))
-    if float(passes.sum()) > MOST_PASSES:
-        _spend(lanes.run, MOST_PASSES + 1)
-    _spend(lanes.run, int(passes.sum()))
+    body = {node for total in nodes for node in lanes.run.inside(total)}
+    operations = pass_operations(body)
+    beyond = passes * operations > lanes.run.allowance.operations  # which no lane can have: its value is nan
+    passes = numpy.where(beyond, 0, passes)
+    charge(lanes.run.allowance, float(passes.sum()) * operations)
     ends = numpy.cumsum(passes.astype(numpy.int64))
     starts = ends - passes.astype(numpy.int64)
-    body = {node for total in nodes for node in lanes.run.inside(total)}
     room = (MOST_HELD - lanes.held) // max(1, sum(len(node.args) for node in body))
     at_once = max(FEWEST_AT_ONCE, min(LANES_AT_ONCE, room))
-    found = {node: (numpy.zeros(lanes.size), numpy.zeros(lanes.size)) for node in nodes}
+    found = {node: (numpy.where(beyond, numpy.nan, 0.0), numpy.zeros(lanes.size)) for node in nodes}
     for begin in range(0, int(ends[-1]), at_once):
         flat = numpy.arange(begin, min(begin + at_once, int(ends[-1])))
         lane = numpy.searchsorted(ends, flat, side="right")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from aspenpy.allowance import separate_allowance
 from aspenpy.language.diagnostics import TOO_LARGE, AspenError
 from aspenpy.shell.commands import ALIASES, COMMANDS
 from aspenpy.shell.failure import FAILURE, INTERRUPTED, NOBODY_READS, SUCCESS, ClosedPipe, CommandError
@@ -113,7 +114,8 @@ def run(arguments: list[str]) -> int:
     require_one_machine(parsed)
     require_machine(parsed)
     require_outputs(parsed)
-    status: int = command.run(parsed)
+    with separate_allowance():
+        status: int = command.run(parsed)
     return status
 
 

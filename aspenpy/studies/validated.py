@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.footprint import Footprint
@@ -136,6 +137,7 @@ def _written(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
+@one_allowance
 def validate(
     app: Application | Case,
     machine: Machine | None = None,

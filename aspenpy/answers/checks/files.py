@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.checks.applications import check_application
 from aspenpy.answers.checks.machines import check_machine
 from aspenpy.language import nodes
@@ -20,6 +21,7 @@ from aspenpy.models.machine.load import assemble as assemble_machine
 from aspenpy.models.machine.model import Machine
 
 
+@one_allowance
 def check(
     model: str | Path, machine: Machine | None = None, *, socket: str | None = None, allow_outside: bool = False
 ) -> tuple[Diagnostic, ...]:

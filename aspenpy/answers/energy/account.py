@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
@@ -155,6 +156,7 @@ class Energy(Result):
         return [as_float(value, "the energy", place) for value in values]
 
 
+@one_allowance
 def predict_energy(
     app: Application | Case,
     machine: Machine | None = None,

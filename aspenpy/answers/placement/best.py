@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.placement.journey import Scene
 from aspenpy.answers.placement.locations import Location, State, decided
@@ -275,6 +276,7 @@ def _spread(question: Question, fixed: Mapping[str, str]) -> Sockets:
     return {name: socket for name, socket in sockets_of.items() if socket != free}
 
 
+@one_allowance
 def place(
     app: Application | Case,
     machine: Machine | None = None,

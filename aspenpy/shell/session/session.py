@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from aspenpy.allowance import separate_allowance
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.shell.prompt import started
 from aspenpy.shell.session.commands import COMMANDS
@@ -30,7 +31,7 @@ class Session(Conversation):
         command = COMMANDS.get(word.text())
         if command is None:
             fail("unknown-command", f"there is no command `{word.text()}`", word, hint=_instead(word.text()))
-        with placed_at(rest if rest.text() else word):
+        with placed_at(rest if rest.text() else word), separate_allowance():
             return command.run(self, rest)
 
     def completions(self, before: str) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, asked
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
@@ -154,6 +155,7 @@ class Request(Record):
     watch: Callable[[float], None] | None = None
 
 
+@one_allowance
 def fit(app: Application | Case, data: Data, machine: Machine | None = None, **options: Unpack[FitOptions]) -> Fit:
     """Fits parameters of the application and of machines to measurements (see `docs/commands.md` for the columns).
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.language.diagnostics import fail
@@ -38,6 +39,7 @@ def answered(space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int =
     return optimised(space, goals[0], held) if len(goals) == 1 else pareto(space, goals, held, seed=seed)
 
 
+@one_allowance
 def optimise(
     app: Application | Case,
     machine: Machine | None = None,

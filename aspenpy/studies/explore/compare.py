@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
@@ -12,6 +13,7 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.studies.explore.comparison import Comparison
 
 
+@one_allowance
 def compare(
     app: Application | Case,
     machines: Machine | Sequence[Machine],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.metrics import metric as named_metric
 from aspenpy.answers.prediction import predict
@@ -22,6 +23,7 @@ Method = Literal["elasticity", "derivative", "normalised", "sobol", "morris"]
 Found = Elasticities | Effects | Sobol | Morris
 
 
+@one_allowance
 def sensitivity(
     app: Application | Case,
     machine: Machine | None = None,

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy
 
+from aspenpy.allowance import INTERPRETED
 from aspenpy.engine.arrays import Floats as Floats
 from aspenpy.expr import graph
 from aspenpy.expr.accuracy import EXACT, WHOLE, Elements
 from aspenpy.expr.arithmetic import DomainError
-from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError, evaluate
+from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate, needed_args
+from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes, Sums
+from aspenpy.expr.work import charge
 
 POINTS_AT_ONCE = 1 << 14  # few enough for the arrays of some dozen nodes to stay in a cache
-MOST_SEARCHED = MOST_PASSES  # limit of the passes of loops without a closed form at all points of a search
 MOST_KEPT = 256  # points whose exact values are kept for the nodes that come later
 STEPS = frozenset({"ceil", "floor", "round"})  # functions whose slope is 0 and which yet rise with their argument
 
@@ -34,8 +36,10 @@ def ramps(exprs: Sequence[Expr], of: Callable[[Expr], bool]) -> list[Expr]:
 class Points(Lanes):
     """A lane for each point; `columns` are the symbols' values there."""
 
-    def __init__(self, exprs: Sequence[Expr], columns: dict[Expr, Floats], seed: int) -> None:
-        self.run = Evaluation({}, seed)
+    def __init__(
+        self, exprs: Sequence[Expr], columns: dict[Expr, Floats], seed: int, run: Evaluation | None = None
+    ) -> None:
+        self.run: Evaluation = run or Evaluation({}, seed)
         self.columns = columns
         self.parent = self.parent_lane = None
         self.inside = set(graph.dependents(*exprs, on=columns))
@@ -49,14 +53,36 @@ class Points(Lanes):
 
     def _compute(self, node: Expr) -> None:
         """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
+        if node.kind == "sum" and node in self.inside and self._added_once(node):
+            return
         before, self.doubts = self.doubts, numpy.zeros(self.size, dtype=bool)
         try:
             super()._compute(node)
+        except NoOperationsLeft as error:
+            raise TooMuchWork(node, error) from None
         except DomainError as error:
             raise EvaluationError(node, error) from None
         if node in self.inside and not isinstance(self.known[node], Elements) and self.doubts.any():
             self._settle(node)
         self.doubts |= before
+
+    def _added_once(self, node: Expr) -> bool:
+        """Adds up a sum, and those that go with it, once for all points that are alike in what it depends on, unless
+        these are few."""
+        alike = list(dict.fromkeys((node, *self.sums.expected.get((node.args[0], node.args[1]), {}))))
+        used = frozenset[Expr]().union(*(graph.free_symbols(total) for total in alike))
+        symbols = [symbol for symbol in self.columns if symbol in used]
+        rows = numpy.column_stack([self.columns[symbol] for symbol in symbols])
+        each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
+        if 2 * len(each) > self.size:
+            return False
+        columns = {symbol: numpy.ascontiguousarray(each[:, place]) for place, symbol in enumerate(symbols)}
+        some = Points(alike, columns, self.run.seed, self.run)
+        some.compute(alike)
+        for total in alike:
+            self.known[total] = numpy.broadcast_to(some.known[total], (some.size,))[inverse.ravel()]
+            self.grade[total] = some.grade[total]
+        return True
 
     def _settle(self, node: Expr) -> None:
         lanes = numpy.flatnonzero(self.doubts)
@@ -86,11 +112,44 @@ class Points(Lanes):
 
     def _exactly(self, node: Expr, run: Evaluation) -> float:
         """nan where there is none: if it is needed, it fails again and is reported."""
-        run.lanes_left = MOST_PASSES
         try:
             return _as_float(node, run.compute([node])[0])
+        except TooMuchWork:
+            raise
         except EvaluationError:
             return numpy.nan
+
+    def by_exact_rules(self, expr: Expr, lane: int) -> float:
+        """The value of a root where it is nan; raises EvaluationError where it has none by the exact rules either. What
+        it needs first, and became nan first, is tried first: it is often a small part of it."""
+        values = {symbol: plain(column[lane]) for symbol, column in self.columns.items()}
+        run = Evaluation(values, self.run.seed)
+        run.compute([self._undefined(expr, lane)])
+        try:
+            charge(run.allowance, INTERPRETED * len(self.inside))
+        except NoOperationsLeft as error:
+            raise TooMuchWork(expr, error) from None
+        return _as_float(expr, run.compute([expr])[0])
+
+    def _undefined(self, expr: Expr, lane: int) -> Expr:
+        """The expression, or a node that it needs, whose own operands are not nan. Conditions in doubt are settled."""
+        node: Expr = expr
+        last: Expr | None = None
+        while node is not last:
+            last = node
+            needed = needed_args(node)
+            if node.kind == "if_else" and not self._is_nan(node.args[0], lane):
+                needed = node.args[1:2] if self._at(node.args[0], lane) else node.args[2:]
+            node = next((arg for arg in needed if self._is_nan(arg, lane)), node)
+        return node
+
+    def _at(self, node: Expr, lane: int) -> Any:
+        value = self.known.get(node)
+        return value[lane] if isinstance(value, numpy.ndarray) and value.ndim == 1 else value
+
+    def _is_nan(self, node: Expr, lane: int) -> bool:
+        value = self._at(node, lane)
+        return isinstance(value, float) and value != value
 
     def values(self, expr: Expr) -> Floats:
         """Of a root that was computed; nan where in doubt."""
@@ -102,26 +161,19 @@ def _whole(column: Floats) -> bool:
     return bool((numpy.rint(column) == column).all() and (abs(column) < 2.0**53).all())
 
 
-class SearchTooLong(EvaluationError):
-    """The points of a search have more passes together than are added one by one, if none of them by itself."""
-
-    def __init__(self, loop: Expr, passes: int) -> None:
-        super().__init__(loop, f"the points tried come to {passes:,} passes, too many to add one by one")
-
-
 class Formulas:
-    """Expressions of some symbols and nothing else, ready for the arrays of points of a search. `passes` are those of
-    loops without a closed form that were added so far, one by one."""
+    """Expressions of some symbols and nothing else, ready for arrays of points. `operations` are those that sums
+    without a closed form took so far."""
 
     def __init__(self, exprs: Sequence[Expr], symbols: Sequence[Expr], seed: int = 0) -> None:
         self.exprs, self.symbols, self.seed = tuple(exprs), tuple(symbols), seed
-        self.passes = 0
+        self.operations = 0.0
 
     def __call__(self, points: Floats, *, missing: bool = False) -> Floats:
         """Points are rows, one column a symbol. A row for each expression, a column for each point.
 
         Raises `EvaluationError` for the first point at which an expression has no value; with `missing` it is nan.
-        Raises `SearchTooLong` when the search has come to more than `MOST_SEARCHED` passes.
+        Raises `TooMuchWork` when the command has no operations left for them.
         """
         values = numpy.empty((len(self.exprs), len(points)))
         for start in range(0, len(points), POINTS_AT_ONCE):
@@ -134,24 +186,24 @@ class Formulas:
             return numpy.tile(numpy.array(values)[:, None], (1, len(points)))
         columns = {symbol: numpy.ascontiguousarray(points[:, place]) for place, symbol in enumerate(self.symbols)}
         lanes = Points(self.exprs, columns, self.seed)
+        before = lanes.run.allowance.spent
         try:
             with numpy.errstate(all="ignore"):
                 lanes.compute(list(self.exprs))
             computed = numpy.array([lanes.values(expr) for expr in self.exprs])
-        except EvaluationError:  # too many passes for all points together may be few enough for each
+        except TooMuchWork:
+            raise
+        except EvaluationError:  # what is too much for all points at once may be little enough for each
             computed = numpy.full((len(self.exprs), len(points)), numpy.nan)
-        self.passes += MOST_PASSES - max(0, lanes.run.lanes_left)
+        self.operations += lanes.run.allowance.spent - before
         for place, point in zip(*numpy.nonzero(numpy.isnan(computed)), strict=True):
-            run = Evaluation({symbol: plain(column[point]) for symbol, column in columns.items()}, self.seed)
-            expr = self.exprs[place]
             try:
-                computed[place, point] = _as_float(expr, run.compute([expr])[0])
+                computed[place, point] = lanes.by_exact_rules(self.exprs[place], int(point))
+            except TooMuchWork:
+                raise
             except EvaluationError:
                 if not missing:
                     raise
-            self.passes += MOST_PASSES - max(0, run.lanes_left)
-            if self.passes > MOST_SEARCHED:
-                raise SearchTooLong(graph.of_kind("sum", expr)[-1], self.passes)
         return computed
 
 

@@ -14,6 +14,7 @@ from itertools import islice, repeat
 from math import log, sqrt
 from typing import Literal, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, asked
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
@@ -25,6 +26,7 @@ from aspenpy.cost.prices import conflict_groups
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application.model import Application
@@ -45,9 +47,8 @@ SEARCHED_ONE_BY_ONE = 1024
 """Up to so many ranks, every number is looked at in the search for the fastest; beyond it 64 in each octave."""
 
 MOST_AT_ONCE, FEWEST_AT_ONCE = 2048, 16
-SEARCHED_PASSES = 250_000
-"""What a search looks at together: so many numbers of ranks, or so many passes of loops without a closed form, which
-take a tenth of a second."""
+SEARCHED_OPERATIONS = 10_000_000
+"""What a search looks at together: so many numbers of ranks, or so many operations of loops without a closed form."""
 
 MOST_GROWTH = 1e12
 """By which a problem is made larger in the search for an efficiency."""
@@ -166,7 +167,7 @@ class Scaling(Result):
         try:
             return formulas(numpy.array(rows, dtype=float))
         except EvaluationError as together:
-            for each, *sizes in rows:
+            for each, *sizes in () if isinstance(together, TooMuchWork) else rows:
                 try:
                     formulas(numpy.array([[each, *sizes]], dtype=float))
                 except EvaluationError as error:
@@ -329,9 +330,10 @@ class Scaling(Result):
     @cached_property
     def _at_once(self) -> int:
         """Numbers of ranks that a search looks at together: fewer of models whose loops are added pass by pass."""
-        before = self._runtime.passes
+        before = self._runtime.operations
         self._times(self.ranks[-1:])
-        return max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, SEARCHED_PASSES // max(1, self._runtime.passes - before)))
+        per_count = max(1.0, self._runtime.operations - before)
+        return max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, int(SEARCHED_OPERATIONS / per_count)))
 
     def _candidates(self) -> list[int]:
         first, last = self.ranks[0], self.ranks[-1]
@@ -361,6 +363,7 @@ class ScalingOptions(CaseOptions, total=False):
     per_rank: bool
 
 
+@one_allowance
 def scale(
     app: Application | Case,
     machine: Machine | None = None,

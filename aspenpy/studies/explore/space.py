@@ -12,6 +12,7 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.diagnostics import AspenError, fail
@@ -19,7 +20,7 @@ from aspenpy.language.dimensions import symbol as symbol_of
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Formulas, SearchTooLong
+from aspenpy.studies.explore.points import Formulas
 from aspenpy.studies.explore.variable import CASES, Variable, case_variable, parameter_dimension, variable
 
 POINTS_TRIED = 256  # at once, to find one without a value
@@ -88,7 +89,7 @@ class Space:
                 rows = numpy.flatnonzero(numbers == number) if len(compiled) > 1 else slice(None)
                 try:
                     found[:, rows] = formulas(points[rows][:, places], missing=missing)
-                except SearchTooLong as together:  # no single point is to blame
+                except TooMuchWork as together:  # none of the points is to blame
                     raise prediction.scope.located(together) from None
                 except EvaluationError:
                     row, error = _first_failing(formulas, points[rows][:, places])

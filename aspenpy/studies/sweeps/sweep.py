@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.language.axis import parsed
 from aspenpy.language.diagnostics import fail
@@ -30,6 +31,7 @@ class SweepOptions(CaseOptions, total=False):
     client: Any
 
 
+@one_allowance
 def sweep(
     app: Application | Case,
     machine: Machine | None = None,

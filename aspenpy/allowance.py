@@ -1,0 +1,78 @@
+"""Allowance: the work and the memory that one command, or one call from Python, may spend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+OPERATIONS = 1_500_000_000
+"""Operations that one command may spend: some three seconds of one core, since an operation on an element of an array
+takes about 2 ns. They are counted, not timed, so that the same question has the same answer on
+a machine that is busy."""
+
+INTERPRETED = 500
+"""Operations that one interpreted operation, with exact numbers or on one element, counts as: it takes about 1 us."""
+
+MEMORY = 1 << 30
+"""Bytes of results that one command keeps unless it is told otherwise."""
+
+
+class Allowance:
+    """What is left of the operations of one command. `exceeded` once something was refused because of it: what the
+    command answers nevertheless is a part."""
+
+    def __init__(self, operations: float = OPERATIONS) -> None:
+        self.operations = operations
+        self.spent = 0.0
+        self.exceeded = False
+
+    @property
+    def left(self) -> float:
+        """Operations that may still be spent."""
+        return max(0.0, self.operations - self.spent)
+
+    def spend(self, operations: float) -> bool:
+        """Whether there are so many left, which are spent then. Once there were not, nothing more is spent."""
+        if self.exceeded or operations > self.operations - self.spent:
+            self.exceeded = True
+            return False
+        self.spent += operations
+        return True
+
+
+_current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+
+
+def allowance() -> Allowance:
+    """That of the command that runs; one of its own for what no command asks for."""
+    return _current.get() or Allowance()
+
+
+@contextmanager
+def separate_allowance(operations: float = OPERATIONS) -> Iterator[Allowance]:
+    """A new allowance for what runs inside, whatever runs around it."""
+    new = Allowance(operations)
+    token = _current.set(new)
+    try:
+        yield new
+    finally:
+        _current.reset(token)
+
+
+def one_allowance(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, which spends the allowance of the command that calls it; called by itself it has one of its own."""
+
+    @wraps(function)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> T:
+        if _current.get() is not None:
+            return function(*args, **kwargs)
+        with separate_allowance():
+            return function(*args, **kwargs)
+
+    return limited
