@@ -1,6 +1,7 @@
-"""A fuzz of models, commands, traces and measurements: each is answered or refused, without a traceback, in time.
+"""A fuzz of models, commands, traces, measurements of every tool, descriptions of hosts, saved models, record stores
+and unfinished sweeps: each is answered or refused, without a traceback, in time.
 
-`ASPENPY_FUZZ_SECONDS` is how long it takes in all (30 in continuous integration, else 8), `ASPENPY_FUZZ_SEED` chooses
+`ASPENPY_FUZZ_SECONDS` is how long it takes in all (30 if nothing is said), `ASPENPY_FUZZ_SEED` chooses
 what is tried. A find is told with the name of its case, which can be tried alone: `ASPENPY_FUZZ_CASE=models-17`.
 """
 
@@ -20,9 +21,9 @@ from random import Random
 import pytest
 
 from aspenpy.shell.main import main
-from tests.hostile import fuzz
+from tests.hostile import damaged, fuzz
 
-SECONDS = float(os.environ.get("ASPENPY_FUZZ_SECONDS") or (30 if os.environ.get("CI") else 8))
+SECONDS = float(os.environ.get("ASPENPY_FUZZ_SECONDS") or 30)
 SEED = os.environ.get("ASPENPY_FUZZ_SEED", "1")
 CASE = os.environ.get("ASPENPY_FUZZ_CASE")
 MOST_SECONDS = 5
@@ -61,6 +62,11 @@ KINDS: dict[str, Callable[[Random, Path], list[str]]] = {
     "commands": lambda random, folder: fuzz.line(random),
     "traces": _traces,
     "tables": _tables,
+    "measurements": damaged.measurements,
+    "hosts": damaged.hosts,
+    "saved": damaged.models,
+    "stores": damaged.stores,
+    "sweeps": damaged.sweeps,
 }
 
 

@@ -81,7 +81,9 @@ class RecordStore:
     def _connect(self, mode: str) -> sqlite3.Connection:
         place = f"{self.path.absolute().as_uri()}?mode={mode}"
         found = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=True)
+        found.text_factory = _text
         found.execute("pragma trusted_schema = off")
+        found.execute("pragma cell_size_check = on")
         return found
 
     @contextmanager
@@ -123,7 +125,7 @@ class RecordStore:
     def _reported(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, sqlite3.Warning) as error:
+        except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:  # names of columns, too, are decoded
             self._refuse(str(error))
 
     def _refuse(self, reason: str) -> NoReturn:
@@ -182,6 +184,14 @@ class RecordStore:
         if problem is not None:
             fail("bad-record", f"run {number} in `{self.path}` is damaged: {problem}")
         return RunRecord(**row)
+
+
+def _text(content: bytes) -> str | bytes:
+    """A text of a database; the bytes where they are none, which no shape takes for a text."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content
 
 
 def is_record_store(path: Path) -> bool:
