@@ -8,7 +8,7 @@ from math import log2
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aspenpy.probe.number import Number, Numbers, from_quantities, measured
+from aspenpy.probe.number import Number, Numbers, measured, rate_of_difference
 from aspenpy.probe.quantities import Quantities, quantities
 from aspenpy.record import Record
 
@@ -65,7 +65,15 @@ def numbers_of_kernels(found: Quantities) -> Numbers:
     cycle = 1 / (clock * cores)
     lanes = 2 ** round(log2(max(1.0, found["fma_sp"].value * cycle / 2)))
     loads, copies = found["load_bandwidth"], found["copy_bandwidth"]
-    stores = max(2 / copies.value - 1 / loads.value, 1 / (4 * copies.value))  # seconds a byte: a copy loads as many
+    otherwise = "four times that of copies, which took no longer than their loads"
+    stores = rate_of_difference(
+        2 / copies.value - 1 / loads.value,  # seconds a byte: a copy loads as many
+        1 / (4 * copies.value),
+        "what a copy takes beyond its loads",
+        otherwise,
+        copies,
+        loads,
+    )
     return {
         "gpus": {
             "devices": Number(found["devices"].value, "", "the driver; the first of them was measured"),
@@ -83,9 +91,7 @@ def numbers_of_kernels(found: Quantities) -> Numbers:
         "gpu_memory": {
             "capacity": Number(found["capacity"].value, "B", "the driver"),
             "attained_bandwidth": measured(found, "load_bandwidth", "B/s", "loads"),
-            "attained_store_bandwidth": from_quantities(
-                1 / stores, "B/s", "what a copy takes beyond its loads", copies, loads
-            ),
+            "attained_store_bandwidth": stores,
         },
         "gpu_link": {
             "latency": measured(found, "link_latency", "s", "64 B from the host to the device"),

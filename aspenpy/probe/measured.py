@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from math import log2
 
-from aspenpy.probe.number import HASHED, Number, Numbers, from_quantities, measured, ways_of, ways_of_hashed
+from aspenpy.probe.number import (
+    HASHED,
+    Number,
+    Numbers,
+    from_quantities,
+    measured,
+    rate_of_difference,
+    ways_of,
+    ways_of_hashed,
+)
 from aspenpy.probe.quantities import Quantities, Quantity
 from aspenpy.probe.topology import Topology
 from aspenpy.probe.turns import agrees, rings, turn
@@ -19,8 +28,9 @@ SEGMENT = 128
 CHAINS = 16
 """Chains side by side by whose time a miss of the translation buffer is told."""
 
-SHARED = 0.75
-"""Where cores share a third cache, each of them finds less than this part of it when all look at once."""
+SMALLEST_LOADS, SMALLEST_STORES = 1 / 10, 1 / 5
+"""Of the time of loads from memory, what loads beyond those from the first cache take at least; of that, what stores
+take: differences of times that are nearly equal are noise."""
 
 STEP = 8192
 """Bytes to which a measured turn is rounded, whole sets of 8 ways and 64 B."""
@@ -176,9 +186,10 @@ def _cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
         return numbers | _sets(found)
     one, every = found[f"{name}_load_core"], drawn(found, f"{name}_load", "all")
     shared = stated is not None and stated.sharing > 1
-    both = from_quantities(
-        (every if shared else one).value, "B/s", "loads of all cores on it", every if shared else one
-    )
+    about = "loads of one core: all at once took longer" if every is one else "loads of all cores on it"
+    both = measured(found, f"{name}_load_core", "B/s", "loads of one core")
+    if shared:
+        both = from_quantities(every.value, "B/s", about, every)
     return numbers | {
         "bandwidth": both,
         "core_bandwidth": measured(found, f"{name}_load_core", "B/s", "loads of one core"),
@@ -254,15 +265,6 @@ def cache_turn(found: Quantities, place: int, prefix: str = "ring_") -> float | 
     return turn(known, inside, beyond)
 
 
-def shared_as_measured(host: Topology, found: Quantities) -> Topology:
-    """The host with a third cache of each core's own where all cores at once find as much of it as one alone."""
-    alone, together = cache_turn(found, 2), cache_turn(found, 2, "ring_all_")
-    if alone is None or together is None or together < SHARED * alone:
-        return host
-    caches = tuple(cache.replace(sharing=1) if cache.level == 3 else cache for cache in host.caches)
-    return host.replace(caches=caches)
-
-
 def drawn(found: Quantities, way: str, which: str) -> Quantity:
     """Bytes a second of one core, or of all: as much as one at least. On a host that others use, all cores are seldom
     undisturbed at once."""
@@ -279,10 +281,14 @@ def _memory(found: Quantities, cores: int) -> dict[str, Number]:
     for which, share, name in (("all", cores, "attained"), ("core", 1, "core")):
         used = [drawn(found, level, which) for level in ("first_load", "memory_load", "memory_copy", "first_copy")]
         first, memory, copied, near = (share / item.value for item in used)
-        loads = max(memory - first, memory / 10)  # seconds a byte
-        stores = max(2 * copied - 2 * near - 2 * loads, loads / 5)  # a copy loads what it writes, too
-        about = "loads, beyond those from the first cache"
-        numbers[f"{name}_bandwidth"] = from_quantities(share / loads, "B/s", about, *used[:2])
-        about = "what a copy takes beyond its loads"
-        numbers[f"{name}_store_bandwidth"] = from_quantities(share / stores, "B/s", about, *used)
+        least, about = SMALLEST_LOADS * memory, "loads, beyond those from the first cache"
+        otherwise = f"{1 / SMALLEST_LOADS:g} times that of loads, which took as long from the first cache"
+        loads = max(memory - first, least)  # seconds a byte
+        rate = rate_of_difference((memory - first) / share, least / share, about, otherwise, *used[:2])
+        numbers[f"{name}_bandwidth"] = rate
+        least, about = SMALLEST_STORES * loads, "what a copy takes beyond its loads"
+        otherwise = f"{1 / SMALLEST_STORES:g} times that of loads: copies took no longer than their loads"
+        stores = 2 * (copied - near - loads)  # a copy loads what it writes, too
+        rate = rate_of_difference(stores / share, least / share, about, otherwise, *used)
+        numbers[f"{name}_store_bandwidth"] = rate
     return numbers

@@ -76,3 +76,11 @@ def from_quantities(value: float, unit: str, about: str, *used: Quantity) -> Num
 def measured(found: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
     """One measured quantity, times a factor."""
     return from_quantities(found[name].value * factor, unit, about, found[name])
+
+
+def rate_of_difference(seconds: float, least: float, about: str, otherwise: str, *used: Quantity) -> Number:
+    """Bytes a second, of seconds a byte that are a difference of measured times. Where the times are nearly equal their
+    difference is noise: `least` is assumed then, and `otherwise` says by which rule."""
+    if seconds < least:
+        return Number(1 / least, "B/s", f"assumed: {otherwise}")
+    return from_quantities(1 / seconds, "B/s", about, *used)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from aspenpy.probe.measured import cache_turn
 from aspenpy.probe.number import Number
 from aspenpy.probe.quantities import UNCERTAIN, Quantities
+from aspenpy.probe.topology import Topology
 
 OVERLAPPING = 0.5
 """The part of the shorter of two times that is hidden from which on levels are said to overlap."""
 
 
-def observations(found: Quantities) -> Iterator[str]:
-    """Pages, overlap, outstanding lines, and how much is uncertain."""
+EACH_FINDS_ALL = 0.75
+"""The part of what one core finds of a shared cache alone that each finds beside the others: from it on, all of it."""
+
+
+def observations(found: Quantities, host: Topology) -> Iterator[str]:
+    """Pages, overlap, outstanding lines, what cores find of a cache at once, and how much is uncertain."""
     yield from _pages(found)
     yield from _overlaps(found)
     yield from _under_way(found)
+    yield from _found_at_once(found, host)
     uncertain = [name for name, item in found.items() if item.spread > UNCERTAIN]
     if uncertain:
         yield f"{len(uncertain)} of {len(found)} measurements spread by over {UNCERTAIN:.0%}: others use this host."
@@ -46,3 +53,14 @@ def _under_way(found: Quantities) -> Iterator[str]:
         chains = [item.value for key, item in found.items() if key.startswith(f"{level}_chains_")]
         if chains and f"{level}_latency" in found:
             yield f"Lines of the {name} under way at once: {found[f'{level}_latency'].value / min(chains):.0f}."
+
+
+def _found_at_once(found: Quantities, host: Topology) -> Iterator[str]:
+    """A cache of which each core finds as much beside the others as alone: the system, or a host of which this one is a
+    guest, keeps a part for each, and the capacity in the model is one part."""
+    third, alone, together = host.cache(3), cache_turn(found, 2), cache_turn(found, 2, "ring_all_")
+    if third is None or third.sharing < 2 or alone is None or together is None:
+        return
+    if together >= EACH_FINDS_ALL * alone:
+        size = Number(round(together / 2**10) * 2**10, "B", "").text
+        yield f"Cores that share the third cache find {size} of it each at once, as much as one alone."

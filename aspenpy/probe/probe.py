@@ -14,7 +14,7 @@ from aspenpy.probe.benchmark import Watch, compiler, measured, program, unwatche
 from aspenpy.probe.devices import gpus, package_energies, power
 from aspenpy.probe.importers.read import imported
 from aspenpy.probe.kernels import kernels, numbers_of_kernels
-from aspenpy.probe.measured import numbers_of, shared_as_measured
+from aspenpy.probe.measured import numbers_of
 from aspenpy.probe.messages import messages, numbers_of_messages
 from aspenpy.probe.number import Number, Numbers
 from aspenpy.probe.numpy_measured import numbers_by_numpy
@@ -67,9 +67,8 @@ def machine_of(
 ) -> Probe:
     """The machine that passes of the micro-benchmarks describe, and the numbers of parts `beside` the processor."""
     found = quantities(passes)
-    host = shared_as_measured(host, found)
     numbers = numbers_of(found, host) | dict(beside)
-    return _made(name, host, numbers, *remarks, *observations(found))
+    return _made(name, host, numbers, *remarks, *observations(found, host))
 
 
 def machine_from(name: str, files: Sequence[str]) -> Probe:

@@ -6,7 +6,7 @@ from math import hypot
 
 import aspenpy
 from aspenpy.probe.assumed import completed
-from aspenpy.probe.measured import numbers_of, shared_as_measured
+from aspenpy.probe.measured import numbers_of
 from aspenpy.probe.number import Numbers
 from aspenpy.probe.quantities import quantities
 from aspenpy.probe.text import About, machine_text
@@ -79,7 +79,6 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
 def text(*passes: dict[str, float], name: str = "here", host: Topology = HOST, beside: Numbers | None = None) -> str:
     """The machine that passes on the made-up host describe, with parts beside the processor."""
     found = quantities(passes or (readings(),))
-    host = shared_as_measured(host, found)
     numbers = completed(numbers_of(found, host) | (beside or {}), host)
     return machine_text(name, numbers, host, About("2026-01-02", "made-up"))
 

@@ -12,7 +12,7 @@ from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import implausible
 from aspenpy.answers.peaks import value_of
 from aspenpy.probe.assumed import completed
-from aspenpy.probe.probe import machine_from
+from aspenpy.probe.probe import machine_from, machine_of
 from aspenpy.probe.text import About, machine_text
 from aspenpy.probe.topology import CacheLevel, Topology
 from tests.probe import hosts
@@ -61,11 +61,49 @@ def test_numbers_by_hand(name: str, expected: float) -> None:
     assert value(hosts.text(), name) == pytest.approx(expected, rel=0.06)
 
 
-def test_a_third_cache_is_shared_where_cores_find_less_at_once() -> None:
-    own, shared = hosts.text(), hosts.text(readings(third_of_all=4 << 20))
-    core = "core here_core"
-    assert own.index("cache here_l3") > own.index(f"{core} {{")
-    assert shared.index("cache [1] here_l3") < shared.index(f"{core} {{")
+@pytest.mark.parametrize(("third_of_all", "remark"), [(16 << 20, True), (4 << 20, False)])
+def test_a_third_cache_is_shared_where_the_system_says_so(third_of_all: int, remark: bool) -> None:
+    """Whatever cores find of it at once; where that is as much as one alone does, the head of the file says it."""
+    found = machine_of("here", HOST, [readings(third_of_all=third_of_all)])
+    assert found.text.index("cache [1] here_l3") < found.text.index("core here_core {")
+    assert ("Cores that share the third cache find" in found.text) == remark
+    alone = HOST.replace(caches=tuple(cache.replace(sharing=1) for cache in HOST.caches))
+    private = machine_of("here", alone, [readings(third_of_all=third_of_all)]).text
+    assert private.index("cache here_l3") > private.index("core here_core {")
+    assert "Cores that share" not in private
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "expected", "measured"),
+    [
+        # 2 (1/8 - 1/100 - (1/10 - 1/100)) ns a byte
+        ({}, "core_store_bandwidth", 20e9, True),
+        ({}, "attained_store_bandwidth", 40e9, True),
+        # copies take as long as their loads: five times the bandwidth of loads
+        ({"memory_copy_core": 10e9}, "core_store_bandwidth", 5 / (1 / 10e9 - 1 / 100e9), False),
+        ({"memory_copy_all": 20e9}, "attained_store_bandwidth", 5 / (1 / 20e9 - 1 / 200e9), False),
+        # loads take as long as those from the first cache: ten times theirs
+        ({"memory_load_core": 100e9}, "core_bandwidth", 1e12, False),
+        ({}, "attained_bandwidth", 1 / (1 / 20e9 - 1 / 200e9), True),
+    ],
+)
+def test_what_no_measurement_gave_is_not_called_measured(
+    changed: dict[str, float], name: str, expected: float, measured: bool
+) -> None:
+    text = hosts.text(readings() | changed)
+    assert value(text, f"here_memory.{name}") == pytest.approx(expected, rel=1e-3)
+    line = text[text.index(f"property {name} ", text.index("memory here_memory {")) :].partition("\n")[0]
+    assert ("measured" in line, "assumed" in line) == (measured, not measured)
+
+
+@pytest.mark.parametrize(
+    ("together", "said"), [(50e9, "loads of all cores on it"), (20e9, "loads of one core: all at")]
+)
+def test_bandwidth_of_a_shared_cache_says_whose_it_is(together: float, said: str) -> None:
+    """25 GB/s of one core; all at once take 50 GB/s, or are disturbed."""
+    text = hosts.text(readings() | {"third_load_all": together})
+    assert value(text, "here_l3.bandwidth") == pytest.approx(max(together, 25e9))
+    assert said in text
 
 
 def test_what_spreads_is_marked() -> None:
