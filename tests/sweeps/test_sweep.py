@@ -1,17 +1,22 @@
 """Sweeps from Python, point by point against `predict` and against arithmetic."""
 
 import math
+from itertools import product
 
 import numpy
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy.answers.energy.account import predict_energy
+from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.reasons import CONSTRAINT, DIVISION, OVERFLOW
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.run import STRETCH, Run
 from aspenpy.studies.sweeps.sweep import computed
+from tests.thorough import examples
 from tests.tiny import application, codes, machine
 
 APP = application(
@@ -125,10 +130,71 @@ def test_what_counts_something_is_sampled_in_whole_numbers():
     assert (found["1..8"]["k"].values % 1 > 0).all()
 
 
+NUMBERS = ["n", "m", "2", "0.5"]
+FORMS = ["({} + {})", "({} - {})", "({} * {})", "({} / {})", "({})^2", "max({}, {})", "min({}, {})", "abs({})", "{}"]
+STATEMENTS = [
+    "execute {{ flops [{0}] }}",
+    "execute [{0}] {{ flops [{1}] loads [{2}] }}",
+    "iterate [{0}] {{ execute {{ stores [{1}] }} }}",
+    "if ({0} < {1}) {{ execute {{ flops [{2}] }} }}",
+    "execute {{ flops [3] as dp messages [{0}] }} execute {{ loads [sqrt({1})] }}",
+]
+
+
+@st.composite
+def bodies(draw):
+    """Statements whose amounts, counts and numbers of instances turn negative or have no value for some n and m."""
+
+    def amount(depth):
+        if depth == 0:
+            return draw(st.sampled_from(NUMBERS))
+        form = draw(st.sampled_from(FORMS))
+        return form.format(*(amount(depth - 1) for _ in range(form.count("{}"))))
+
+    parts = draw(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=2))
+    return " ".join(part.format(*(amount(draw(st.integers(0, 2))) for _ in range(3))) for part in parts)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm", "c"])
+def test_cells_are_predictions_where_laws_break_inside_the_box(backend):
+    """Value by value and reason by reason, on models that have no runtime in a part of the grid."""
+    if BACKENDS[backend].missing():
+        pytest.skip(BACKENDS[backend].missing())
+    over = {"n": [-2.0, 0.0, 1.0, 4.0], "m": [-1.0, 2.0, 8.0]}
+
+    @settings(max_examples=examples({"numpy": 30, "llvm": 30, "c": 3}[backend]))
+    @given(bodies())
+    def agree(body):
+        app = application(body, "param n = 1 param m = 1")
+        found = computed(Run(studied(app, SECONDS, over), backend))
+        values, reasons = found["runtime"].values, found.reason.values
+        plain = computed(Run(studied(app, SECONDS, over), "numpy"))
+        assert reasons.tolist() == plain.reason.values.tolist()
+        for (row, n), (column, m) in product(enumerate(over["n"]), enumerate(over["m"])):
+            try:
+                expected = aspenpy.predict(app, SECONDS, set={"n": n, "m": m}).runtime
+            except AspenError:
+                expected = math.nan
+            assert values[row, column] == pytest.approx(expected, rel=1e-12, abs=1e-9, nan_ok=True)
+            assert bool(reasons[row, column]) is math.isnan(expected)
+
+    agree()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm", "c"])
+def test_a_difference_that_turns_negative_is_no_amount(backend):
+    if BACKENDS[backend].missing():
+        pytest.skip(BACKENDS[backend].missing())
+    app = application("execute { flops [n - m] }", "param n = 1 param m = 1")
+    found = computed(Run(studied(app, SECONDS, {"n": [0.0, 2.0, 5.0], "m": [1.0, 2.0, 3.0]}), backend))
+    none = math.nan
+    expected = numpy.array([[none, none, none], [1, 0, none], [4, 3, 2]])
+    numpy.testing.assert_array_equal(found["runtime"].values, expected)
+    assert found.reason.values.tolist() == [[CONSTRAINT] * 3, [0, 0, CONSTRAINT], [0, 0, 0]]
+
+
 @pytest.mark.parametrize("backend", ["numpy", "llvm", "c"])
 def test_many_points_on_all_cores(backend):
-    from aspenpy.engine.backends import BACKENDS
-
     if BACKENDS[backend].missing():
         pytest.skip(BACKENDS[backend].missing())
     n = numpy.linspace(1, 9, 2 * STRETCH + 7)
