@@ -280,7 +280,7 @@ def checked(law: str, x: Expr | Number, subject: Expr | None = None) -> Expr:
     rule = LAWS[law]
     if subject.kind == "number" and rule.holds(subject.payload):
         return x
-    if rule.from_zero and subject.traits & NONNEGATIVE:
+    if rule.from_zero and subject.traits & NONNEGATIVE and (subject is x or is_total(subject)):
         return x
     known = x.traits & ~TOTAL | (NONNEGATIVE if rule.from_zero and subject is x else 0)
     return shared("checked", (x, subject), law, known)

@@ -16,6 +16,7 @@ from aspenpy.answers.energy.account import predict_energy
 from aspenpy.answers.energy.options import LITERAL
 from aspenpy.answers.prediction import predict, prepare
 from aspenpy.models.library import load_application, load_machine, parse
+from aspenpy.report.design_space import _better
 from tests.thorough import some
 
 APPLICATION = """model work {{
@@ -201,3 +202,20 @@ def test_caches_that_nothing_can_be_said_of(pattern: str, said: bool) -> None:
     space = DesignSpace(Case(work, machine, ranks_on="core"), ["l3_capacity", "clock"], levels=2)
     note = "l3_capacity changes nothing: `work` states no access patterns (docs/caches.md)."
     assert (note in "\n".join(map(str, space.report().parts))) == said
+
+
+@pytest.mark.parametrize(
+    ("component", "value", "better"),
+    [
+        ("memory_latency", 80e-9, True),
+        ("memory_latency", 90e-9, False),
+        ("memory_latency", 100e-9, False),
+        ("clock", 3e9, True),
+        ("clock", 2.5e9, False),
+        ("clock", 2e9, False),
+    ],
+)
+def test_better_is_more_but_for_latencies(component: str, value: float, better: bool) -> None:
+    """The machine has 90 ns and 2.5 GHz; what it has is no better than what it has."""
+    base = {"memory_latency": 90e-9, "clock": 2.5e9}[component]
+    assert _better(component, value, base) is better

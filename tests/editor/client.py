@@ -20,7 +20,9 @@ CAPABILITIES = {"workspace": {"codeLens": {"refreshSupport": True}, "inlayHint":
 class Client:
     """A server process and what it has said. `folder` is the workspace."""
 
-    def __init__(self, folder: Path, *arguments: str, encodings: tuple[str, ...] = ("utf-16",)) -> None:
+    def __init__(
+        self, folder: Path, *arguments: str, encodings: tuple[str, ...] = ("utf-16",), options: Any = None
+    ) -> None:
         command = [sys.executable, "-m", "aspenpy", "lsp", *arguments]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -33,7 +35,7 @@ class Client:
         capabilities = {**CAPABILITIES, "general": {"positionEncodings": list(encodings)}}
         self.server = self.request(
             "initialize", processId=None, rootUri=folder.as_uri(), capabilities=capabilities,
-            workspaceFolders=[{"uri": folder.as_uri(), "name": "work"}],
+            workspaceFolders=[{"uri": folder.as_uri(), "name": "work"}], initializationOptions=options,
         )  # fmt: skip
         self.notify("initialized")
 

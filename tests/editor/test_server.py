@@ -313,6 +313,21 @@ def test_positions_count_units_of_utf_16(file: File) -> None:
     file.type("that a rank", "what a rank")
 
 
+@pytest.mark.parametrize(
+    ("options", "machine"), [({"machine": "haswell"}, "haswell"), ({"machine": ""}, None), (None, None)]
+)
+def test_an_editor_may_name_the_machine_when_it_starts(folder: Path, options: object, machine: str | None) -> None:
+    client = Client(folder, options=options)
+    file = File(client, folder / "inner.aspen")
+    file.diagnostics()
+    titles = [lens["command"]["title"] for lens in file.ask("codeLens")]
+    while machine and not any(machine in title for title in titles):
+        client._next(lambda message: message.get("method") == "textDocument/publishDiagnostics")
+        titles = [lens["command"]["title"] for lens in file.ask("codeLens")]
+    assert any("haswell" in title for title in titles) is (machine is not None)
+    assert client.stop() == 0
+
+
 def test_another_machine_and_one_that_is_none(client: Client, file: File) -> None:
     client.notify("workspace/didChangeConfiguration", settings={"aspen": {"machine": "haswell"}})
     file.diagnostics(), file.diagnostics(lambda found: found == [])

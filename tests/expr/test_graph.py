@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import evaluate
+from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import (
     FALSE,
     ONE,
@@ -303,3 +303,15 @@ def test_failures_of_the_same_words_are_told_apart():
     first, second = ["same"], ["same"]
     assert failure(first) is not failure(second)
     assert failure(first) is failure(first)
+
+
+def test_a_law_on_what_may_fail_stays():
+    """|1/n| is not negative, but where n is 0 it is nothing, and a block with so many instances has no value."""
+    subject = apply("abs", div(1, n))
+    assert checked("amount", subject) is subject  # its own value fails by itself
+    watched = checked("amount", m, subject)
+    assert watched is not m
+    assert evaluate(watched, {n: 2, m: 5}) == 5
+    with pytest.raises(EvaluationError, match="division by zero"):
+        evaluate(watched, {n: 0, m: 5})
+    assert checked("amount", m, power(n, 2)) is m
