@@ -11,7 +11,7 @@ TYPES := $(BIN)/mypy --strict aspenpy
 PROSE := README.md CHANGELOG.md CONTRIBUTING.md aspenpy benchmarks docs editors grammar models
 SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test docs linkcheck man bench validate clean
+.PHONY: demo test mutants docs linkcheck man bench validate clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aspenpy eval comd --machine haswell
@@ -25,6 +25,10 @@ test: $(VENV)/.installed-dev
 	$(SUITE); tests=$$?; \
 	wait $$types; types=$$?; \
 	cat $(VENV)/types.txt; exit $$((tests ? tests : types))
+
+# Changes 100 places by seed, each on a copy, and runs the tests that reach it: SEED=7 draws the same again.
+mutants: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.mutation.run $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -1,0 +1,109 @@
+"""Which tests enter which block: recorded once for all tests, and again for files of tests that changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy
+
+from tests.mutation.blocks import Block, mark
+from tests.mutation.copies import ROOT, copy_checkout, environment, pytest_command
+
+FOLDER = ROOT / "build" / "mutants"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Tests of some files, with the blocks of the package as they were."""
+
+    files: dict[str, str]
+    """Digests of the files of tests."""
+    sources: dict[str, str]
+    """Digests of the files of the package."""
+    blocks: list[Block]
+    tests: list[str]
+    seconds: list[float]
+    rows: numpy.ndarray
+    """Bits: a row for each test, a column for each block."""
+
+    @cached_property
+    def breadth(self) -> list[int]:
+        """Blocks that each test enters."""
+        return [int(numpy.unpackbits(row).sum()) for row in self.rows]
+
+    @classmethod
+    def read(cls, folder: Path) -> Recording:
+        about = json.loads((folder / "about.json").read_text())
+        parts = [numpy.load(part) for part in sorted(folder.glob("*.npz"))]
+        width = (len(about["blocks"]) + 7) // 8
+        return cls(
+            about["files"],
+            about["sources"],
+            [Block(**block) for block in about["blocks"]],
+            [str(test) for part in parts for test in part["tests"]],
+            [float(seconds) for part in parts for seconds in part["seconds"]],
+            numpy.concatenate([part["rows"] for part in parts]) if parts else numpy.zeros((0, width), numpy.uint8),
+        )
+
+    def tests_of(self, wanted: Iterable[int]) -> set[int]:
+        """Numbers of the tests that enter any of these blocks."""
+        found: set[int] = set()
+        for block in wanted:
+            column = self.rows[:, block // 8] & (128 >> (block % 8))
+            found.update(numpy.flatnonzero(column).tolist())
+        return found
+
+
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def digests(pattern: str, root: Path = ROOT) -> dict[str, str]:
+    return {file.relative_to(ROOT).as_posix(): digest(file) for file in sorted(root.rglob(pattern))}
+
+
+def read_all(folder: Path = FOLDER) -> list[Recording]:
+    """The latest first."""
+    numbered = sorted(
+        (int(part.name) for part in folder.glob("[0-9]*") if (part / "about.json").exists()), reverse=True
+    )
+    return [Recording.read(folder / str(number)) for number in numbered]
+
+
+def bring_up_to_date(processes: int) -> list[Recording]:
+    """Recordings that together hold each file of tests as it is now."""
+    recordings = read_all()
+    known = {file: text for recording in reversed(recordings) for file, text in recording.files.items()}
+    stale = {file: text for file, text in digests("test_*.py", ROOT / "tests").items() if known.get(file) != text}
+    if stale:
+        print(f"recording which blocks {len(stale)} files of tests enter", flush=True)
+        record(stale, len(recordings), processes)
+        recordings = read_all()
+    return recordings
+
+
+def record(files: dict[str, str], number: int, processes: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        root = copy_checkout(Path(folder) / "copy")
+        sources = digests("*.py", ROOT / "aspenpy")
+        blocks = mark(root)
+        marks = Path(folder) / "marks"
+        marks.mkdir()
+        arguments = ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder", *files]
+        variables = environment(root, MUTATION_MARKS=str(marks))
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        with (FOLDER / "recording.log").open("w") as log:
+            subprocess.run(pytest_command(*arguments), cwd=root, env=variables, stdout=log, stderr=log, check=False)
+        target = FOLDER / str(number)
+        target.mkdir(exist_ok=True)
+        for part in marks.glob("*.npz"):
+            (target / part.name).write_bytes(part.read_bytes())
+        about = {"files": files, "sources": sources, "blocks": [asdict(block) for block in blocks]}
+        (target / "about.json").write_text(json.dumps(about))

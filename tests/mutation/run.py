@@ -1,0 +1,206 @@
+"""Draws changes of the package by seed and runs the tests that reach each on a copy: what no test notices is listed.
+
+    python -m tests.mutation.run --seed 7 --count 100
+
+Hits are recorded once, below `build/mutants`; files of tests that changed since are recorded again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from random import Random
+
+from tests.mutation.changes import Change, places
+from tests.mutation.copies import ROOT, copy_checkout, environment, pytest_command
+from tests.mutation.reaching import Reaching
+from tests.mutation.recordings import FOLDER, bring_up_to_date
+
+EQUIVALENT = Path(__file__).parent / "equivalent.toml"
+BATCHES = (10.0, 60.0, float("inf"))
+"""Seconds of the tests that run in one process before the next: most changes are noticed by the first few."""
+HUNG = 30.0, 10.0
+"""Seconds, and multiples of what a test took when it was recorded, after which it counts as one that does not end."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    change: Change
+    caught_by: str
+    """A test; empty where none failed."""
+    reached: int
+    ran: int
+
+    def report(self, source: bytes) -> str:
+        before, after = self.change.lines(source)
+        told = f"caught by {self.caught_by}" if self.caught_by else f"SURVIVED {self.ran} of {self.reached} tests"
+        return f"{self.change.path}:{self.change.line}: {told}\n  - {before}\n  + {after}"
+
+
+class Copy:
+    """A copy of the checkout in which one change at a time is tried."""
+
+    def __init__(self, folder: Path, known: dict[str, bool]) -> None:
+        self.folder = copy_checkout(folder)
+        self.known = known
+        """Whether tests pass without any change, as far as that was asked."""
+        self.writes = 0
+
+    def write(self, path: str, text: bytes) -> None:
+        """Each time with a new time of change, so that no compiled file of before counts as this one's."""
+        file = self.folder / path
+        file.write_bytes(text)
+        self.writes += 1
+        now = int(time.time()) + 10 * self.writes
+        os.utime(file, (now, now))
+
+    def judge(self, change: Change, limits: dict[str, float], seconds: float) -> Verdict:
+        """`limits`: seconds that each test that reaches the change took, in the order in which they run."""
+        source = (ROOT / change.path).read_bytes()
+        end = time.monotonic() + seconds
+        ran = 0
+        try:
+            for batch in batches(limits):
+                while batch and time.monotonic() < end:
+                    self.write(change.path, change.apply(source))
+                    failed, passed = self.run(batch, end - time.monotonic())
+                    if failed is None:
+                        ran += passed
+                        break
+                    self.write(change.path, source)
+                    if failed not in self.known:
+                        self.known[failed] = self.run({failed: limits.get(failed, 0.0)}, 300.0)[0] is None
+                    if self.known[failed]:
+                        return Verdict(change, failed, len(limits), ran)
+                    batch = {test: took for test, took in batch.items() if test != failed}
+        finally:
+            self.write(change.path, source)
+        return Verdict(change, "", len(limits), ran)
+
+    def run(self, tests: dict[str, float], seconds: float) -> tuple[str | None, int]:
+        """The test that fails first, or None; and how many passed within the time."""
+        limits = self.folder / "limits.json"
+        now = self.folder / "limits.json.now"
+        limits.write_text(json.dumps({test: HUNG[0] + HUNG[1] * took for test, took in tests.items()}))
+        now.write_text("")
+        files = dict.fromkeys(test.partition("::")[0] for test in tests)
+        command = pytest_command("-x", "--hypothesis-seed=0", "-p", "no:cacheprovider", *files)
+        variables = environment(self.folder, MUTATION_LIMITS=str(limits))
+        with subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process:
+            try:
+                status = process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                status = 0
+            finally:
+                end_group(process.pid)
+        begun = now.read_text().splitlines()
+        if status in (0, 5):
+            return None, len(begun)
+        return (begun[-1] if begun else "the import of the tests"), 0
+
+
+def end_group(leader: int) -> None:
+    """Ends what is left of a process and its children."""
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def batches(limits: dict[str, float]) -> Iterator[dict[str, float]]:
+    left = list(limits.items())
+    for seconds in BATCHES:
+        batch: dict[str, float] = {}
+        while left and (not batch or sum(batch.values()) + left[0][1] <= seconds):
+            test, took = left.pop(0)
+            batch[test] = took
+        yield batch
+
+
+def draw(seed: int, count: int) -> list[Change]:
+    """Changes at `count` places, each as likely as any other; those known to change no answer are left out."""
+    random = Random(seed)
+    equivalent = {(row["path"], row["before"], row["after"]) for row in tomllib.loads(EQUIVALENT.read_text())["change"]}
+    everywhere = [
+        place
+        for file in sorted((ROOT / "aspenpy").rglob("*.py"))
+        for place in places(file.relative_to(ROOT).as_posix(), file.read_bytes())
+    ]
+    print(f"{len(everywhere):,} places to change", flush=True)
+    random.shuffle(everywhere)
+    changes: list[Change] = []
+    for place in everywhere:
+        change = place(random)
+        if change is not None:
+            before, after = change.lines((ROOT / change.path).read_bytes())
+            if (change.path, before, after) not in equivalent:
+                changes.append(change)
+        if len(changes) == count:
+            break
+    return changes
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=100.0, help="for the tests of one change")
+    parser.add_argument("--least", type=float, default=0.92, help="share that has to be caught")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    reaching = Reaching(bring_up_to_date(options.processes))
+    changes = draw(options.seed, options.count)
+    log = FOLDER / f"seed-{options.seed}.txt"
+    log.write_text("")
+    verdicts: list[Verdict] = []
+    folder = Path(tempfile.mkdtemp(prefix="mutants-"))
+    try:
+        known: dict[str, bool] = {}
+        free: SimpleQueue[Copy] = SimpleQueue()
+        for number in range(options.processes):
+            free.put(Copy(folder / str(number), known))
+
+        def judge(change: Change) -> Verdict:
+            place = free.get()
+            try:
+                return place.judge(change, reaching.tests(change), options.seconds)
+            finally:
+                free.put(place)
+
+        with ThreadPoolExecutor(options.processes) as pool:
+            for verdict in pool.map(judge, changes):
+                verdicts.append(verdict)
+                text = verdict.report((ROOT / verdict.change.path).read_bytes())
+                with log.open("a") as out:
+                    print(text, file=out)
+                print(text, flush=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    caught = sum(bool(verdict.caught_by) for verdict in verdicts)
+    print(f"seed {options.seed}: {caught} of {len(verdicts)} caught")
+    return 0 if caught >= options.least * len(verdicts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

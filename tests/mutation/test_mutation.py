@@ -1,0 +1,174 @@
+"""The tool itself: which changes it makes, which blocks it marks, and that it tells what is caught from what is not."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from random import Random
+
+import numpy
+import pytest
+
+from tests.mutation.blocks import blocks_of
+from tests.mutation.changes import Change, changeable, places
+from tests.mutation.copies import environment
+from tests.mutation.reaching import entered
+from tests.mutation.recordings import Recording
+from tests.mutation.run import Copy, batches, draw
+
+SOURCE = '''\
+"""Docstring."""
+
+from __future__ import annotations
+
+LIMIT = 3
+
+
+def least(a: int, b: int = 4) -> int:
+    """The smaller one; é."""
+    if a < b and not a == LIMIT:
+        return min(a, b)
+    for step in range(a):
+        if step > 2:
+            continue
+    return a - b
+'''
+
+
+def changed(text: str) -> set[str]:
+    """The lines that changes of a text leave."""
+    source = text.encode()
+    found = set()
+    for place in places("file.py", source):
+        for seed in range(20):
+            change = place(Random(seed))
+            if change is not None:
+                found.add(change.lines(source)[1])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x = a < b", {"x = (a <= b)", "x = (a > b)"}),
+        ("x = a and b", {"x = (a or b)"}),
+        ("x = not a", {"x = (a)"}),
+        ("x = 7", {"x = (8)", "x = (6)"}),
+        ("x = True", {"x = (False)"}),
+        ("x = a - b", {"x = (a + b)"}),
+        ("x = min(a)", {"x = (max(a))"}),
+        ("x = f(a, b)", {"x = (f(b, a))"}),
+        ("x = a if b else c", {"x = (c if b else a)"}),
+        ("if a: b()", {"if (not a): b()", "if a: pass"}),
+        ("x = [a for a in b if a]", {"x = [a for a in b if (not a)]"}),
+        ("é = 'é', -1", {"é = 'é', (1)", "é = 'é', -(2)", "é = 'é', -(0)"}),
+        ("x += y", {"pass"}),
+        ("x: List[3]", set()),
+        ("x = zip(a, strict=True)", set()),
+        ("x = f'{a + 1}'", set()),
+        ("if TYPE_CHECKING:\n    import x\n    y = 3", set()),
+    ],
+)
+def test_changes(text: str, expected: set[str]) -> None:
+    assert changed(text) == expected
+
+
+def test_changes_know_their_function() -> None:
+    functions = {ast.unparse(pairs[0][0]): function for pairs, function in changeable(ast.parse(SOURCE))}
+    assert functions["a == LIMIT"] == functions["min(a, b)"] == "least"
+    assert functions["3"] == functions["4"] == ""  # run on import: a limit, and what an argument is by default
+
+
+def test_marked_blocks() -> None:
+    """The blocks that a call enters, run; a block ends behind what may have left the function."""
+    blocks, text = blocks_of("file.py", SOURCE, 5)
+    assert [(block.first, block.last) for block in blocks] == [
+        (10, 10),
+        (11, 11),
+        (12, 12),
+        (13, 13),
+        (14, 14),
+        (15, 15),
+    ]
+    marks = bytearray(11)
+    names: dict[str, object] = {}
+    exec(text.replace("from aspenpy.mutation_marks import marks as _marks_", ""), {"_marks_": marks}, names)
+    function = names["least"]
+    function.__globals__["LIMIT"] = 3  # type: ignore[attr-defined]
+    assert function(1, 4) == 1  # type: ignore[operator]
+    assert list(marks) == [0] * 5 + [1, 1, 0, 0, 0, 0]
+    marks[:] = bytes(11)
+    assert function(6, 4) == 2  # type: ignore[operator]
+    assert list(marks) == [0] * 5 + [1, 0, 1, 1, 1, 1]
+
+
+def test_tests_that_enter_a_block() -> None:
+    blocks, _ = blocks_of("aspenpy/no_such_file.py", SOURCE)
+    rows = numpy.packbits(numpy.array([[1, 1, 0, 0, 0, 0], [1, 0, 1, 1, 0, 1]], dtype=numpy.uint8), axis=1)
+    recording = Recording({}, {}, blocks, ["a", "b"], [1.0, 2.0], rows)
+    assert recording.tests_of([1]) == {0}
+    assert recording.tests_of([0, 5]) == {0, 1}
+    assert recording.tests_of([4]) == set()
+    assert recording.breadth == [2, 4]
+
+
+def test_the_innermost_block_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks, _ = blocks_of("aspenpy/version.py", SOURCE)
+    monkeypatch.setattr("tests.mutation.reaching.digest", lambda file: "as it was")
+    recording = Recording({}, {"aspenpy/version.py": "as it was"}, blocks, [], [], numpy.zeros((0, 1), numpy.uint8))
+    found = [entered(recording, Change("aspenpy/version.py", line, "least", 0, 0, "")) for line in (10, 11, 14)]
+    assert found == [[0], [1], [4]]
+    changed_since = Recording({}, {"aspenpy/version.py": "other"}, blocks, [], [], recording.rows)
+    assert entered(changed_since, Change("aspenpy/version.py", 11, "least", 0, 0, "")) == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_same_seed_draws_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "aspenpy").mkdir()
+    for name in "ab":
+        (tmp_path / "aspenpy" / f"{name}.py").write_text(SOURCE)
+    monkeypatch.setattr("tests.mutation.run.ROOT", tmp_path)
+    first, second, other = draw(3, 5), draw(3, 5), draw(4, 5)
+    assert first == second
+    assert first != other
+    assert len({(change.path, change.start, change.text) for change in first}) == 5
+
+
+def test_few_tests_run_first() -> None:
+    assert [list(batch) for batch in batches({"a": 4.0, "b": 5.0, "c": 30.0, "d": 90.0})] == [["a", "b"], ["c"], ["d"]]
+
+
+def test_caught_and_survived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a copy of one file: a change that a test notices, one that hangs, and one that nothing notices."""
+    root = tmp_path / "checkout"
+    (root / "aspenpy").mkdir(parents=True)
+    (root / "aspenpy" / "__init__.py").touch()
+    (root / "aspenpy" / "twice.py").write_text("def twice(x):\n    while x < 0:\n        x += 8\n    return 2 * x\n")
+    (root / "tests" / "mutation").mkdir(parents=True)
+    for name in ("plugin", "copies"):
+        (root / "tests" / "mutation" / f"{name}.py").write_bytes((Path(__file__).parent / f"{name}.py").read_bytes())
+    (root / "test_twice.py").write_text(
+        "from aspenpy.twice import twice\ndef test_twice():\n    assert twice(2) == 4\n    assert twice(-8) == 0\n"
+    )
+    (root / "pytest.ini").write_text("[pytest]\n")
+    monkeypatch.setattr("tests.mutation.run.ROOT", root)
+    monkeypatch.setattr("tests.mutation.run.copy_checkout", lambda folder: root)
+    monkeypatch.setattr("tests.mutation.run.HUNG", (5.0, 10.0))
+    copy = Copy(root, {})
+    source = (root / "aspenpy" / "twice.py").read_bytes()
+
+    def caught(before: str, after: str) -> str:
+        start = source.index(before.encode())
+        change = Change("aspenpy/twice.py", 1, "twice", start, start + len(before), after)
+        return copy.judge(change, {"test_twice.py::test_twice": 0.1}, 100.0).caught_by
+
+    assert caught("2 * x", "2 + x * 2") == "test_twice.py::test_twice"
+    assert caught("x += 8", "pass") == "test_twice.py::test_twice"
+    assert caught("x < 0", "x <= -1") == ""
+    assert (root / "aspenpy" / "twice.py").read_bytes() == source
+
+
+def test_a_copy_has_its_own_package_and_caches(tmp_path: Path) -> None:
+    found = environment(tmp_path, MUTATION_LIMITS="x")
+    assert found["PYTHONPATH"] == str(tmp_path)
+    assert found["XDG_CACHE_HOME"].startswith(str(tmp_path))
+    assert found["MUTATION_LIMITS"] == "x"
