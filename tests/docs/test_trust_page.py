@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from aspenpy.answers.stated_error import STATED_ERRORS, StatedError, stated_error
+from aspenpy.answers.stated_error import STATED_ERRORS, Seen, StatedError, stated_error
 
 PAGE = (Path(__file__).parents[2] / "docs/trust.md").read_text()
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def rows() -> list[dict[str, str]]:
-    """Of all tables with a median or a mean error, by their heads; links by their words."""
+def rows(every: bool = False) -> list[dict[str, str]]:
+    """Of all tables with a median or a mean error, or of every table, by their heads; links by their words."""
     found, heads = [], list[str]()
     for line in PAGE.splitlines():
         cells = [re.sub(r"\[([^]]*)\]\([^)]*\)|`", r"\1", cell).strip() for cell in line.strip("|").split("|")]
@@ -24,7 +25,7 @@ def rows() -> list[dict[str, str]]:
             heads = cells
         elif not set(line) <= set("|-"):
             found.append(dict(zip(heads, cells, strict=True)))
-    return [row for row in found if {"median error", "median", "mean"} & {*row}]
+    return [row for row in found if every or {"median error", "median", "mean"} & {*row}]
 
 
 def cell(row: dict[str, str], *heads: str) -> str:
@@ -50,6 +51,7 @@ def test_a_stated_error_is_that_of_its_row(item: StatedError) -> None:
     for stated, text in ((item.median, cell(row, "median error", "median")), (item.mean, cell(row, "mean"))):
         told = percent(text)
         assert stated == (None if told is None else pytest.approx(told)), text
+    assert row["seen"] == item.seen
     worst = percent(row["worst"])
     if worst is not None:
         assert item.worst == pytest.approx(worst)
@@ -69,6 +71,12 @@ def test_no_row_with_an_error_is_left_out() -> None:
         told = [percent(cell(row, name)) for name in ("median error", "median", "mean")]
         if any(value is not None for value in told):
             assert any(named(row).startswith(name) for name in stated), named(row)
+
+
+def test_each_row_says_whether_anybody_saw_its_cases() -> None:
+    tables = [row for row in rows(every=True) if "worst" in row]
+    assert len(tables) > 25
+    assert all(row["seen"] in get_args(Seen) for row in tables)
 
 
 def test_the_deviation_of_a_median_is_that_of_its_normal_distribution() -> None:
