@@ -12,7 +12,7 @@ from aspenpy.cost.coherence import coherence_costs
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
 from aspenpy.cost.memory import Hierarchy, level_costs, translation_costs, waiting_for_memory
-from aspenpy.cost.operations import classified, priced_without, spread_over_lanes
+from aspenpy.cost.operations import priced_without, read_operation, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
 from aspenpy.cost.ports import port_costs
 from aspenpy.cost.prices import (
@@ -267,10 +267,12 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
         instances = instances.replace(spread=graph.ONE)
     carry = carry_origin(origins)
     amount = instances.share(requirement.amount)
-    operation = classified(requirement, amount, offer.place.component, resource)
-    ignored: list[str] = []
+    reading = read_operation(requirement, amount, offer.place.component, resource)
+    operation, ignored = reading.operation, [*reading.ignored]
     applied: list[AppliedTrait] = []
     base = graph.substitute([resource.time], {resource.argument: amount}, carry)[0]
+    if reading.refused is not None:
+        base = graph.failure(reading.refused)
     shared = sharing(instances, offer.place, where.core, where.line, requirement.resource)
     of_ranks = where.between_ranks.serves(offer.place)
     if operation is not None:
@@ -281,7 +283,7 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
         base, shared = message.time, Sharing(graph.ONE, graph.ONE)
         applied.append(message)
     serial = base
-    for trait in _own_traits(requirement.traits):
+    for trait in _own_traits(reading.requirement.traits):
         if is_exchange(trait.name, resource, where.machine, inner=of_ranks):
             messages = where.machine.through("cost.messages")
             exchange = messages.exchange_of(trait, requirement, instances.count, offer, where.between_ranks)

@@ -8,8 +8,13 @@ A rate counts operations that one core completes in a cycle with independent ope
 `tensor` count flops, two for each fused multiply-add. Beside a peak may stand which part of it real code attains,
 `property tensor_dp_attained [0.9]`, or `tensor_attained` for any precision: it then takes as much longer.
 
-Products of matrices, `as tensor, dp, simd, fmad`, run on fused multiply-adds of vectors where a core has no units of
-their own for the precision; what is attained is that of products there, too.
+Products of matrices, `as tensor, dp`, run on fused multiply-adds of vectors where a core has no units of their own for
+the precision; what is attained is that of products there, too.
+
+A format that a core has no rate for is computed in single precision where that holds its values exactly (`tf32`,
+`bf16`, `fp16`), and refused where it does not (`fp8`, `int8`). Operations of a format without a class are multiply-adds
+where they are `fmad`, half as many others. What a core with the flag `simt` states for its vectors is shared out evenly
+to its lanes.
 """
 
 from __future__ import annotations
@@ -45,6 +50,19 @@ SIMT = "simt"
 PRODUCT, MULTIPLY_ADD = "tensor", "fma"
 """The class of products of matrices, and that in which they are counted where a core has no units for them."""
 
+PIPED = ("add", "multiply")
+"""Classes that a pipe of fused multiply-adds begins as often as those: half of its flops."""
+
+FLOPS = "flops"
+"""The resource whose traits name precisions."""
+
+NARROW = ("tf32", "bf16", "fp16", "fp8", "int8")
+"""Formats narrower than single precision, which few cores know."""
+
+HELD_BY_SINGLE = ("tf32", "bf16", "fp16")
+"""Formats whose values and products single precision holds exactly: it has 24 bits of significand and 8 of exponent,
+they have 11 and 8 at most (IEEE 754; bfloat16)."""
+
 
 class Classified(Record):
     """Seconds that a requirement takes on one core by the rate of its class, the traits that this takes in, the first
@@ -56,25 +74,140 @@ class Classified(Record):
     traits: frozenset[str]
 
 
+class Reading(Record):
+    """A requirement as the component that serves it understands it: in words that the resource has rules for, with its
+    time by the rate of its class or format, the formats that it is not computed in, and why it is refused."""
+
+    requirement: flow.Requirement
+    operation: Classified | None = None
+    ignored: tuple[str, ...] = ()
+    refused: Diagnostic | None = None
+
+
+def read_operation(requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource) -> Reading:
+    """How a component understands the traits of a requirement."""
+    known = in_known_words(requirement, component, resource) if requirement.resource == FLOPS else requirement
+    if isinstance(known, Diagnostic):
+        return Reading(requirement, refused=known)
+    kept = {trait.name for trait in known.traits}
+    lost = tuple(trait.name for trait in requirement.traits if trait.name in NARROW and trait.name not in kept)
+    return Reading(known, classified(known, amount, component, resource), lost)
+
+
 def classified(
     requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource
 ) -> Classified | None:
-    """What so much of a requirement takes that says its class; None where it says none, and where the machine states no
-    rate for it, has no clock, or has a rule of its own for a trait of that name."""
+    """What so much of a requirement takes that says its class, or a format narrower than single precision; None where
+    it says neither, and where the machine states no rate for it, has no clock, or has a rule of its own for a trait of
+    that name."""
     name, clock = operation_class(requirement, resource), component.value("clock")
-    if name is None or clock is None:
+    rate = None if clock is None else stated_rate(requirement, name, component, resource)
+    if clock is None or rate is None:
         return None
-    rate = first_stated(component, rate_properties(requirement, name))
-    if rate is None and name == PRODUCT and any(trait.name == WIDE for trait in requirement.traits):
-        rate = first_stated(component, rate_properties(requirement, MULTIPLY_ADD))
-    if rate is None:
-        return None
+    name = name or str(narrow_format(requirement, resource))
     attained = first_stated(component, rate_properties(requirement, name, "attained"))
     if attained is not None:
         rate = graph.mul(rate, attained)
-    fused = {FUSED} if name in (PRODUCT, MULTIPLY_ADD) else set()
-    taken_in = frozenset({name, WIDE, *fused, *PRECISIONS} & {trait.name for trait in requirement.traits})
-    return Classified(name, UNITS.get(name, ""), graph.div(amount, graph.mul(clock, rate)), taken_in)
+    said = {trait.name for trait in requirement.traits}
+    fused = {FUSED} if name in (PRODUCT, MULTIPLY_ADD, *NARROW) else set()
+    taken_in = frozenset({name, WIDE, *fused, *PRECISIONS} & said)
+    unit = "" if SIMT in component.properties else UNITS.get(name, "")  # a GPU divides on the pipes of its lanes
+    return Classified(name, unit, graph.div(amount, graph.mul(clock, rate)), taken_in)
+
+
+def stated_rate(
+    requirement: flow.Requirement, name: str | None, component: Component, resource: Resource
+) -> Expr | None:
+    """Operations a cycle of a class, or of a format where there is none, that follow from what a core states."""
+    said = {trait.name for trait in requirement.traits}
+    if name == PRODUCT:
+        on_units = first_stated(component, rate_properties(requirement, PRODUCT))
+        return on_units or first_stated(component, _wide(rate_properties(requirement, MULTIPLY_ADD)))
+    known = None if name is None else _on_core(component, rate_properties(requirement, name), said)
+    if known is None and narrow_format(requirement, resource) is not None and name in (None, *PIPED):
+        precise = rate_properties(requirement, MULTIPLY_ADD)[:1]
+        flops = _on_core(component, precise, said)
+        if flops is not None:
+            known = flops if name is None and FUSED in said else graph.div(flops, 2)
+    return known
+
+
+def _on_core(component: Component, names: Sequence[str], said: set[str]) -> Expr | None:
+    """The rate that a core states, or the part of one lane in what it states for all."""
+    rate, lanes = first_stated(component, names), component.value("simd_width")
+    if rate is None and WIDE not in said and SIMT in component.properties and lanes is not None:
+        of_all = first_stated(component, _wide(names))
+        rate = None if of_all is None else graph.div(of_all, lanes)
+    return rate
+
+
+def _wide(names: Sequence[str]) -> tuple[str, ...]:
+    """The same properties of vectors."""
+    return tuple(name if f"_{WIDE}_" in name else name.replace("_rate", f"_{WIDE}_rate") for name in names)
+
+
+def has_product_units(requirement: flow.Requirement, component: Component, resource: Resource) -> bool:
+    """Whether a core has units of their own, or a rule, for products of matrices in the precision of a requirement."""
+    return PRODUCT in resource.traits or first_stated(component, rate_properties(requirement, PRODUCT)) is not None
+
+
+def narrow_format(requirement: flow.Requirement, resource: Resource) -> str | None:
+    """The format of a requirement that is narrower than single precision and that the resource has no rule for."""
+    names = (trait.name for trait in requirement.traits if requirement.resource == FLOPS)
+    return next((name for name in names if name in NARROW and name not in resource.traits), None)
+
+
+def in_known_words(
+    requirement: flow.Requirement, component: Component, resource: Resource
+) -> flow.Requirement | Diagnostic:
+    """A requirement in the words that the resource of a core has rules for: `fp64` is `dp`, `fp32` is `sp`, a format
+    without a rate is the single precision that holds its values, and products of matrices are fused multiply-adds of
+    vectors. What no precision of the core can hold is refused by the diagnostic."""
+    if not {"sp", "dp"} & resource.traits.keys():  # the core does not tell precisions apart
+        return requirement
+    format_name = narrow_format(requirement, resource)
+    name = operation_class(requirement, resource)
+    unknown = format_name is not None and stated_rate(requirement, name, component, resource) is None
+    if unknown and format_name not in HELD_BY_SINGLE:
+        return _no_units(requirement, str(format_name), component)
+    renamed = {
+        each: PRECISIONS[each]
+        for each in ("fp64", "fp32")
+        if each not in resource.traits and PRECISIONS[each] in resource.traits
+    }
+    if unknown:
+        renamed |= {str(format_name): "sp"}
+    requirement = requirement.replace(
+        traits=tuple(
+            trait.replace(name=renamed[trait.name]) if trait.name in renamed else trait for trait in requirement.traits
+        )
+    )
+    if name == PRODUCT and stated_rate(requirement, name, component, resource) is None:
+        return _on_vectors(requirement, resource)
+    return requirement
+
+
+def _on_vectors(requirement: flow.Requirement, resource: Resource) -> flow.Requirement:
+    """A product of matrices as fused multiply-adds of vectors, as far as the resource has rules for them."""
+    said = {trait.name for trait in requirement.traits}
+    product = next(trait for trait in requirement.traits if trait.name == PRODUCT)
+    words = [word for word in (WIDE, FUSED) if word in resource.traits]
+    if not words:
+        return requirement
+    kept = [trait for trait in requirement.traits if trait is not product]
+    added = [product.replace(name=word) for word in words if word not in said]
+    return requirement.replace(traits=(*kept, *added))
+
+
+def _no_units(requirement: flow.Requirement, name: str, component: Component) -> Diagnostic:
+    trait = next(trait for trait in requirement.traits if trait.name == name)
+    return Diagnostic(
+        "no-format",
+        f"core `{component.name}` has no units for `{name}`",
+        trait.span,
+        hint=f"a core that has them states `property tensor_{name}_rate` or `property fma_{name}_{WIDE}_rate`, "
+        "operations a cycle; or count the operations in a precision that it has",
+    )
 
 
 def spread_over_lanes(requirement: flow.Requirement, component: Component) -> flow.Requirement:
@@ -133,6 +266,11 @@ def unknown_trait(
     server = f"machine `{machine.name}`"
     if len(machine.sockets) > 1:
         server = f"`{resources[0].component}` of {server}"
+    if trait.name in HELD_BY_SINGLE and any("sp" in resource.traits for resource in resources):
+        message = f"{server} states no rate of `{trait.name}`: it is computed in single precision"
+        stated = rate_properties(requirement, operation_class(requirement, resources[0]) or MULTIPLY_ADD)[0]
+        needed = f"a core that has units for it states `property {stated}`, operations a cycle"
+        return warning("unknown-rate", message, trait.span, hint=needed)
     if trait.name in CLASSES:
         message = f"{server} states no rate of `{trait.name}`: they are priced as plain ones"
         rates = " or ".join(f"`{name}`" for name in rate_properties(requirement, trait.name))

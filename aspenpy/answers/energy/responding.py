@@ -21,14 +21,13 @@ from aspenpy.answers.energy.power import MEMORY, PowerTree
 from aspenpy.answers.energy.term import Cause, Key, Term, Unit
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import is_file_system
-from aspenpy.cost.operations import PRECISIONS, PRODUCT
+from aspenpy.cost.operations import PRECISIONS, PRODUCT, has_product_units, read_operation
 from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, RequirementCost
 from aspenpy.cost.ranks import Instances
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
-from aspenpy.models.application import flow
 from aspenpy.models.application.total import Totals, added, summed
 from aspenpy.models.machine.model import Component, Place
 
@@ -168,7 +167,7 @@ class Responding:
     def _of_requirement(self, item: RequirementCost, instances: Instances) -> Totals:
         name, requirement = item.requirement.resource, item.requirement
         if name == "flops":
-            key = self._flops(requirement)
+            key = self._flops(item)
             return {} if key is None else {key: graph.mul(instances.count, requirement.amount)}
         if name in MEMORY_RESOURCES and item.offer is not None:
             return added([self._of_memory(item, item.offer.place, instances), self._of_caches(item, instances)])
@@ -187,11 +186,16 @@ class Responding:
         key = self._add(FILES, place, power.dynamic, power.dynamic_span)
         return {key: graph.mul(item.together, item.serial)}
 
-    def _flops(self, requirement: flow.Requirement) -> Key | None:
-        """The term of the most particular class whose energy the socket states."""
+    def _flops(self, item: RequirementCost) -> Key | None:
+        """The term of the most particular class whose energy the socket states, of the units that do the work."""
+        requirement, on_units = item.requirement, True
+        if item.offer is not None:
+            component, resource = item.offer.place.component, item.offer.resource
+            requirement = read_operation(requirement, graph.ONE, component, resource).requirement
+            on_units = has_product_units(requirement, component, resource)
         traits = [trait.name for trait in requirement.traits]
         precision = [PRECISIONS[name] for name in traits if name in PRECISIONS] or ["sp"]
-        classes = [f"{PRODUCT}_{precision[0]}", PRODUCT] if PRODUCT in traits else []
+        classes = [f"{PRODUCT}_{precision[0]}", PRODUCT] if PRODUCT in traits and on_units else []
         socket = self.where.central
         for each in (*classes, precision[0], ""):
             name = f"{FLOPS}_{each}" if each else FLOPS
