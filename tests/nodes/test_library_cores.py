@@ -60,7 +60,7 @@ def test_data_of_the_other_socket_come_over_the_links() -> None:
     assert float(found) == pytest.approx(20 / (0.8 * 3 * 20.8), rel=1e-9)
 
 
-@pytest.mark.parametrize(("cores", "gigabytes"), [(4, 4 * 21.8), (64, 0.84 * 204.8)])
+@pytest.mark.parametrize(("cores", "gigabytes"), [(4, 4 * 21.8), (64, 0.714 * 204.8)])
 def test_domains_of_a_socket_are_memories_of_their_own(cores: int, gigabytes: float) -> None:
     """A core on each of four quarters of a Rome's memory has its own rate; all have what they have without."""
     app = application(f"execute [{cores}] {{ loads [1e9] }}")
