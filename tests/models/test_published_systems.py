@@ -96,6 +96,33 @@ def test_linpack(run: Linpack) -> None:
     assert 0.8 <= linpack(run) / run.published <= 1.25
 
 
+ROME = """
+include parts/sockets/amd_epyc_7742.aspen
+include parts/interconnects/infiniband_hdr100.aspen
+machine rome { node [NODES] rome_node  interconnect [NODES] infiniband_hdr100 }
+node rome_node { socket [2] amd_epyc_7742 }
+"""
+
+
+@pytest.mark.parametrize(
+    ("nodes", "grid", "published"), [(1000, (25, 40), 3.0886), (5460, (70, 78), 19.334)], ids=["alps", "hawk"]
+)
+def test_linpack_on_epyc_7742(tmp_path: Path, nodes: int, grid: tuple[int, int], published: float) -> None:
+    """Alps and Hawk in the list of November 2020. n fills 80 % of 256 GB a node; one port of 100 Gbit/s a node."""
+    (tmp_path / "rome.aspen").write_text(ROME.replace("NODES", str(nodes)))
+    run = Linpack(
+        str(tmp_path / "rome.aspen"),
+        None,
+        "node",
+        grid,
+        192,
+        int((0.8 * nodes * 256e9 / 8) ** 0.5),
+        published,
+        "2020-11",
+    )
+    assert linpack(run) / published == pytest.approx(1, abs=0.15)
+
+
 @pytest.mark.parametrize("run", GRADIENTS, ids=lambda run: run.machine)
 def test_conjugate_gradients(run: Gradients) -> None:
     assert 0.6 <= gradients(run) / run.published <= 1.6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import aspenpy
+from tests.tiny import application
 
 MATMUL = aspenpy.load_application("matmul")
 
@@ -63,7 +64,10 @@ def test_perlmutters_peak_covers_its_linpack() -> None:
 
 @pytest.mark.parametrize(
     ("name", "attained"),
-    [("v100", 788), ("a100_40gb", 1360), ("a100_80gb", 1794), ("h100", 2970), ("h200", 4150), ("mi210", 1225)],
+    [
+        *(("v100", 788), ("a100_40gb", 1360), ("a100_80gb", 1794), ("h100", 2970), ("h200", 4150), ("mi210", 1225)),
+        *(("p100", 550), ("tesla_k20c", 150.6), ("tesla_k20x", 179.8)),  # BabelStream, with error correction
+    ],
 )
 def test_a_triad_attains_what_was_measured(name: str, attained: float) -> None:
     """GB/s of BabelStream or gpu-stream; a launch of a few us counts for little in a triad of 2.4 GB."""
@@ -78,6 +82,56 @@ def test_forty_small_kernels_take_forty_launches() -> None:
     assert found.resources["launch"].amount == 40
     assert found.runtime > 40 * 2.7e-6
     assert found.runtime < 41 * 2.7e-6
+
+
+PRODUCTS = {
+    # Tflop/s of large products, by precision of `main` and format of `tensor`
+    "p100": {"double": 4.115 * 5.3 / 4.7, "single": 9.50, "tf32": 9.51},  # gpu-burn on PCI Express; PyTorch
+    "v100": {"double": 5.861, "single": 14.38, "fp16": 97.36, "tf32": 14.36, "fp64": 5.861},  # gpu-burn; PyTorch
+    "a100_40gb": {"double": 15.0, "single": 18.11, "tf32": 108, "fp64": 15.0},
+    "a100_80gb": {"single": 19.18, "tf32": 131},
+    "h100": {"double": 51.72, "single": 51.81, "tf32": 372.05, "fp16": 736.19},  # double: of a GH200
+    "h200": {"single": 51.34, "fp16": 759.40},
+    "mi210": {"double": 27.1, "single": 37.9, "tf32": 37.9, "fp16": 120.3},  # rocBLAS, AMD
+    "mi250x": {"double": 23.87, "single": 30.69},  # a die; CoralGemm, CSCS
+    "mi300a": {"double": 53.91, "single": 74.34},
+    "mi300x": {"double": 70, "single": 100, "fp16": 639},  # thresholds of ROCmValidationSuite
+    "tesla_k20x": {"double": 1.312 * 1263 / 1660, "single": 3.935 * 3275 / 5040},  # parts of the peak of a K40
+}
+
+
+@pytest.mark.parametrize(("name", "case"), [(name, case) for name, cases in PRODUCTS.items() for case in cases])
+def test_a_product_attains_what_was_measured(name: str, case: str) -> None:
+    """Within 6 %: tiles of 128 rows leave some multiprocessors idle in the last turn."""
+    machine, n = aspenpy.load_machine(name), 8192
+    kernel, choice = ("main", "precision") if case in ("double", "single") else ("tensor", "format")
+    value = {"single": 0, "double": 1, "fp16": 0, "tf32": 1, "fp64": 2}[case]
+    found = aspenpy.predict(MATMUL, machine, kernel=kernel, set={"n": n, choice: value})
+    assert 2 * n**3 / found.runtime / 1e12 == pytest.approx(PRODUCTS[name][case], rel=0.06)
+
+
+def test_two_rome_sockets_attain_what_archer2_does() -> None:
+    """A triad of 219.4 GB/s whose stores fetch lines: 4/3 of it moves. DGEMM of two: 3.2 Tflop/s (CSCS)."""
+    machine, n = aspenpy.load_machine("epyc_7742"), 1e9
+    two = {"epyc_7742_sockets": 2}
+    triad = aspenpy.predict(aspenpy.load_application("stream"), machine, kernel="triad", set={"n": n, **two})
+    assert 24 * n / triad.runtime / 1e9 == pytest.approx(219.4 * 4 / 3, rel=0.01)
+    values = {"n": 8800, "ranks": 121, **two}  # of 128 cores
+    product = aspenpy.predict(MATMUL, machine, kernel="multiply_blocks", set=values)
+    assert product.resources["flops"].amount / product.runtime == pytest.approx(3.2e12 * 121 / 128, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("name", "clock", "cores", "fma"),
+    [("v100", 1.53, 80, 32), ("h100", 1.98, 132, 64), ("tesla_k20x", 0.732, 14, 64)],
+)
+def test_divisions_of_a_gpu(name: str, clock: float, cores: int, fma: int) -> None:
+    """As long as 7.5 fused multiply-adds, and roots as 9.6: a warp takes 7.51 and 9.61 cycles on a V100, which begins a
+    warp of multiply-adds in one (gpu-benches, cuda-incore)."""
+    for operation, length in (("divide", 7.5), ("square_root", 9.6)):
+        app = application(f"execute [{cores}] {{ flops [1e9] as {operation}, fp64, simd }}")
+        runtime = aspenpy.predict(app, aspenpy.load_machine(name)).runtime
+        assert runtime == pytest.approx(1e9 * length / (fma * clock * 1e9), rel=1e-4)  # a launch of 2.7 us at most
 
 
 def _product(name: str, precision: str) -> float:
