@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.placement.journey import Scene
+from aspenpy.answers.placement.journey import Scene, named_data
 from aspenpy.answers.placement.locations import Location, State, decided
 from aspenpy.answers.placement.overlap import IN_WHOLE
 from aspenpy.answers.placement.placement import Placement, Question, Search, check_names
@@ -200,7 +200,7 @@ class _Chooser:
         singles = [[name] for name, able in self.options.items() if len(able) > 1]
         touching: dict[str, list[str]] = {}
         for kernel in self.question.tree.kernels:
-            for data in set(_named(kernel.body)) if kernel.name in self.options else ():
+            for data in set(named_data(kernel.body)) if kernel.name in self.options else ():
                 touching.setdefault(data, []).append(kernel.name)
         return [*singles, *(touching[data] for data in sorted(touching) if len(touching[data]) > 1)]
 
@@ -232,15 +232,7 @@ class _Step:
         own = [entry.name] if blocks_in(node) else []
         self.kernels = [*own, *(kernel.name for kernel in called)]
         bodies = [node, *(kernel.body for kernel in called)]
-        self.data = {name for body in bodies for name in _named(body)}
-
-
-def _named(node: flow.Flow) -> Iterator[str]:
-    """The data structures that a flow names in its blocks and calls."""
-    for block in blocks_in(node):
-        yield from (item.target for item in block.requirements if item.target is not None)
-    for call in calls_in(node):
-        yield from (actual for _, actual in call.arrays)
+        self.data = {name for body in bodies for name in named_data(body)}
 
 
 def _steps(node: flow.Flow) -> Iterator[flow.Flow]:

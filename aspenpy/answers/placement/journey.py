@@ -6,7 +6,8 @@ The walk is that of `application.total`, with one more thing to carry from step 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from aspenpy.answers.placement.locations import Location, Memories, State, conditions, decided, forked, put_in, touched
@@ -26,7 +27,9 @@ from aspenpy.models.application.total import (
     Total,
     Totals,
     added,
+    blocks_in,
     callees_first,
+    calls_in,
     chosen,
     repeated,
     scaled,
@@ -113,10 +116,14 @@ class Journey:
     def kernel(self, scene: Scene, state: State) -> Found:
         """One execution of a kernel, in its formal symbols."""
         sockets = tuple(self.sockets[name] for name in self.below[scene.kernel])
-        key = scene.kernel, scene.arrays, sockets, frozenset(state.items())
+        return self._once((scene, sockets, frozenset(state.items())), lambda: self._ran(scene, state))
+
+    def _ran(self, scene: Scene, state: State) -> Found:
+        return self._put_in(*self.walk(scene.kernel.body, scene, state), dict(scene.kernel.computed))
+
+    def _once(self, key: Any, compute: Callable[[], Found]) -> Found:
         if key not in self.done:
-            totals, after = self.walk(scene.kernel.body, scene, state)
-            self.done[key] = self._put_in(totals, after, dict(scene.kernel.computed))
+            self.done[key] = compute()
         return self.done[key]
 
     def walk(self, node: flow.Flow, scene: Scene, state: State) -> Found:
@@ -285,9 +292,14 @@ class Journey:
 
     def _call(self, node: flow.Call, scene: Scene, state: State) -> Found:
         arrays = tuple((formal, scene.data(actual)) for formal, actual in node.arrays)
-        found, after = self.kernel(Scene(node.kernel, arrays), state)
-        totals, after = self._put_in(found, after, dict(node.arguments))
-        return {**totals, **self._wanted({Calls(node.kernel.name): graph.ONE})}, after
+        called = Scene(node.kernel, arrays)
+        here = {name: where for name, where in state.items() if name in _data_of(called)}
+        sockets = tuple(self.sockets[name] for name in self.below[node.kernel])
+        totals, after = self._once(
+            (node, called, sockets, frozenset(here.items())),
+            lambda: self._put_in(*self.kernel(called, here), dict(node.arguments)),
+        )
+        return {**totals, **self._wanted({Calls(node.kernel.name): graph.ONE})}, {**state, **after}
 
 
 class _Now:
@@ -322,6 +334,21 @@ _RULES: dict[type, Callable[[Journey, Any, Scene, State], Found]] = {
     flow.Expectation: Journey._expectation,
     flow.Call: Journey._call,
 }
+
+
+def named_data(node: flow.Flow) -> Iterator[str]:
+    """The data structures that a flow names in its blocks and calls."""
+    for block in blocks_in(node):
+        yield from (item.target for item in block.requirements if item.target is not None)
+    for call in calls_in(node):
+        yield from (actual for _, actual in call.arrays)
+
+
+@lru_cache(maxsize=1024)
+def _data_of(scene: Scene) -> frozenset[str]:
+    """The data structures that a kernel and those that it calls may touch; where others are is nothing to it."""
+    bodies = [scene.kernel.body, *(under.body for under in callees_first(scene.kernel))]
+    return frozenset(scene.data(name) for body in bodies for name in named_data(body))
 
 
 def _touches(node: flow.Block, scene: Scene) -> dict[str, tuple[bool, flow.Requirement]]:
