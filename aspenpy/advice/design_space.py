@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from math import comb
 
 from aspenpy.advice.alternatives import is_alternative, variants
 from aspenpy.advice.configurable import Configurable, configurable
@@ -29,6 +30,8 @@ from aspenpy.studies.explore.variable import Variable
 from aspenpy.tables.result import Result
 
 LEVELS = 10  # values of each component
+MOST_CONFIGURATIONS = 100_000
+"""Configurations that are looked at, all pairs of components together: some 3 kB each while they are priced."""
 
 
 class DesignSpace(Result):
@@ -70,6 +73,7 @@ class DesignSpace(Result):
         if not self.ranges:
             fail("nothing-varies", "no hardware component varies", hint="each is set by --set")
         self.space = Space([_in_parameter(item) for item in self.ranges], predictions)
+        _refuse_many(len(self.ranges), levels)
 
     def _varies(self, item: ComponentRange, wanted: Sequence[str]) -> bool:
         """Whether its parameter is free. Raises AspenError where one that was asked for is not."""
@@ -187,6 +191,21 @@ class DesignSpace(Result):
         ranges = {item.component: item for item in self.ranges}
         configuration = configuration_of(ranges, {name: float(point[place]) for name, place in chosen.items()})
         return NearOptimal(objective, configuration, best, self.grid.size, gap)
+
+
+def _refuse_many(components: int, levels: int) -> None:
+    """Refuses more values of each component than can be tried in pairs."""
+
+    def configurations(levels: int) -> int:
+        return components * levels + comb(components, 2) * levels**2
+
+    if configurations(levels) > MOST_CONFIGURATIONS:
+        fewer = next(fewer for fewer in range(levels, 1, -1) if configurations(fewer) <= MOST_CONFIGURATIONS)
+        message = (
+            f"{components} components with {levels:,} values each are {configurations(levels):,} configurations in "
+            f"pairs, and at most {MOST_CONFIGURATIONS:,} are looked at"
+        )
+        fail("too-many-points", message, hint=f"--levels {fewer} is few enough; --vary names fewer components")
 
 
 def outcome(values: Floats) -> Outcome:

@@ -28,6 +28,11 @@ GZIP = b"\x1f\x8b"  # what a file that is compressed begins with
 
 STANDARD_INPUT = "<standard input>"
 
+EXPANDED = 50
+"""Times its size to which a compressed trace may expand; text of programs that ran is five to thirty times as long."""
+
+FEWEST_EXPANDED = 48 << 20  # bytes to which any compressed trace may expand: some seconds of work
+
 WORD = 8  # bytes of an address in binary
 
 
@@ -40,6 +45,7 @@ class TraceFile:
     def __init__(self, path: Path | str, layout: str | None = None) -> None:
         self.name = STANDARD_INPUT if str(path) == "-" else str(path)
         self._stream = _opened(path, self.name)
+        self._expanded = 0
         self.size = _size(self._stream)
         """Bytes of the file as it is, or None where nobody knows them."""
         try:
@@ -94,11 +100,18 @@ class TraceFile:
 
     def _read(self, size: int) -> bytes:
         try:
-            return self._file.read(size)
+            block = self._file.read(size)
+            self._expanded += len(block)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fail("cut-off", f"`{self.name}` cannot be decompressed: it is damaged or cut off")
         except OSError as error:
             _refuse(self.name, error)
+        if self._counted.is_packed and self._expanded > max(FEWEST_EXPANDED, EXPANDED * self.position):
+            message = f"`{self.name}` expands to more than {EXPANDED} times its size, and may take very long"
+            fail(
+                "too-large", message, hint="`gunzip -c TRACE | aspenpy rdd -` takes it all the same, however long it is"
+            )
+        return block
 
 
 class _Counted:

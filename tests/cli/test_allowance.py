@@ -5,6 +5,7 @@ What a child process took is what the system says of it: processor time, and the
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -18,7 +19,6 @@ from aspenpy import AspenError, load_machine, parse, predict
 from aspenpy.allowance import OPERATIONS, Allowance, allowance, one_allowance, separate_allowance
 
 SECONDS = 5.0
-MEBIBYTE = 1 << 20
 
 MEASURED = """
 import json, resource, subprocess, sys
@@ -128,3 +128,80 @@ def test_calls_within_a_call_spend_its_allowance() -> None:
     with separate_allowance() as outer:
         assert spent_together() is outer
     assert spent_together() is not spent_together()
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        ["nx=10..1000:lin:20000000"],
+        ["nx=10..1000:lin:20000000", "ny=1..2"],
+        ["nx=10..1000:lin:5000000", "ny=10..1000:lin:5000000", "nz=10..1000:lin:5000000"],
+        ["nx=10..100:lin:5000", "ny=10..100:lin:4000"],
+        ["nx=10..100:lin:300", "ny=10..100:lin:300", "nz=10..100:lin:200"],
+        ["nx=10..1000:lin:2000000"],
+    ],
+)
+@pytest.mark.parametrize("metrics", ["runtime", "runtime,flops,loads"])
+def test_a_sweep_keeps_to_its_memory(over: list[str], metrics: str) -> None:
+    """64 MiB beside those of the program, whatever the points lie on: an answer, or a refusal with what is enough."""
+    axes = [word for axis in over for word in ("--over", axis)]
+    if len(over) == 3 and "5000000" in over[0]:
+        axes += ["--zip", "nx,ny,nz"]
+    limits = ["--memory-limit", "64MiB", "--metric", metrics, "--backend", "numpy", "--jobs", "1"]
+    ran = run("sweep", "comd", "--machine", "haswell", *axes, *limits)
+    assert ran.status in (0, 2), ran.err
+    assert ran.kibibytes < (64 + 90) * 1024
+    if ran.status == 2:
+        assert "--memory-limit" in ran.err
+
+
+@pytest.mark.parametrize("levels", [34, 300, 100_000])
+def test_configurations_that_are_too_many_are_refused(levels: int) -> None:
+    ran = run("advise", "configure", "comd", "--machine", "haswell", "--vary", "all", "--levels", str(levels))
+    assert ran.status == 2
+    assert "--levels" in ran.err
+    assert ran.seconds < SECONDS
+    assert ran.kibibytes < 300 * 1024
+
+
+# -- compressed input ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [b" L 1000,8\n", b"0 1000\n", (4096).to_bytes(8, "little")])
+def test_a_compressed_trace_is_not_followed_for_ever(text: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "trace.gz"
+    with gzip.open(path, "wb") as file:
+        for _ in range(700):
+            file.write(text * (1_000_000 // len(text)))
+    ran = run("rdd", str(path))
+    assert ran.status == 2
+    assert "gunzip" in ran.err
+    assert ran.seconds < SECONDS
+    assert ran.kibibytes < 300 * 1024
+
+
+def test_a_compressed_trace_of_many_addresses_is_taken_whole(tmp_path: Path) -> None:
+    """Addresses that do not repeat compress to a few times less."""
+    path = tmp_path / "trace.gz"
+    numbers = [number * 2_654_435_761 % 2**32 for number in range(300_000)]
+    path.write_bytes(gzip.compress(b"".join(number.to_bytes(8, "little") for number in numbers)))
+    ran = run("rdd", str(path), "--format", "json")
+    assert ran.status == 0, ran.err
+    assert "300000" in ran.out.replace(",", "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("place", "lulesh", "--machine", "keeneland"),
+        ("sensitivity", "lulesh", "--machine", "haswell", "--method", "sobol"),
+    ],
+)
+def test_the_library_is_answered_within_seconds(command: tuple[str, ...]) -> None:
+    ran = run(*command)
+    assert ran.seconds < SECONDS
+    assert ran.status == 0 or "--vary" in ran.err or "vary" in ran.err
+    assert ran.kibibytes < 400 * 1024

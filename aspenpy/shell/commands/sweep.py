@@ -92,7 +92,7 @@ def run(arguments: Arguments) -> int:
     arguments.machine = names[0] if len(names) == 1 else None
     require_machine(arguments)
     memory = _bytes(arguments.memory_limit)
-    study = _study(arguments)
+    study = _study(arguments, memory)
     client = None if arguments.dask is None else connected(arguments.dask)
     result, summary = _swept(
         Run(study, arguments.backend, arguments.jobs, client=client, memory=memory), memory, arguments
@@ -106,7 +106,7 @@ def _kept(result: SweepResult | None) -> SweepResult:
     return result
 
 
-def _study(arguments: Arguments) -> Study:
+def _study(arguments: Arguments, memory: int) -> Study:
     over = _axes(arguments.over)
     if arguments.machine is None and "machine" not in over:
         raise CommandError("a machine is needed: --machine M, or --over machine=A,B")
@@ -123,6 +123,7 @@ def _study(arguments: Arguments) -> Study:
         method=arguments.sampling,
         allow_outside=arguments.allow_outside,
         yes=arguments.yes,
+        memory=memory,
     )
 
 

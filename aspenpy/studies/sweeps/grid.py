@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from aspenpy.allowance import MEMORY
 from aspenpy.answers.case import Case, asked
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
@@ -27,18 +28,20 @@ from aspenpy.studies.sweeps.study import Categories, Dimension, Study
 from aspenpy.studies.sweeps.values import MOST_VALUES, Spread, length, sampled, values
 
 MOST_UNASKED = 10**10  # points beyond which a sweep is probably a mistake
+WHILE_MADE = 2  # times the memory of an axis that it takes until it is made
 POINTS_A_SECOND = 10**8  # what a computer of today manages, for a warning
 Over = Mapping[str, Axis | Iterable[Any]]  # axes by name, as they were written or as values
 
 
 class Layout(Record):
     """How points lie on the axes: all with all, those of a group of `zip` side by side, or `samples` of them scattered
-    by a `method`; with `yes`, however many they are."""
+    by a `method`; with `yes`, however many they are. Axes and results take at most `memory` bytes."""
 
     zip: Sequence[Sequence[str]] = ()
     samples: int | None = None
     method: str = "sobol"
     yes: bool = False
+    memory: int = MEMORY
 
 
 def studied(
@@ -122,6 +125,7 @@ def _numbers(name: str, items: Iterable[Any]) -> Floats:
 def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout) -> None:
     """Before anything is made of that size."""
     lengths = {name: length(axis) if isinstance(axis, Axis) else len(axis) for name, axis in axes.items()}
+    _refuse_long([lengths[name] for name, axis in axes.items() if isinstance(axis, Axis)], layout)
     for name in (name for group in layout.zip for name in group[1:]):
         lengths.pop(name, None)
     samples = layout.samples
@@ -133,6 +137,22 @@ def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout)
         long = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
         message = f"that is {points:,} points: {readable(8 * points, 'B')} of results, and some {long} of computing"
         fail("too-many-points", message, hint="--yes (in Python, yes=True) if that is what you want")
+
+
+def _refuse_long(lengths: Sequence[int], layout: Layout) -> None:
+    """Refuses axes whose values alone take more memory than there may be: they are made as a whole."""
+    count = sum(lengths) if layout.samples is None else len(lengths) * layout.samples
+    needed = WHILE_MADE * 8 * count
+    if needed > layout.memory:
+        message = (
+            f"the {count:,} values of the axes alone take {readable(needed, 'B')} while they are made, and "
+            f"{readable(layout.memory, 'B')} may be used"
+        )
+        fail(
+            "too-large",
+            message,
+            hint=f"--memory-limit {-(-needed >> 20) + 1}MiB (in Python, memory=...), or fewer points",
+        )
 
 
 def _sample(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> Dimension:

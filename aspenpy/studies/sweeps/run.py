@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 
+from aspenpy.allowance import MEMORY
 from aspenpy.engine.arrays import Floats
 from aspenpy.engine.backends import Backend, chosen
 from aspenpy.engine.reasons import REASONS
@@ -22,7 +23,6 @@ from aspenpy.studies.sweeps.work import Stretch, Work, Worker, likely, lowered
 STRETCH = 1 << 20
 """Points of a stretch, at least, where there are so many: what is computed, kept and written as a whole."""
 
-MEMORY = 1 << 30  # bytes of results that are kept, unless another bound is given
 HELD = 2  # times that the values of a stretch are in memory while it is computed
 WORTH_PROCESSES = 4_000_000  # points from which on it pays to start processes
 

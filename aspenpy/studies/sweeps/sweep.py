@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Unpack
 
-from aspenpy.allowance import one_allowance
+from aspenpy.allowance import MEMORY, one_allowance
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.language.axis import parsed
 from aspenpy.language.diagnostics import fail
@@ -15,7 +15,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.result import InMemory, SweepResult
-from aspenpy.studies.sweeps.run import MEMORY, Run
+from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.study import Study
 
 
@@ -60,7 +60,9 @@ def sweep(
     """
     running: dict[str, Any] = {name: options.pop(name) for name in ("backend", "cores", "client") if name in options}
     axes = {name: parsed(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()}
-    study = studied(app, machine, axes, metrics=[metric] if isinstance(metric, str) else metric, **options)
+    study = studied(
+        app, machine, axes, metrics=[metric] if isinstance(metric, str) else metric, memory=memory, **options
+    )
     result = computed(Run(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast)
     return result.to_xarray() if find_spec("xarray") else result
 
@@ -87,5 +89,6 @@ def computed(
 
 
 def result_bytes(study: Study) -> int:
-    """A float64 a metric and a byte for the reason, at each point."""
-    return study.points * (8 * len(study.metrics) + 1)
+    """A float64 a metric and a byte for the reason, at each point, and a float64 for each value of an axis."""
+    axes = sum(len(values) for _, values in study.columns.values())
+    return 8 * axes + study.points * (8 * len(study.metrics) + 1)
