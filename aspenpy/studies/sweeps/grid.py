@@ -28,6 +28,7 @@ from aspenpy.studies.sweeps.study import Categories, Dimension, Study
 from aspenpy.studies.sweeps.values import MOST_VALUES, Spread, length, sampled, values
 
 MOST_UNASKED = 10**10  # points beyond which a sweep is probably a mistake
+LEAST_LONG = 1 << 20  # bytes of axes that any sweep may have: the program itself takes forty times as much
 WHILE_MADE = 2  # times the memory of an axis that it takes until it is made
 POINTS_A_SECOND = 10**8  # what a computer of today manages, for a warning
 Over = Mapping[str, Axis | Iterable[Any]]  # axes by name, as they were written or as values
@@ -143,16 +144,10 @@ def _refuse_long(lengths: Sequence[int], layout: Layout) -> None:
     """Refuses axes whose values alone take more memory than there may be: they are made as a whole."""
     count = sum(lengths) if layout.samples is None else len(lengths) * layout.samples
     needed = WHILE_MADE * 8 * count
-    if needed > layout.memory:
-        message = (
-            f"the {count:,} values of the axes alone take {readable(needed, 'B')} while they are made, and "
-            f"{readable(layout.memory, 'B')} may be used"
-        )
-        fail(
-            "too-large",
-            message,
-            hint=f"--memory-limit {-(-needed >> 20) + 1}MiB (in Python, memory=...), or fewer points",
-        )
+    if needed > max(layout.memory, LEAST_LONG):
+        sizes = f"{readable(needed, 'B')} while they are made, and {readable(layout.memory, 'B')} may be used"
+        hint = f"--memory-limit {-(-needed // 10**6)}MB (in Python, memory=...), or fewer points"
+        fail("too-large", f"the {count:,} values of the axes alone take {sizes}", hint=hint)
 
 
 def _sample(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> Dimension:
