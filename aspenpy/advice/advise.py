@@ -14,7 +14,8 @@ from aspenpy.advice.decide import AS_IT_IS as AS_GIVEN
 from aspenpy.advice.decide import Decided, Input
 from aspenpy.advice.decision import Budget
 from aspenpy.advice.design_space import LEVELS, DesignSpace
-from aspenpy.advice.problem import on_all_places, one_node, problem_of
+from aspenpy.advice.problem import fewest_nodes, on_all_places, problem_of
+from aspenpy.advice.ranges import EVERY
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scaled
 from aspenpy.advice.significant import Significant
 from aspenpy.advice.system import SystemRange
@@ -52,19 +53,18 @@ class AdviceOptions(Record):
 
 
 AS_IT_IS = AdviceOptions()
-EVERY = ("all",)  # in place of components: all that the machine states, significant or not
 
 
 def on_one_node(case: Case, options: AdviceOptions) -> Case:
-    """The case on one node of its machine, unless the number of nodes is set or varied, or its network is for so many
-    nodes only."""
+    """The case on one node of its machine, or on as many as hold its ranks where these are set; as it is where the
+    number of nodes is set or varied, or its network is for so many nodes only."""
     machine = configurable(case.required_machine, case.socket)
     nodes = machine.parameter("nodes")
     names = {text.partition("=")[0] for text in options.wanted}
     whole = case.changed(machine=machine.machine)
     if nodes is None or nodes.sets in case.set or "nodes" in names:
         return whole
-    return whole.with_set(one_node(machine.machine, case.socket))
+    return whole.with_set(fewest_nodes(whole))
 
 
 def classified_of(case: Case, options: AdviceOptions) -> Classified:
@@ -86,7 +86,7 @@ def _space(case: Case, options: AdviceOptions, wanted: tuple[str, ...]) -> Desig
 
 def significant_of(case: Case, options: AdviceOptions) -> Significant:
     """Step 2, by the model of a design space and by counters where there are any."""
-    space = _space(case, options, () if options.wanted == EVERY else options.wanted)
+    space = _space(case, options, options.wanted)
     return Significant(space, options.counters, options.counting)
 
 
@@ -123,6 +123,8 @@ def scaled_of(case: Case, configurations: Sequence[Configuration], options: Advi
 def decided_of(case: Case, options: AdviceOptions) -> Decided:
     """Step 5."""
     chosen = ChoiceOptions(options.wanted, options.system, options.levels, options.nodes, options.energy, options.size)
+    if problem_of(case, options.size).ranks is None:  # set ranks need so many nodes, and no more
+        case = on_one_node(case, options)
     return Decided(case, options.budget, options.inputs, options.objective, chosen)
 
 

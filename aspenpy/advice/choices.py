@@ -62,6 +62,7 @@ class Choices:
         energy = options.energy if options.energy.charged != "auto" else options.energy.replace(charged="cores_used")
         wanted = wanted_of(case, options)
         self.space = DesignSpace(case, wanted, options.system, levels=options.levels, options=energy, size=options.size)
+        self.nodes = self._stated_nodes()
         self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
         self._with_more_nodes()
         size = int(numpy.prod([len(values) for values in self.levels]))
@@ -77,6 +78,14 @@ class Choices:
         self.runtime: Floats = values[0, known]
         self.energy: Floats = values[1, known]
         self.cost: Floats = values[2, known]
+
+    def _stated_nodes(self) -> int:
+        """How many there are where nothing is varied, 1 where the machine has no number of them."""
+        nodes = self.space.machine.parameter("nodes")
+        if nodes is None or nodes.sets not in self.space.case.set:
+            return 1
+        scope = self.space.prediction.scope
+        return round(nodes.factor * float(scope.values([scope.symbol(nodes.sets)], self.space.case.seed)[0]))
 
     def _levels(self, place: int, levels: int) -> Floats:
         """The values of a component, the one where nothing is varied among them unless values are listed."""
@@ -131,7 +140,8 @@ class Choices:
         """That of a row."""
         ranges = self.space.ranges
         values = {item.component: float(x) for item, x in zip(ranges, self.points[row], strict=True)}
-        nodes = round(values.pop("nodes", 1.0) * next((it.factor for it in ranges if it.component == "nodes"), 1.0))
+        varied = next((it for it in ranges if it.component == "nodes"), None)
+        nodes = self.nodes if varied is None else round(values.pop("nodes") * varied.factor)
         configuration = configuration_of({item.component: item for item in ranges}, values)
         energy = None if self.space.powerless is not None else float(self.energy[row])
         cost = float(self.cost[row]) if self.costs else None

@@ -31,7 +31,9 @@ class HardwareComponent(Record):
     `unit` is that of its values, empty for a number. `locations` are looked for in order; the first that the machine
     states is varied. `physical` are the least and the greatest value that hardware can have, with the `source` of both:
     ranges are cut there. `sold` is the greatest that can be bought, and as what: where nobody states a range, a value
-    is widened that far at most.
+    is widened that far at most. `turned` is how somebody changes it on a machine that is there; without it a component
+    is varied only where it is named. `down` says that it can be turned to less than what the machine states, and not to
+    more, where no range is declared.
     """
 
     name: str
@@ -42,6 +44,8 @@ class HardwareComponent(Record):
     source: str
     steps: Steps = "real"
     sold: tuple[float, str] | None = None
+    turned: str = ""
+    down: bool = False
 
 
 def _at(type_: str, *properties: str, level: int = 1) -> tuple[Location, ...]:
@@ -57,7 +61,7 @@ COMPONENTS: dict[str, HardwareComponent] = {
     for item in (
         HardwareComponent(
             "clock", "core clock", "Hz", _at("core", "clock"), CLOCKS, "a bus clock; above all processors sold",
-            sold=(6.2e9, "Core i9-14900KS, single core: Intel's product page")
+            turned="cpufreq, nvidia-smi -lgc", down=True
         ),
         HardwareComponent(
             "voltage", "core voltage", "V", (*_at("core", "voltage"), *_at("socket", "voltage")), (0.3, 2.0),
@@ -68,9 +72,10 @@ COMPONENTS: dict[str, HardwareComponent] = {
         ),
         HardwareComponent(
             "cores", "cores of a socket", "", _at("core", QUANTITY), (1, 1e5), "at least one; above all sockets sold",
-            "whole"),
+            "whole", turned="left idle by the batch system", down=True),
         HardwareComponent(
-            "smt", "hardware threads of a core", "", _at("core", "threads"), (1, 8), "one to SMT8 of POWER9", "whole"
+            "smt", "hardware threads of a core", "", _at("core", "threads"), (1, 8), "one to SMT8 of POWER9", "whole",
+            turned="the firmware", down=True
         ),
         HardwareComponent(
             "simd_width", "SIMD width", "", _at("core", "simd_width"), (1, 1024),
@@ -85,11 +90,12 @@ COMPONENTS: dict[str, HardwareComponent] = {
             "prefetch", "lines that a miss fetches", "", _at("cache", "prefetch", level=2), (1, 64),
             "the line alone; a page of 4 KiB in lines of 64 B", "doubling"),
         HardwareComponent(
-            "memory_bandwidth", "memory bandwidth", "B/s", _at("memory", "bandwidth"), RATES, "above all memories sold"
+            "memory_bandwidth", "memory bandwidth", "B/s", _at("memory", "bandwidth"), RATES, "above all memories sold",
+            turned="channels without modules", down=True
         ),
         HardwareComponent(
             "memory_clock", "memory clock", "Hz", _at("memory", "clock", "channel_bandwidth"), CLOCKS,
-            "as the core clock", sold=(4.9e9, "HBM3E with 9.8 GT/s: Samsung's product page")),
+            "as the core clock", turned="the firmware's speed of memory", down=True),
         HardwareComponent(
             "memory_latency", "memory latency", "s", _at("memory", "latency"), (1e-9, 1e-3),
             "a cache's; that of solid-state disks"),
@@ -97,12 +103,15 @@ COMPONENTS: dict[str, HardwareComponent] = {
             "memory_capacity", "memory capacity", "B", _at("memory", "capacity"), (2**20, 2**60), "1 MiB; 1 EiB",
             "doubling"),
         HardwareComponent(
-            "sockets", "sockets of a node", "", _at("socket", QUANTITY), (1, 1024), "at least one", "whole"
+            "sockets", "sockets of a node", "", _at("socket", QUANTITY), (1, 1024), "at least one", "whole",
+            turned="left idle by the batch system", down=True
         ),
-        HardwareComponent("nodes", "nodes", "", _at("node", QUANTITY), (1, MANY), "at least one", "whole"),
+        HardwareComponent(
+            "nodes", "nodes", "", _at("node", QUANTITY), (1, MANY), "at least one", "whole",
+            turned="the batch system", down=True),
         HardwareComponent(
             "network_bandwidth", "bandwidth of a network port", "B/s", _at("interconnect", "bandwidth"), RATES,
-            "above all networks sold"),
+            "above all networks sold", turned="another network"),
         HardwareComponent(
             "network_latency", "latency of the network", "s", _at("interconnect", "latency"), (1e-8, 1.0),
             "light through 3 m of cable; once around the earth, several times"),

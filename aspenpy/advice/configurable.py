@@ -30,7 +30,8 @@ FOLLOWING = ("bandwidth", "attained_bandwidth", "attained_store_bandwidth")  # w
 class ComponentParameter(Record):
     """The parameter, or property under its full name, of a machine model that a hardware component is. The component's
     value is `factor` times that of the parameter; `base` is the component's value as the machine has it. `low` and
-    `high` are the ends of the declared range, in the component's unit, None where none is declared."""
+    `high` are the ends of the declared range, in the component's unit, None where none is declared. What is `soldered`
+    on the package, as HBM is, has no modules to leave out and no other clock."""
 
     component: str
     sets: str
@@ -38,6 +39,7 @@ class ComponentParameter(Record):
     base: float
     low: float | None = None
     high: float | None = None
+    soldered: bool = False
 
 
 class Configurable(Record):
@@ -233,7 +235,9 @@ def _parameter(machine: Machine, socket: str | None, item: HardwareComponent) ->
             found = place.component.value(location.property)
         worth = None if found is None else value_of(found, machine.definitions)
         if found is not None and worth:
-            return _varied(machine, item, found, float(worth))
+            varied = _varied(machine, item, found, float(worth))
+            soldered = location.type == "memory" and _kind(place) == "hbm"
+            return None if varied is None else varied.replace(soldered=soldered)
     return None
 
 

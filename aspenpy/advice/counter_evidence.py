@@ -4,7 +4,8 @@ Section 4.3.2 of Umar's dissertation (Virginia Tech, 2018): counters that a regr
 significant; fuzzy c-means brings those together that behave alike over the runs, so that one may belong to several
 components. Its equation 4.1 is linear in amounts. Three things are this project's: a counter's part of the explained
 variance is its Shapley value (Lindeman, Merenda and Gold 1980; Lipovetsky and Conklin 2001), intervals are a
-bootstrap's, and a cluster has the name of the component for which most of its members are known (`advice.counters`).
+bootstrap's, and a cluster has the name of the component for which most of its members are known (`advice.counters`),
+to which what is known of a counter by itself goes before its cluster.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: Coun
     tried = candidates(_profiles(counters.values, target), MOST_CLUSTERS, options.fuzziness)
     clusters = best(tried) if tried else _each_alone(len(counters.names))
     names = _named(clusters, counters.known, options.fuzziness)
-    belongs = _belonging(clusters, names)
+    belongs = _belonging(clusters, names, counters.known)
     shares = {place: float(worth) for place, worth in zip(kept, here / here.sum(), strict=True)}
     listed = [
         CounterShare(name, counters.known[place], shares.get(place, 0.0), _memberships(belongs, place))
@@ -231,12 +232,23 @@ def _named(clusters: Clusters, known: Sequence[tuple[str, ...]], fuzziness: floa
     return names
 
 
-def _belonging(clusters: Clusters, names: Sequence[str]) -> dict[str, Floats]:
-    """How far each counter belongs to each component: clusters of one name together."""
+def _belonging(clusters: Clusters, names: Sequence[str], known: Sequence[tuple[str, ...]]) -> dict[str, Floats]:
+    """How far each counter belongs to each component: clusters of one name together. A counter that is known belongs to
+    none but the components that it is known for, to the first of them where no cluster has the name of one: bytes of
+    memory that rise with the cycles of the cores do not tell of the core clock."""
     found: dict[str, Floats] = {}
     for name, row in zip(names, clusters.memberships, strict=True):
         found[name] = found.get(name, numpy.zeros(len(row))) + row
-    return found
+    for place, components in enumerate(known):
+        if not components:
+            continue
+        mine = {name: float(row[place]) for name, row in found.items() if name in components} or {components[0]: 1.0}
+        total = sum(mine.values())
+        for row in found.values():
+            row[place] = 0.0
+        for name, part in mine.items():
+            found.setdefault(name, numpy.zeros(len(known)))[place] = part / total if total else 1 / len(mine)
+    return {name: row for name, row in found.items() if row.any()}
 
 
 def _memberships(belongs: Mapping[str, Floats], place: int) -> dict[str, float]:

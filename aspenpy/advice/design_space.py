@@ -14,7 +14,7 @@ from aspenpy.advice.alternatives import is_alternative, variants
 from aspenpy.advice.configurable import Configurable, configurable
 from aspenpy.advice.configuration import OBJECTIVES, ComponentRange, NearOptimal, Objective, Outcome, configuration_of
 from aspenpy.advice.problem import on_all_places, problem_of
-from aspenpy.advice.ranges import ranges_of
+from aspenpy.advice.ranges import EVERY, ranges_of
 from aspenpy.advice.search import Grid, best_on_grid
 from aspenpy.advice.significance import LeftOut
 from aspenpy.advice.system import SystemRange
@@ -57,7 +57,7 @@ class DesignSpace(Result):
     ) -> None:
         self.stated, self.problem = case, problem_of(case, size)
         self.machine: Configurable = configurable(case.required_machine, case.socket)
-        self.levels, self.options = levels, options
+        self.levels, self.options, self.wanted = levels, options, tuple(wanted)
         parts = variants(case.required_machine, case.socket, [text for text in wanted if is_alternative(text)])
         cases = [
             on_all_places(case.changed(machine=configurable(each, case.socket).machine), self.problem)
@@ -66,7 +66,7 @@ class DesignSpace(Result):
         predictions = [predict(each) for each in cases]
         self.case, self.prediction = cases[parts.base], predictions[parts.base]
         numbers = [text for text in wanted if not is_alternative(text)]
-        found = ranges_of(self.machine, numbers, system) if numbers or not wanted else ()
+        found = ranges_of(self.machine, tuple(numbers), system) if numbers or not wanted else ()
         _require_apart(parts.ranges, found)
         settled = (self._settled(item) for item in found if set_too or self._varies(item, wanted))
         self.ranges = (*parts.ranges, *settled)
@@ -79,7 +79,7 @@ class DesignSpace(Result):
         """Whether its parameter is free. Raises AspenError where one that was asked for is not."""
         if item.sets not in self.case.set:
             return True
-        if wanted:
+        if wanted and tuple(wanted) != EVERY:
             message = f"`{item.component}` is varied, and `{item.sets}` is set to a value"
             fail("bad-variable", message, hint="leave one of the two")
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import ceil, log
 from typing import NoReturn
 
 from aspenpy.advice.configurable import configurable
@@ -92,6 +92,21 @@ def one_node(machine: Machine, socket: str | None) -> dict[str, Setting]:
             except AspenError:
                 return {}
     return {nodes.sets: 1}
+
+
+def fewest_nodes(case: Case) -> dict[str, Setting]:
+    """The setting of one node, or of as many as the ranks need where their number is set."""
+    machine = case.required_machine
+    one = one_node(machine, case.socket)
+    name = next((name for name in RANKS if name in case.application.parameters and name in case.set), None)
+    if name is None or not one or machine.first_core(case.socket) is None:
+        return one
+    _, places = _places(case)
+    alone = {graph.symbol(sets, OWNER): graph.ONE for sets in one}
+    held = int(value_of(places, {**machine.definitions, **alone}))
+    scope = Prediction(case).scope
+    ranks = float(scope.values([scope.symbol(name)], case.seed)[0])
+    return dict.fromkeys(one, max(1, ceil(ranks / held)))
 
 
 def _holders(case: Case) -> int:

@@ -29,16 +29,21 @@ from aspenpy.studies.explore.variable import Kind, Variable
 
 VOLT = "V"  # a unit that the language does not have
 WIDER = 2.0
-"""Where nobody states a range, it goes from the machine's value over this to the machine's value times this."""
+"""Where nobody states a range, it goes from the machine's value over this to the machine's value times this; to the
+machine's value alone of what can only be turned down."""
+
+EVERY = ("all",)  # in place of components: all that the machine states, whether somebody can turn them or not
 
 
 def ranges_of(
     machine: Configurable, wanted: Sequence[str] = (), system: Iterable[SystemRange] = ()
 ) -> tuple[ComponentRange, ...]:
-    """Of the `wanted` components, each a name or `NAME=LOW..HIGH` or `NAME=1,2,4`; of none, of all that the machine
-    states. The user's own range goes before the system's, that before the one that the machine declares, and that
-    before the widened value of the machine. Raises AspenError for a range that is empty or unphysical."""
-    axes = {axis.name: axis for axis in (parsed(text, "<--vary>") for text in wanted)}
+    """Of the `wanted` components, each a name or `NAME=LOW..HIGH` or `NAME=1,2,4`; of none, of those that somebody can
+    turn; of `EVERY`, of all that the machine states. The user's own range goes before the system's, that before the one
+    that the machine declares, and that before the widened value of the machine. Raises AspenError for a range that is
+    empty or unphysical."""
+    named = () if tuple(wanted) == EVERY else wanted
+    axes = {axis.name: axis for axis in (parsed(text, "<--vary>") for text in named)}
     for axis in axes.values():
         message = f"there is no hardware component `{axis.name}`"
         require_known(axis.name, COMPONENTS, "unknown-component", message, axis.name_span or axis.span)
@@ -46,9 +51,17 @@ def ranges_of(
             hint = "it states " + ", ".join(item.component for item in machine.parameters)
             fail("no-such-component", f"`{machine.machine.name}` states no `{axis.name}`", axis.span, hint=hint)
     told = {item.component: item for item in system}
-    chosen = [item for item in machine.parameters if not axes or item.component in axes]
+    chosen = [item for item in machine.parameters if item.component in axes]
+    if not axes:
+        chosen = [item for item in machine.parameters if wanted or item.component in told or is_turned(item)]
     found = (_range(item, axes.get(item.component), told.get(item.component)) for item in chosen)
     return tuple(item for item in found if item is not None)
+
+
+def is_turned(parameter: ComponentParameter) -> bool:
+    """Whether somebody can change it on a machine that is there, or buy another part that the machine's range says."""
+    component = COMPONENTS[parameter.component]
+    return bool(component.turned) and not parameter.soldered and (component.down or parameter.low is not None)
 
 
 def _range(parameter: ComponentParameter, axis: Axis | None, told: SystemRange | None) -> ComponentRange | None:
@@ -71,7 +84,12 @@ def _range(parameter: ComponentParameter, axis: Axis | None, told: SystemRange |
 
 
 def _widened(component: HardwareComponent, parameter: ComponentParameter) -> ComponentRange | None:
-    """Half to twice what the machine states, as far as it is sold; above what the machine states, extrapolated."""
+    """Half to twice what the machine states, as far as it is sold; above what the machine states, extrapolated. What
+    can be turned down goes no further than what the machine states: no part beyond it is known to fit."""
+    if component.down:
+        stated = readable(parameter.base, component.unit)
+        origin = f"half of the machine's {stated}, to that: {component.turned}; assumed"
+        return _cut(component, parameter, (parameter.base / WIDER, parameter.base), "vendor", origin)
     origin = f"half to twice the machine's {readable(parameter.base, component.unit)}"
     low, high = parameter.base / WIDER, parameter.base * WIDER
     if component.sold is not None and high > max(component.sold[0], parameter.base):

@@ -8,7 +8,7 @@ from aspenpy.advice.advice import Advice
 from aspenpy.language.diagnostics import Diagnostic, distinct
 from aspenpy.report import classification, decision, design_space, scalability, significance, throttled, uncertain
 from aspenpy.tables.data import as_json
-from aspenpy.tables.table import CSV, Part, Report, Table, Title
+from aspenpy.tables.table import CSV, Paragraph, Part, Report, Table, Title
 
 
 def _shown(part: Part) -> Part:
@@ -27,7 +27,7 @@ def report(advice: Advice) -> Report:
         "throttle": throttled.report(advice.throttled),
         "uncertainty": uncertain.report(advice.uncertain),
     }
-    parts: list[Part] = []
+    parts: list[Part] = [Paragraph(note) for note in design_space.assumed_ranges(advice.space)]
     data: dict[str, Any] = {}
     said: list[Diagnostic] = []
     for name, step in found.items():

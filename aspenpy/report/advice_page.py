@@ -9,7 +9,7 @@ from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import NearOptimal
 from aspenpy.advice.scalability import Scalability
 from aspenpy.language.dimensions import readable
-from aspenpy.report import decision, throttled
+from aspenpy.report import decision, design_space, throttled
 from aspenpy.report.advice_counters import significance_blocks
 from aspenpy.report.advice_formulas import appendix, explained
 from aspenpy.report.advice_limits import decided_blocks, throttled_blocks
@@ -71,6 +71,7 @@ def _in_short(advice: Advice) -> list[Block]:
     strong = [item for item in advice.scalings if item.mode == "strong"]
     if strong:
         items.append(_worthwhile(strong[0]))
+    items += [(note,) for note in design_space.assumed_ranges(advice.space)]
     return [Section("In short", "short"), Points(tuple(items))]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Outcome
 from aspenpy.advice.design_space import DesignSpace
+from aspenpy.advice.ranges import is_turned
 from aspenpy.cost.caches.names import PATTERN_NAMES, WITH_ARGUMENTS
 from aspenpy.language.dimensions import readable
 from aspenpy.models.application.flow import Trait
@@ -54,8 +55,8 @@ def _leader(effects: Effects) -> str:
 
 
 def parts(space: DesignSpace) -> tuple[Part, ...]:
-    found: list[Part] = [_ranges(space.ranges), _singles(space), *(_pairs(effects) for effects in _all(space))]
-    found += [near_optimal(space), *_data(space)]
+    found: list[Part] = [*map(Paragraph, assumed_ranges(space)), _ranges(space.ranges), _singles(space)]
+    found += [*map(_pairs, _all(space)), near_optimal(space), *_data(space)]
     notes = [
         "Sensitivity: from the least to the most, in parts of the value where nothing is varied (Umar 2018, section "
         "4.4.2); beyond one: what a pair moves more than the stronger of the two alone."
@@ -72,9 +73,35 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
     if space.left_out:
         notes.append(f"Not significant, so not varied (all: --vary all): {_left_out(space)}.")
     notes += [*cap_note(space), *_without_patterns(space), *_extrapolated(space)]
+    if not space.wanted or space.left_out:
+        notes += _not_turned(space)
     if space.machine.absent:
         notes.append(f"Not stated by the machine, so not varied: {', '.join(space.machine.absent)}.")
     return (*found, *map(Paragraph, notes))
+
+
+UNCORE = "uncore_clock"
+
+
+def assumed_ranges(space: DesignSpace) -> list[str]:
+    """Those that nobody states, in a sentence."""
+    told = [
+        f"{item.component} {_end(item, 'low')} to {_end(item, 'high')}"
+        for item in space.ranges
+        if item.source == "vendor" and not item.variable.case
+    ]
+    return [f"Assumed ranges, which --vary NAME=LOW..HIGH replaces: {', '.join(told)}."] if told else []
+
+
+def _not_turned(space: DesignSpace) -> list[str]:
+    """Components that nobody turns on a machine that is there, where they are not varied."""
+    varied = {item.component for item in space.ranges} | {item.component for item in space.left_out}
+    fixed = [it.component for it in space.machine.parameters if not is_turned(it) and it.component not in varied]
+    bought = [name for name in fixed if name != UNCORE]
+    notes = [f"Part of what was bought, so varied only where named: {', '.join(bought)}."] if bought else []
+    if UNCORE in fixed:
+        notes.append(f"{UNCORE}: varied only where named, since the models know what it draws, not what it speeds up.")
+    return notes
 
 
 def _left_out(space: DesignSpace) -> str:

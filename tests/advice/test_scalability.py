@@ -139,7 +139,7 @@ def test_what_comd_would_need_for_its_memory_to_matter() -> None:
         )
         space = DesignSpace(
             Case(application, machine, set={"haswell_nodes": 1}),
-            ["clock", "cores=1..8", "memory_clock", "memory_bandwidth"],
+            ["clock", "cores=1..8", "memory_clock=0.53325GHz..2.133GHz", "memory_bandwidth"],
         )
         assert space.energy_effects is not None
         found = {effect.parameters[0]: effect.sensitivity for effect in space.energy_effects.singles}

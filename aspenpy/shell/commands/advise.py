@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from aspenpy.advice.advise import (
-    EVERY,
     AdviceOptions,
     advise,
     best_of,
@@ -17,6 +16,7 @@ from aspenpy.advice.advise import (
 from aspenpy.advice.alternatives import KINDS
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.decide import AS_IT_IS
+from aspenpy.advice.ranges import EVERY
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
 from aspenpy.advice.system import system_ranges
 from aspenpy.answers.case import Case
