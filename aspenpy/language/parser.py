@@ -13,6 +13,7 @@ from aspenpy.language.files import Reader
 from aspenpy.language.garbage import collection_paused
 from aspenpy.language.nodes import Application, Condition, Expression, Machine
 from aspenpy.language.source import Source, Span
+from aspenpy.language.statements import own_last
 from aspenpy.language.tables import COLLECT, PASS_ON, Rule, tables
 from aspenpy.language.tokens import TokenStream
 
@@ -23,11 +24,16 @@ if TYPE_CHECKING:
 def parse_file(
     source: Source, reader: Reader | None = None, warnings: list[Diagnostic] | None = None
 ) -> Application | Machine:
-    """The application or machine model a source holds; `reader` finds the files it includes.
+    """The application or machine model a source holds; `reader` finds the files it includes. What it defines itself
+    holds against what it includes from the library, before or behind the include.
 
     Raises AspenError with the first mistake found. Older spellings are accepted and told to `warnings`.
     """
-    return cast("Application | Machine", _parse(source, "file", reader, warnings))
+    node = cast("Application | Machine", _parse(source, "file", reader, warnings))
+    if source.in_library is not None or all(file.in_library is None for _, file in source.included):
+        return node
+    fields = [field for field in ("declarations", "components", "kernels") if hasattr(node, field)]
+    return node.replace(**{field: own_last(getattr(node, field)) for field in fields})
 
 
 def parse_expression(text: str, name: str = "<expression>") -> Expression:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from typing import Any, TypeVar
 
 from aspenpy.language import nodes
@@ -15,6 +16,18 @@ Declared = TypeVar("Declared", nodes.Parameter, nodes.Enum, nodes.Data, nodes.Im
 def named(kind: type[Declared], declarations: Iterable[Record]) -> dict[str, Declared]:
     """The declarations of one kind by name; of two with one name the later holds."""
     return {item.name: item for item in declarations if isinstance(item, kind)}
+
+
+def is_of_library(span: Span | None) -> bool:
+    """Whether that is written in a file of the library."""
+    return span is not None and span.resolve().source.in_library is not None
+
+
+def own_last(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Definitions of which the later of two holds, in an order in which it is the one outside of the library."""
+    theirs = {(type(item), item.name) for item in items if is_of_library(item.span)}
+    last = [(type(item), item.name) in theirs and not is_of_library(item.span) for item in items]
+    return (*(item for item, is_last in zip(items, last, strict=True) if not is_last), *compress(items, last))
 
 
 def nodes_in(tree: Any) -> Iterator[Record]:

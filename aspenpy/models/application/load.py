@@ -9,7 +9,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, 
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
-from aspenpy.language.statements import named
+from aspenpy.language.statements import is_of_library, named
 from aspenpy.models.application.dimensions import contradictions
 from aspenpy.models.application.mixtures import check_mixtures
 from aspenpy.models.application.model import Application
@@ -129,7 +129,9 @@ def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
     for node in declarations:
         key = (type(node).__name__, node.name)
         if key in seen and not _same_place(seen[key].span, node.span):
-            message = f"`{node.name}` is defined twice; this later definition holds"
+            outside = is_of_library(seen[key].span) and not is_of_library(node.span)
+            which = "definition, outside of the library," if outside else "later definition"
+            message = f"`{node.name}` is defined twice; this {which} holds"
             first = Related(seen[key].name_span or seen[key].span, "first defined here")
             place = node.name_span or node.span
             warnings.append(warning("redefined", message, place, related=(first,)))
