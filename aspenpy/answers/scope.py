@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NoReturn
 
 from aspenpy.allowance import OPERATIONS, allowance
+from aspenpy.answers.whole_numbers import counts, is_fraction
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, with_both, with_value
 from aspenpy.expr import graph
@@ -165,10 +167,26 @@ class Scope:
 
     def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
         expr = self._expression(name, setting)
+        if expr.kind == "number" and is_fraction(expr.payload):
+            self.refuse_fraction(name, expr.payload)
         model, node = self._declaration(symbol)
         if isinstance(model, Application) and isinstance(node, nodes.Parameter):
             return model.member_check(node, expr)
         return expr
+
+    def is_count(self, name: str) -> bool:
+        """Whether a parameter has so many of something, which are whole."""
+        return self.symbol(name) in self._counts
+
+    @cached_property
+    def _counts(self) -> dict[Expr, Span | None]:
+        return counts(self.application, self.entry, self.machine)
+
+    def refuse_fraction(self, name: str, value: Any) -> None:
+        """Raises AspenError where a parameter that counts something would have a value that is not whole."""
+        if is_fraction(value) and self.is_count(name):
+            message = f"`{name}` counts what stands here, and cannot be {float(value):g}: it is a whole number"
+            fail("not-whole", message, self._counts[self.symbol(name)], hint=f"such as {name}={max(1, round(value))}")
 
     def _declaration(
         self, symbol: Expr

@@ -119,13 +119,13 @@ def axes_in(span: Span) -> list[Span]:
     return parts
 
 
-def interval(text: str, option: str, example: str) -> tuple[str, Span, Span, bool]:
-    """NAME, LOW and HIGH of an option that takes NAME=LOW..HIGH, and whether :whole stands behind it. Raises
-    AspenError."""
+def interval(text: str, option: str, example: str) -> tuple[str, Span, Span, bool | None]:
+    """NAME, LOW and HIGH of an option that takes NAME=LOW..HIGH, and whether :whole or :real stands behind it; None for
+    neither. Raises AspenError."""
     axis = parsed(text, f"<{option}>")
-    if axis.low is None or axis.high is None or axis.spacing or axis.count or axis.whole is False:
+    if axis.low is None or axis.high is None or axis.spacing or axis.count:
         fail("bad-axis", f"{option}: expected NAME=LOW..HIGH, such as {example}, not `{text}`", axis.span)
-    return axis.name, axis.low, axis.high, bool(axis.whole)
+    return axis.name, axis.low, axis.high, axis.whole
 
 
 def ends(text: str, option: str) -> tuple[Span, Span | None]:

@@ -53,7 +53,7 @@ def test_times_side_by_side() -> None:
 
 def test_a_crossover_is_the_root() -> None:
     """n^2/10 = 3 + n^2/1000 at n = sqrt(3000/99)."""
-    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000)
+    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000, whole=False)
     (crossover,) = sweep.crossovers
     assert (crossover.first, crossover.second) == ("M0", "M1")
     assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-12)
@@ -203,7 +203,7 @@ def test_a_jump_over_real_numbers_has_a_time_on_either_side() -> None:
 def test_what_is_not_proven_in_time_is_bracketed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The roots of the tests above are found without a proof, and the answer says so."""
     monkeypatch.setattr(comparison, "PROOF_SECONDS", -1.0)
-    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000)
+    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000, whole=False)
     (crossover,) = sweep.crossovers
     assert (crossover.first, crossover.second) == ("M0", "M1")
     assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-9)
@@ -221,7 +221,7 @@ def test_a_search_ends_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     hours = count(0, 3600)
     monkeypatch.setattr(race, "monotonic", lambda: next(hours))
     told: list[float] = []
-    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000, progress=told.append)
+    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000, whole=False, progress=told.append)
     (crossover,) = sweep.crossovers
     assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-9)
     (left,) = sweep.unproven

@@ -83,10 +83,10 @@ def test_points_in_equal_ratios_are_drawn_so(points: list[int], scale: str) -> N
 
 
 def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> None:
-    found = run(*ON, "--over", "n=1..9:100", "--memory-limit", "500B")
+    found = run(*ON, "--over", "n=1..9:real:100", "--memory-limit", "500B")
     assert found.status == 0
     assert "median" in found.out
-    assert run(*ON, "--over", "n=1..9:100", "--memory-limit", "500B", "--picture", "p.svg").err.startswith(
+    assert run(*ON, "--over", "n=1..9:real:100", "--memory-limit", "500B", "--picture", "p.svg").err.startswith(
         "aspenpy: too many"
     )
 

@@ -525,7 +525,7 @@ def test_what_is_not_ours_stays_in_the_folder(tmp_path):
 @pytest.mark.parametrize("resume", [True, False])
 def test_one_process_at_a_time(tmp_path, spawn, models: Path, resume: bool):
     """Another process holds the sweep; it is told, and what is kept stays. When that one has gone, it is taken up."""
-    over = "n=1..9:lin:100"
+    over = "n=1..9:real:100"
     command = ("sweep", "axpy.aspen", "--machine", "cluster.aspen", "--over", over, "-o", "r.csv")
     waits = (
         "import sys, aspenpy.studies.sweeps.store as store\n"

@@ -8,7 +8,7 @@ from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.dimensions import UNITS
 from aspenpy.report.sweep import draw, summed_up
 from aspenpy.shell.entry import case_of_arguments, machine_named
-from aspenpy.shell.failure import CommandError
+from aspenpy.shell.failure import FAILURE, CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
 from aspenpy.shell.options import (
     METRIC,
@@ -23,7 +23,7 @@ from aspenpy.shell.options import (
     machines,
     require_machine,
 )
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import answer, complain
 from aspenpy.shell.progress import progress
 from aspenpy.shell.study_options import FAIL_FAST, OVER
 from aspenpy.studies.sweeps.cluster import connected
@@ -97,7 +97,11 @@ def run(arguments: Arguments) -> int:
     result, summary = _swept(
         Run(study, arguments.backend, arguments.jobs, client=client, memory=memory), memory, arguments
     )
-    return answer(summed_up(study, summary), arguments, lambda: draw(_kept(result)))
+    status = answer(summed_up(study, summary), arguments, lambda: draw(_kept(result)))
+    if sum(summary.bad.values()) < summary.points:
+        return status
+    complain("none of the points has a value")
+    return FAILURE
 
 
 def _kept(result: SweepResult | None) -> SweepResult:

@@ -158,7 +158,7 @@ def compare(session: Conversation, rest: Span) -> Answer:
     if where is None:
         return Answer(comparison.report().page)
     wanted = interval(where, state)
-    sweep = comparison.over(wanted.name, wanted.low, wanted.high, whole=wanted.whole)
+    sweep = comparison.over(wanted.name, wanted.low, wanted.high, whole=wanted.whole or None)
     return Answer(comparison.report(sweep=sweep).page)
 
 

@@ -54,6 +54,7 @@ def axis_of(parameter: Parameter, scope: Scope, given: Sequence[str], whole: boo
         fail("not-a-number", f"`{parameter.name}` is an array, and a number is fitted", place)
     if not low < high:
         fail("empty-range", f"the range of `{parameter.name}` is empty: {shown(low)} .. {shown(high)}", place)
+    whole = whole or scope.is_count(parameter.name)
     if whole:
         low, high = math.ceil(low), math.floor(high)
         if low > high:

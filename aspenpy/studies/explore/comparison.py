@@ -21,6 +21,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.record import Record
 from aspenpy.studies.explore.race import MET, TIE, Deadline, Race, Seen
+from aspenpy.studies.explore.variable import takes_whole
 from aspenpy.tables.result import Result
 
 
@@ -117,10 +118,13 @@ class Comparison(Result):
         return min(self.times, key=self.times.__getitem__)
 
     def over(
-        self, parameter: str, low: Real, high: Real, *, whole: bool = False, progress: Seen | None = None
+        self, parameter: str, low: Real, high: Real, *, whole: bool | None = None, progress: Seen | None = None
     ) -> Sweep:
-        """All crossovers of any two contenders in the interval, and who is the fastest where. `progress` is told which
-        part of the proof is done, 0 to 1."""
+        """All crossovers of any two contenders in the interval, and who is the fastest where; at `whole` numbers alone
+        if nothing else is said of a parameter whose range declares such. `progress` is told which part of the proof is
+        done, 0 to 1."""
+        if whole is None:
+            whole = takes_whole(parameter, self.contenders[0].prediction)
         if whole:
             low, high = math.ceil(low), math.floor(high)
         if low >= high:

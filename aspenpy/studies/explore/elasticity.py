@@ -166,12 +166,18 @@ class _Asked:
 
     def _secant(self, why: str) -> Elasticity:
         here, start, end = None, None, None
-        for start, end in self._intervals():
-            values = self._values(self.formula, numpy.array([start, end]), missing=True)
+        failed: list[float] = []
+        intervals = self._intervals()
+        for start, end in intervals:
+            places = numpy.array([start, end])
+            values = self._values(self.formula, places, missing=True)
             here = _between(start, end, values[0], values[1])
+            failed += places[numpy.isnan(values)].tolist()
             if here is not None:
                 break
         over = self._range(_doublings)
+        if here is None and failed and over.reason is None:
+            over = over._replace(undefined=len(failed) / (2 * len(intervals)), reason=self._reason(failed[0]))
         return Elasticity(self.name, self.unit, here, start, end, why, *over, None)
 
     def _intervals(self) -> list[tuple[float, float]]:

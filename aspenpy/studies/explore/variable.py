@@ -242,6 +242,15 @@ def _typed(name: str, low: float, high: float, prediction: Prediction) -> Variab
     return Variable(name, "whole" if whole else "real", low, high, base, unit=unit, countable=countable)
 
 
+def takes_whole(name: str, prediction: Prediction) -> bool:
+    """Whether a parameter counts something, or has a whole number for a value and for both ends of its range, without a
+    unit."""
+    if prediction.scope.is_count(name):
+        return True
+    ranged = declared(name, prediction)
+    return ranged is not None and ranged.kind != "choice" and ranged.countable and not ranged.unit
+
+
 def is_countable(name: str, prediction: Prediction) -> bool:
     """Whether the value of a parameter is a whole number, without a unit or of bytes."""
     return _counts(_base(name, prediction), parameter_dimension(name, prediction))

@@ -11,8 +11,10 @@ import numpy
 
 from aspenpy.allowance import MEMORY
 from aspenpy.answers.case import Case, asked
+from aspenpy.answers.models import Run
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
+from aspenpy.answers.whole_numbers import is_fraction
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.axis import CATEGORIES, Axis, number
 from aspenpy.language.diagnostics import AspenError, fail
@@ -159,10 +161,7 @@ def _sample(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) ->
 
 def _grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> list[Dimension]:
     """The directions of the grid: an axis each, those of a group as one."""
-    columns = {
-        name: values(axis, probe.worth(name), probe.declared) if isinstance(axis, Axis) else axis
-        for name, axis in axes.items()
-    }
+    columns = {name: _column(name, axis, probe) for name, axis in axes.items()}
     group_of: dict[str, Sequence[str]] = {}
     for group in layout.zip:
         for name in group:
@@ -176,6 +175,23 @@ def _grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> l
                 fail("uneven-axes", message, hint="axes that go side by side have the same number of values")
     groups = dict.fromkeys(tuple(group_of.get(name, (name,))) for name in columns)
     return [Dimension("-".join(group), {name: columns[name] for name in group}) for group in groups]
+
+
+def _column(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
+    """The values of an axis; those of something that is counted are whole ones, unless a range says `:real`."""
+    scope = Run(probe.case).scope
+    if isinstance(axis, Axis):
+        if axis.whole is None and not axis.items and scope.is_count(name):
+            axis = axis.replace(whole=True)
+        column = values(axis, probe.worth(name), probe.declared)
+        if axis.whole is False:
+            return column
+    else:
+        column = axis
+    known = column[numpy.isfinite(column)]
+    for value in known[is_fraction(known)][:1]:
+        scope.refuse_fraction(name, float(value))
+    return column
 
 
 # -- values in the language ------------------------------------------------------------------------
