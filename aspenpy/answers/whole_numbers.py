@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from aspenpy.expr.graph import Expr, of_kind
 from aspenpy.language.source import Span
@@ -46,4 +46,4 @@ def _components(machine: Machine) -> Iterator[tuple[Expr, Span | None]]:
 
 def is_fraction(value: Any) -> bool:
     """Whether it is a number that is not whole."""
-    return value % 1 != 0
+    return cast(bool, value % 1 != 0)

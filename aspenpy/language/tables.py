@@ -74,7 +74,7 @@ def made_tables(grammar: str) -> Tables:
     parser = Lark(
         grammar, parser="lalr", lexer="basic", start=list(START_SYMBOLS), keep_all_tokens=True, maybe_placeholders=True
     )
-    table = parser.parser.parser._parse_table  # where lark keeps it
+    table = parser.parser.parser._parse_table  # private: `pyproject.toml` holds lark below its next major version
     number = {rule: place for place, rule in enumerate(parser.rules)}
     actions = [
         {symbol: argument if kind.name == "Shift" else ~number[argument] for symbol, (kind, argument) in row.items()}
