@@ -205,9 +205,11 @@ def test_every_model_means_the_same_laid_out() -> None:
         except AspenError:
             continue
         result = format_text(source, reader)
+        if result == source.text:  # then all that follows compares the same text with itself
+            unchanged += 1
+            continue
         assert spelled(result) == spelled(source.text)
         again = Source(result, source.name, source.path)
         assert parse_file(again, reader) == tree
         assert format_text(again, reader) == result
-        unchanged += result == source.text
     assert unchanged > 10
