@@ -22,8 +22,11 @@ from typing import NamedTuple
 
 from aspenpy.shell.main import COMMANDS, main
 
-QUOTED = re.compile(r"'[^']*'")
+QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
 FOR_THE_SHELL = re.compile(r"""[|&;<>()$`*?\[\]#~{}!"'\\\n]""")
+
+ERRORS = re.compile(r" 2> ?(/dev/null|&1)$")
+"""Where messages go, at the end of a command."""
 
 FED = re.compile(r"(?P<feed>(?:echo|printf) (?:'[^']*'|\w+)) \| (?P<command>aspenpy .*)")
 
@@ -31,6 +34,12 @@ HEAVY = ("numpy", "sympy", "networkx", "rich.console", "matplotlib.figure", "mat
 
 HEAVY_OF = {
     "compare": ("scipy.optimize",),
+    "empirical": (
+        "scipy.stats",
+        "scipy.special",
+        "statsmodels.regression.linear_model",
+        "statsmodels.stats.diagnostic",
+    ),
     "fit": ("scipy.optimize", "scipy.stats"),
     "optimise": ("scipy.optimize", "pymoo.algorithms.moo.nsga2", "pymoo.optimize"),
     "sensitivity": ("SALib.analyze.sobol", "SALib.sample.sobol", "SALib.analyze.morris", "SALib.sample.morris"),
@@ -40,20 +49,24 @@ HEAVY_OF = {
 
 
 class Command(NamedTuple):
-    """The arguments of `aspenpy`, what its output is piped through, and what prints its input."""
+    """The arguments of `aspenpy`, what its output is piped through, what prints its input, and where its messages go:
+    beside the output (if nothing is said), to `/dev/null`, or through the pipe (`&1`)."""
 
     arguments: list[str]
     filter: str = ""
     feed: str = ""
+    errors: str = ""
 
 
 def plain_command(line: str) -> Command | None:
     """A command line that begins with `aspenpy` and words; None where it takes a shell to read that."""
     fed = FED.fullmatch(line)
     command, _, behind = (fed["command"] if fed else line.replace("\\\n", " ")).partition(" | ")
+    errors = ERRORS.search(command)
+    command = command[: errors.start()] if errors else command
     if not command.startswith("aspenpy ") or FOR_THE_SHELL.search(QUOTED.sub("", command)):
         return None
-    return Command(shlex.split(command)[1:], behind, fed["feed"] if fed else "")
+    return Command(shlex.split(command)[1:], behind, fed["feed"] if fed else "", errors[1] if errors else "")
 
 
 def load_modules(
@@ -77,11 +90,14 @@ def printed_by(command: Command, folder: Path, environment: Mapping[str, str]) -
             options = {"stdin": subprocess.PIPE, "stdout": output, "stderr": output, "cwd": folder}
             piped = ends.enter_context(subprocess.Popen(["bash", "-c", command.filter], **options))
             target = piped.stdin.fileno()
+        messages = output.fileno()
+        if command.errors:
+            messages = target if command.errors == "&1" else ends.enter_context(open(os.devnull, "w")).fileno()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's threads wait for work; no lock is held
             process = os.fork()
         if process == 0:
-            _run(command.arguments, folder, environment, source.fileno(), target, output.fileno())
+            _run(command.arguments, folder, environment, source.fileno(), target, messages)
         ends.close()
         _, status = os.waitpid(process, 0)
         assert os.waitstatus_to_exitcode(status) in (0, 1, 2), (

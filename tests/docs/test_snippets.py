@@ -126,6 +126,8 @@ def test_stale_output_is_seen(tmp_path: Path) -> None:
         "aspenpy lst",
         "aspenpy show comd | head -3 | tail -1",
         "printf 'param  n=4*kilo\\n' | aspenpy fmt - | head -1",
+        'aspenpy eval comd --machine simple --set "simple_clock=0" 2> /dev/null',
+        "aspenpy eval comd --machine simple --set simple_clock=0 2>&1 | grep -c .",
     ],
 )
 def test_a_forked_command_prints_what_a_started_one_prints(
