@@ -41,7 +41,8 @@ class Step(Record):
     `crowded` is how many instances share the fullest component where they are not spread evenly, `saturation` the
     part of a memory's attained bandwidth that so few cores draw; `launch` the seconds before each execution of the
     block, for the socket `launched_on`; `time` is what the whole run spends on the requirement, `share` its part of
-    the runtime (other requirements of the block may hide it, so shares need not add up to 1).
+    the runtime (other requirements of the block may hide it, so shares need not add up to 1). `beside` are other
+    kinds of cores that work on it.
     """
 
     kernel: str
@@ -70,6 +71,7 @@ class Step(Record):
     bounds: bool
     span: Span | None
     machine_span: Span | None
+    beside: tuple[str, ...] = ()
 
 
 class Explanation(Record, Result):
@@ -182,4 +184,5 @@ def _step(
         (kernel.name, cost.server) in waits,
         requirement.span,
         offer.resource.span if offer else None,
+        tuple(other.where for other in cost.beside),
     )

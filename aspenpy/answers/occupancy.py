@@ -63,7 +63,7 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
     occupies, and where its instances take turns on cores that would rather have one each. One rank on a processor is a
     question like any other."""
     tree = prediction.tree
-    core = tree.residence.where.core
+    core = tree.residence.where.drawing
     computing = {block: width for block, width in widths.items() if _computes(tree.blocks[block])}
     if core is None or not computing:
         return []

@@ -106,7 +106,9 @@ def together(found: Iterable[Peak], resource: str, precision: str | None = None)
 
 def _offers(machine: Machine, socket: str | None, everywhere: bool) -> Iterable[Offer]:
     if not everywhere:
-        return target(machine, socket).offers.values()
+        where = target(machine, socket)
+        beside = (Offer(resource, place) for place in where.others for resource in place.component.resources.values())
+        return *where.offers.values(), *beside
     return (
         Offer(resource, place) for place in machine.places(socket) for resource in place.component.resources.values()
     )

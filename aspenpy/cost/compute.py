@@ -11,6 +11,7 @@ from aspenpy.cost.caches.names import CACHE_TRAITS, SHARED
 from aspenpy.cost.coherence import coherence_costs
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
+from aspenpy.cost.kinds_of_cores import all_cores, helping, on_all_kinds
 from aspenpy.cost.memory import Hierarchy, level_costs, translation_costs, waiting_for_memory
 from aspenpy.cost.operations import priced_without, read_operation, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
@@ -48,7 +49,7 @@ class Target(Record):
     sockets, who serves each resource there, and which resources conflict. `placed` are the data structures of which a
     kernel says where they lie, and who serves their resources there. `core` is the first kind of core, `line` the bytes
     of a line of the last cache before the memory, `launch` what a block costs on the socket before it begins, `binding`
-    what a rank occupies, and `paths` what joins ranks."""
+    what a rank occupies, `paths` what joins ranks, and `others` are further kinds of cores in the socket."""
 
     machine: Machine
     socket: str | None
@@ -60,6 +61,7 @@ class Target(Record):
     launch: Launch | None = None
     binding: Binding | None = None
     paths: Paths | None = None
+    others: tuple[Place, ...] = ()
 
     @property
     def nodes(self) -> Expr:
@@ -81,7 +83,12 @@ class Target(Record):
         spread = graph.ONE if cores is graph.ONE else graph.div(parts, turns)
         ranks = block.parallelism
         placed = self.binding.placed(ranks, ranks, self.machine, block.span)
-        return Instances(ranks, spread, self.binding, cores, placed)
+        return Instances(ranks, spread, self.binding, cores, placed, parts)
+
+    @property
+    def drawing(self) -> Place | None:
+        """The cores that draw on memory: the first kind, counted with all others."""
+        return all_cores(self.core, self.others)
 
     def serving(self, requirement: flow.Requirement) -> Offer | None:
         """Who serves a requirement: the memory in which its data lie, else the first that offers the resource."""
@@ -138,6 +145,7 @@ def target(machine: Machine, socket: str | None, ranks: RankOptions = MACHINES_O
         launch=_launch(places),
         binding=binding,
         paths=paths,
+        others=helping(places),
     )
 
 
@@ -273,7 +281,7 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
     base = graph.substitute([resource.time], {resource.argument: amount}, carry)[0]
     if reading.refused is not None:
         base = graph.failure(reading.refused)
-    shared = sharing(instances, offer.place, where.core, where.line, requirement.resource)
+    shared = sharing(instances, offer.place, where.drawing, where.line, requirement.resource)
     of_ranks = where.between_ranks.serves(offer.place)
     if operation is not None:
         base = operation.seconds
@@ -301,7 +309,20 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
     cost = RequirementCost(
         requirement, offer, base, tuple(applied), tuple(ignored), serial, *times, unit=unit, together=instances.together
     )
+    if where.others and where.core is not None and offer.place.path == where.core.path:
+        return _with_other_kinds(cost, instances, where, origins)
     return _through_nodes(cost, instances, where) if is_file_system(offer.place) else cost
+
+
+def _with_other_kinds(cost: RequirementCost, instances: Instances, where: Target, origins: Origins) -> RequirementCost:
+    """What the first kind of core takes, with the help of those kinds that offer the resource."""
+    name = cost.requirement.resource
+    others = [
+        Offer(place.component.resources[name], place) for place in where.others if name in place.component.resources
+    ]
+    alone = [where.replace(offers={**where.offers, name: other}) for other in others]
+    seconds = [price(cost.requirement, instances, each, origins).serial for each in alone]
+    return on_all_kinds(cost, [*zip(others, seconds, strict=True)], instances) if others else cost
 
 
 def _through_nodes(cost: RequirementCost, instances: Instances, where: Target) -> RequirementCost:

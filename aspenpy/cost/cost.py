@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 
+from aspenpy.cost.kinds_of_cores import idle_kinds
 from aspenpy.cost.operations import unknown_trait
 from aspenpy.cost.prices import LAUNCH, BlockCost, RequirementCost, Together, conflict_groups, first_largest, slowest
 from aspenpy.cost.ranks import Binding
@@ -119,7 +120,8 @@ class CostTree:
             if need.amount.kind == "number" and need.amount.payload < 0
         ]
         own = [*self.application.warnings, *self.machine.warnings]
-        return tuple(distinct([*own, *unknown, *negative, *self._unforeseeable()]))
+        idle = idle_kinds(self.machine, self.socket)
+        return tuple(distinct([*own, *idle, *unknown, *negative, *self._unforeseeable()]))
 
     def _unforeseeable(self) -> Iterator[Diagnostic]:
         """Accesses of which the machine does not say how many a core has under way: none of them waits."""

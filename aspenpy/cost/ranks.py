@@ -99,13 +99,15 @@ class Binding(Record):
 
 class Instances(Record):
     """The instances of a block on a machine: `count` of them, of which each keeps `spread` cores busy where it is a
-    rank bound to some, of `cores`; `placed` is their count, refused where the machine has no places for so many."""
+    rank bound to some, of `cores`, in so many `parts`; `placed` is their count, refused where the machine has no places
+    for so many."""
 
     count: Expr
     spread: Expr = graph.ONE
     binding: Binding | None = None
     cores: Expr = graph.ONE
     placed: Expr | None = None
+    parts: Expr = graph.ONE
 
     @property
     def together(self) -> Expr:

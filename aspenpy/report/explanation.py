@@ -9,6 +9,7 @@ from typing import Any
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.explanation import Explanation, Step
 from aspenpy.cost.messages import Exchange
+from aspenpy.cost.operations import HELD_BY_SINGLE
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
@@ -68,15 +69,23 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
         *_spread(step, value),
         ("the run asks for", amount(Amount(step.amount, unit))),
         ("served by", f"{step.component}, {count(step.count)} in all"),
+        *(("and by", f"{other}, as parts become free") for other in step.beside),
         ("seconds of an amount", _formula(step.rate)),
         ("written at", _place(step.machine_span)),
         *((f"as {trait.name}", _formula(trait.formula)) for trait in step.traits),
         *((f"as {exchange.name}", _exchanged(exchange, value)) for exchange in step.exchanges),
-        *((f"as {name}", "not known to this machine, changes nothing") for name in step.ignored_traits),
+        *((f"as {name}", _ignored(name)) for name in step.ignored_traits),
         *_together(step, value),
         *_launched(step, value),
         ("the run takes", f"{seconds(step.time)}, {share(step.share)} of the runtime{_bound(step)}"),
     ]
+
+
+def _ignored(trait: str) -> str:
+    """What becomes of a trait that the machine does not know."""
+    if trait in HELD_BY_SINGLE:
+        return "no rate of it here, computed in single precision where the machine tells precisions apart"
+    return "not known to this machine, changes nothing"
 
 
 def _spread(step: Step, value: Valuer) -> list[tuple[str, str]]:

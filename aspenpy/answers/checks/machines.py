@@ -9,6 +9,7 @@ from aspenpy.answers.energy.power import power_of
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.cost.caches.names import TRANSLATIONS
 from aspenpy.cost.interconnect import concrete, interconnect_of
+from aspenpy.cost.kinds_of_cores import idle_kinds
 from aspenpy.cost.path_levels import all_paths
 from aspenpy.cost.paths import Paths, paths_of
 from aspenpy.cost.ranks import MACHINES_OWN, RANK, binding_of
@@ -39,6 +40,7 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_idle_conflicts(machine),
         *_broken_networks(machine),
         *_homeless_ranks(machine),
+        *(found for socket in machine.sockets or (None,) for found in idle_kinds(machine, socket)),
         *impossible_powers(machine),
     ]
 

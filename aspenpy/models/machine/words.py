@@ -7,7 +7,7 @@ from collections.abc import Collection
 from aspenpy.language.diagnostics import require_known
 from aspenpy.models.machine.model import Component
 
-WORDS = frozenset({"topology", "placement", "policy", "inclusion", "writes", "affinity", "joins"})
+WORDS = frozenset({"topology", "placement", "policy", "inclusion", "writes", "affinity", "joins", "schedule"})
 """Their names: what stands in their brackets is no parameter."""
 
 
