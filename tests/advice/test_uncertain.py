@@ -68,6 +68,15 @@ def test_who_states_an_error(machine: str, claims: dict[str, str | None]) -> Non
         assert found[name].source == ("assumed" if row is None else "stated")
 
 
+def test_what_is_assumed_where_nobody_states_an_error() -> None:
+    """As docs/prometheus.md says: 30 % of runtime and 15 % of power, as medians; 10 % standard deviation of rates."""
+    found = {item.name: item for item in uncertain(None, machine="h100").claims}
+    assert (found["runtime"].median, found["power"].median) == pytest.approx((0.3, 0.15), rel=1e-4)
+    rates = {"memory_bandwidth", "memory_latency", "network_bandwidth", "network_latency"} & {*found}
+    assert rates
+    assert {found[name].deviation for name in rates if found[name].source == "assumed"} == {0.1}
+
+
 def test_a_name_that_nobody_has() -> None:
     with pytest.raises(AspenError, match="neither a hardware component"):
         uncertain({"horoscope": 0.1})
