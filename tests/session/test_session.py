@@ -279,3 +279,17 @@ def test_powers_of_two_are_those_of_the_shell(session: Session) -> None:
     assert [row[0] for row in table.rows] == [32, 64]
     with pytest.raises(AspenError, match="no powers of two from 33 to 40"):
         session("sweep n=33..40:pow2")
+
+
+def test_a_table_of_a_sweep_has_a_thousand_rows_at_most(session: Session) -> None:
+    """1,000 values stand one below the other; of 1,001 it is said what is least and largest, and where. The runtime is
+    10*ceil(n/2)*2.4 ns + 3 us."""
+    (table,) = (part for part in session("sweep n=1..1000:1000").page if isinstance(part, Table))
+    assert len(table.rows) == 1000
+    text = str(session("sweep n=1..1001:1001"))
+    assert text.count("\n") < 12
+    assert "15 us" in text  # 501 pairs: 12.024 us + 3 us
+    with pytest.raises(AspenError, match="a table of 1,001 rows is more than 1,000"):
+        session("sweep n/3 over n=1..1001:1001")
+    (table,) = (part for part in session("sweep n/3 over n=1..1000:1000").page if isinstance(part, Table))
+    assert len(table.rows) == 1000

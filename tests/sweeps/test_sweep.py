@@ -13,6 +13,7 @@ from aspenpy.answers.energy.account import predict_energy
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.reasons import CONSTRAINT, DIVISION, OVERFLOW
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.report.sweep import draw
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.run import STRETCH, Run
 from aspenpy.studies.sweeps.sweep import computed
@@ -318,3 +319,20 @@ def test_energy_and_its_products_with_time():
             point = found.sel(haswell_clock=clock, ranks=ranks)
             assert [float(point[name]) for name in names] == pytest.approx(expected, rel=1e-12)
     assert [found[name].attrs["units"] for name in names] == ["s", "J", "W", "J*s", "J*s^2"]
+
+
+@pytest.mark.parametrize(("lines", "drawn"), [(11, True), (12, True), (13, False)])
+def test_a_picture_has_twelve_lines_at_most(lines, drawn, tmp_path):
+    """One for each machine, over one parameter."""
+    pytest.importorskip("matplotlib")
+    text = "machine m{0} {{ socket [1] cpu }} socket cpu {{ resource flops(n) [{0}*n] }}"
+    machines = [machine(text.format(k)) for k in range(1, lines + 1)]
+    app = application("execute { flops [n] }", "param n = 1")
+    found = computed(Run(studied(app, SECONDS, {"machine": machines, "n": [1.0, 2.0, 4.0]})))
+    if not drawn:
+        with pytest.raises(AspenError, match=f"a picture has at most 12 lines, and here are {lines}"):
+            draw(found)
+        return
+    (axes,) = draw(found).axes
+    assert len(axes.lines) == lines
+    assert sorted(line.get_ydata()[1] for line in axes.lines) == [2.0 * k for k in range(1, lines + 1)]
