@@ -24,7 +24,7 @@ from queue import SimpleQueue
 from random import Random
 
 from tests.mutation.changes import Change, places
-from tests.mutation.copies import ROOT, copy_checkout, environment, pytest_command
+from tests.mutation.copies import copy_checkout, environment, pytest_command
 from tests.mutation.reaching import Reaching
 from tests.mutation.recordings import FOLDER, bring_up_to_date
 
@@ -68,7 +68,7 @@ class Copy:
 
     def judge(self, change: Change, limits: dict[str, float], seconds: float) -> Verdict:
         """`limits`: seconds that each test that reaches the change took, in the order in which they run."""
-        source = (ROOT / change.path).read_bytes()
+        source = (self.folder / change.path).read_bytes()
         end = time.monotonic() + seconds
         ran = 0
         try:
@@ -137,14 +137,15 @@ def batches(limits: dict[str, float]) -> Iterator[dict[str, float]]:
         yield batch
 
 
-def draw(seed: int, count: int) -> list[Change]:
-    """Changes at `count` places, each as likely as any other; those known to change no answer are left out."""
+def draw(seed: int, count: int, root: Path) -> list[Change]:
+    """Changes at `count` places of a checkout, each as likely as any other; those known to change no answer are left
+    out."""
     random = Random(seed)
     equivalent = {(row["path"], row["before"], row["after"]) for row in tomllib.loads(EQUIVALENT.read_text())["change"]}
     everywhere = [
         place
-        for file in sorted((ROOT / "aspenpy").rglob("*.py"))
-        for place in places(file.relative_to(ROOT).as_posix(), file.read_bytes())
+        for file in sorted((root / "aspenpy").rglob("*.py"))
+        for place in places(file.relative_to(root).as_posix(), file.read_bytes())
     ]
     print(f"{len(everywhere):,} places to change", flush=True)
     random.shuffle(everywhere)
@@ -152,7 +153,7 @@ def draw(seed: int, count: int) -> list[Change]:
     for place in everywhere:
         change = place(random)
         if change is not None:
-            before, after = change.lines((ROOT / change.path).read_bytes())
+            before, after = change.lines((root / change.path).read_bytes())
             if (change.path, before, after) not in equivalent:
                 changes.append(change)
         if len(changes) == count:
@@ -169,8 +170,7 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=0.92, help="share that has to be caught")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    reaching = Reaching(bring_up_to_date(options.processes))
-    changes = draw(options.seed, options.count)
+    recordings = bring_up_to_date(options.processes)
     log = FOLDER / f"seed-{options.seed}.txt"
     log.write_text("")
     verdicts: list[Verdict] = []
@@ -178,8 +178,12 @@ def main() -> int:
     try:
         known: dict[str, bool] = {}
         free: SimpleQueue[Copy] = SimpleQueue()
-        for number in range(options.processes):
-            free.put(Copy(folder / str(number), known))
+        copies = [Copy(folder / str(number), known) for number in range(options.processes)]
+        original = copy_checkout(folder / "original")
+        reaching = Reaching(recordings, original)
+        changes = draw(options.seed, options.count, original)
+        for copy in copies:
+            free.put(copy)
 
         def judge(change: Change) -> Verdict:
             place = free.get()
@@ -191,7 +195,7 @@ def main() -> int:
         with ThreadPoolExecutor(options.processes) as pool:
             for verdict in pool.map(judge, changes):
                 verdicts.append(verdict)
-                text = verdict.report((ROOT / verdict.change.path).read_bytes())
+                text = verdict.report((original / verdict.change.path).read_bytes())
                 with log.open("a") as out:
                     print(text, file=out)
                 print(text, flush=True)

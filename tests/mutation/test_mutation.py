@@ -112,22 +112,23 @@ def test_tests_that_enter_a_block() -> None:
     assert recording.breadth == [2, 4]
 
 
-def test_the_innermost_block_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_innermost_block_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks, _ = blocks_of("aspenpy/version.py", SOURCE)
     monkeypatch.setattr("tests.mutation.reaching.digest", lambda file: "as it was")
     recording = Recording({}, {"aspenpy/version.py": "as it was"}, blocks, [], [], numpy.zeros((0, 1), numpy.uint8))
-    found = [entered(recording, Change("aspenpy/version.py", line, "least", 0, 0, "")) for line in (10, 11, 14)]
+    found = [
+        entered(recording, Change("aspenpy/version.py", line, "least", 0, 0, ""), tmp_path) for line in (10, 11, 14)
+    ]
     assert found == [[0], [1], [4]]
     changed_since = Recording({}, {"aspenpy/version.py": "other"}, blocks, [], [], recording.rows)
-    assert entered(changed_since, Change("aspenpy/version.py", 11, "least", 0, 0, "")) == [0, 1, 2, 3, 4, 5]
+    assert entered(changed_since, Change("aspenpy/version.py", 11, "least", 0, 0, ""), tmp_path) == [0, 1, 2, 3, 4, 5]
 
 
-def test_the_same_seed_draws_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
     (tmp_path / "aspenpy").mkdir()
     for name in "ab":
         (tmp_path / "aspenpy" / f"{name}.py").write_text(SOURCE)
-    monkeypatch.setattr("tests.mutation.run.ROOT", tmp_path)
-    first, second, other = draw(3, 5), draw(3, 5), draw(4, 5)
+    first, second, other = draw(3, 5, tmp_path), draw(3, 5, tmp_path), draw(4, 5, tmp_path)
     assert first == second
     assert first != other
     assert len({(change.path, change.start, change.text) for change in first}) == 5
@@ -150,7 +151,6 @@ def test_caught_and_survived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "from aspenpy.twice import twice\ndef test_twice():\n    assert twice(2) == 4\n    assert twice(-8) == 0\n"
     )
     (root / "pytest.ini").write_text("[pytest]\n")
-    monkeypatch.setattr("tests.mutation.run.ROOT", root)
     monkeypatch.setattr("tests.mutation.run.copy_checkout", lambda folder: root)
     monkeypatch.setattr("tests.mutation.run.HUNG", (5.0, 10.0))
     copy = Copy(root, {})
