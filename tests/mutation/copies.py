@@ -29,8 +29,9 @@ def copy_checkout(folder: Path) -> Path:
 def environment(folder: Path, **variables: str) -> dict[str, str]:
     """For tests of the copy: its package comes before the installed one, and its caches are its own."""
     shared = os.environ.get("ASPENPY_SHARED", str(ROOT.parent / "shared"))
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MUTATION_")}
     return {
-        **os.environ,
+        **inherited,
         "PYTHONPATH": str(folder),
         "ASPENPY_SHARED": shared,
         "XDG_CACHE_HOME": str(folder / ".cache"),

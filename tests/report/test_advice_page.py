@@ -10,11 +10,14 @@ import numpy
 import pytest
 
 from aspenpy.advice.advise import AdviceOptions, advise
-from aspenpy.answers.case import case_of
+from aspenpy.answers.case import Case, case_of
 from aspenpy.language.dimensions import readable
-from aspenpy.models.library import load_application, load_machine
+from aspenpy.models.application.model import Application
+from aspenpy.models.library import load_application, load_machine, parse
+from aspenpy.report import advice_formulas
 from aspenpy.shell.deciding import DOCUMENTS, command_line
 from aspenpy.shell.main import main
+from aspenpy.tables.document import Section
 from aspenpy.tables.numbers import ratio, seconds, share
 
 HOSTILE = "</td><script>alert(1)</script>&<img src=x onerror=alert(1)>`|$x_"
@@ -210,3 +213,19 @@ def test_the_command_in_it_makes_it(written: dict[str, str]) -> None:
 def test_refusals(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
     assert main(["advise", "stream", "--machine", "haswell", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("most", "left_out"), [(2, 2), (3, 1), (4, 0), (5, 0)])
+def test_shorter_kernels_are_left_out_beyond_a_limit(most: int, left_out: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four kernels, the longest first."""
+    monkeypatch.setattr(advice_formulas, "MOST_KERNELS", most)
+    kernels = "".join(f"kernel k{k} {{ execute [8] {{ flops [{k}e9] as dp }} }} " for k in range(1, 4))
+    text = f"model work {{ {kernels} kernel main {{ execute [8] {{ flops [4e9] as dp }} call k1 call k2 call k3 }} }}"
+    application = parse(text)
+    assert isinstance(application, Application)
+    blocks = advice_formulas._kernels(advise(Case(application, load_machine("haswell"))))
+    shown = [block.title for block in blocks if isinstance(block, Section) and block.level == 3]
+    assert shown == ["main", "k3", "k2", "k1"][:most]
+    said = " ".join(str(block) for block in blocks)
+    assert ("shorter kernels are left out" in said) is (left_out > 0)
+    assert (f"{left_out} shorter kernels" in said) is (left_out > 0)

@@ -122,6 +122,21 @@ def test_names_in_context() -> None:
     assert only("param n = 2 $ 3", "$") is Error
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "core [2] inner property size [1]",
+        "property size [1] core [2] inner",
+        "// first\n resource flops(x) [x] core [2] inner property size [1]",
+        "static power [1 W] core [2] inner property size [1]",
+    ],
+)
+def test_what_a_component_holds_is_its_parts_whatever_comes_first(body: str) -> None:
+    text = f"node outer {{ {body} }}"
+    kinds = {"core": Keyword.Type, "inner": Name.Class, "outer": Name.Class, "node": Keyword.Type}
+    assert {word: only(text, word) for word in kinds} == kinds
+
+
 def test_pygments_finds_it(tmp_path: Path) -> None:
     """By its name and by the names of files, where the package is installed."""
     from importlib.metadata import entry_points
