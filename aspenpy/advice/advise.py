@@ -33,8 +33,8 @@ OF_SO_MANY_NODES = "wrong-network-size"  # the code of a network whose shape is 
 class AdviceOptions(Record):
     """What all steps share: the hardware components that are `wanted` (the significant ones, if none; `EVERY` are
     all), ranges of the system, `levels` of each, how energy is counted, the parameters of the problem's `size`,
-    other `inputs`, the most `nodes`, the `threshold` of efficiency, what is uncertain (see `Uncertain`), and measured
-    `counters`, read by the options of `counting`."""
+    other `inputs`, the most `nodes`, the `threshold` of efficiency, the `price` of a node, what is uncertain (see
+    `Uncertain`), and measured `counters`, read by the options of `counting`."""
 
     wanted: tuple[str, ...] = ()
     system: tuple[SystemRange, ...] = ()
@@ -46,6 +46,7 @@ class AdviceOptions(Record):
     threshold: float = THRESHOLD
     budget: Budget = Budget()
     objective: Objective = "runtime"
+    price: float | None = None
     deviations: Mapping[str, float] | None = None
     error: float | None = None
     counters: Data | None = None
@@ -122,10 +123,11 @@ def scaled_of(case: Case, configurations: Sequence[Configuration], options: Advi
 
 def decided_of(case: Case, options: AdviceOptions) -> Decided:
     """Step 5."""
-    chosen = ChoiceOptions(options.wanted, options.system, options.levels, options.nodes, options.energy, options.size)
+    chosen = options.wanted, options.system, options.levels, options.nodes, options.energy, options.size
     if problem_of(case, options.size).ranks is None:  # set ranks need so many nodes, and no more
         case = on_one_node(case, options)
-    return Decided(case, options.budget, options.inputs, options.objective, chosen)
+    within = ChoiceOptions(*chosen, options.price)
+    return Decided(case, options.budget, options.inputs, options.objective, within)
 
 
 def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:

@@ -42,8 +42,8 @@ Bools = NDArray[numpy.bool_]
 
 class ChoiceOptions(Record):
     """The hardware components that are `wanted` (nodes, clock and cores, if none; nodes always where there is a
-    network), ranges of the system, `levels` of each, the most `nodes`, how energy is counted, and the parameters of the
-    problem's `size`."""
+    network), ranges of the system, `levels` of each, the most `nodes`, how energy is counted, the parameters of the
+    problem's `size`, and the `price` of a node, None where the machine's own `cost` holds."""
 
     wanted: tuple[str, ...] = ()
     system: tuple[SystemRange, ...] = ()
@@ -51,6 +51,7 @@ class ChoiceOptions(Record):
     nodes: int = MOST_NODES
     energy: EnergyOptions = DEFAULT
     size: tuple[str, ...] = ()
+    price: float | None = None
 
 
 class Choices:
@@ -63,6 +64,7 @@ class Choices:
         wanted = wanted_of(case, options)
         self.space = DesignSpace(case, wanted, options.system, levels=options.levels, options=energy, size=options.size)
         self.nodes = self._stated_nodes()
+        self.costs = options.price is not None or "cost" in summable(self.space.prediction.machine)
         self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
         self._with_more_nodes()
         size = int(numpy.prod([len(values) for values in self.levels]))
@@ -77,7 +79,15 @@ class Choices:
         self.points: Floats = points[known]
         self.runtime: Floats = values[0, known]
         self.energy: Floats = values[1, known]
-        self.cost: Floats = values[2, known]
+        self.cost: Floats = values[2, known] if options.price is None else options.price * self._node_counts()
+
+    def _node_counts(self) -> Floats:
+        """The nodes of each row."""
+        for place, item in enumerate(self.space.ranges):
+            if item.component == "nodes":
+                counts: Floats = self.points[:, place] * item.factor
+                return counts
+        return numpy.full(len(self.points), float(self.nodes))
 
     def _stated_nodes(self) -> int:
         """How many there are where nothing is varied, 1 where the machine has no number of them."""
@@ -104,8 +114,7 @@ class Choices:
     def _quantities(self, energy: EnergyOptions) -> tuple[Quantity, Quantity, Quantity]:
         prediction = self.space.prediction
         nothing: Quantity = lambda each: each.tree.runtime  # noqa: E731 - a row that is not read
-        self.costs = "cost" in summable(prediction.machine)
-        cost = metric("cost").expr if self.costs else nothing
+        cost = metric("cost").expr if "cost" in summable(prediction.machine) else nothing
         if self.space.powerless is not None:
             return (nothing, nothing, cost)
         totals = {id(each): EnergyTotals(each.tree, energy) for each in self.space.space.cases}
@@ -120,7 +129,7 @@ class Choices:
         if limit == "money":
             if not self.costs:
                 root = self.space.prediction.machine.root
-                hint = "write `property cost [5000]` in its nodes"
+                hint = "say what a node costs, in any currency: --price 5000, or `property cost [5000]` in its nodes"
                 fail("no-cost", f"a budget of money, and `{root.name}` states no cost", root.name_span, hint=hint)
             return self.cost
         if self.space.powerless is not None:

@@ -49,6 +49,12 @@ class Scalability(Record):
     worthwhile: int
     turns: bool
 
+    @property
+    def turned_down(self) -> bool:
+        """Whether some of the numbers of nodes that were looked at is too many: else `worthwhile` is where the search
+        ends, and says nothing of more nodes."""
+        return self.worthwhile < self.nodes[-1]
+
 
 class Scaled(Result):
     """Configurations of the hardware components of a machine on its nodes, for several `inputs`, each the settings of

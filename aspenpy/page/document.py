@@ -15,7 +15,17 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-SCRIPTS = ("elements.js", "units.js", "state.js", "charts.js", "roofline.js", "kernels.js", "controls.js", "page.js")
+SCRIPTS = (
+    "elements.js",
+    "units.js",
+    "typed.js",
+    "state.js",
+    "charts.js",
+    "roofline.js",
+    "kernels.js",
+    "controls.js",
+    "page.js",
+)
 """In the order in which they use each other, within one function of strict JavaScript."""
 
 _FOLDER = Path(__file__).with_name("files")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import predict
 from aspenpy.engine.javascript_text import NotInJavaScript, to_javascript, with_helpers
 from aspenpy.language.diagnostics import Diagnostic, distinct, fail, warning
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import UNITS, readable, symbol, unit_of
 from aspenpy.page.document import document
 from aspenpy.page.inputs import Input, Place, inputs_of, refuse_arrays
 from aspenpy.page.machine import MachinePage, machine_page
@@ -106,6 +107,7 @@ class WhatIf:
             "application": application.name,
             "version": VERSION,
             "inputs": [_input(item) for item in self.inputs],
+            "units": _units({item.unit for item in self.inputs}),
             "machines": [
                 {**page.facts, "inputs": [self.inputs.index(item) for item in self.inputs_on(number)]}
                 for number, page in enumerate(self.machines)
@@ -121,6 +123,16 @@ class WhatIf:
         except NotInJavaScript:
             return False
         return True
+
+
+def _units(needed: set[str]) -> dict[str, tuple[float, str]]:
+    """What one of each unit is worth in base units, and their symbol; of units per another those that are needed."""
+    found = {name: (float(unit.size), symbol(unit.dimension)) for name, unit in UNITS.items()}
+    for above, below in product(UNITS, repeat=2):
+        unit = unit_of(f"{above}/{below}")
+        if symbol(unit.dimension) in needed - {""}:
+            found[f"{above}/{below}"] = (float(unit.size), symbol(unit.dimension))
+    return found
 
 
 def _input(item: Input) -> dict[str, Any]:

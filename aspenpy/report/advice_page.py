@@ -125,5 +125,5 @@ def _worthwhile(item: Scalability) -> Words:
         Link(seconds(point.time), "nodes"),
         ", and the nodes work at an efficiency of ",
         explained(share(point.efficiency), "efficiency"),
-        ".",
+        "." if item.turned_down else ". More were not looked at (--nodes).",
     )

@@ -31,7 +31,7 @@ def heading(scaled: Scaled) -> str:
     where = f"{scaled.case.application.name} on {scaled.case.required_machine.name}"
     return (
         f"{where}: {count(first.worthwhile)} of up to {count(scaled.most)} nodes are worth it at an efficiency of "
-        f"{share(scaled.threshold)}"
+        f"{share(scaled.threshold)}{'' if first.turned_down else ', the most that were looked at'}"
     )
 
 
@@ -61,6 +61,8 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
         f"worthwhile: the most nodes with an efficiency of at least {share(scaled.threshold)}. The knee depends on how "
         f"many nodes are looked at, {count(scaled.most)} here."
     )
+    if not all(item.turned_down for item in scaled.scalings):
+        note += f" Where {count(scaled.most)} nodes are worthwhile, more may be: --nodes looks further."
     grows = " Weak: so many times as large as there are nodes." if scaled.problem.size else ""
     if not scaled.problem.size:
         note += " Weak scaling needs the parameters whose product is the size of the problem: --problem."

@@ -36,6 +36,12 @@ DIMENSION_OF = {"energy": JOULES, "power": WATTS, "time": SECONDS, "money": DIME
 
 DECIDE_OPTIONS = (
     BUDGET.here(": energy=1000J, power=5kW, time=2s, money=20000 (decide)"),
+    option(
+        "--price",
+        "N",
+        "decide: what a node costs, in any currency, for a budget of money (default: as the machine's `cost` states)",
+        type=float,
+    ),
     MINIMISE.here(f": {', '.join(OBJECTIVES)} (default: runtime) (decide)"),
     option(
         "--groups",
@@ -90,6 +96,14 @@ def minimised_of(arguments: Arguments) -> Objective:
     return cast("Objective", names[0]) if names else "runtime"
 
 
+def price_of(arguments: Arguments) -> float | None:
+    """The price of a node."""
+    price: float | None = arguments.price
+    if price is not None and not 0 < price < float("inf"):
+        raise CommandError(f"--price: expected a number above 0, not {price:g}")
+    return price
+
+
 def input_of(text: str) -> Input:
     """`small: nx=20,ny=20`; the label may be left out."""
     label, colon, rest = text.partition(":")
@@ -107,7 +121,8 @@ def decided_of(case: Case, options: AdviceOptions, arguments: Arguments) -> Deci
 
 
 def choice_options(options: AdviceOptions) -> ChoiceOptions:
-    return ChoiceOptions(options.wanted, options.system, options.levels, options.nodes, options.energy, options.size)
+    chosen = options.wanted, options.system, options.levels, options.nodes, options.energy, options.size
+    return ChoiceOptions(*chosen, options.price)
 
 
 def grouped_of(models: Sequence[str], options: AdviceOptions, arguments: Arguments) -> Grouped:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import numpy
 import pytest
 
 from aspenpy.advice.choices import ChoiceOptions
@@ -260,3 +261,18 @@ def test_three_groups_within_money_and_energy_against_brute_force(seed: int) -> 
         return
     found = Grouped(workloads, budget, objective, 3, options)
     assert found.best.outcome.worth(objective) == pytest.approx(best)
+
+
+def test_a_price_of_nodes_is_a_budget_of_money() -> None:
+    """At 5,000 a node 20,000 buys four; a machine that states no cost is refused without a price."""
+    case = Case(load_application("comd"), load_machine("haswell"))
+    options = ChoiceOptions(("clock",), nodes=16, price=5000)
+    found = Decided(case, Budget(money=20_000), options=options)
+    choices = found.choices[0]
+    assert choices.cost.max() == 16 * 5000
+    kept = choices.within(Budget(money=20_000))
+    assert {choices.choice(int(row)).nodes for row in numpy.flatnonzero(kept)} == {1, 2, 3, 4}
+    assert found.decisions[0].choice.cost == 5000 * found.decisions[0].choice.nodes
+    with pytest.raises(AspenError, match="states no cost") as raised:
+        Decided(case, Budget(money=20_000), options=options.replace(price=None))
+    assert "--price" in (raised.value.diagnostics[0].hint or "")

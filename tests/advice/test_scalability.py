@@ -58,6 +58,16 @@ def test_nodes_are_worth_it_down_to_the_threshold(threshold: float) -> None:
         assert (again.nodes[16], again.worthwhile) == (17, most)
 
 
+def test_the_edge_of_the_search_is_no_limit() -> None:
+    """Of 32/n + n/16 the efficiency is above a half up to 16 nodes and a few: of 8 looked at, all are worth it."""
+    case = Case(parse(APPLICATION), parse(MACHINE))
+    few, many = (Scaled(case, [Configuration({})], most=most) for most in (8, 64))
+    assert (few.scalings[0].worthwhile, few.scalings[0].turned_down) == (8, False)
+    assert many.scalings[0].turned_down
+    assert "the most that were looked at" in few.report().headline
+    assert "the most that were looked at" not in many.report().headline
+
+
 def test_clocks_and_nodes_of_a_configuration_hold() -> None:
     clocked = MACHINE.replace("property clock [1e9]", "property clock [2e9] property issue [1 flop]")
     machine = parse(clocked.replace("[x/1e9]", "[x/(clock*issue)]"))

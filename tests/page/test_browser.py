@@ -264,3 +264,22 @@ def test_the_file_is_small_and_its_policy_strict(files):
     assert "unsafe" not in policy
     assert "http:" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "innerHTML" not in text
+
+
+def test_fields_take_expressions_and_say_no_value_once(shown):
+    """932*2 steps take twice as long, an expression with another parameter too; apples are marked; and of ranks beyond
+    the machine there is one `no value`."""
+    page = shown("lulesh")
+    large = page.locator(".large").first
+    field = page.get_by_label("steps", exact=True).and_(page.locator("[type=text]"))
+    for text, runtime in (("932*2", "44.9 s"), ("932", "22.5 s"), ("(steps + 932)", "44.9 s")):
+        field.fill(text)
+        page.keyboard.press("Tab")
+        assert large.inner_text() == runtime
+    field.fill("3 apples")
+    page.keyboard.press("Tab")
+    assert large.inner_text() == "44.9 s"
+    assert "expected a number" in field.get_attribute("title")
+    page.get_by_label("ranks", exact=True).and_(page.locator("[type=text]")).fill("1e9")
+    page.keyboard.press("Tab")
+    assert page.locator("#summary").inner_text().count("no value") == 1

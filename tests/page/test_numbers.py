@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -197,3 +198,58 @@ def test_the_component_without_power_is_named():
     (facts,) = WhatIf([Case(talk, machine)]).facts["machines"]
     assert facts["energy"] is None
     assert facts["powerless"] == "interconnect wire declares no dynamic power, so the energy is unknown"
+
+
+TYPED = {
+    ("2*128", ""): 256,
+    ("512 KiB", ""): None,
+    ("512 KiB", "B"): 512 * 1024,
+    ("512KiB", "B"): 512 * 1024,
+    ("3.5 G", "Hz"): 3.5e9,
+    ("3.5GHz", "Hz"): 3.5e9,
+    ("2*1.75 GHz", "Hz"): 3.5e9,
+    ("25 GB/s", "B/s"): 25e9,
+    ("-2^2", ""): -4,
+    ("2^3^2", ""): 512,
+    ("2^-1", ""): 0.5,
+    ("7 - 2 - 1", ""): 4,
+    ("(7 - 2)*3/2", ""): 7.5,
+    ("2*nx", ""): 40,
+    ("2*mega", ""): 2e6,
+    ("max(3, 2^2) + ceil(1.5)", ""): 6,
+    ("1e3", ""): 1000,
+    ("512 KiB", "Hz"): None,
+    ("3 apples", ""): None,
+    ("2*", ""): None,
+    ("2**8", ""): None,
+    ("(1", ""): None,
+    ("2 3", ""): None,
+    ("nowhere", ""): None,
+    ("alert(1)", ""): None,
+    ("constructor", ""): None,
+    ("", ""): None,
+}
+"""What is typed into a field whose parameter has a unit, and what it is by hand; None where it is refused."""
+
+
+@needs_node
+def test_expressions_and_units_are_read_as_typed(tmp_path):
+    page = what_if("comd", "haswell")
+    texts = [[text, unit] for text, unit in TYPED]
+    files = Path(aspenpy.__file__).parent / "page" / "files"
+    script = "\n".join((files / name).read_text() for name in ("units.js", "typed.js"))
+    values = [item.value for item in page.inputs]
+    lines = f"""
+    console.log(JSON.stringify({json.dumps(texts)}.map(([text, unit]) => typed(text, unit, {json.dumps(values)}))));"""
+    (tmp_path / "typed.js").write_text(f'"use strict";\nconst facts = {json.dumps(page.facts)};\n{script}\n{lines}')
+    done = subprocess.run(["node", tmp_path / "typed.js"], check=True, capture_output=True, text=True)
+    found = dict(zip(TYPED, json.loads(done.stdout), strict=True))
+    assert page.predictions[0].parameters["nx"].value == 20
+    assert found == {key: value if value is None else pytest.approx(value) for key, value in TYPED.items()}
+    application, machine = aspenpy.load_application("comd"), aspenpy.load_machine("haswell")
+    for (text, unit), value in TYPED.items():  # as `--set` reads them
+        if not unit and value is not None and value >= 1 and float(value).is_integer():
+            assert float(predict(application, machine, set={"steps": text}).parameters["steps"].value) == value
+        elif not unit and text and value is None:
+            with pytest.raises(AspenError):
+                predict(application, machine, set={"steps": text})

@@ -35,8 +35,9 @@ function control(place, changed) {
     set(place, rounded(exact, input, state.values[place]), changed);
   } });
   const field = element("input", { type: "text", inputmode: "decimal", id, autocomplete: "off", spellcheck: "false", "aria-describedby": `${id}-place`, onchange: () => {
-    const value = parsed(field.value);
+    const value = typed(field.value, input.unit, state.values);
     field.setAttribute("aria-invalid", String(!Number.isFinite(value)));
+    field.title = Number.isFinite(value) ? "" : `expected a number, a quantity${input.unit ? ` in ${input.unit}` : ""} or an expression such as 2*128`;
     if (Number.isFinite(value)) set(place, value, changed);
   } });
   const range_ = `${readable(input.low, input.unit)} to ${readable(input.high, input.unit)}`;
@@ -71,7 +72,7 @@ function showControls() {
     const at = String(position(value));
     if (document.activeElement !== slider && slider.value !== at) slider.value = at;
     slider.setAttribute("aria-valuetext", readable(value, input.unit, 4));
-    if (document.activeElement !== field || parsed(field.value) !== value) field.value = written(value, input.unit);
+    if (document.activeElement !== field || typed(field.value, input.unit, state.values) !== value) field.value = written(value, input.unit);
     field.removeAttribute("aria-invalid");
   });
 }

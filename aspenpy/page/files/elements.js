@@ -14,7 +14,10 @@ function element(name, properties = {}, ...children) {
   return add(document.createElement(name), properties, children);
 }
 
+// A shape of a picture; nothing where a place of it has no value.
 function drawn(name, properties = {}, ...children) {
+  const empty = Object.values(properties).some((value) => (typeof value === "number" ? !Number.isFinite(value) : String(value).includes("NaN")));
+  if (empty) return document.createElementNS("http://www.w3.org/2000/svg", "g");
   return add(document.createElementNS("http://www.w3.org/2000/svg", name), properties, children);
 }
 

@@ -17,12 +17,14 @@ function showSummary(all, pinned) {
     const results = all[number], card = cards[number], runtime = results[machine.runtime.value];
     const energy = machine.energy ? results[machine.energy.value] : NaN;
     setText(card.runtime, readable(runtime, "s"));
-    setText(card.rest, machine.energy ? `${readable(energy, "J")}, ${readable(energy / runtime, "W")} on average` : machine.powerless);
+    const known = Number.isFinite(runtime) && Number.isFinite(energy);
+    setText(card.rest, !machine.energy ? machine.powerless : known ? `${readable(energy, "J")}, ${readable(energy / runtime, "W")} on average` : "");
     const bound = boundBy(machine, results, waitsOf(machine.kernels, results));
-    const why = Number.isFinite(runtime) ? "bound by nothing" : "no value: the values are outside of what the models allow";
+    const why = Number.isFinite(runtime) ? "bound by nothing" : "The values are outside of what the models allow.";
     setText(card.bound, bound && runtime > 0 ? `bound by ${bound.name} (${percent(bound.time / runtime)} of runtime)` : why);
     setText(card.change, pinned ? changeOf(machine, results, pinned[number]) : "");
-    told.push(`${machineTitle(number)}: ${card.runtime.textContent}, ${card.rest.textContent}, ${card.bound.textContent}. ${card.change.textContent}`);
+    const said = [card.runtime, card.rest, card.bound].map((part) => part.textContent).filter(Boolean).join(", ");
+    told.push(`${machineTitle(number)}: ${said}. ${card.change.textContent}`);
   });
   return told.join(" ");
 }
