@@ -195,6 +195,10 @@ def _more_places(unit: Place) -> str:
     """How more ranks find a place."""
     if unit.component.type == "core":
         return f"take a machine with more of `{unit.component.name}`"
+    parts = (part for parent in unit.parents[-1:] for part in parent.parts)
+    counts = [part.quantity for part in parts if part.component == unit.component.name]
+    if unit.component.type == "socket" and counts and counts[0].kind == "symbol":
+        return f"have more of them: `--set {counts[0].payload[0]}=...`"
     return "let each occupy less, `--ranks-on core`"
 
 

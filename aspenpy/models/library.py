@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, fail, nearest, require_type
 from aspenpy.language.files import Reader, models_folder, models_in
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
@@ -31,21 +31,41 @@ def names(kind: Kind) -> list[str]:
 def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> Source:
     """The source of a model: a text if it has a brace, as every model has and no file of that path exists; a file if
     there is one of that path or if it looks like a path, else the library's model of that name."""
+    require_type("model", path_or_name, (str, os.PathLike), "a path, a name of the library or a text in the language")
     reader = reader or Reader()
     text = str(path_or_name)
     if isinstance(path_or_name, str) and "{" in text and not os.path.isfile(text):
         return Source(text, "<text>")
     looks_like_path = not isinstance(path_or_name, str) or "/" in text or "\\" in text or text.endswith(".aspen")
-    if looks_like_path or os.path.isfile(text):
+    is_file = os.path.isfile(text) and (text not in names(kind) or is_text(text))
+    if looks_like_path or is_file:
+        refuse_source_code(text)
         return reader.read(path_or_name)
     if text in names(kind):
         return reader.read(os.path.join(models_folder(), kind, f"{text}.aspen"))
+    refuse_source_code(text)
     noun, other = {"apps": ("application", "a machine"), "machines": ("machine", "an application")}[kind]
     if text in names("machines" if kind == "apps" else "apps"):
         message = f"`{text}` is a model of the library, but {other} and no {noun}"
         fail(f"unknown-{noun}", message, hint=f"`aspenpy list {kind}` shows the {noun}s")
     hint = nearest(text, names(kind)) or f"`aspenpy list {kind}` shows the library's; a file is named by its path"
     fail(f"unknown-{noun}", f"there is no file and no {noun} in the library called `{text}`", hint=hint)
+
+
+def is_text(path: str) -> bool:
+    """Whether a file begins as text does: a program of the name of a model, such as `md`, does not hide it."""
+    with open(path, "rb") as file:
+        return b"\0" not in file.read(1024)
+
+
+def refuse_source_code(path: str) -> None:
+    """A program's source is no model, and becomes one by `aspenpy extract`."""
+    if path.lower().endswith(SOURCES):
+        hint = f"`aspenpy extract {path} -o model.aspen` writes the model of a program"
+        fail("source-code", f"`{path}` is the source of a program, and no model", hint=hint)
+
+
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++")
 
 
 def load_application(model: str | Path, *, allow_outside: bool = False) -> Application:
@@ -83,6 +103,7 @@ def parse(text: str, name: str = "<text>") -> Application | Machine:
     :returns: whichever of the two the text declares
     :raises AspenError: where the text is wrong; `name` stands for the file in its message
     """
+    require_type("text", text, str, "a model as a string")
     return loaded(Source(text, name), Reader())
 
 
