@@ -25,6 +25,14 @@ def test_commands() -> None:
     assert told == set(COMMANDS)
 
 
+def test_both_commands_of_a_fresh_clone() -> None:
+    """`make demo` and `make test` stand in the first block of commands, and are targets of the Makefile."""
+    block = README[README.index("```sh\n") :].split("```")[1]
+    targets = re.findall(r"^make (\w+)", block, re.MULTILINE)
+    assert targets == ["demo", "test"]
+    assert all(f"\n{target}: " in (ROOT / "Makefile").read_text() for target in targets)
+
+
 def test_it_is_short() -> None:
     assert len(README.splitlines()) < 200
 
