@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, count
 from pathlib import Path
 
 from aspenpy.language.diagnostics import fail
@@ -46,7 +47,8 @@ def _named(model: LearntModel, constants: Iterable[Constant]) -> Iterator[tuple[
     taken: set[str] = set()
     for item in constants:
         plain = re.sub(r"[^a-z0-9]+", "_", " ".join([model.kind, *item.names]).lower()).strip("_")
-        name = next(name for name in (plain, *(f"{plain}_{count}" for count in range(2, 10**6))) if name not in taken)
+        numbered = (f"{plain}_{number}" for number in count(2))
+        name = next(name for name in chain((plain,), numbered) if name not in taken)
         taken.add(name)
         yield name, item
 
