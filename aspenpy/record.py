@@ -7,7 +7,7 @@ instance, a Record 2 ms and 0.28 us, and `aspenpy eval` is a command people run 
 from __future__ import annotations
 
 from functools import cache
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
@@ -19,6 +19,7 @@ class RecordType(type):
 
     _fields: tuple[str, ...]
     _defaults: dict[str, Any]
+    _compared: Any
     _store: Any
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> RecordType:
@@ -29,6 +30,8 @@ class RecordType(type):
         inherited = [base for base in bases if isinstance(base, RecordType)]
         cls._fields = tuple(field for base in inherited for field in base._fields) + own
         cls._defaults = {field: value for base in inherited for field, value in base._defaults.items()} | defaults
+        compared = [field for field in cls._fields if not field.endswith("span")]
+        cls._compared = attrgetter(*compared) if compared else None
         cls._store = _initialiser(cls)
         if "__init__" not in namespace:
             cls.__init__ = cls._store  # type: ignore[misc]
@@ -59,16 +62,18 @@ class Record(metaclass=RecordType):
 
     if TYPE_CHECKING:
         _fields: ClassVar[tuple[str, ...]]
+        _compared: ClassVar[Any]
         _store: ClassVar[Any]
 
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, field) for field in self._fields if not field.endswith("span"))
+    def _values(self) -> Any:
+        """What is compared: the fields, or the only one of them."""
+        return self._compared(self) if self._compared else ()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Record) and type(other) is type(self) and self._values() == other._values()
+        return self is other or (type(other) is type(self) and self._values() == other._values())
 
     def __hash__(self) -> int:
-        return hash((type(self), *self._values()))
+        return hash((type(self), self._values()))
 
     def __repr__(self) -> str:
         shown = (f"{field}={getattr(self, field)!r}" for field in self._fields if not field.endswith("span"))

@@ -205,3 +205,36 @@ def test_the_library_is_answered_within_seconds(command: tuple[str, ...]) -> Non
     assert ran.seconds < SECONDS
     assert ran.status == 0 or "--vary" in ran.err or "vary" in ran.err
     assert ran.kibibytes < 400 * 1024
+
+
+# -- accesses of nested loops ----------------------------------------------------------------------
+
+
+def arrays(count: int, loops: int, folder: Path) -> str:
+    """A model of one block that reads so many arrays by nested loops, each in another order."""
+    sizes = ["8*" + "*".join(["n"] * place) if place else "8" for place in range(loops)]
+    lines = []
+    for number in range(count):
+        strides = ", ".join(f"{sizes[(number + place) % loops]}, n" for place in range(loops))
+        lines.append(f"loads [n^{loops}] of size [8] from a{number} as nest({strides})")
+    data = " ".join(f"data a{number} as Array(n^{loops}, 8)" for number in range(count))
+    path = folder / f"arrays_{count}_{loops}.aspen"
+    block = "\n".join(lines)
+    path.write_text(f"model arrays {{ param n = 100 {data} kernel main {{ execute {{\n{block}\n}} }} }}")
+    return str(path)
+
+
+@pytest.mark.parametrize(("count", "loops"), [(12, 2), (12, 3), (8, 4), (40, 3), (100, 2), (200, 1)])
+def test_traffic_of_many_arrays_is_answered_or_refused(count: int, loops: int, tmp_path: Path) -> None:
+    """Each access brings in each of its lines once at least: 8 words of 8 bytes."""
+    ran = run("traffic", arrays(count, loops, tmp_path), "--machine", "haswell", "--format", "json")
+    assert ran.seconds < SECONDS
+    assert ran.kibibytes < 300 * 1024
+    if count * loops <= 36:
+        assert ran.status == 0, ran.err
+        rows = {row["array"] for row in json.loads(ran.out)["accesses"]}
+        assert len(rows) == count
+    else:
+        assert ran.status in (0, 2)
+        assert ran.status == 0 or "arrays_" in ran.err
+        assert "Traceback" not in ran.err

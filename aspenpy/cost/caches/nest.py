@@ -66,14 +66,7 @@ class Nest(Record):
         """
         if self.depends:
             return triangular.lines(self.loops, self.order(depth), depth, line, summed=False)
-        loops = self.moving(depth)
-        outer = tuple(loop for loop in self.loops[depth:] if loop.moves)
-        candidates = []
-        for inner in range(len(loops) + 1):
-            apart = loops[inner:]
-            run = self.run_lines(loops[:inner], (*apart, *outer), line)
-            candidates.append(product(loop.trips for loop in apart) * run)
-        return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
+        return _independent_lines(self, depth, line)
 
     def lines_of_all_passes(self, depth: int, line: Expr) -> Expr:
         """The sum of those over all passes of the loops around."""
@@ -146,6 +139,19 @@ class Nest(Record):
         apart = graph.compare(">=", walk.stride, level.line)
         crowded = graph.junction("and", apart, graph.compare(">", walk.trips, level.room * met))
         return graph.if_else(crowded, met, 0)
+
+
+@lru_cache(maxsize=4096)
+def _independent_lines(nest: Nest, depth: int, line: Expr) -> Expr:
+    """`Nest.lines` of loops that do not depend on each other: every other array of a block asks for those of a nest."""
+    loops = nest.moving(depth)
+    outer = tuple(loop for loop in nest.loops[depth:] if loop.moves)
+    candidates = []
+    for inner in range(len(loops) + 1):
+        apart = loops[inner:]
+        run = nest.run_lines(loops[:inner], (*apart, *outer), line)
+        candidates.append(product(loop.trips for loop in apart) * run)
+    return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
 
 
 @lru_cache(maxsize=1024)

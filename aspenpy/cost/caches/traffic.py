@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from aspenpy.allowance import allowance
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.block_loops import in_the_same_loops
 from aspenpy.cost.caches.hits import pages_first_touched, touches
 from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import product
-from aspenpy.cost.caches.patterns import Stencil
+from aspenpy.cost.caches.patterns import Affine, Stencil
 from aspenpy.cost.caches.structures import structures
 from aspenpy.cost.caches.touches import Around, Touches
 from aspenpy.cost.caches.warm import Swept
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
 from aspenpy.record import Record
+
+OF_A_LOOK = 70_000
+"""Operations that it counts as to look at one nest beside another: some 0.14 ms, building formulas."""
 
 
 class LevelUse(Record):
@@ -85,6 +90,7 @@ def block_traffic(
     Each line of a data structure is touched first once, whatever the patterns that touch it.
     """
     traffic = {access.requirement: _past_the_caches(access, levels) for access in accesses if access.streaming}
+    _charge(accesses, levels)
     block = structures(in_the_same_loops([access for access in accesses if not access.streaming]))
     for structure in block:
         fresh = any(access.fresh for group in structure.groups for access in group)
@@ -100,6 +106,19 @@ def block_traffic(
                 found = _zeroed(found, group[0], around, page)
             traffic |= found
     return {access.requirement: traffic[access.requirement] for access in accesses}
+
+
+def _charge(accesses: Sequence[Access], levels: Sequence[Level]) -> None:
+    """Spends what the traffic of a block takes to be worked out: beside each nest, at each level and for each of its
+    loops, all others are looked at. Raises AspenError where a command may not spend so much."""
+    nests = [access.pattern.nest for access in accesses if isinstance(access.pattern, Affine)]
+    looks = len(nests) * len(levels) * sum(1 + len(nest.loops) for nest in nests)
+    if not allowance().spend(OF_A_LOOK * looks):
+        message = (
+            f"{len(nests)} accesses of nested loops are too many in one block: each meets all others in each cache"
+        )
+        hint = "put data that are accessed one after the other into blocks of their own, or leave out what is small"
+        fail("too-much-work", message, accesses[0].requirement.span, hint=hint)
 
 
 def _group_traffic(

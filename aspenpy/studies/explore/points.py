@@ -19,6 +19,7 @@ from aspenpy.expr.lanes import Lanes, Sums
 from aspenpy.expr.work import charge
 
 POINTS_AT_ONCE = 1 << 14  # few enough for the arrays of some dozen nodes to stay in a cache
+WORTH_SORTING = 100_000  # passes at all points from which on it pays to look for points that are alike
 MOST_KEPT = 256  # points whose exact values are kept for the nodes that come later
 STEPS = frozenset({"ceil", "floor", "round"})  # functions whose slope is 0 and which yet rise with their argument
 
@@ -69,6 +70,10 @@ class Points(Lanes):
     def _added_once(self, node: Expr) -> bool:
         """Adds up a sum, and those that go with it, once for all points that are alike in what it depends on, unless
         these are few."""
+        if float(numpy.nansum(self.known[node.args[1]])) * self.size < WORTH_SORTING * numpy.size(
+            self.known[node.args[1]]
+        ):
+            return False
         alike = list(dict.fromkeys((node, *self.sums.expected.get((node.args[0], node.args[1]), {}))))
         used = frozenset[Expr]().union(*(graph.free_symbols(total) for total in alike))
         symbols = [symbol for symbol in self.columns if symbol in used]
