@@ -60,3 +60,46 @@ def test_calls_of_mpi_are_messages(call: str, messages: str, name: str, tmp_path
     assert [
         item for item in check_file(tmp_path / "a.aspen", None, Reader(), socket=None) if item.severity == "error"
     ] == []
+
+
+STANDARD = {
+    "Send": "x, COUNT, MPI_INT, 1, 0, C",
+    "Sendrecv": "x, COUNT, MPI_INT, 1, 0, y, 1, MPI_DOUBLE, 1, 0, C, 0",
+    "Put": "x, COUNT, MPI_INT, 1, 0, 1, MPI_DOUBLE, 0",
+    "Bcast": "x, COUNT, MPI_INT, 0, C",
+    "Reduce": "x, y, COUNT, MPI_INT, MPI_SUM, 0, C",
+    "Allreduce": "x, y, COUNT, MPI_INT, MPI_SUM, C",
+    "Reduce_scatter_block": "x, y, COUNT, MPI_INT, MPI_SUM, C",
+    "Allgather": "x, COUNT, MPI_INT, y, 1, MPI_DOUBLE, C",
+    "Allgatherv": "x, COUNT, MPI_INT, y, 0, 0, MPI_DOUBLE, C",
+    "Alltoall": "x, COUNT, MPI_INT, y, 1, MPI_DOUBLE, C",
+    "Gather": "x, COUNT, MPI_INT, y, 1, MPI_DOUBLE, 0, C",
+    "Gatherv": "x, COUNT, MPI_INT, y, 0, 0, MPI_DOUBLE, 0, C",
+    "Scatter": "x, COUNT, MPI_INT, y, 1, MPI_DOUBLE, 0, C",
+    "Scan": "x, y, COUNT, MPI_INT, MPI_SUM, C",
+    "Exscan": "x, y, COUNT, MPI_INT, MPI_SUM, C",
+}
+"""Arguments as the standard of MPI orders them; what is sent is COUNT numbers of four bytes."""
+
+WORDS = {
+    "Bcast": "broadcast",
+    "Reduce": "reduce",
+    "Allreduce": "allreduce",
+    "Reduce_scatter_block": "reduce_scatter",
+    "Allgather": "allgather",
+    "Allgatherv": "allgather",
+    "Alltoall": "alltoall",
+}
+
+
+def test_each_function_of_mpi_sends_what_its_arguments_say(tmp_path: Path) -> None:
+    counts = {name: 101 + 2 * place for place, name in enumerate(STANDARD)}
+    calls = ""
+    for name, arguments in STANDARD.items():
+        given = [{"COUNT": str(counts[name]), "C": "MPI_COMM_WORLD"}.get(item, item) for item in arguments.split(", ")]
+        calls += f"MPI_{name}({', '.join(given)}); "
+    (tmp_path / "a.c").write_text(PROGRAM.replace("CALL", calls))
+    lines = [line.partition("  //")[0].strip() for line in extract(tmp_path / "a.c").text.splitlines()]
+    for name, count in counts.items():
+        word = f" as {WORDS[name]}" if name in WORDS else ""
+        assert f"messages [{4 * count}]{word}" in lines

@@ -77,6 +77,17 @@ def test_base_samples_are_at_the_highest_clocks() -> None:
     assert model.predict(rows) == pytest.approx([row["runtime"] for row in rows], rel=1e-3)
 
 
+def test_other_clocks_than_those_of_training_are_refused() -> None:
+    rows = [
+        {"application": "a", "core_frequency": c, "memory_frequency": m, "runtime": 1 + 1 / c + 1 / m, "dmm": 0.1}
+        for c in (1, 2) for m in (3, 4)
+    ]  # fmt: skip
+    model = BandwidthSensitivity(trees=20, subsample=1.0).fit(rows)
+    fewer = [{name: cell for name, cell in row.items() if name != "core_frequency"} for row in rows[2:]]
+    with pytest.raises(AspenError, match=r"learnt from the clocks .*, and the rows have memory_frequency"):
+        model.predict(fewer)
+
+
 def test_choice_of_the_fastest_algorithm() -> None:
     """Times of Table 1, each in two phases: Parasails is the fastest at all clocks, hybrid the least sensitive."""
     clocks = (1333e6, 1067e6, 800e6)
