@@ -188,7 +188,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     costs = tuple(
         _unshared(price_traffic(traffic[requirement], instances, where, origins), hierarchy)
         if requirement in traffic
-        else price(_on_lanes(requirement, instances, where), instances, where, origins).replace(requirement=requirement)
+        else price_on_lanes(requirement, instances, where, origins)
         for requirement in block.requirements
     )
     levels = (
@@ -218,12 +218,15 @@ def _unshared(cost: RequirementCost, hierarchy: Hierarchy) -> RequirementCost:
     return cost.replace(ignored=(*cost.ignored, SHARED)) if says and not hierarchy.joining else cost
 
 
-def _on_lanes(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:
-    """What a rank that shares its work out asks of the lanes of a core, where it asks a core."""
-    offer = where.serving(requirement)
-    if offer is None or instances.binding is None:
-        return requirement
-    return spread_over_lanes(requirement, offer.place.component)
+def price_on_lanes(
+    requirement: flow.Requirement, instances: Instances, where: Target, origins: Origins
+) -> RequirementCost:
+    """The price of a requirement that passes by the caches. A rank that shares its work out spreads it over the lanes
+    of a core."""
+    offer, asked = where.serving(requirement), requirement
+    if offer is not None and instances.binding is not None:
+        asked = spread_over_lanes(requirement, offer.place.component)
+    return price(asked, instances, where, origins).replace(requirement=requirement)
 
 
 def busy_by_server(

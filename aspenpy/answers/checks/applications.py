@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from aspenpy.answers.checks.values import circles, collecting, failures, start_of
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.models import expressions
 from aspenpy.answers.prediction import predict
-from aspenpy.answers.scope import DEFAULT_SEED, circular
+from aspenpy.answers.scope import DEFAULT_SEED, Setting, circular
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.traffic import Traffic
 from aspenpy.answers.uneven_sweeps import uneven
@@ -16,11 +17,11 @@ from aspenpy.cost.accesses import histogram_reader
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.reading import SENSELESS, Reader, read_access
-from aspenpy.cost.compute import choose_socket, nobody_offers, target
-from aspenpy.cost.exchanges import is_exchange, is_part
+from aspenpy.cost.compute import Target, choose_socket, nobody_offers, price_on_lanes, target
 from aspenpy.cost.mapper import all_definitions
 from aspenpy.cost.memory import Hierarchy
-from aspenpy.cost.operations import priced_without, unknown_trait
+from aspenpy.cost.operations import unknown_trait
+from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.residence import memory_named, placed_data
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError
@@ -45,9 +46,13 @@ MOST_TOLD = 100  # mistakes of one kind that are reported for one model
 
 
 def check_application(
-    application: Application, machine: Machine | None = None, socket: str | None = None
+    application: Application,
+    machine: Machine | None = None,
+    socket: str | None = None,
+    settings: Mapping[str, Setting] | None = None,
 ) -> list[Diagnostic]:
-    """What is wrong with an application, on a machine if one is given, and what is probably a mistake in it."""
+    """What is wrong with an application, and what is probably a mistake in it. If a machine is given, also what a run
+    on it says, with parameters set to other values by `settings`."""
     kernels, errors = recovered_kernels(application, MOST_TOLD)
     errors += _recursion(application)
     diagnostics = [
@@ -72,19 +77,24 @@ def check_application(
                 *(item for item in _constants(application, kernels) if (item.message, item.span) not in said),
             ]
         )
-    return _on_machine(application, machine, socket, kernels, diagnostics)
+    return _on_machine(application, machine, socket, kernels, diagnostics, settings)
 
 
 Sockets = tuple[str | None, ...]  # those that an application may run on; None for a machine without any
 
 
 def _on_machine(
-    application: Application, machine: Machine, socket: str | None, kernels: list[flow.Kernel], found: list[Diagnostic]
+    application: Application,
+    machine: Machine,
+    socket: str | None,
+    kernels: list[flow.Kernel],
+    found: list[Diagnostic],
+    settings: Mapping[str, Setting] | None,
 ) -> list[Diagnostic]:
     """What was found, with what the machine does not know or serve, and what a run says. Where the application runs, a
     mistake in what no run needs is a warning: an error is what `aspenpy eval` refuses."""
     sockets = (choose_socket(machine, socket),) if socket is not None else machine.sockets or (None,)
-    evaluated = _evaluated(application, machine, sockets)
+    evaluated = _evaluated(application, machine, sockets, settings)
     found = [
         *found,
         *_unoffered(machine, kernels, sockets),
@@ -98,7 +108,9 @@ def _on_machine(
     return distinct([*found, *_unknown_traits(machine, kernels, sockets), *more])
 
 
-def _evaluated(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
+def _evaluated(
+    application: Application, machine: Machine, sockets: Sockets, settings: Mapping[str, Setting] | None
+) -> list[Diagnostic]:
     """What `aspenpy eval` would say, and which misses are near an edge of a cache: the errors of the first socket if it
     runs on none, else the warnings of all."""
     errors: list[tuple[Diagnostic, ...]] = []
@@ -106,7 +118,7 @@ def _evaluated(application: Application, machine: Machine, sockets: Sockets) -> 
     for socket in sockets:
         try:
             for kernel in application.entry_kernels():
-                prediction = predict(application, machine, socket=socket, kernel=kernel)
+                prediction = predict(application, machine, socket=socket, kernel=kernel, set=settings)
                 warnings += prediction.diagnostics
                 if levels_of(machine, prediction.socket):
                     warnings += Traffic(prediction).edge_notes
@@ -310,26 +322,31 @@ def _unknown_memories(application: Application, machine: Machine, sockets: Socke
 
 
 def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
-    """Traits that no serving component knows, and that no cache reads: they change nothing on this machine."""
+    """Traits that change nothing on this machine: those that the price of their requirement ignores on each socket that
+    serves it, and that no cache reads."""
     targets = [target(machine, socket) for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
-    warnings = []
-    for requirement in _requirements(kernels):
-        name = requirement.resource
-        offers = [(where, where.offers[name]) for where in targets if name in where.offers]
-        resources = [offer.resource for _, offer in offers]
-        beside = [trait.name for trait in requirement.traits]
-        for trait in requirement.traits:
-            known = [name for resource in resources for name in resource.traits]
-            of_cache = requirement.resource in ("loads", "stores") and trait.name in of_caches
-            exchange = is_part(trait.name, beside) or any(
-                is_exchange(trait.name, offer.resource, machine, inner=where.between_ranks.serves(offer.place))
-                for where, offer in offers
-            )
-            said = exchange or of_cache or priced_without(requirement, trait.name)
-            if resources and trait.name not in known and not said:
-                warnings.append(unknown_trait(machine, requirement, trait, resources))
+    warnings: list[Diagnostic] = []
+    for block in (block for kernel in kernels for block in blocks_in(kernel.body)):
+        for requirement in block.requirements:
+            serving = [where for where in targets if requirement.resource in where.offers]
+            ignored = [_ignored(requirement, block, where) for where in serving]
+            resources = [where.offers[requirement.resource].resource for where in serving]
+            of_cache = of_caches if requirement.resource in MEMORY_RESOURCES else frozenset()
+            warnings += [
+                unknown_trait(machine, requirement, trait, resources)
+                for trait in requirement.traits
+                if serving and trait.name not in of_cache and all(trait.name in names for names in ignored)
+            ]
     return warnings
+
+
+def _ignored(requirement: flow.Requirement, block: flow.Block, where: Target) -> tuple[str, ...]:
+    """The traits that the price of a requirement ignores; none where it has no price, which is an error of its own."""
+    unpriced: list[Diagnostic] = []
+    with collecting(unpriced):
+        return price_on_lanes(requirement, where.instances(block), where, {}).ignored
+    return ()
 
 
 def _patterns(

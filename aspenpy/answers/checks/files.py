@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.checks.applications import check_application
 from aspenpy.answers.checks.machines import check_machine
+from aspenpy.answers.scope import Setting
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related
 from aspenpy.language.files import Reader
@@ -23,29 +25,42 @@ from aspenpy.models.machine.model import Machine
 
 @one_allowance
 def check(
-    model: str | Path, machine: Machine | None = None, *, socket: str | None = None, allow_outside: bool = False
+    model: str | Path,
+    machine: Machine | None = None,
+    *,
+    socket: str | None = None,
+    set: Mapping[str, Setting] | None = None,
+    allow_outside: bool = False,
 ) -> tuple[Diagnostic, ...]:
     """Everything that is wrong or doubtful in a model, errors of syntax included: no exception for what stands in it.
 
     `model` and `allow_outside` are those of `load_application`. On a `machine` an application is mapped as well.
-    `socket` is the kind of socket of that machine that it is mapped to.
+    `socket` is the kind of socket of that machine that it is mapped to, `set` gives parameters of that run other
+    values.
 
     :returns: the diagnostics in the order of the text; empty where nothing is found
     :raises AspenError: never for a mistake in a model, nor for a file that is not there: each is a diagnostic
     """
     reader = Reader(allow_outside=allow_outside)
     try:
-        return tuple(check_source(source_of(model, reader), machine, reader, socket=socket))
+        return tuple(check_source(source_of(model, reader), machine, reader, socket=socket, settings=set))
     except AspenError as error:
         return error.diagnostics
 
 
 def check_file(
-    path: Path, machine: Machine | None, reader: Reader, *, socket: str | None = None, part_allowed: bool = False
+    path: Path,
+    machine: Machine | None,
+    reader: Reader,
+    *,
+    socket: str | None = None,
+    settings: Mapping[str, Setting] | None = None,
+    part_allowed: bool = False,
 ) -> list[Diagnostic]:
     """Every diagnostic of one file."""
     try:
-        return check_source(reader.read(path), machine, reader, socket=socket, part_allowed=part_allowed)
+        source = reader.read(path)
+        return check_source(source, machine, reader, socket=socket, settings=settings, part_allowed=part_allowed)
     except AspenError as error:
         return list(error.diagnostics)
 
@@ -56,6 +71,7 @@ def check_source(
     reader: Reader | None = None,
     *,
     socket: str | None = None,
+    settings: Mapping[str, Setting] | None = None,
     part_allowed: bool = False,
 ) -> list[Diagnostic]:
     """Every diagnostic of one model; raises AspenError where it cannot even be loaded."""
@@ -68,7 +84,7 @@ def check_source(
     if isinstance(node, nodes.Application):
         contradicting = contradictions(node)
         application = assemble_application(node, source, warnings, reader)
-        return [*contradicting, *check_application(application, machine, socket)]
+        return [*contradicting, *check_application(application, machine, socket, settings)]
     if part_allowed and not any(component.type == "machine" for component in node.components):
         return warnings
     if node.declarations and not node.components:  # parameters alone, which models include

@@ -9,9 +9,10 @@ from aspenpy.answers.checks.files import check_file
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
 from aspenpy.models.library import load_machine
+from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import ModelFile, checked_files
 from aspenpy.shell.option import Arguments, Examples, option
-from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, SOCKET, TABLES, machine
+from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, SET, SOCKET, TABLES, machine, settings_of
 from aspenpy.shell.output import deliver, deliver_json, drawn
 from aspenpy.shell.study_options import STRICT
 from aspenpy.tables.data import as_csv
@@ -20,6 +21,7 @@ from aspenpy.tables.table import Table, columns
 EXAMPLES: Examples = (
     ("models of the library; files and folders are named the same way", "aspenpy check comd haswell"),
     ("an application on a machine: does that know its resources and traits?", "aspenpy check comd --machine haswell"),
+    ("the values of a run on it", "aspenpy check hpcg --machine h100 --set ranks=4 --set h100_boards=4"),
     ("for an editor", "aspenpy check comd --format json"),
 )
 
@@ -27,6 +29,7 @@ OPTIONS = (
     option("files", "FILE", "a model, or a folder: all its files *.aspen, those in folders below too", nargs="+"),
     machine(required=False, why=", which the applications are to run on"),
     SOCKET.here(" (default: any of them)"),
+    SET.here("; of the runs on --machine"),
     STRICT,
     ALL_FORMATS,
     TABLES,
@@ -62,11 +65,15 @@ def conclude(found: list[Diagnostic], arguments: Arguments) -> int:
 
 def _diagnostics(arguments: Arguments) -> Iterable[Diagnostic]:
     outside = arguments.allow_outside
+    settings = settings_of(arguments)
+    if settings and not arguments.machine:
+        raise CommandError("--set gives values to a run: name the machine with --machine")
     machine = load_machine(arguments.machine, allow_outside=outside) if arguments.machine else None
 
     def check(file: ModelFile) -> Iterable[Diagnostic]:
         reader = Reader(allow_outside=outside)
-        return check_file(file.path, machine, reader, socket=arguments.socket, part_allowed=file.walked)
+        socket, part = arguments.socket, file.walked
+        return check_file(file.path, machine, reader, socket=socket, settings=settings, part_allowed=part)
 
     return checked_files(arguments.files, check)
 
