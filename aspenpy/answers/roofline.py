@@ -28,6 +28,7 @@ from aspenpy.answers.scope import Setting
 from aspenpy.cost.compute import choose_socket
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import FILE_RESOURCES
+from aspenpy.cost.sharing import sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail, within_floats
@@ -102,13 +103,21 @@ class Roofline(Result):
 
     def at_work(self, ceiling: Ceiling) -> Ceiling:
         """The ceiling of as many of its components as take part: those that the applications have work for, in the
-        block that spreads widest. All of them without applications."""
-        used = max((_used(prediction, ceiling) for prediction in self.predictions), default=ceiling.count)
-        part = min(1.0, used / ceiling.count) if ceiling.count else 1.0
-        if part == 1:
+        block that spreads widest, at the rate that the cores at work draw; of a cache no more than passes through those
+        before it. All of them without applications."""
+        found = self._taking_part(ceiling)
+        inner = self.caches[: self.caches.index(ceiling)] if ceiling in self.caches else ()
+        return found.replace(rate=min([found.rate, *(self._taking_part(cache).rate for cache in inner)]))
+
+    def _taking_part(self, ceiling: Ceiling) -> Ceiling:
+        parts = [_taking_part(prediction, ceiling) for prediction in self.predictions]
+        used = max((used for used, _ in parts), default=ceiling.count)
+        drawn = max((drawn for _, drawn in parts), default=ceiling.count)
+        if not ceiling.count or drawn >= ceiling.count:
             return ceiling
+        part = drawn / ceiling.count
         peak = None if ceiling.peak is None else ceiling.peak * part
-        return ceiling.replace(count=used, rate=ceiling.rate * part, peak=peak)
+        return ceiling.replace(count=min(used, ceiling.count), rate=ceiling.rate * part, peak=peak)
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
@@ -128,23 +137,36 @@ def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **option
     return Roofline(machine, apps, **options)
 
 
-def _used(prediction: Prediction, ceiling: Ceiling) -> float:
-    """How many of a ceiling's components have work, as far as it is known outside of loops."""
+def _taking_part(prediction: Prediction, ceiling: Ceiling) -> tuple[float, float]:
+    """How many of a ceiling's components have work, and how many at their full rate would serve as much; all of them
+    where it is not known outside of loops."""
     tree = prediction.tree
     place = next((place for place in tree.machine.places(tree.socket) if place.path == ceiling.path), None)
-    known = [] if place is None else taking_part(tree, place)
-    values = prediction.scope.values_if_known(known, prediction.seed)
-    return max(map(float, values), default=ceiling.count) if values else ceiling.count
+    known = [] if place is None else taking_part(tree, place, ceiling.resources[0])
+    values = prediction.scope.values_if_known([expr for pair in known for expr in pair], prediction.seed)
+    numbers = [*map(float, values or ())]
+    return max(numbers[::2], default=ceiling.count), max(numbers[1::2], default=ceiling.count)
 
 
-def taking_part(tree: CostTree, place: Place) -> list[Expr]:
-    """How many components of a place each block that the roofline knows has work for, where that is known outside of
-    loops."""
+def taking_part(tree: CostTree, place: Place, resource: str) -> list[tuple[Expr, Expr]]:
+    """How many components of a place each block that the roofline knows has work for, and how many at their full rate
+    would serve as much, where that is known outside of loops. A memory on which few cores draw sends less than its full
+    rate (`cost.sharing`)."""
     blocks = (
         cost for cost in tree.blocks.values() if any(it.requirement.resource in PLACED_BY for it in cost.requirements)
     )
-    used = [cost.instances.used_of(place) for cost in blocks]
-    return [expr for expr in dict.fromkeys(used) if graph.free_symbols(expr) <= tree.definitions.keys()]
+    core_and_line = _core_and_line(tree, place)
+    pairs: dict[tuple[Expr, Expr], None] = {}
+    for instances in (cost.instances for cost in blocks):
+        used = instances.used_of(place)
+        pairs[used, graph.mul(used, sharing(instances, place, *core_and_line, resource).saturation)] = None
+    return [pair for pair in pairs if all(graph.free_symbols(expr) <= tree.definitions.keys() for expr in pair)]
+
+
+def _core_and_line(tree: CostTree, place: Place) -> tuple[Place | None, Expr | None]:
+    """The core that draws on a level of memory, and the bytes of a line of that level."""
+    where = tree.residence.where
+    return where.core, place.component.value("cacheline") or where.line
 
 
 # -- settings --------------------------------------------------------------------------------------

@@ -8,28 +8,31 @@ Kurth and Williams, "Hierarchical roofline analysis for GPUs", Concurrency and C
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import hypot
 from typing import Any, NamedTuple
 
 from aspenpy.answers.ceilings import COMPUTE, MEMORY
 from aspenpy.answers.peaks import LARGE
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.caches.traffic import Traffic
-from aspenpy.cost.compute import Target, price, target
+from aspenpy.cost.compute import Target, price, spread_on_lanes, target
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.prices import RequirementCost, conflict_groups
 from aspenpy.cost.ranks import ONE_INSTANCE, Instances
+from aspenpy.cost.sharing import sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import within_floats
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totals, added, of_kind, run_totals
+from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 
 PLACED_BY = (COMPUTE, *MEMORY, *FILE_RESOURCES)  # the resources that a roofline knows
 
 Values = Mapping[Any, float]
-"""By `Asked`, `ServedBy` and `Ideal`; a kernel that is None stands for all kernels together."""
+"""By `Asked`, `ServedBy`, `Ideal`, `Contended` and `Spent`; a kernel that is None stands for all kernels together."""
 
 
 class Asked(Total):
@@ -47,17 +50,26 @@ class ServedBy(Total):
 
 
 class Ideal(Total):
-    """Seconds in which a server, or a cache, serves a kernel at least."""
+    """Seconds in which the components that take part serve a kernel at least, if none of them has to wait for others;
+    by server or cache, and by the unit of a core that works beside its others."""
 
     kernel: str | None
     server: str
+    unit: str = ""
 
 
-class Alone(Total):
-    """Seconds as those of `Ideal`, on the components that the blocks have work for."""
+class Contended(Total):
+    """Seconds that cores cost each other at one level of memory, beside those of `Ideal` (`cost.sharing`)."""
 
     kernel: str | None
     server: str
+    place: tuple[str, ...]
+
+
+class Spent(Total):
+    """Seconds of a kernel's own blocks, each by itself: what runs beside it in branches that overlap takes none away."""
+
+    kernel: str
 
 
 class LevelPoint(Record):
@@ -72,12 +84,13 @@ class Point(Record):
     """A kernel's own blocks, or a whole application (`kernel` is None), below the roof.
 
     `volume` are the bytes that cross the memory bus, `intensity` flops for each of them, None where there is none.
-    `attainable` is what the ceilings of its own traits and of the levels it uses leave, `bound_by` the resources, or
-    the cache, whose ceiling that is; `reachable` is what they leave on the components that take part, not on all;
-    `predicted` is what it does, `bottleneck` the resource that then bounds it
-    longest. Rates in flops a second, `time` in seconds. `levels` are the caches, the nearest to the core first, and
-    memory, where a requirement says how it touches its data; requirements that do not pass by the caches. `balance` is
-    the intensity at which its flops, with their traits, and its bytes would take equal times.
+    `attainable` is what the ceilings of its own traits and of the levels it uses leave on the components that take part
+    in it, not on all of the machine; `bound_by` are the resources, or the cache, whose ceiling that is. `predicted` is
+    what it does in the time of its own blocks, each by itself; `bottleneck` the resource that then bounds it longest.
+    Rates in flops a second; `time` in seconds, of which branches that overlap have a part each.
+    `levels` are the caches, the nearest to the core first, and memory, where a requirement says how it touches its
+    data; requirements that do not pass by the caches. `balance` is the intensity at which its flops, with their traits,
+    and its bytes would take equal times.
     """
 
     application: str
@@ -90,7 +103,6 @@ class Point(Record):
     predicted: float
     bottleneck: str | None
     time: float
-    reachable: float = 0.0
     levels: tuple[LevelPoint, ...] = ()
     balance: float | None = None
 
@@ -118,7 +130,7 @@ def points(prediction: Prediction) -> list[Point]:
 
 
 def roofline_totals(tree: CostTree) -> Totals:
-    """`Asked`, `ServedBy` and `Ideal` of each kernel, and of all together, in the symbols of the models."""
+    """`Asked`, `ServedBy`, `Ideal` and `Contended` of each kernel and of all together, in the symbols of the models."""
     return run_totals(_Ideal(tree), tree.entry)
 
 
@@ -129,30 +141,50 @@ def _point(
     amounts = {name: values.get(Asked(kernel, name), 0.0) for name in PLACED_BY}
     flops, volume = amounts[COMPUTE], sum(amounts[name] for name in MEMORY)
     served = {key.level: worth for key, worth in of_kind(ServedBy, values).items() if key.kernel == kernel}
-    names = (*PLACED_BY, *prediction.tree.residence.offers, *served)
-    ideal = {name: values[key] for name in names if values.get(key := Ideal(kernel, name), 0.0) > 0}
+    ideal = _longest_units(kernel, values)
     if not flops or not time or COMPUTE not in ideal:
         return None
     groups = conflict_groups(dict.fromkeys(ideal, graph.ONE), prediction.tree.conflicts)
-    spent = {group.resources: sum(ideal[name] for name in group.resources) for group in groups}
-    alone = max(sum(values[Alone(kernel, name)] for name in group.resources) for group in groups)
-    slowest = max(spent, key=spent.__getitem__)
-    on_bus = max((time for names, time in spent.items() if {*names} & {*MEMORY}), default=0.0)
+    alone = {group.resources: sum(ideal[name] for name in group.resources) for group in groups}
+    by_server, by_place = _contention(kernel, values)
+    together = {names: hypot(time, sum(by_server.get(name, 0.0) for name in names)) for names, time in alone.items()}
+    slowest = max(together, key=together.__getitem__)
+    least = hypot(max(alone.values()), max(by_place.values(), default=0.0))
+    on_bus = max((seconds for names, seconds in together.items() if {*names} & {*MEMORY}), default=0.0)
     return Point(
         prediction.application.name,
         kernel,
         flops,
         volume,
         flops / volume if volume else None,
-        flops / spent[slowest],
+        flops / least,
         slowest,
-        flops / time,
+        flops / (time if kernel is None else values[Spent(kernel)]),
         bottleneck,
         time,
-        flops / alone,
         _levels(prediction, served, flops, volume),
         flops / volume * on_bus / ideal[COMPUTE] if volume else None,
     )
+
+
+def _longest_units(kernel: str | None, values: Values) -> dict[str, float]:
+    """Seconds of a kernel by server: those of its unit that is busy longest."""
+    longest: dict[str, float] = {}
+    for key, seconds in of_kind(Ideal, values).items():
+        if key.kernel == kernel and seconds > 0:
+            longest[key.server] = max(longest.get(key.server, 0.0), seconds)
+    return longest
+
+
+def _contention(kernel: str | None, values: Values) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
+    """Seconds that cores cost each other, by server and by place."""
+    by_server: dict[str, float] = {}
+    by_place: dict[tuple[str, ...], float] = {}
+    for key, seconds in of_kind(Contended, values).items():
+        if key.kernel == kernel:
+            by_server[key.server] = by_server.get(key.server, 0.0) + seconds
+            by_place[key.place] = by_place.get(key.place, 0.0) + seconds
+    return by_server, by_place
 
 
 def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, volume: float) -> tuple[LevelPoint, ...]:
@@ -174,6 +206,13 @@ class _Asker(NamedTuple):
     instances: Instances
     where: Target
 
+    def seconds(self, one: Expr, place: Place, resource: str, line: Expr | None = None) -> tuple[Expr, Expr]:
+        """The least seconds in which the components of a place that take part serve what a single one would serve in
+        `one` seconds, and those that cores cost each other there."""
+        shared = sharing(self.instances, place, self.where.core, line or self.where.line, resource)
+        each = graph.div(one, graph.mul(self.instances.used_of(place), graph.apply("max", 1, shared.instances)))
+        return shared.seconds(each)
+
 
 class _Ideal(Leaf):
     """What kernels ask for, what each level serves of it, and how long that takes at least."""
@@ -185,7 +224,8 @@ class _Ideal(Leaf):
         costs = [cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource in PLACED_BY]
         of_block = block.parallelism, self.tree.blocks[block].instances, self.tree.residence.within(kernel)
         askers = [_Asker(name, *of_block) for name in (kernel.name, None)]
-        return added(self._cost(cost, asker) for cost in costs for asker in askers)
+        spent: Totals = {Spent(kernel.name): self.tree.blocks[block].time}
+        return added([spent, *(self._cost(cost, asker) for cost in costs for asker in askers)])
 
     def _cost(self, cost: RequirementCost, asker: _Asker) -> Totals:
         asked, traffic = cost.requirement, cost.traffic
@@ -204,8 +244,9 @@ class _Ideal(Leaf):
         )
 
     def _requirement(self, asked: flow.Requirement, asker: _Asker, cost: RequirementCost) -> Totals:
-        """P times the amount, at the seconds that one more takes where there are many already, on all components;
-        these count for the server of the requirement whose cost it is a part of."""
+        """P times the amount, at the seconds that one more takes where there are many already; these count for the
+        server of the requirement whose cost it is a part of."""
+        asked = spread_on_lanes(asked, asker.instances, asker.where)
         first, second = (
             price(asked.replace(amount=graph.number(amount)), ONE_INSTANCE, asker.where, self.tree.origins)
             for amount in LARGE[:2]
@@ -216,14 +257,13 @@ class _Ideal(Leaf):
             return totals
         slope = graph.div(_difference(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
         place = first.offer.place
-        return totals | {
-            Ideal(kernel, cost.server): graph.mul(amount, graph.div(slope, place.count)),
-            Alone(kernel, cost.server): graph.mul(amount, graph.div(slope, asker.instances.used_of(place))),
-        }
+        alone, contention = asker.seconds(graph.mul(amount, slope), place, asked.resource)
+        ideal, contended = Ideal(kernel, cost.server, first.unit), Contended(kernel, cost.server, place.path)
+        return totals | {ideal: alone, contended: contention}
 
 
 def _caches(traffic: Traffic, asker: _Asker) -> list[Totals]:
-    """What each cache serves, and how long all of its kind, or those that take part, need for that at least."""
+    """What each cache serves, and how long those that take part need for that at least."""
     totals: list[Totals] = []
     for served in traffic.served:
         level, sent = served.level, served.sent
@@ -231,9 +271,9 @@ def _caches(traffic: Traffic, asker: _Asker) -> list[Totals]:
         worth: Totals = {ServedBy(kernel, level.name): amount}
         if level.bandwidth is not None:
             busy = graph.mul(asker.parallelism, sent) if level.two_ways else amount
-            used = asker.instances.used_of(level.place)
-            worth[Ideal(kernel, level.name)] = graph.div(busy, graph.mul(level.bandwidth, level.place.count))
-            worth[Alone(kernel, level.name)] = graph.div(busy, graph.mul(level.bandwidth, used))
+            place = level.place
+            alone, contention = asker.seconds(graph.div(busy, level.bandwidth), place, "loads", level.line)
+            worth |= {Ideal(kernel, level.name): alone, Contended(kernel, level.name, place.path): contention}
         totals.append(worth)
     return totals
 

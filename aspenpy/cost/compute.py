@@ -221,12 +221,17 @@ def _unshared(cost: RequirementCost, hierarchy: Hierarchy) -> RequirementCost:
 def price_on_lanes(
     requirement: flow.Requirement, instances: Instances, where: Target, origins: Origins
 ) -> RequirementCost:
-    """The price of a requirement that passes by the caches. A rank that shares its work out spreads it over the lanes
-    of a core."""
-    offer, asked = where.serving(requirement), requirement
-    if offer is not None and instances.binding is not None:
-        asked = spread_over_lanes(requirement, offer.place.component)
-    return price(asked, instances, where, origins).replace(requirement=requirement)
+    """The price of a requirement that passes by the caches."""
+    on_lanes = spread_on_lanes(requirement, instances, where)
+    return price(on_lanes, instances, where, origins).replace(requirement=requirement)
+
+
+def spread_on_lanes(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:
+    """What a rank that shares its work out asks of the lanes of a core, where it asks a core."""
+    offer = where.serving(requirement)
+    if offer is None or instances.binding is None:
+        return requirement
+    return spread_over_lanes(requirement, offer.place.component)
 
 
 def busy_by_server(

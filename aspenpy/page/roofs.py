@@ -34,16 +34,18 @@ def roofs(numbers: Numbers) -> list[Roof]:
         return []
     known = {(peak.resource, peak.traits, peak.path): peak for peak in peaks(machine, socket, everywhere=True)}
     caches = {level.place.path: level.bandwidth for level in levels_of(machine, socket)}
-    found = []
+    found: list[Roof] = []
+    within: Expr | None = None  # bytes a second that pass through the caches so far
     for kind, ceilings in (("compute", _distinct(roofline.compute)), ("memory", roofline.bandwidths)):
         for ceiling in ceilings:
             one = caches.get(ceiling.path) or _slope(numbers, known[ceiling.resources[0], ceiling.traits, ceiling.path])
             place = next(place for place in machine.places(socket) if place.path == ceiling.path)
-            used = longest(taking_part(prediction.tree, place) or [place.count])
+            parts = [full for _, full in taking_part(prediction.tree, place, ceiling.resources[0])]
+            used = graph.mul(one, longest(parts or [place.count]))
+            if place.path in caches:
+                within = used = used if within is None else graph.apply("min", within, used)
             named = traits(ceiling) if kind == "compute" else label(ceiling, roofline)
-            places = {
-                name: numbers.add(graph.mul(one, count)) for name, count in (("used", used), ("all", place.count))
-            }
+            places = {"used": numbers.add(used), "all": numbers.add(graph.mul(one, place.count))}
             found.append({"kind": kind, "name": named, "component": ceiling.component, **places})
     return found
 

@@ -25,7 +25,6 @@ OBJECTS = (
     Column("intensity", unit="flop/B"),
     Column("attainable", unit="flop/s"),
     Column("bound_by"),
-    Column("reachable", unit="flop/s"),
     Column("predicted", unit="flop/s"),
     Column("bottleneck"),
     Column("time", unit="s"),
@@ -81,6 +80,7 @@ def _compute(roofline: Roofline) -> Table:
         Column("flops as", get=traits),
         Column("of one", unit="flop/s", get="one"),
         Column("of all", unit="flop/s", get="rate"),
+        *_at_work(roofline, roofline.compute, "flop/s"),
         *(ridge(memory) for memory in roofline.memory if "remote" not in memory.traits),
         Column("component", wrapped=True),
     )
@@ -95,9 +95,17 @@ def _bandwidths(roofline: Roofline) -> Table:
         Column("as", get=lambda ceiling: ", ".join(ceiling.traits) or None),
         Column("of one", unit="B/s", get="one"),
         Column("of all", unit="B/s", get="rate"),
+        *_at_work(roofline, (*roofline.bandwidths, *roofline.files), "B/s"),
         *((Column("data sheet", unit="B/s", get="peak"),) if stated else ()),
     )
     return table(heads, (*roofline.bandwidths, *roofline.files), title="bandwidths", media=TEXT)
+
+
+def _at_work(roofline: Roofline, ceilings: Sequence[Ceiling], unit: str) -> tuple[Column, ...]:
+    """The rate of the components that take part, where those are not all."""
+    if all(roofline.at_work(ceiling).rate == ceiling.rate for ceiling in ceilings):
+        return ()
+    return (Column("at work", unit=unit, get=lambda ceiling: roofline.at_work(ceiling).rate),)
 
 
 def _points(roofline: Roofline) -> Table:

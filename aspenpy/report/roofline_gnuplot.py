@@ -56,7 +56,7 @@ def script(roofline: Roofline, path: str) -> str:
     if points:
         parts.append("# flop/B, predicted flop/s, flop/s of the roof of what runs, number, name\n$points << END\n")
         parts += [
-            f'{point.place:.10g} {point.predicted:.10g} {point.reachable:.10g} {number} "{point.name}"\n'
+            f'{point.place:.10g} {point.predicted:.10g} {point.attainable:.10g} {number} "{point.name}"\n'
             for number, point in enumerate(points, 1)
         ]
         parts.append("END\n")

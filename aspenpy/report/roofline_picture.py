@@ -181,7 +181,7 @@ def window(roofs: Roofs, points: Iterable[Point]) -> Window:
     lowest = min(memory.rate for memory in bandwidths) * left if bandwidths else float("inf")
     heights = [
         *(ceiling.rate for ceiling in roofs.compute),
-        *(height for point in points for height in (point.reachable, point.predicted)),
+        *(height for point in points for height in (point.attainable, point.predicted)),
     ]
     return Window(left, right, min(lowest, min(heights) / 6), max(heights) * 3)
 
@@ -292,8 +292,8 @@ def _points(axes: Any, points: Sequence[Point], seen: Window) -> None:
         colour = MARKED[applications.index(point.application) % len(MARKED)]
         mark, size = ("D", 7) if point.kernel is None else ("o", 5)
         x = [point.place or seen.left] * 2
-        axes.plot(x, [point.predicted, point.reachable], color=colour, linewidth=0.8, linestyle=":", zorder=3)
-        axes.plot(x[:1], [point.reachable], mark, color=colour, fillstyle="none", markersize=size + 2, zorder=4)
+        axes.plot(x, [point.predicted, point.attainable], color=colour, linewidth=0.8, linestyle=":", zorder=3)
+        axes.plot(x[:1], [point.attainable], mark, color=colour, fillstyle="none", markersize=size + 2, zorder=4)
         if point.intensity:
             axes.plot(x[:1], [point.predicted], mark, color=colour, markersize=size, zorder=5)
         _levels(axes, point, colour)

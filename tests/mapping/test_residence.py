@@ -191,11 +191,11 @@ def test_misses_wait_for_the_latency_of_their_memory() -> None:
 
 
 def test_below_the_roof_of_its_memory() -> None:
-    """5 flops and 10 bytes at ten seconds each, over 2 x 4 cores and 2 memories."""
+    """5 flops and 10 bytes at ten seconds each, on one core and one memory."""
     body = "execute { flops [5] loads [10] from x loads [2] from y }"
     whole = Roofline(machine(TWO), [application(body, DATA)]).points[0]
     assert whole.intensity == 5 / 12
-    assert whole.attainable == pytest.approx(5 / (10 * 10 / 2), rel=1e-12)
+    assert whole.attainable == pytest.approx(5 / (10 * 10), rel=1e-12)
     assert whole.bound_by == ("slow.loads",)
 
 

@@ -106,25 +106,31 @@ def test_intensity_at_each_level() -> None:
     assert (found.volume, found.intensity) == (128 * 64, 4096 / 8192)
 
 
-def test_the_level_with_the_lowest_roof_bounds() -> None:
-    """512 ns of flops, 51.2 ns, 819.2 ns and 409.6 ns on all components; one instance has one core, 4096 ns."""
+def test_one_instance_stands_below_the_roof_of_one_core() -> None:
+    """4096 flops take 4096 ns on one core, which the memories of the other seven do not change."""
     found = point(f"execute {{ {SWEEPS} }}")
-    assert found.attainable == pytest.approx(4096 / 819.2e-9) == pytest.approx(4096 / 81920 * 100e9)
+    assert (found.attainable, found.predicted) == (pytest.approx(1e9), pytest.approx(1e9))
+    assert (found.bound_by, found.bottleneck) == (("flops",), "flops")
+
+
+def test_the_level_with_the_lowest_roof_bounds() -> None:
+    """On all components 4096 ns of flops, 409.6 ns, 6553.6 ns and 3276.8 ns."""
+    found = point(f"execute [8] {{ {SWEEPS} }}")
+    assert found.attainable == pytest.approx(8 * 4096 / 6553.6e-9) == pytest.approx(4096 / 81920 * 100e9)
     assert found.bound_by == ("L2",)
-    assert (found.predicted, found.bottleneck) == (pytest.approx(1e9), "flops")
 
 
 def test_levels_in_turn_add() -> None:
     """As in the execution-cache-memory model."""
-    found = point(f"execute {{ {SWEEPS} }}", MACHINE.replace("socket A {", "socket A { property serial [1] "))
-    assert found.attainable == pytest.approx(4096 / 1280e-9)
+    found = point(f"execute [8] {{ {SWEEPS} }}", MACHINE.replace("socket A {", "socket A { property serial [1] "))
+    assert found.attainable == pytest.approx(8 * 4096 / (409.6e-9 + 6553.6e-9 + 3276.8e-9))
     assert sorted(found.bound_by) == ["L1", "L2", "loads"]
 
 
 def test_a_store_is_fetched_and_written_back() -> None:
-    """1024 words in 128 lines, which cross every bus below the first cache twice."""
-    found = point("execute { flops [4096]  stores [1024] of size [8] to X as stream }")
-    assert served(found) == {"L1": 8192, "L2": 2 * 8192, "D": 2 * 8192}
+    """1024 words in 128 lines, which cross every bus below the first cache twice; each of eight instances has its."""
+    found = point("execute [8] { flops [4096]  stores [1024] of size [8] to X as stream }")
+    assert served(found) == {"L1": 8 * 8192, "L2": 8 * 2 * 8192, "D": 8 * 2 * 8192}
     assert found.attainable == pytest.approx(4096 / (2 * 8192 / 20e9))
     assert found.bound_by == ("stores",)
 
