@@ -9,6 +9,7 @@ from typing import Any
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.peaks import redefined
 from aspenpy.answers.scope import Setting
+from aspenpy.cost.compute import choose_socket
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.network.collectives import COLLECTIVES
@@ -51,27 +52,30 @@ class Collective(Record):
 
 
 @one_allowance
-def network(machine: Machine, set: Mapping[str, Setting] | None = None) -> Network:
+def network(machine: Machine, set: Mapping[str, Setting] | None = None, socket: str | None = None) -> Network:
     """The network of a machine, `set` changing parameters of it.
 
-    `machine` is the machine; `set` gives its parameters other values.
+    `machine` is the machine; `set` gives its parameters other values; `socket` is the kind of socket on which ranks of
+    collectives are, where the machine has several.
 
     :returns: topology, latencies in seconds, bandwidths in B/s, and times of collectives
     :raises AspenError: where the machine has no network, and for a parameter that it does not have
     """
-    return Network(machine, set)
+    return Network(machine, set, socket)
 
 
 class Network(Result):
-    """The network of a machine, `set` changing parameters of it. Raises AspenError where it has none."""
+    """The network of a machine, `set` changing parameters of it; ranks are on a kind of `socket`. Raises AspenError
+    where it has none."""
 
     reported_by = "network"
 
-    def __init__(self, machine: Machine, set: Mapping[str, Setting] | None = None) -> None:
+    def __init__(self, machine: Machine, set: Mapping[str, Setting] | None = None, socket: str | None = None) -> None:
         self.machine = machine
+        self.socket = socket if socket is None else choose_socket(machine, socket)
         self._definitions = redefined(machine, set or {})
         place = network_place(machine)
-        self._paths = _paths(machine, place)
+        self._paths = _paths(machine, place, self.socket)
         by_level = self._paths.by_level
         self._interconnect = all_paths(self._paths)[-1].network if by_level else interconnect_of(machine, place)
         self.topology: Topology = concrete(machine, self._interconnect, self._definitions)
@@ -109,7 +113,9 @@ class Network(Result):
         return [Message(size, near + size * byte, far + size * byte) for size in sizes]
 
     def collective(self, name: str, ranks: int, size: float) -> Collective:
-        """A collective among so many ranks; sizes are those of docs/networks.md. Raises AspenError."""
+        """A collective among so many ranks; sizes are those of docs/networks.md. Raises AspenError, as where several
+        kinds of sockets leave open which links inside of a node join the ranks."""
+        choose_socket(self.machine, self.socket)
         require_known(name, COLLECTIVES, "unknown-collective", f"unknown collective `{name}`")
         amount, count = graph.number(size), graph.number(ranks)
         requirement = flow.Requirement("messages", amount, None, amount, None, None, (), None)
@@ -139,11 +145,11 @@ def network_place(machine: Machine) -> Place:
     fail("no-network", f"machine `{machine.name}` declares no network topology", machine.root.name_span, hint=hint)
 
 
-def _paths(machine: Machine, network: Place) -> Paths:
-    """The paths between ranks, where there is one kind of socket on which they are; else the network alone."""
-    if len(machine.sockets) > 1:
+def _paths(machine: Machine, network: Place, socket: str | None) -> Paths:
+    """The paths between ranks on a kind of socket, on the only one if none is named; else the network alone."""
+    if socket is None and len(machine.sockets) > 1:
         return Paths(machine)
-    socket = next(iter(machine.sockets), None)
+    socket = socket or next(iter(machine.sockets), None)
     found = paths_of(machine, socket, binding_of(machine, socket, MACHINES_OWN))
     return found if found.serves(network) else Paths(machine)
 

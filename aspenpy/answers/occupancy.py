@@ -26,6 +26,20 @@ IDLE_PART = Fraction(1, 10)  # of the core-seconds of a block; less is left idle
 MOST_BLOCKS = 1000
 
 
+def unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...]:
+    """A warning where a rank has a core of one machine or socket and a whole device of another; they are labelled."""
+    bindings = {label: tree.rank_binding for label, tree in trees.items()}
+    having: dict[str, list[str]] = {}
+    for label, binding in bindings.items():
+        if binding is not None:
+            having.setdefault(binding.unit.component.type, []).append(f"`{label}`")
+    if len(having) < 2:
+        return ()
+    told = " and ".join(f"a {kind} of {', '.join(labels)}" for kind, labels in having.items())
+    hint = "`--ranks-on socket` gives each rank a whole one everywhere"
+    return (warning("unlike-ranks", f"each rank has {told}", hint=hint),)
+
+
 class Executions(Total):
     """How often a block is executed."""
 

@@ -67,7 +67,7 @@ class Contended(Total):
 
 
 class Spent(Total):
-    """Seconds of a kernel's own blocks, each by itself: what runs beside it in branches that overlap takes none away."""
+    """Seconds of a kernel's own blocks, each by itself, whatever overlaps with it."""
 
     kernel: str
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from aspenpy.cost.prices import Offer
+from collections.abc import Iterable
+
+from aspenpy.cost.prices import Offer, longest
+from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
@@ -10,7 +13,8 @@ LINK = "intracomm"
 """The resource that moves data between the sockets of a node."""
 
 
-def over_link(offer: Offer, volume: Expr) -> Expr:
-    """Seconds for so many bytes over a link, idealised: the serial time over the number of links, without rounding."""
-    serial = graph.substitute([offer.resource.time], {offer.resource.argument: volume})[0]
-    return graph.div(serial, offer.place.count)
+def over_link(offer: Offer, volume: Expr, instances: Iterable[Instances]) -> Expr:
+    """Seconds for so many bytes to the devices that blocks with such instances have work for: each of their links
+    carries an equal part, at its latency."""
+    links = longest([each.used_of(offer.place) for each in instances])
+    return graph.substitute([offer.resource.time], {offer.resource.argument: graph.div(volume, links)})[0]

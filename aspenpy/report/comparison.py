@@ -43,6 +43,7 @@ def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
 def _times(comparison: Comparison) -> Table:
     best = comparison.times[comparison.fastest]
     moved = any(comparison.transfers.values())
+    contenders = comparison.contenders
 
     def relative(item: Any) -> float | None:
         return comparison.times[item.label] / best if best else None
@@ -52,6 +53,7 @@ def _times(comparison: Comparison) -> Table:
         Column("machine", get="prediction.machine.name", media=DATA),
         Column("socket", get="prediction.socket", media=DATA),
         Column("ranks", get=lambda item: ranks_of(item.prediction).get("ranks"), media=JSON),
+        *((Column("each rank has", get=_each_rank, media=TEXT),) if any(map(_each_rank, contenders)) else ()),
         Column("runtime", unit="s", get=lambda item: comparison.times[item.label], quantity=True),
         Column(
             "of it transfer",
@@ -64,8 +66,14 @@ def _times(comparison: Comparison) -> Table:
         Column("times the fastest", "ratio", get=relative, media=TEXT),
         Column("bound by", get=_bound, media=TEXT),
     )
-    places = [place for place, item in enumerate(comparison.contenders) if item.label == comparison.fastest]
-    return table(heads, comparison.contenders, "machines", marked=frozenset(places))
+    places = [place for place, item in enumerate(contenders) if item.label == comparison.fastest]
+    return table(heads, contenders, "machines", marked=frozenset(places))
+
+
+def _each_rank(item: Any) -> str | None:
+    """What a rank occupies, where blocks say that ranks share their work out."""
+    binding = item.prediction.tree.rank_binding
+    return binding and f"a {binding.unit.component.type}"
 
 
 def _bound(item: Any) -> str | None:

@@ -34,7 +34,12 @@ COLLECTIVES = (
 
 def report(network: Network, collectives: Sequence[Collective] = (), ranks: int | None = None) -> Report:
     """The figures, one message by its size and, among so many ranks, collectives."""
-    data = {"machine": network.machine.name, **figures_object(network), "ranks": ranks}
+    data = {
+        "machine": network.machine.name,
+        "socket": network.socket,
+        **figures_object(network),
+        "ranks": ranks,
+    }
     parts = (
         figures(network, ""),
         table(MESSAGES, network.messages(), "messages", title="one message, from a node to an average one"),

@@ -8,7 +8,7 @@ from aspenpy.answers.traffic import LevelTotal, RangedUse, Traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.language.dimensions import readable
 from aspenpy.report.prediction import subject
-from aspenpy.tables.drawing import EDGE, FILLS, numbers_in, shortened, styled, titled
+from aspenpy.tables.drawing import EDGE, FILLS, GREY, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import expected, quantity
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, columns, table
 
@@ -81,9 +81,14 @@ def report(traffic: Traffic) -> Report:
 
 def _memory(traffic: Traffic) -> float:
     """Bytes between the last cache and memory, those of requirements without a pattern included."""
+    return _unpatterned(traffic) + traffic.totals[-1].bytes
+
+
+def _unpatterned(traffic: Traffic) -> float:
+    """Bytes of requirements that do not say how they touch their data: they go past the caches."""
     resources = traffic.prediction.resources
-    plain = sum(use.amount for name, use in resources.items() if name.rpartition(".")[2] in MEMORY_RESOURCES)
-    return plain - traffic.patterned_bytes + traffic.totals[-1].bytes
+    asked = sum(use.amount for name, use in resources.items() if name.rpartition(".")[2] in MEMORY_RESOURCES)
+    return asked - traffic.patterned_bytes
 
 
 def _by_kernel(traffic: Traffic) -> Table:
@@ -109,7 +114,8 @@ def _by_kernel(traffic: Traffic) -> Table:
 
 @styled
 def draw(traffic: Traffic) -> Any:
-    """A matplotlib figure: the bytes that each level serves, one bar a level, a part for each access."""
+    """A matplotlib figure: the bytes that each level serves, one bar a level, a part for each access; and a bar of what
+    goes past the caches since nothing says how it touches its data."""
     from matplotlib.figure import Figure
 
     names = [level.name for level in traffic.levels]
@@ -126,11 +132,14 @@ def draw(traffic: Traffic) -> Any:
         widths = rest if label == OTHERS else [_bytes(traffic, label, name) for name in names]
         axes.barh(range(len(names)), widths, left=starts, height=0.6, label=shortened(label), **EDGE, **FILLS[place])
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
+    ticks = [f"{shortened(name, 24)} – {shortened(lower, 24)}" for name, lower in zip(names, below, strict=True)]
+    if (past := _unpatterned(traffic)) > SMALLEST * max(starts, default=0.0):
+        axes.barh(len(names), past, height=0.6, color=GREY)
+        starts, ticks = [*starts, past], [*ticks, "without a pattern – memory"]
     for place, total in enumerate(starts):
         axes.annotate(readable(total, "B"), (total, place), xytext=(4, 0), textcoords="offset points", va="center")
-    ticks = [f"{shortened(name, 24)} – {shortened(lower, 24)}" for name, lower in zip(names, below, strict=True)]
-    axes.set_yticks(range(len(names)), ticks)
-    axes.invert_yaxis()
+    axes.set_yticks(range(len(ticks)), ticks)
+    axes.set_ylim(len(ticks) - 0.5, -0.5)
     axes.set_xlim(0, 1.15 * max([*starts, 1e-300]))
     axes.grid(visible=False, axis="y")
     numbers_in(axes.xaxis, "B")
@@ -142,6 +151,7 @@ def draw(traffic: Traffic) -> Any:
 
 
 OTHERS = "all others"
+SMALLEST = 1e-9  # of the longest bar: what is left of a difference below it is rounding
 
 
 def _labels(traffic: Traffic) -> list[str]:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import aspenpy
 from aspenpy.cost.caches.names import PATTERN_NAMES
 from aspenpy.cost.caches.reading import PATTERNS
+from aspenpy.report.traffic import draw
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -64,3 +66,13 @@ def test_a_machine_without_caches(run: Runner) -> None:
 def test_what_says_nothing_is_named(run: Runner) -> None:
     err = run("traffic", "stream", "--machine", "haswell").err
     assert "warning: `loads` has no access pattern: all of it counts as memory traffic" in err
+
+
+def test_the_picture_shows_what_goes_past_the_caches() -> None:
+    """Jacobi's sweeps say how much they load and store, but not in which order: all of it is memory's."""
+    pytest.importorskip("matplotlib")
+    found = aspenpy.traffic(aspenpy.load_application("jacobi"), aspenpy.load_machine("haswell"))
+    resources = aspenpy.predict(found.prediction.case).resources
+    (axes,) = draw(found).axes
+    assert [bar.get_width() for bar in axes.patches] == [resources["loads"].amount + resources["stores"].amount]
+    assert axes.get_xlim()[0] == 0

@@ -251,10 +251,16 @@ def test_panels_of_a_solver_are_compared_in_time() -> None:
     assert [stretch.fastest for stretch in sweep.stretches] == ["v100"]
 
 
-def test_a_rank_on_a_core_beside_one_on_a_device_is_told() -> None:
-    machines = [aspenpy.load_machine(name) for name in ("epyc_9654", "h100")]
+def test_a_rank_has_a_socket_where_it_would_have_a_core_here_and_a_device_there() -> None:
+    machines = [aspenpy.load_machine(name) for name in ("epyc_9654", "h100", "mi300x")]
     app = aspenpy.load_application("hpcg")
-    (told,) = Comparison([Case(app, machine) for machine in machines]).warnings
+    alike = Comparison([Case(app, machine) for machine in machines])
+    whole = {machine.name: aspenpy.predict(app, machine, ranks_on="socket").runtime for machine in machines}
+    assert (alike.times, alike.warnings) == (whole, ())
+    assert "each rank has" in as_text(alike.report().page)
+
+
+def test_a_rank_on_a_core_beside_one_on_a_device_is_told_where_it_was_asked_for() -> None:
+    app, (processor, board) = aspenpy.load_application("hpcg"), map(aspenpy.load_machine, ("epyc_9654", "h100"))
+    (told,) = Comparison([Case(app, processor, ranks_on="core"), Case(app, board)]).warnings
     assert told.message == "each rank has a core of `epyc_9654` and a socket of `h100`"
-    alike = Comparison([Case(app, machine, ranks_on="socket") for machine in machines])
-    assert alike.warnings == ()

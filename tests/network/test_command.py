@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy import AspenError
 from tests.cli.conftest import Runner, models, run
+from tests.tiny import application
 
 __all__ = ["models", "run"]
 
@@ -126,3 +128,18 @@ def test_networks_of_the_library_have_places_for_all_nodes(name: str) -> None:
     network = aspenpy.Network(aspenpy.load_machine(name))
     places = network.topology.figures()["nodes"]
     assert places == network.nodes if network.topology.kind == "torus" else places >= network.nodes
+
+
+def test_ranks_inside_a_node_use_its_links() -> None:
+    """Among the eight dies of a node of Frontier, as `eval` prices an allreduce of one megabyte."""
+    frontier = aspenpy.load_machine("frontier")
+    app = application("execute [8] of [8] { messages [1e6] as allreduce }")
+    wanted = aspenpy.predict(app, frontier, socket="amd_mi250x").runtime
+    found = aspenpy.network(frontier, socket="amd_mi250x").collective("allreduce", 8, 1e6)
+    assert found.time == pytest.approx(wanted, rel=1e-12)
+
+
+def test_several_kinds_of_sockets_leave_open_which_links_join_ranks() -> None:
+    with pytest.raises(AspenError) as caught:
+        aspenpy.network(aspenpy.load_machine("frontier")).collective("allreduce", 8, 1e6)
+    assert caught.value.diagnostics[0].code == "which-socket"

@@ -190,9 +190,11 @@ def test_accelerators_meet_at_the_host() -> None:
 
 
 def test_links_share_what_is_moved() -> None:
-    # four accelerators: the serial time over their links
+    # one instance has work for one of four accelerators, and its link: 2 s + 40/4 s; eight have it for all four
     text = NODE.replace("socket [1] gpu", "socket [4] gpu")
-    assert placed("call reads", {"reads": "gpu"}, text).transfer == pytest.approx(12 / 4)
+    assert placed("call reads", {"reads": "gpu"}, text).transfer == pytest.approx(12)
+    body = "execute [8] { flops [10] loads [1] from a }"
+    assert placed(body, {"main": "gpu"}, text).transfer == pytest.approx(2 + 8 / 4 / 4)
 
 
 def test_sockets_with_one_memory_move_nothing() -> None:
@@ -290,10 +292,34 @@ def test_elsewhere_it_is_the_prediction_and_the_transfers(name: str) -> None:
     wanted = aspenpy.predict(app, keeneland, socket="nvidia_m2090").runtime
     found = aspenpy.place(app, keeneland, {"main": "nvidia_m2090"})
     assert found.runtime == pytest.approx(wanted + found.transfer, rel=1e-13)
-    # each data structure moves once, at 15 us and 6 GB/s over 360 links
-    seconds = sum(15e-6 + move.volume / 6e9 for move in found.moves) / 360
+    # each data structure moves once, at 15 us and 6 GB/s over the link of each rank's device
+    links = count_of_ranks(app)
+    seconds = sum(15e-6 + move.volume / links / 6e9 for move in found.moves)
     assert found.transfer == pytest.approx(seconds, rel=1e-12)
     assert {move.times for move in found.moves} == {1}
+
+
+def count_of_ranks(app: aspenpy.Application) -> float:
+    """The ranks that a model runs with by itself."""
+    uses = aspenpy.predict(app, aspenpy.load_machine("keeneland"), socket="nvidia_m2090").parameters
+    return float(uses["ranks"].value) if "ranks" in uses else 1.0
+
+
+def test_the_link_of_one_die_carries_its_data_with_its_latency() -> None:
+    """On Frontier 10 us and 36 GB/s from the processor to one die."""
+    found = aspenpy.place(
+        aspenpy.load_application("cg"), aspenpy.load_machine("frontier"), {"main": "amd_mi250x"}, set={"ranks": 1}
+    )
+    (move,) = (move for move in found.moves if move.data == "a")
+    assert move.seconds == pytest.approx(10e-6 + move.volume / 36e9, rel=1e-12)
+
+
+def test_ranks_that_have_parts_of_different_kinds_are_told() -> None:
+    app, frontier = aspenpy.load_application("cg"), aspenpy.load_machine("frontier")
+    told = [item.message for item in aspenpy.place(app, frontier).diagnostics if item.code == "unlike-ranks"]
+    assert told == ["each rank has a core of `amd_epyc_7a53` and a die of `amd_mi250x`"]
+    alike = aspenpy.place(app, frontier, ranks_on="socket").diagnostics
+    assert [item for item in alike if item.code == "unlike-ranks"] == []
 
 
 def test_without_transfers_it_is_the_prediction_everywhere() -> None:

@@ -14,6 +14,7 @@ from aspenpy.answers.placement.locations import Location, Memories, State, condi
 from aspenpy.answers.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import LAUNCH, BlockCost
+from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
@@ -153,7 +154,9 @@ class Journey:
             after[data], moves = touched(where, self.memories.of_socket[socket], writes)
             if after[data] == self._initial(data) and data not in state:
                 del after[data]
-            parts += [self._moved(scene, data, hop, times, asked) for hop, times in moves.items()]
+            parts += [
+                self._moved(scene, data, hop, times, asked, self._carriers(node, hop)) for hop, times in moves.items()
+            ]
         return self._wanted(added(parts)), after
 
     def _wants(self, kind: type[Total]) -> bool:
@@ -184,10 +187,22 @@ class Journey:
         own = owner in self.sockets and data not in self.application.data
         return 1 << self.memories.of_socket[self.sockets[owner]] if own else 1
 
-    def _moved(self, scene: Scene, data: str, hop: tuple[int, int], times: Expr, asked: flow.Requirement) -> Totals:
+    def _carriers(self, node: flow.Block, hop: tuple[int, int]) -> Instances:
+        """The instances that a block has, or would have, on the socket whose links carry its data on this hop."""
+        return self.trees[self.memories.names[max(hop)]].blocks[node].instances
+
+    def _moved(
+        self,
+        scene: Scene,
+        data: str,
+        hop: tuple[int, int],
+        times: Expr,
+        asked: flow.Requirement,
+        carriers: Instances,
+    ) -> Totals:
         """Data that go from one memory to another, whole, before the block begins."""
         size = self._size(data, asked)
-        seconds = graph.mul(times, self.memories.transfer(*hop, size))
+        seconds = graph.mul(times, self.memories.transfer(*hop, size, carriers))
         key = scene.kernel.name, data, *hop
         link = self.memories.link(*hop)
         return {

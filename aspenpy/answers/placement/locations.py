@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from aspenpy.cost.compute import Target, target
 from aspenpy.cost.prices import Offer
+from aspenpy.cost.ranks import Instances
 from aspenpy.cost.transfer import LINK, over_link
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -38,15 +39,16 @@ class Memories:
         """What joins two memories, one of which is the host's: the link that the other's socket offers."""
         return self.targets[self.names[max(source, destination)]].offers.get(LINK)
 
-    def transfer(self, source: int, destination: int, volume: Expr) -> Expr:
-        """Seconds in which so many bytes get from one memory to another, one of which is the host's."""
+    def transfer(self, source: int, destination: int, volume: Expr, instances: Instances) -> Expr:
+        """Seconds in which so many bytes get from one memory to another, one of which is the host's, for a block with
+        such instances."""
         offer = self.link(source, destination)
         if offer is None:
             socket = self.names[max(source, destination)]
             message = f"no link joins socket `{socket}` to `{self.names[HOST]}`: nothing there offers `{LINK}`"
             hint = f"declare one in it: link L {{ resource {LINK}(volume) [latency + volume/bandwidth] }}"
             return graph.failure(Diagnostic("no-link", message, self.machine.components[socket].name_span, hint=hint))
-        return over_link(offer, volume)
+        return over_link(offer, volume, [instances])
 
 
 def _memory(socket: str, where: Target) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from aspenpy.answers.case import Case
+from aspenpy.answers.occupancy import unlike_ranks
 from aspenpy.answers.placement.journey import Journey, Seconds, Times, Volume
 from aspenpy.answers.placement.locations import Memories
 from aspenpy.answers.placement.overlap import IN_WHOLE, WAITING, BusyOn, Crossed, On, device_of
@@ -235,8 +236,10 @@ class Placement(Result):
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Warnings of the models, and traits that no socket of the machine knows."""
-        return tuple(warnings_of(self.application, self.machine, kernel=self.question.entry.name))
+        """Warnings of the models, traits that no socket of the machine knows, and ranks that have parts of different
+        kinds on the sockets."""
+        models = warnings_of(self.application, self.machine, kernel=self.question.entry.name)
+        return (*models, *unlike_ranks(self.question.trees))
 
     def _value(self, expr: Expr) -> float:
         value = self.scope.values([expr], self.question.seed)[0]

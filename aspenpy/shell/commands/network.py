@@ -8,15 +8,21 @@ from aspenpy.models.library import load_machine
 from aspenpy.report.network import draw
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples
-from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, PICTURE, SET, TABLES, machine, settings_of
+from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, PICTURE, SET, SOCKET, TABLES, machine, settings_of
 from aspenpy.shell.output import answer
 from aspenpy.shell.ranks import ranks_in
 from aspenpy.shell.study_options import RANK_COUNTS
 
 EXAMPLES: Examples = (
     ("the topology, and one message by its size", "aspenpy network --machine bluegene_q"),
-    ("the fastest algorithms of collectives among so many ranks", "aspenpy network --machine frontier --ranks 8192"),
-    ("of another design", "aspenpy network --machine frontier --set slingshot_11_latency=1e-6 --ranks 64"),
+    (
+        "the fastest algorithms of collectives among so many ranks",
+        "aspenpy network --machine frontier --socket amd_mi250x --ranks 8192",
+    ),
+    (
+        "of another design",
+        "aspenpy network --machine frontier --socket amd_mi250x --ranks 64 --set slingshot_11_latency=1e-6",
+    ),
     ("for a program", "aspenpy network --machine bluegene_q --format json"),
 )
 
@@ -25,6 +31,7 @@ COLLECTIVE_SIZES = (8, 1000, 10**6)  # Bytes that collectives are shown for
 
 OPTIONS = (
     machine(required=True),
+    SOCKET.here(": its ranks exchange messages, over links inside of nodes too"),
     RANK_COUNTS.here("; one of them: also what collectives among so many take"),
     SET,
     ALL_FORMATS,
@@ -41,7 +48,7 @@ def run(arguments: Arguments) -> int:
         if more:
             raise CommandError("--ranks: `network` takes one number of ranks; `scale` takes several")
     found = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
-    network = Network(found, set=settings_of(arguments))
+    network = Network(found, set=settings_of(arguments), socket=arguments.socket)
     collectives = [
         network.collective(name, ranks, size)
         for name in COLLECTIVES

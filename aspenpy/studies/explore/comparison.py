@@ -12,6 +12,7 @@ from aspenpy.answers.bounds import Real, size
 from aspenpy.answers.case import Case
 from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.inverse import Piece
+from aspenpy.answers.occupancy import unlike_ranks
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.compute import target
 from aspenpy.cost.transfer import LINK, over_link
@@ -71,7 +72,9 @@ class Stretch(Record):
 
 
 class Comparison(Result):
-    """Several cases, such as a kernel on several machines, at one point or `over` a parameter from `low` to `high`."""
+    """Several cases, such as a kernel on several machines, at one point or `over` a parameter from `low` to `high`.
+    Where a rank would have a core of one machine and a whole device of another, it has a socket of each, unless a case
+    says what a rank occupies."""
 
     reported_by = "comparison"
 
@@ -82,6 +85,7 @@ class Comparison(Result):
         self.case = cases[0]
         self.seed = self.case.seed
         predictions, self.left_out = _possible(cases)
+        predictions = _alike(predictions)
         moved = [graph.ZERO, *(self._transfer(item) if transfer else graph.ZERO for item in predictions[1:])]
         labels = _labels(predictions)
         self.contenders = tuple(map(Contender, labels, predictions, moved))
@@ -101,16 +105,7 @@ class Comparison(Result):
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """Why machines are left out, and where a rank has a core of one machine and a whole device of another."""
-        return (*self.left_out, *self._unlike_ranks())
-
-    def _unlike_ranks(self) -> tuple[Diagnostic, ...]:
-        bindings = {one.label: one.prediction.tree.rank_binding for one in self.contenders}
-        units = {label: binding.unit for label, binding in bindings.items() if binding is not None}
-        kinds = {place.component.type: f"a {place.component.type} of `{label}`" for label, place in units.items()}
-        if len(kinds) < 2:
-            return ()
-        hint = "`--ranks-on socket` gives each rank a whole one everywhere"
-        return (warning("unlike-ranks", f"each rank has {' and '.join(kinds.values())}", hint=hint),)
+        return (*self.left_out, *unlike_ranks({one.label: one.prediction.tree for one in self.contenders}))
 
     @property
     def fastest(self) -> str:
@@ -146,7 +141,7 @@ class Comparison(Result):
         if not sizes:
             message = f"kernel `{prediction.kernel}` names no data structures, so nothing can be moved"
             fail("no-data", message, prediction.tree.entry.name_span, hint="write `loads [...] from NAME`")
-        return over_link(offer, graph.add(*sizes))
+        return over_link(offer, graph.add(*sizes), [cost.instances for cost in prediction.tree.blocks.values()])
 
 
 class Sweep:
@@ -352,6 +347,8 @@ FEWEST_LOOKS = 17  # values that are tried however little time is left
 MOST_LOOKS = 257  # values that are tried where nothing is proven
 
 
+SOCKET = "socket"  # what each rank has where machines are compared that give it parts of different kinds
+
 LACKS = frozenset({"no-such-resource", "no-such-component", "no-core-for-rank", "too-many-ranks"})
 """Mistakes of a machine on which an application cannot run, by their codes: others can be compared all the same."""
 
@@ -375,6 +372,25 @@ def _possible(cases: Sequence[Case]) -> tuple[list[Prediction], tuple[Diagnostic
     if len(predictions) < 2:
         raise AspenError(*refused)
     return predictions, tuple(left_out)
+
+
+def _alike(predictions: list[Prediction]) -> list[Prediction]:
+    """The same with a whole socket for each rank, where machines give ranks parts of different kinds, nobody asked for
+    another part, and each machine can."""
+    if any(one.case.ranks_on is not None for one in predictions):
+        return predictions
+    if not unlike_ranks({str(place): one.tree for place, one in enumerate(predictions)}):
+        return predictions
+    bound = [one.tree.rank_binding is not None for one in predictions]
+    try:
+        return [
+            predict(one.case.changed(ranks_on=SOCKET)) if has_ranks else one
+            for one, has_ranks in zip(predictions, bound, strict=True)
+        ]
+    except AspenError as error:
+        if error.diagnostics[0].code not in LACKS:
+            raise
+        return predictions  # which `warnings` tells
 
 
 def _labels(predictions: Sequence[Prediction]) -> list[str]:

@@ -1,0 +1,46 @@
+"""Warnings of `aspenpy check` about operations, held against the properties of the cores that state their rates."""
+
+from __future__ import annotations
+
+import pytest
+
+import aspenpy
+from aspenpy.answers.checks.applications import check_application
+from aspenpy.models.library import names
+from aspenpy.models.machine.model import Place
+from aspenpy.shell.main import main
+from tests.tiny import application
+
+CLASSES = ("add", "fma", "divide", "square_root", "compare", "convert")
+PRECISIONS = ("dp", "sp")
+
+
+@pytest.mark.parametrize("name", names("machines"))
+def test_a_rate_that_a_core_states_is_not_missed(name: str) -> None:
+    """A class is warned of where a core has neither a rate nor a rule for it, and `eval` says so of that socket."""
+    where = aspenpy.load_machine(name)
+    for each in CLASSES:
+        for precision in PRECISIONS:
+            app = application(f"execute {{ flops [1] as {precision}, {each} }}")
+            stated = {socket: states_rate(where.first_core(socket), each, precision) for socket in where.sockets}
+            found = check_application(app, where)
+            assert any(item.code == "unknown-rate" for item in found) != all(stated.values()), (each, precision)
+            for socket in where.sockets:
+                told = [item.code for item in aspenpy.predict(app, where, socket=socket).diagnostics]
+                assert ("unknown-rate" in told) != stated[socket], (each, precision, socket)
+
+
+def states_rate(core: Place | None, each: str, precision: str) -> bool:
+    assert core is not None
+    component = core.component
+    rates = (component.value(f"{each}_{precision}_rate"), component.value(f"{each}_rate"))
+    known = component.value("clock") is not None and any(rate is not None for rate in rates)
+    return known or each in component.resources["flops"].traits
+
+
+def test_values_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "hpcg", "--machine", "h100", "--set", "ranks=4"]) == 2
+    assert "4 ranks, and `h100` has places for 1" in capsys.readouterr().out
+    assert main(["check", "hpcg", "--machine", "h100", "--set", "ranks=4", "--set", "h100_boards=4"]) == 0
+    assert main(["check", "hpcg", "--set", "ranks=4"]) == 2
+    assert "name the machine with --machine" in capsys.readouterr().err
