@@ -118,7 +118,7 @@ class Choices:
         if self.space.powerless is not None:
             return (nothing, nothing, cost)
         totals = {id(each): EnergyTotals(each.tree, energy) for each in self.space.space.cases}
-        return (lambda each: totals[id(each)].runtime, lambda each: totals[id(each)].energy, cost)
+        return (lambda each: totals[id(each)].capped_runtime, lambda each: totals[id(each)].energy, cost)
 
     # -- reading rows ----------------------------------------------------------------------------
 

@@ -112,7 +112,10 @@ class DesignSpace(Result):
         totals = self._totals
         if isinstance(totals, Diagnostic):
             return (lambda prediction: prediction.tree.runtime,)
-        return (lambda prediction: totals[id(prediction)].runtime, lambda prediction: totals[id(prediction)].energy)
+        return (
+            lambda prediction: totals[id(prediction)].capped_runtime,
+            lambda prediction: totals[id(prediction)].energy,
+        )
 
     @cached_property
     def _evaluate(self) -> Callable[[Floats], Floats]:

@@ -60,7 +60,7 @@ def quantities(space: DesignSpace) -> tuple[Quantity, ...]:
     if space.powerless is not None:
         return (lambda prediction: prediction.tree.runtime,)
     totals = {id(each): EnergyTotals(each.tree, space.options) for each in space.space.cases}
-    return (lambda each: totals[id(each)].runtime, lambda each: totals[id(each)].energy)
+    return (lambda each: totals[id(each)].capped_runtime, lambda each: totals[id(each)].energy)
 
 
 def summary(values: Floats) -> Sampled:

@@ -114,7 +114,7 @@ class Throttled(Result):
         """Runtime and energy by the clock, and by the cap where it is a symbol."""
         prediction = self.space.prediction
         totals = EnergyTotals(prediction.tree, options)
-        exprs = prediction.scope.formulas([totals.runtime, totals.energy], [found.parameter])
+        exprs = prediction.scope.formulas([totals.capped_runtime, totals.energy], [found.parameter])
         return Formulas(exprs, [found.symbol, *symbols], prediction.seed)
 
 

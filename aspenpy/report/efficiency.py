@@ -13,7 +13,7 @@ def report(found: Efficiency) -> Report:
     best, moved = found.best, ALL if found.transfer else DATA
     heads = (
         Column("socket"),
-        Column("runtime", unit="s", get="energy.runtime", quantity=True),
+        Column("runtime", unit="s", get="energy.capped_runtime", quantity=True),
         Column("transfer", unit="s", key="transfer_time", quantity=True, media=moved),
         Column("energy", unit="J", get="energy.value", media=TEXT),
         Column("with transfer", unit="J", get="value", media=TEXT if found.transfer else ()),

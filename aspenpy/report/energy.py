@@ -84,14 +84,13 @@ def report(
         _long(energy),
     )
     average = "" if energy.power is None else f" ({watts(energy.power)} on average)"
-    headline = (
-        f"{prediction.where}: {prediction.kernel} consumes {joules(energy.value)} in {seconds(energy.runtime)}{average}"
-    )
+    consumed = f"{joules(energy.value)} in {seconds(energy.capped_runtime)}{average}"
+    headline = f"{prediction.where}: {prediction.kernel} consumes {consumed}"
     return Report(headline, data, parts, tuple(distinct([*prediction.diagnostics, *warnings])))
 
 
 def _totals(energy: Energy) -> dict[str, Amount]:
-    units = {"value": "J", "runtime": "s", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
+    units = {"value": "J", "runtime": "s", "capped_runtime": "s", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
     return {{"value": "energy"}.get(name, name): Amount(getattr(energy, name), unit) for name, unit in units.items()}
 
 
@@ -102,7 +101,7 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
         "energy-delay^2 product (ED2P)": f"{energy.ed2p:.6g} J s^2",
         "model": charged(energy),
     }
-    if energy.options.law == "responding" and energy.runtime:
+    if energy.options.law == "responding" and energy.capped_runtime:
         facts_by_name["charged"] = _occupied(energy)
     if energy.left_out:
         facts_by_name["left out"] = f"power of {', '.join(energy.left_out)}"
@@ -156,16 +155,16 @@ def _occupied(energy: Energy) -> str:
 
 def _numbers(energy: Energy, cause: str) -> dict[str, float]:
     """How many of each component consume idle power at once; of memories their sockets are counted."""
-    uses = [use for use in energy.terms if use.key.cause == cause and energy.runtime]
-    return {use.key.component: (use.amount or 0.0) / energy.runtime for use in uses}
+    uses = [use for use in energy.terms if use.key.cause == cause and energy.capped_runtime]
+    return {use.key.component: (use.amount or 0.0) / energy.capped_runtime for use in uses}
 
 
 def _waiting(energy: Energy) -> str:
     """By how much the cap makes the run longer, and in which kernels."""
     names = [name for name, wait in energy.waiting.items() if wait > 0]
     listed = names[0] if len(names) == 1 else f"{len(names)} kernels"
-    without = energy.prediction.runtime
-    return f"{listed} slowed down, the run takes {seconds(energy.runtime)} and not {seconds(without)}"
+    slower = f"the run takes {seconds(energy.capped_runtime)} and not {seconds(energy.runtime)}"
+    return f"{listed} slowed down, {slower}; with --throttle the clock is lowered instead"
 
 
 def _capped(cap: Capped) -> str:
@@ -324,7 +323,7 @@ def draw(energy: Energy) -> Any:
             axes.bar(start, height, kernel.time, below, align="edge", **EDGE, **fills[key])
             below += height
         if kernel in named:
-            fits = CHARACTER * len(kernel.name) < ACROSS * kernel.time / energy.runtime
+            fits = CHARACTER * len(kernel.name) < ACROSS * kernel.time / energy.capped_runtime
             numbered += [] if fits else [kernel]
             _above(axes, kernel.name if fits else str(len(numbered)), start + kernel.time / 2, kernel.power or 0.0)
         start += kernel.time
@@ -333,7 +332,7 @@ def draw(energy: Energy) -> Any:
     axes.grid(visible=False)
     if energy.power is not None:
         axes.axhline(energy.power, color=INK, linewidth=1, linestyle="--")
-    titled(axes, f"{energy.prediction.where}: {joules(energy.value)} in {seconds(energy.runtime)}")
+    titled(axes, f"{energy.prediction.where}: {joules(energy.value)} in {seconds(energy.capped_runtime)}")
     numbers_in(axes.xaxis, "s")
     numbers_in(axes.yaxis, "W")
     _legend(axes, energy, fills, numbered)
@@ -351,7 +350,7 @@ def _fills(keys: list[Key]) -> dict[Key, dict[str, Any]]:
 
 def _named(energy: Energy, kernels: list[KernelEnergy]) -> list[KernelEnergy]:
     """Those that take longest, and the one with the highest power."""
-    wide = [kernel for kernel in kernels if kernel.time > LEAST_WIDTH * energy.runtime]
+    wide = [kernel for kernel in kernels if kernel.time > LEAST_WIDTH * energy.capped_runtime]
     peak = sorted(kernels, key=lambda kernel: -(kernel.power or 0.0))[:1]
     return [*peak, *(kernel for kernel in sorted(wide, key=lambda it: -it.time)[:MOST_NAMED] if kernel not in peak)]
 

@@ -58,8 +58,8 @@ def _capped(prediction: Prediction, metrics: Sequence[str]) -> list[tuple[str, s
     energy = prediction.through("answers.energy.account").Energy(prediction)
     if sum(energy.waiting.values()) <= 0:
         return []
-    slowed = f"the run waits for its power cap and takes {seconds(energy.runtime)}"
-    return [("power cap", f"in energies {slowed}; `aspenpy energy` lowers the clock instead")]
+    slowed = f"the run waits for its power cap and takes {seconds(energy.capped_runtime)}"
+    return [("power cap", f"in energies {slowed}; `aspenpy energy --throttle` lowers the clock instead")]
 
 
 def _facts(prediction: Prediction) -> list[tuple[str, str]]:

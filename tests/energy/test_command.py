@@ -143,7 +143,8 @@ def test_a_power_cap_is_for_the_kernel_that_draws_most(first: str, second: str) 
 def test_csv(run: Runner, box: tuple[str, ...]) -> None:
     rows = list(csv.DictReader(io.StringIO(run(*box, *ALONE, "--format", "csv").out)))
     whole = {row["metric"]: float(row["value"]) for row in rows if not row["kernel"]}
-    assert whole == pytest.approx({"energy": 157.5, "runtime": 3, "power": 52.5, "edp": 472.5, "ed2p": 1417.5})
+    times = {"runtime": 3, "capped_runtime": 3}
+    assert whole == pytest.approx({"energy": 157.5, **times, "power": 52.5, "edp": 472.5, "ed2p": 1417.5})
     parts = [float(row["value"]) for row in rows if row["component"]]
     assert sum(parts) == pytest.approx(157.5)
 
@@ -226,8 +227,9 @@ def test_metrics_of_other_commands(run: Runner, box: tuple[str, ...]) -> None:
         (("--law", "aeem"), "AEEM (dissertation eq. 3.2-3.9). One socket is charged"),
         (("--law", "roofline"), "energy roofline. One socket is charged"),
         (("--uncore", "--active-cores"), "AEEM (dissertation eq. 3.2-3.9). One socket is charged"),
-        (("--cap", "150W"), "clock lowered from 1.41 GHz to"),
-        (("--cap", "80W"), "the lowest, where a socket would still consume"),
+        (("--cap", "150W", "--throttle"), "clock lowered from 1.41 GHz to"),
+        (("--cap", "80W", "--throttle"), "the lowest, where a socket would still consume"),
+        (("--cap", "150W"), "with --throttle the clock is lowered instead"),
     ],
 )
 def test_what_was_counted_is_said(run: Runner, options: tuple[str, ...], said: str) -> None:
@@ -247,6 +249,7 @@ def test_what_was_counted_is_said(run: Runner, options: tuple[str, ...], said: s
         ((*ALONE, "--power-cap", "lots"), "--power-cap: expected a quantity, such as 150W, not `lots`"),
         ((*ALONE, "--budget", "energy=0"), "--budget: expected more than nothing, not `0`"),
         ((*ALONE, "--least", "clock"), "--least: expected NAME=LOW..HIGH"),
+        ((*ALONE, "--least", "clock=1..2", "--least", "clock=2..3"), "--least is given twice"),
         ((*ALONE, "--transfer"), "--transfer compares sockets"),
         ((*ALONE, "--throttle"), "socket `fast` declares no `power_cap`"),
         ((*ALONE, "--active-cores"), "socket `fast` declares no `active_core_power`"),

@@ -77,25 +77,30 @@ class Energy(Result):
 
     @property
     def runtime(self) -> float:
+        """Seconds that are predicted where no power cap holds."""
+        return self.prediction.runtime
+
+    @property
+    def capped_runtime(self) -> float:
         """Seconds, with those that a power cap adds."""
-        return self.prediction.runtime + sum(self.waiting.values())
+        return self.runtime + sum(self.waiting.values())
 
     @property
     def power(self) -> float | None:
-        """Watts, on average; None of a run that takes no time."""
-        return self.value / self.runtime if self.runtime else None
+        """Watts under the cap, on average; None of a run that takes no time."""
+        return self.value / self.capped_runtime if self.capped_runtime else None
 
     @property
     @within_floats
     def edp(self) -> float:
-        """Joule seconds."""
-        return self.value * self.runtime
+        """Joule seconds, under the cap."""
+        return self.value * self.capped_runtime
 
     @property
     @within_floats
     def ed2p(self) -> float:
-        """Joule seconds squared."""
-        return self.value * self.runtime**2
+        """Joule seconds squared, under the cap."""
+        return self.value * self.capped_runtime**2
 
     @cached_property
     def terms(self) -> tuple[TermUse, ...]:

@@ -1,8 +1,9 @@
 """Cap: the clock that a power cap leaves.
 
-A socket may declare `property power_cap [750 W]`. Where a kernel would draw more on average over its own time, the
-clock is lowered until none does, and the run is predicted anew at that clock. Power is taken to rise with the clock.
-Where the lowest clock is not low enough, AEEM has no answer; with the other models the socket waits as well.
+A socket may declare `property power_cap [750 W]`. Energies have it wait (`headroom`), in closed form and so alike in
+every command. Here the clock is lowered instead, as devices do, until no kernel draws more on average over its own
+time, and the run is predicted anew at that clock. Power is taken to rise with the clock. Where the lowest clock is not
+low enough, AEEM has no answer; with the other models the socket waits as well.
 """
 
 from __future__ import annotations
@@ -73,14 +74,6 @@ def power_by_clock(prediction: Prediction, options: EnergyOptions = DEFAULT) -> 
     parameter, lowest, declared = clock_range(prediction)
     powers = _Powers(prediction, options, where, parameter)
     return PowerByClock(parameter, powers.symbol, tuple(powers.pairs), lowest, declared)
-
-
-def has_clock(prediction: Prediction) -> bool:
-    """Whether the cores say which clock a cap could lower."""
-    where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
-    offer = where.offers.get("flops")
-    clock = None if offer is None else offer.place.component.properties.get("clock")
-    return clock is not None and clock.value is not None
 
 
 def clock_range(prediction: Prediction) -> tuple[str, float, float]:

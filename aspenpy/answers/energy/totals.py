@@ -61,7 +61,7 @@ class EnergyTotals:
         return {key.kernel: worth for key, worth in of_kind(Waiting, self._apart).items()}
 
     @cached_property
-    def runtime(self) -> Expr:
+    def capped_runtime(self) -> Expr:
         """Seconds of the run, with what a power cap adds."""
         return graph.add(self.tree.runtime, *self.waiting.values())
 
@@ -179,11 +179,11 @@ METRICS: dict[str, Callable[[Expr, Expr], Expr]] = {
     "edp": graph.mul,
     "ed2p": lambda energy, runtime: graph.mul(energy, graph.power(runtime, 2)),
 }
-"""From energy and runtime: joules, watts on average, joule seconds, and joule seconds squared (Gonzalez and Horowitz,
-1996)."""
+"""From energy and the runtime under the power cap: joules, watts on average, joule seconds, and joule seconds squared
+(Gonzalez and Horowitz, 1996)."""
 
 
 def energy_metric(tree: CostTree, metric: str, options: EnergyOptions = DEFAULT) -> Expr:
     """One of `METRICS` in the symbols of the models, for whoever sweeps, derives or compiles it."""
     totals = EnergyTotals(tree, options)
-    return METRICS[metric](totals.energy, totals.runtime)
+    return METRICS[metric](totals.energy, totals.capped_runtime)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy, below_cap, within_budget
-from aspenpy.answers.energy.cap import capped, has_clock
+from aspenpy.answers.energy.cap import capped
 from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
@@ -16,7 +16,7 @@ from aspenpy.report.energy import draw
 from aspenpy.report.recorded import with_recorded
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, words
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated, words
 from aspenpy.shell.options import ALL_FORMATS, MODEL, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
 from aspenpy.shell.output import answer, renamed_to
 from aspenpy.shell.quantity import quantity_of
@@ -34,7 +34,7 @@ EXAMPLES: Examples = (
     ),
     ("the clock that takes least", "aspenpy energy matmul --machine pentium_m --least pentium_m_clock=6e8..1.4e9"),
     ("as the dissertation counts", "aspenpy energy comd --machine haswell --law aeem"),
-    ("the clock that a power cap leaves", "aspenpy energy stream --machine a100_40gb --cap 150W"),
+    ("the clock that a power cap leaves", "aspenpy energy stream --machine a100_40gb --cap 150W --throttle"),
     ("for a program", "aspenpy energy comd --machine haswell --format json"),
 )
 
@@ -52,11 +52,15 @@ OPTIONS = (
     choice("--nic", CHOICES["nic"], "how messages are charged (default: eq3.8)", default="eq3.8"),
     flag("--active-cores", "adds the machine's power of each core at work to aeem"),
     flag("--uncore", "adds the machine's power that goes with uncore clock^2 to aeem"),
-    option("--cap", "W", "power cap of each socket, such as 150W: it lowers its clock, or waits, to stay below"),
+    option(
+        "--cap",
+        "W",
+        "power cap of each socket, such as 150W: it waits to stay below, or lowers its clock with --throttle",
+    ),
     BUDGET.here(": energy=1000J; does the run stay within it?"),
     option("--power-cap", "W", "a power, such as 20MW: does every kernel stay below it?"),
-    flag("--throttle", "says which clock the cap leaves, and has aeem keep to it"),
-    option("--least", "NAME=LOW..HIGH", "the value of a parameter at which the energy is least"),
+    flag("--throttle", "lowers the clock of the cores until the cap holds"),
+    repeated("--least", "NAME=LOW..HIGH", "the value of a parameter at which the energy is least"),
     TRANSFER.here(", where the machine has several kinds"),
     option("--measured", "FILE", "compares with measurements of this run: a record store, or a table").here(
         former="--record"
@@ -82,11 +86,8 @@ def run(arguments: Arguments) -> int:
         raise CommandError("--transfer compares sockets: leave --socket out, on a machine with several kinds")
     options = energy_options_of(arguments)
     prediction = predict(case)
-    energy = Energy(prediction, options)
-    waits = sum(energy.waiting.values()) > 0 and has_clock(prediction)
-    cap = capped(prediction, options) if arguments.throttle or waits else None
-    if cap is not None:
-        energy = Energy(cap.prediction, options)
+    cap = capped(prediction, options) if arguments.throttle else None
+    energy = Energy(prediction if cap is None else cap.prediction, options)
     verdicts = []
     if arguments.budget:
         verdicts.append(within_budget(energy, _joules(arguments.budget)))
@@ -114,9 +115,12 @@ def _joules(texts: list[str]) -> float:
     return joules
 
 
-def _least(energy: Energy, text: str | None) -> Optimum | None:
-    if text is None:
+def _least(energy: Energy, texts: list[str]) -> Optimum | None:
+    if not texts:
         return None
+    text, *more = texts
+    if more:
+        raise CommandError("--least is given twice: it looks for one value; `aspenpy optimise` for several")
     name, low, high, whole = interval(text, "--least", "clock=1e9..3e9")
     if whole:
         raise CommandError("--least looks among all values: leave :whole out")

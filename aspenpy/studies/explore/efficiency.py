@@ -35,7 +35,7 @@ class Device(Record):
     @property
     def time(self) -> float:
         """Seconds in all."""
-        return self.energy.runtime + self.transfer_time
+        return self.energy.capped_runtime + self.transfer_time
 
 
 class Efficiency(Result):
