@@ -89,7 +89,10 @@ class Record(metaclass=RecordType):
         return _rebuild, (type(self), tuple(getattr(self, field) for field in self._fields))
 
     def replace(self, **changes: Any) -> Self:
-        """A copy with the named fields changed."""
+        """A copy with the named fields changed. Raises TypeError for a name that is no field."""
+        if not changes.keys() <= (fields := {*self._fields}):
+            unknown = ", ".join(f"`{name}`" for name in changes if name not in fields)
+            raise TypeError(f"{type(self).__name__} has no {unknown}; its fields are {', '.join(self._fields)}")
         return type(self)(**{field: changes.get(field, getattr(self, field)) for field in self._fields})
 
 

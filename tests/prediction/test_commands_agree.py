@@ -1,0 +1,213 @@
+"""One quantity has one value: applications of the library on its machines, by every command and function that gives it.
+
+Each application and each machine occurs; `ASPENPY_THOROUGH=1` takes all pairs. All contradictions of a pair are listed
+at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import aspenpy
+from aspenpy.answers.case import Case
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.prediction import Prediction
+from aspenpy.expr.evaluate import evaluate
+from aspenpy.models.library import names
+from aspenpy.page.machine import machine_page
+from aspenpy.page.numbers import Numbers
+from aspenpy.shell.main import main
+from tests.thorough import THOROUGH
+
+CLOSE = 1e-9  # relative: other orders of the same sums round otherwise
+SMALL = {"comd": {"steps": 10}, "lulesh": {"iterations": 2}, "coevp": {"steps": 1}}
+"""Sizes of applications that take long to evaluate."""
+
+Entries = Iterator[tuple[str, str, float]]
+"""Quantities with who says them, and what they say."""
+
+
+QUICK = ("stream", "matmul", "jacobi", "spmv", "fft1d", "cache_triad", "montecarlo", "md")
+"""Applications of few blocks, for machines that are left over when each application has one."""
+
+
+def pairs() -> list[tuple[str, str]]:
+    apps, machines = names("apps"), names("machines")
+    if THOROUGH:
+        return [(app, machine) for app in apps for machine in machines]
+    left_over = [QUICK[number % len(QUICK)] for number in range(len(machines) - len(apps))]
+    return list(zip([*apps, *left_over], machines[::-1], strict=True))
+
+
+@pytest.mark.parametrize(("app", "machine"), pairs())
+def test_they_agree(app: str, machine: str) -> None:
+    where = aspenpy.load_machine(machine)
+    for socket in where.sockets or (None,):
+        case = Case(aspenpy.load_application(app), where, socket, set=known_settings(app))
+        case = case.changed(kernel=case.application.entry_kernels()[0])
+        try:
+            prediction = aspenpy.predict(case)
+        except aspenpy.AspenError as error:
+            if error.diagnostics[0].code not in CANNOT_RUN:
+                raise
+            continue
+        said = [*functions(prediction), *commands(app, machine, prediction)]
+        assert contradictions(said) == []
+        assert above_their_roofs(case) == []
+
+
+CANNOT_RUN = {"no-such-resource", "too-many-ranks", "no-core-for-rank", "no-such-component", "no-path"}
+
+
+def known_settings(app: str) -> dict[str, Any]:
+    parameters = aspenpy.load_application(app).parameters
+    return {name: value for name, value in SMALL.get(app, {}).items() if name in parameters}
+
+
+def contradictions(said: list[tuple[str, str, float]]) -> list[str]:
+    """Where somebody says another number than the first who speaks of a quantity."""
+    first: dict[str, tuple[str, float]] = {}
+    found = []
+    for quantity, who, number in said:
+        other, wanted = first.setdefault(quantity, (who, number))
+        if not math.isclose(number, wanted, rel_tol=CLOSE, abs_tol=1e-30):
+            found.append(f"{quantity}: {wanted!r} by {other}, {number!r} by {who}")
+    return found
+
+
+def above_their_roofs(case: Case) -> list[str]:
+    if case.machine is None:
+        return []
+    try:
+        points = aspenpy.roofline(case.machine, [case], socket=case.socket).points
+    except aspenpy.AspenError as error:
+        if error.diagnostics[0].code != "no-ceiling":
+            raise
+        return []
+    return [point.name for point in points if point.predicted > point.attainable * (1 + CLOSE)]
+
+
+# -- functions -------------------------------------------------------------------------------------
+
+
+def functions(prediction: Prediction) -> Entries:
+    """What Python says of a case."""
+    case = prediction.case
+    yield "runtime", "predict", prediction.runtime
+    for kernel in prediction.kernels:
+        yield f"time of {kernel.name}", "predict", kernel.exclusive
+    for name, use in resources(prediction).items():
+        yield name, "predict", use
+        yield name, "count", float(aspenpy.count(case, name))
+        yield name, "predict(metric)", float(prediction.scope.values([prediction.metric(name)], prediction.seed)[0])
+    yield "runtime", "explain", prediction.explain().runtime
+    yield "runtime", "profile", aspenpy.profile(case).runtime
+    yield "runtime", "place", of_one_socket(case)
+    metrics = ["runtime", *(METRICS if has_power(prediction) else ())]
+    if "energy" in metrics:
+        energy = aspenpy.energy(case)
+        yield "runtime", "energy", energy.runtime
+        for metric in METRICS:
+            number = {"energy": energy.value}.get(metric, getattr(energy, metric, None))
+            if number is not None:
+                yield metric, "energy", number
+    page = machine_page(Numbers(prediction, []))
+    for metric, formula in zip(metrics, prediction.scope.formulas(page.headline), strict=False):
+        yield metric, "page", float(evaluate(formula, {}, prediction.seed))
+    yield from over_one_value(prediction, metrics)
+    yield from on_so_many_ranks(prediction, "energy" in metrics)
+
+
+METRICS = ("energy", "power", "edp", "ed2p")
+
+
+def resources(prediction: Prediction) -> dict[str, float]:
+    """The amounts of the resources that one server has alone."""
+    return {name: use.amount for name, use in prediction.resources.items() if name in prediction.application.resources}
+
+
+def has_power(prediction: Prediction) -> bool:
+    try:
+        return prediction.runtime > 0 and aspenpy.energy(prediction.case).value > 0
+    except aspenpy.AspenError:
+        return False
+
+
+def of_one_socket(case: Case) -> float:
+    """Seconds of all kernels on the socket of a case, transfers left out."""
+    assert case.machine is not None
+    if case.socket is None:
+        return aspenpy.predict(case).runtime
+    found = aspenpy.place(case.changed(socket=None), sockets={case.kernel: case.socket})
+    if found.moves and found.question.overlapping:  # branches hide some of the transfers
+        return aspenpy.predict(case).runtime
+    return found.runtime - found.transfer
+
+
+def over_one_value(prediction: Prediction, metrics: list[str]) -> Entries:
+    """A sweep, and a compiled function, over a parameter at the value that it has."""
+    numbers = {name: use.value for name, use in prediction.parameters.items() if isinstance(use.value, (int, float))}
+    free = [name for name in numbers if not name.startswith("machine:") and "." not in name][:1]
+    if not free or prediction.random:
+        return
+    values = {name: [numbers[name]] for name in free}
+    metrics = metrics[:2]  # the products with time follow
+    swept = aspenpy.sweep(prediction.case, over=values, metric=metrics)
+    for metric in metrics:
+        yield metric, "sweep", float(swept[metric].values.ravel()[0])
+        yield metric, "prepare", float(aspenpy.prepare(prediction.case, free=free, metric=metric)(numbers[free[0]]))
+
+
+def on_so_many_ranks(prediction: Prediction, has_energy: bool) -> Entries:
+    ranks = prediction.parameters.get("ranks")
+    if ranks is None or "ranks" not in prediction.application.declared or prediction.random:
+        return
+    options = {"energy": EnergyOptions()} if has_energy else {}
+    (point,) = aspenpy.scale(prediction.case, ranks=[int(ranks.value)], **options).points
+    yield "runtime", "scale", point.time
+    if point.energy is not None:
+        yield "energy", "scale", point.energy
+
+
+# -- commands --------------------------------------------------------------------------------------
+
+
+def commands(app: str, machine: str, prediction: Prediction) -> Entries:
+    """What the shell says of a case."""
+    case = prediction.case
+    on = ["--machine", machine, "--kernel", case.kernel]
+    on += [] if case.socket is None else ["--socket", case.socket]
+    on += [word for name, value in case.set.items() for word in ("--set", f"{name}={value}")]
+    found = shell("eval", app, *on)
+    yield "runtime", "aspenpy eval", found["runtime"]["value"]
+    for kernel in found["kernels"]:
+        yield f"time of {kernel['name']}", "aspenpy eval", kernel["exclusive"]
+    for name in resources(prediction):
+        yield name, "aspenpy eval", found["resources"][name]["amount"]
+    yield "runtime", "aspenpy explain", shell("explain", app, *on)["runtime"]["value"]
+    profile = shell("profile", app, *on)
+    yield "runtime", "aspenpy profile", profile["runtime"]["value"]
+    for point in shell("roofline", app, *on).get("points", ()):
+        about = "runtime" if point["kernel"] is None else f"time of {point['kernel']}"
+        yield about, "aspenpy roofline", point["time"]
+    if has_power(prediction):
+        energy = shell("energy", app, *on)["application"]
+        for metric in ("runtime", *METRICS):
+            yield metric, "aspenpy energy", energy[metric]["value"]
+
+
+def shell(*words: str) -> dict[str, Any]:
+    """The object that a command writes; nothing where the machine has no roofline."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main([*words, "--format", "json"])
+    assert status == 0 or "states no rate of `flops`" in err.getvalue(), (words, err.getvalue())
+    found: dict[str, Any] = json.loads(out.getvalue()) if status == 0 else {}
+    return found
