@@ -12,7 +12,7 @@ from aspenpy.allowance import separate_allowance
 from aspenpy.language.diagnostics import TOO_LARGE, AspenError
 from aspenpy.shell.commands import ALIASES, COMMANDS
 from aspenpy.shell.failure import FAILURE, INTERRUPTED, NOBODY_READS, SUCCESS, ClosedPipe, CommandError
-from aspenpy.shell.output import colored_as_asked, complain, emit, renamed_to, report
+from aspenpy.shell.output import abandon, colored_as_asked, complain, emit, renamed_to, report, standard_output_as_file
 from aspenpy.version import VERSION
 
 USAGE = """\
@@ -67,6 +67,9 @@ def _guarded(arguments: list[str]) -> int:
         return FAILURE
     except ClosedPipe:
         return NOBODY_READS
+    except BrokenPipeError:  # of `-o -`
+        abandon(sys.stdout)
+        return NOBODY_READS
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -114,7 +117,7 @@ def run(arguments: list[str]) -> int:
     require_one_machine(parsed)
     require_machine(parsed)
     require_outputs(parsed)
-    with separate_allowance():
+    with separate_allowance(), standard_output_as_file(getattr(parsed, "output", None)):
         status: int = command.run(parsed)
     return status
 

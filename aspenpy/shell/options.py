@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.cost.ranks import DISTRIBUTIONS
-from aspenpy.language.files import require_writable
+from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Option, choice, flag, option, pairs, positive, repeated, words
 from aspenpy.shell.pictures import require_drawable
@@ -127,6 +127,8 @@ def require_outputs(arguments: Arguments) -> None:
     if getattr(arguments, "results", None) is not None:
         require_writable(arguments.results)
         arguments.format = _format_of(arguments.results, arguments.format)
+        if arguments.results == STANDARD_OUTPUT:
+            arguments.results = None
     if getattr(arguments, "picture", None) is not None:
         require_drawable(arguments.picture)
 

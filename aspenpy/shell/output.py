@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any, TextIO
 
 from aspenpy.language.diagnostics import Diagnostic, render, warning
+from aspenpy.language.files import STANDARD_OUTPUT, write_whole
 from aspenpy.shell.failure import ClosedPipe, CommandError
 from aspenpy.shell.option import Arguments
 from aspenpy.shell.pictures import save
@@ -18,8 +20,21 @@ from aspenpy.tables.text import WITHOUT_UNICODE, as_text
 
 
 def emit(text: str, end: str = "\n") -> None:
-    """Writes lines to standard output."""
-    _write(sys.stdout, text + end)
+    """Writes lines to standard output, or where reports go while that is a file to write."""
+    _write(sys.stderr if _is_file.get() else sys.stdout, text + end)
+
+
+_is_file: ContextVar[bool] = ContextVar("_is_file", default=False)
+
+
+@contextlib.contextmanager
+def standard_output_as_file(path: str | None) -> Iterator[None]:
+    """While `-o -` writes a file to standard output, all else that a command says goes to standard error."""
+    token = _is_file.set(path == STANDARD_OUTPUT)
+    try:
+        yield
+    finally:
+        _is_file.reset(token)
 
 
 def emit_json(found: Any) -> None:
@@ -61,8 +76,6 @@ def deliver(text: str, arguments: Arguments) -> None:
     if path is None:
         emit(text, end="")
         return
-    from aspenpy.language.files import write_whole
-
     write_whole(path, text)
     emit(f"{path} is written")
 
@@ -167,10 +180,10 @@ def _write(stream: TextIO | None, text: str) -> None:
         stream.write(_encodable(text, stream.encoding))
         stream.flush()
     except BrokenPipeError:
-        _abandon(stream)
+        abandon(stream)
         raise ClosedPipe from None
     except OSError as error:
-        _abandon(stream)
+        abandon(stream)
         raise CommandError(f"cannot write the output: {error.strerror}") from None
 
 
@@ -185,7 +198,7 @@ def _encodable(text: str, encoding: str | None) -> str:
     return text
 
 
-def _abandon(stream: TextIO) -> None:
+def abandon(stream: TextIO) -> None:
     """Sends what is still waiting nowhere, so that Python does not try to write it once more when it ends."""
     with contextlib.suppress(OSError):  # a stream that is no file has nothing waiting
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from aspenpy.answers.side_by_side import side_by_side
-from aspenpy.language.files import put_whole
+from aspenpy.language.files import STANDARD_OUTPUT, put_whole
 from aspenpy.models.library import load_machine, names, parse
 from aspenpy.models.machine.model import Machine
 from aspenpy.probe.importers.read import imported
@@ -23,8 +23,8 @@ LIBRARY = ""
 
 def run_probe(arguments: Arguments, name: str) -> int:
     """Writes the machine; where the file is there already, reports how far what it says is from now."""
-    path = Path(arguments.output or f"{name}.aspen")
-    before = load_machine(path) if path.exists() else None
+    path = output_of(arguments, name)
+    before = load_machine(path) if isinstance(path, Path) and path.exists() else None
     beside = None if arguments.compare is None else load_machine(arguments.compare or _of_library(arguments))
     found = machine_from(name, arguments.files) if arguments.files else probed(name)
     now = parse(found.text)
@@ -38,6 +38,12 @@ def run_probe(arguments: Arguments, name: str) -> int:
     if beside is not None:
         return answer(side_by_side(beside, now, (beside.name, name)).report(), arguments)
     return 0
+
+
+def output_of(arguments: Arguments, name: str) -> Path | str:
+    """The file of a machine: that of `--output`, or one of its name; `-` for standard output."""
+    path = arguments.output or f"{name}.aspen"
+    return path if path == STANDARD_OUTPUT else Path(path)
 
 
 def probed(name: str) -> Probe:

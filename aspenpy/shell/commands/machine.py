@@ -21,7 +21,7 @@ from aspenpy.shell.models import checked_files
 from aspenpy.shell.option import Arguments, Examples, choice, option, repeated
 from aspenpy.shell.options import OUTPUT, OUTSIDE, formats
 from aspenpy.shell.output import emit
-from aspenpy.shell.probing import LIBRARY, run_probe
+from aspenpy.shell.probing import LIBRARY, output_of, run_probe
 from aspenpy.shell.study_options import REPLACE, STRICT
 
 EXAMPLES: Examples = (
@@ -91,9 +91,9 @@ def _new(arguments: Arguments) -> int:
     kind: Kind = arguments.kind or DEFAULT_KIND
     text = skeleton(name, kind)
     _refuse_name(name, text)
-    path = Path(arguments.output or f"{name}.aspen")
+    path = output_of(arguments, name)
     with writing(path):
-        if not arguments.replace and (path.exists() or path.is_symlink()):
+        if isinstance(path, Path) and not arguments.replace and (path.exists() or path.is_symlink()):
             raise CommandError(f"`{path}` is there already; --output names another file, --replace writes it anew")
         put_whole(path, text)
     emit(f"{path} is written; `aspenpy show {path}` shows what is in it")

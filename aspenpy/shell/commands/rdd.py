@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from aspenpy.language.diagnostics import warning
-from aspenpy.language.files import require_writable
+from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.report.reuse import draw
 from aspenpy.report.reuse import report as reported
 from aspenpy.shell.failure import CommandError
@@ -81,7 +81,7 @@ def _parts(found: ReuseDistances) -> dict[str | None, ReuseDistances]:
     return {part.name: part for part in (found, *found.ranges.values())}
 
 
-def _write(part: ReuseDistances, path: Path, bins: str) -> Path | None:
+def _write(part: ReuseDistances, path: Path | str, bins: str) -> Path | str | None:
     """Where it is written; nowhere if it holds nothing, which is said."""
     if not part.references:
         where = f"the range `{part.name}`" if part.name else f"`{part.source}`"
@@ -91,10 +91,14 @@ def _write(part: ReuseDistances, path: Path, bins: str) -> Path | None:
     return path
 
 
-def _files(output: str | None, ranges: dict[str, tuple[int, int]]) -> dict[str | None, Path]:
+def _files(output: str | None, ranges: dict[str, tuple[int, int]]) -> dict[str | None, Path | str]:
     """Of the whole trace and, with its name in front of the suffix, of each range."""
     if output is None:
         return {}
+    if output == STANDARD_OUTPUT:
+        if ranges:
+            raise CommandError("--region: each range is a file of its own, and -o - is standard output")
+        return {None: output}
     path = Path(output)
     return {None: path, **{name: path.with_name(f"{path.stem}.{name}{path.suffix}") for name in ranges}}
 

@@ -1,0 +1,61 @@
+"""`-o -` writes to standard output, and what else is said goes to standard error; hard links; folders of the user."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from aspenpy.language.files import user_folder, write_whole
+from aspenpy.shell.main import main
+
+TRACE = " L 10,8\n L 50,8\n L 10,8\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "begins"),
+    [
+        ("extract f.c -o -", "//"),
+        ("expr matmul --metric flops -o -", "2147483648"),
+        ("mpi comd -o -", "/*"),
+        ("machine new mine -o -", "//"),
+        ("eval matmul --machine simple -o -", "matmul"),
+        ("page matmul --machine simple -o -", "<!"),
+        ("measure --read m.csv -o -", "application,energy [J]\na,1"),
+        ("empirical leading-loads fit leading_loads_example -o -", "{"),
+        ("rdd t.txt -o -", ""),
+    ],
+)
+def test_a_dash_is_standard_output(
+    line: str, begins: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f.c").write_text("void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 2; }\n")
+    (tmp_path / "m.csv").write_text("application,energy [J]\na,1\n")
+    (tmp_path / "t.txt").write_text(TRACE)
+    before = sorted(os.listdir())
+    assert main(line.split()) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith(begins)
+    assert "is written" not in told.out
+    assert sorted(os.listdir()) == before
+
+
+def test_other_names_of_a_file_have_the_new_content(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text("a long old text\n")
+    os.link(tmp_path / "one", tmp_path / "other")
+    write_whole(tmp_path / "one", "new\n")
+    assert (tmp_path / "one").read_text() == (tmp_path / "other").read_text() == "new\n"
+    assert (tmp_path / "one").samefile(tmp_path / "other")
+    assert sorted(os.listdir(tmp_path)) == ["one", "other"]
+
+
+@pytest.mark.parametrize("value", ["", "cache", "./cache", "../cache"])
+def test_relative_folders_of_the_user_are_ignored(value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """XDG Base Directory Specification: paths in these variables must be absolute, others should be ignored."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", value)
+    assert user_folder("XDG_CACHE_HOME", ".cache") == str(tmp_path / ".cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/absolute")
+    assert user_folder("XDG_CACHE_HOME", ".cache") == "/absolute"
