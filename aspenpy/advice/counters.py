@@ -232,7 +232,7 @@ def known_counter(*names: str) -> KnownCounter | None:
     """What is known of a counter by one of its names: its own, or as a file spells it. A unit in brackets, a part of a
     formula behind `/`, and upper and lower case do not matter, nor do `-` and `_`."""
     for name in names:
-        plain = re.sub(r"\s*\[.*\]\s*$|/runtime$", "", name).strip()
+        plain = re.sub(r"(?<!\s)\s*\[.*\]\s*$|/runtime$", "", name).strip()
         for item, pattern in _patterns():
             if pattern.fullmatch(plain.lower().replace("-", "_")):
                 return item

@@ -74,7 +74,7 @@ SNIPPETS = {
 """By where they may stand."""
 
 _NUMBER_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[0-9.]+(?:[eE][+-]?[0-9]+)? ?(?:[A-Za-z]+/)?[A-Za-z]*\Z")
-_WORD_BEFORE = re.compile(r"[A-Za-z0-9_]*\Z")
+_WORD_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*\Z")
 
 
 def suggestions(project: Project, path: str, offset: int, meaning: Meaning) -> list[Suggestion]:

@@ -38,7 +38,7 @@ _NOTHING = re.compile(
     r"(?:\s|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|(?<=\n)[ \t]*#[ \t]*pragma[ \t]+(?:[^\\\n]|\\\r?\n|\\.)*+)*+"
 )
 """White space, comments and pragmas."""
-_DEFINED = re.compile(r"(\w+)(\([^)]*\))?[ \t]*((?:[^\\\n]|\\\r?\n|\\.)*)")
+_DEFINED = re.compile(r"(\w++)(\([^)]*\))?[ \t]*+((?:[^\\\n]|\\\r?\n|\\.)*+)")
 
 
 @cache
@@ -213,7 +213,7 @@ class Reading:
     @cached_property
     def defined(self) -> dict[str, str]:
         """The bodies of the user's macros, those of the command line too."""
-        matches = (re.fullmatch(r"-D(\w+)=?(.*)", option, re.DOTALL) for option in self.options)
+        matches = (re.fullmatch(r"-D(\w++)=?(.*)", option, re.DOTALL) for option in self.options)
         given = {match[1]: match[2] for match in matches if match is not None}
         kind = library().CursorKind.MACRO_DEFINITION
         for cursor in self.unit.cursor.get_children():

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from aspenpy.record import Record
 
-_CLAUSE = re.compile(r"(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)")
+_CLAUSE = re.compile(r"(?<!\w)(\w++)\s*+\(((?:[^()]|\([^()]*\))*+)\)")
 _WORKS = frozenset("for distribute loop taskloop do".split())
 _OFFLOADS = frozenset("target acc".split())
 

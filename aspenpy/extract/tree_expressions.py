@@ -316,5 +316,5 @@ class Expressions(Types):
 
 def last_word(text: str) -> str:
     """The name at the end of `object.name` or `pointer->name`."""
-    found = re.search(r"(\w+)\s*$", text)
+    found = re.search(r"(?<!\w)(\w++)\s*$", text)
     return found[1] if found else ""

@@ -38,7 +38,7 @@ LONGEST_EXPONENT = 12  # characters of an exponent that are looked at
 @lru_cache(maxsize=4096)
 def read_quantity(spelling: str) -> tuple[int | Fraction, str]:
     """The value in base units, and the unit as it is spelled."""
-    match = re.match(r"([0-9.]+(?:[eE][+-]?[0-9]+)?) ?(.*)", spelling)
+    match = re.match(r"([0-9.]++(?:[eE][+-]?[0-9]+)?+) ?(.*)", spelling)
     assert match is not None, f"{spelling!r} is no quantity"
     number, unit = match.groups()
     return _whole(read_number(number) * unit_of(unit).size), unit

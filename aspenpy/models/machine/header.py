@@ -6,7 +6,7 @@ import re
 
 from aspenpy.record import Record
 
-_LINE = re.compile(r"// *(kind|vendor|year): *(.*\S)")
+_LINE = re.compile(r"// *+(kind|vendor|year): *+(.*\S)")
 
 
 class Header(Record):

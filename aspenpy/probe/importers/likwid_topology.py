@@ -9,7 +9,7 @@ from aspenpy.language.source import Source
 from aspenpy.probe.importers.imported import Imported, count, refuse, size
 from aspenpy.probe.topology import CacheLevel, Topology
 
-_FIELD = re.compile(r"^([A-Z][A-Za-z ]{1,40}):[ \t]+(.*\S)[ \t]*$", re.MULTILINE)
+_FIELD = re.compile(r"^([A-Z][A-Za-z ]{1,40}):[ \t]++(.*\S)[ \t]*$", re.MULTILINE)
 
 
 def is_likwid_topology(text: str) -> bool:

@@ -150,7 +150,7 @@ def _names(text: str, option: str) -> list[str]:
 
 
 def _bytes(text: str) -> int:
-    matched = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)", text)
+    matched = re.fullmatch(r"(\d++\.?\d*+|\.\d++)\s*+([A-Za-z]*)", text)
     unit = UNITS.get((matched[2] or "B") if matched else "")
     if matched and unit and unit.dimension == UNITS["B"].dimension:
         size = float(matched[1]) * float(unit.size)

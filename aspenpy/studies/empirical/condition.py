@@ -32,7 +32,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 DEEPEST = 50  # brackets within each other
 TOKEN = re.compile(
-    r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<text>'[^']*'|\"[^\"]*\")|(?P<column>`[^`]+`)"
+    r"\s*(?:(?P<number>[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d+)?)|(?P<text>'[^']*'|\"[^\"]*\")|(?P<column>`[^`]+`)"
     r"|(?P<word>[^\W\d][\w.:/-]*)|(?P<sign>==|!=|<=|>=|[=<>(),]))"
 )
 FORM = 'a condition is such as "threads in (4, 6)" or "region == main and not threads > 8"'

@@ -237,7 +237,7 @@ def _amount(cell: Cell, name: str, size: Fraction) -> float:
     return float(value)
 
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d+)?", re.ASCII)
 
 
 LONGEST_NUMBER = 1000

@@ -80,7 +80,7 @@ def _together(rule: str, cells: list[Cell]) -> float | str:
 
 def _rule(name: str) -> str:
     """How a metric of threads becomes that of the run: what has no unit is a ratio."""
-    unit = re.search(r"\[(.*)\]$", name)
+    unit = re.search(r"\[([^\[\]]*)\]$", name)
     if unit is None:
         return LONGEST if name == "call count" else MEAN
     return {"s": LONGEST, "MHz": MEAN, "GHz": MEAN, "%": MEAN, "C": MEAN}.get(unit[1], SUM)
