@@ -1,0 +1,77 @@
+"""Files that a user names are opened by `aspenpy/language/opening.py`: nowhere else in the package is a file read, but
+where it is the package's own, the system's, or one that a program has just written."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+READING = {"read_text", "read_bytes", "fromfile", "loadtxt", "genfromtxt", "read_csv", "read_table", "ParquetFile",
+           "memmap", "load", "connect"}  # fmt: skip
+MODULES = {"load": ("numpy", "np", "pickle", "marshal"), "connect": ("sqlite3",)}
+"""Of names that mean other things elsewhere, the modules in which they open files."""
+
+ELSEWHERE = {
+    "aspenpy/language/opening.py": "the gate",
+    "aspenpy/language/files.py": "what has been written is copied, and waited for until it is on the disk",
+    "aspenpy/language/tables.py": "the grammar, this module, and the cache of its tables",
+    "aspenpy/page/document.py": "parts of the page",
+    "aspenpy/engine/c_text.py": "helpers in C",
+    "aspenpy/engine/javascript_text.py": "helpers in JavaScript",
+    "aspenpy/engine/llvm_text.py": "helpers in LLVM's language",
+    "aspenpy/editor/textmate.py": "the grammar",
+    "aspenpy/models/machine/skeleton.py": "templates of machines",
+    "aspenpy/probe/devices.py": "counters of the kernel in /sys",
+    "aspenpy/probe/topology.py": "what the kernel says in /sys and /proc",
+    "aspenpy/advice/system.py": "what the kernel says in /sys",
+    "aspenpy/studies/readers/measure.py": "counters of the kernel in /sys, and what perf has just written",
+    "aspenpy/studies/readers/records.py": "SQLite opens what the gate has found to be a store",
+    "aspenpy/studies/readers/read.py": "Parquet in memory, from the gate",
+    "aspenpy/studies/sweeps/run.py": "the work of a sweep, written for its own processes",
+    "aspenpy/studies/sweeps/store.py": "the lock of a store, and the space that a result takes",
+    "aspenpy/answers/incore.py": "what OSACA has just written",
+    "aspenpy/shell/output.py": "the device that takes what nobody reads",
+}
+
+
+def openings(text: str) -> list[str]:
+    """What a module calls that opens a file to read."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Name):
+            name, owner = node.func.id, ""
+        elif isinstance(node.func, ast.Attribute):
+            name, owner = node.func.attr, ast.unparse(node.func.value)
+        else:
+            continue
+        opens = name in READING and owner.split(".")[0] in MODULES.get(name, (owner.split(".")[0],))
+        if opens or (name in ("open", "fdopen") and not _writes(node)):
+            found.append(ast.unparse(node))
+    return found
+
+
+def _writes(call: ast.Call) -> bool:
+    """Whether a mode of writing is stated."""
+    modes = [*call.args[:2], *(word.value for word in call.keywords if word.arg == "mode")]
+    return any(isinstance(mode, ast.Constant) and str(mode.value) in ("w", "wb", "x", "xb", "a") for mode in modes)
+
+
+def test_files_are_read_at_the_gate_alone() -> None:
+    found = {}
+    for file in sorted((ROOT / "aspenpy").rglob("*.py")):
+        name = str(file.relative_to(ROOT))
+        if calls := openings(file.read_text()):
+            found[name] = calls
+    assert {name: calls for name, calls in found.items() if name not in ELSEWHERE} == {}
+    assert sorted(ELSEWHERE.keys() - found.keys()) == []
+
+
+def test_openings_are_seen() -> None:
+    text = (
+        "open(a)\nopen(a, 'wb')\nPath(a).read_text()\nnumpy.load(a)\nmodel.load(a)\nsqlite3.connect(a)\nx.open('w')\n"
+    )
+    assert openings(text) == ["open(a)", "Path(a).read_text()", "numpy.load(a)", "sqlite3.connect(a)"]
