@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest, require_type
 from aspenpy.language.files import Reader, models_folder, models_in
+from aspenpy.language.opening import first_bytes
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
 from aspenpy.models.application.load import link as link_application
@@ -53,9 +54,9 @@ def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> 
 
 
 def is_text(path: str) -> bool:
-    """Whether a file begins as text does: a program of the name of a model, such as `md`, does not hide it."""
-    with open(path, "rb") as file:
-        return b"\0" not in file.read(1024)
+    """Whether a file begins as text does: a program of the name of a model, such as `md`, does not hide it. Raises
+    AspenError for what is no ordinary file."""
+    return b"\0" not in first_bytes(path, 1024)
 
 
 def refuse_source_code(path: str) -> None:

@@ -20,6 +20,8 @@ from typing import Any
 
 import pytest
 
+from tests.thorough import slow
+
 ROOT = Path(__file__).parents[2]
 FOUND_BY_SEARCH = ("search", "findall", "finditer", "sub", "subn", "split")
 LENGTHS = (8, 12, 16, 20, 24, 200, 2_000, 8_000)
@@ -172,6 +174,7 @@ def slowest(pattern: Any, looks: bool) -> tuple[float, str]:
 # -- tests -----------------------------------------------------------------------------------------
 
 
+@slow
 def test_every_pattern_takes_a_time_that_grows_with_the_input() -> None:
     slow = []
     for (file, text, _), (pattern, looks) in patterns().items():
