@@ -13,10 +13,12 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from aspenpy.allowance import INTERPRETED, allowance
 from aspenpy.engine.operation import Loop, Op
 from aspenpy.engine.program import Program
 from aspenpy.engine.reasons import DIVISION, DOMAIN, FINE, OVERFLOW
 from aspenpy.engine.rules import RULES
+from aspenpy.language.diagnostics import fail
 
 Floats = NDArray[numpy.float64]
 Reasons = NDArray[numpy.uint8]
@@ -51,6 +53,13 @@ class Order:
         for arg, place in last.items():
             if arg in inside:
                 self.spent.setdefault(place, []).append(arg)
+
+
+def _charge(operations: int) -> None:
+    """Spends operations of the command; raises AspenError where it has not so many."""
+    if not allowance().spend(operations):
+        hint = "fewer points, or shorter loops; --yes (in Python, yes=True) if you want to wait for it"
+        fail("too-much-work", "the points have loops without a closed form that take too long to be added", hint=hint)
 
 
 class Fast:
@@ -93,8 +102,10 @@ class Fast:
         passes = numpy.ceil(values[op.args[0]])
         self.refuse(passes > MOST_PASSES, DOMAIN)
         order = Order(self.program, loop.inside, [loop.body])
+        operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
         total: Any = 0.0
         for number in range(int(numpy.max(passes))):
+            _charge(operations)
             values[loop.counter] = float(number)
             self._run(order, values)
             total = numpy.where(number < passes, total + values[loop.body], total)
@@ -148,8 +159,10 @@ class Careful:
         reason = merged(reason, numpy.where(passes > MOST_PASSES, DOMAIN, FINE))
         passes = numpy.where(reason == FINE, passes, 0.0)
         order = Order(self.program, loop.inside, [loop.body])
+        operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
         total: Any = 0.0 * passes
         for number in range(int(numpy.max(passes))):
+            _charge(operations)
             known.values[loop.counter] = float(number)
             self._run(order, known)
             active = number < passes

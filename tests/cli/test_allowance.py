@@ -238,3 +238,13 @@ def test_traffic_of_many_arrays_is_answered_or_refused(count: int, loops: int, t
         assert ran.status in (0, 2)
         assert ran.status == 0 or "arrays_" in ran.err
         assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("depth", "over"), [(3, "n=400..460:whole:8"), (2, "n=9000..9999:whole:1000"), (4, "n=100,200")]
+)
+def test_a_sweep_of_nested_loops_is_refused(depth: int, over: str, tmp_path: Path) -> None:
+    ran = run("sweep", nested(depth, 460, tmp_path), "--machine", "simple", "--over", over, "--backend", "numpy")
+    assert ran.status == 2
+    assert "--yes" in ran.err
+    assert ran.seconds < SECONDS

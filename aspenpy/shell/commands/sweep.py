@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from math import inf
 
+from aspenpy.allowance import OPERATIONS, separate_allowance
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.dimensions import UNITS
 from aspenpy.report.sweep import draw, summed_up
@@ -94,9 +96,9 @@ def run(arguments: Arguments) -> int:
     memory = _bytes(arguments.memory_limit)
     study = _study(arguments, memory)
     client = None if arguments.dask is None else connected(arguments.dask)
-    result, summary = _swept(
-        Run(study, arguments.backend, arguments.jobs, client=client, memory=memory), memory, arguments
-    )
+    with separate_allowance(inf if arguments.yes else OPERATIONS):
+        run = Run(study, arguments.backend, arguments.jobs, client=client, memory=memory)
+        result, summary = _swept(run, memory, arguments)
     status = answer(summed_up(study, summary), arguments, lambda: draw(_kept(result)))
     if sum(summary.bad.values()) < summary.points:
         return status

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from importlib.util import find_spec
 from typing import Any, Unpack
 
-from aspenpy.allowance import MEMORY, one_allowance
+from aspenpy.allowance import MEMORY, one_allowance, separate_allowance
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.language.axis import parsed
 from aspenpy.language.diagnostics import fail
@@ -63,7 +65,8 @@ def sweep(
     study = studied(
         app, machine, axes, metrics=[metric] if isinstance(metric, str) else metric, memory=memory, **options
     )
-    result = computed(Run(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast)
+    with separate_allowance(math.inf) if options.get("yes") else nullcontext():
+        result = computed(Run(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast)
     return result.to_xarray() if find_spec("xarray") else result
 
 
