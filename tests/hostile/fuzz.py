@@ -96,7 +96,8 @@ def _word(random: Random, terminal: str, names: Sequence[str]) -> str:
         return random.choice([number for number in NUMBERS if number[0] != "-" and "/" not in number])
     if terminal == "QUANTITY":
         return random.choice("1 B,2 GB/s,3 ms,4 flop,1e30 J,0 s,5 W,64KiB".split(","))
-    return {"STRING": '"t"', "COMPARISON": "<", "RANGE": ".."}.get(terminal) or _literals()[terminal]
+    patterns = {"STRING": '"t"', "COMPARISON": "<", "RANGE": "..", "PER_RANK": "per rank"}
+    return patterns.get(terminal) or _literals()[terminal]
 
 
 @cache
