@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
-from aspenpy.extract import known_functions as k
+from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import every
 from aspenpy.extract.conditions import Conditions
 from aspenpy.extract.contexts import Context, Shared, renamed
 from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Nest, Place
-from aspenpy.extract.mpi import SIZES, sending
+from aspenpy.extract.effects import every
+from aspenpy.extract.library_functions import TYPE_BYTES, sending
 from aspenpy.extract.places import Target
 from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Names, Real, depends_on_data, is_default
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -149,7 +149,7 @@ class Calls(Conditions):
         volume = ZERO
         if sent.count is not None and sent.type is not None and len(node.arguments) > max(sent.count, sent.type):
             text = self.text(node.arguments[sent.type])
-            size = constant(SIZES[text]) if text in SIZES else self._bytes_of(text, node)
+            size = constant(TYPE_BYTES[text]) if text in TYPE_BYTES else self._bytes_of(text, node)
             volume = v.times(self.whole(node.arguments[sent.count]), size)
             if depends_on_data(volume):
                 volume = self.hole("bytes", f"bytes that `{self.text(node)}` sends", constant(8), node.span, 0)

@@ -16,12 +16,16 @@ import subprocess
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from aspenpy.extract.front_end import CPP
-from aspenpy.extract.layout import Layout
-from aspenpy.language.diagnostics import fail
+from aspenpy.extract.line_counts import Layout
+from aspenpy.extract.registers import Level
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.opening import content_of, text_of
+from aspenpy.language.schema import json_in, mismatch
 from aspenpy.record import Record
 
 Counts = Literal["gcov", "lackey"]
@@ -257,3 +261,89 @@ def prepared(build: Build, layout: Layout) -> Iterator[Compiled]:
 
 
 WAYS: dict[Counts, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}
+
+
+# How a program was compiled: the level of optimisation that its compile command, or the program itself, tells.
+
+
+DATABASE = "compile_commands.json"
+"""The compile commands of a project, as CMake and others write them (Clang, JSON Compilation Database Format)."""
+
+NEAR = (".", "build", "..", "../build")
+"""Folders in which it is looked for, from that of the source on."""
+
+LEVELS: dict[str, Level] = {
+    "": "o1",
+    "0": "source",
+    "g": "o1",
+    "1": "o1",
+    "2": "o2",
+    "s": "o2",
+    "3": "o3",
+    "fast": "o3",
+}
+"""The level of `extract` by what stands behind `-O`."""
+
+ENTRY: Mapping[str, Any] = {"arguments": [], "command": ""}
+SHAPE = {"directory": str, "file": str, "arguments": [str], "command": str}
+"""What an entry has without being there, and the shape of all that is looked at."""
+
+USUAL: Level = "o2"
+MOST_BYTES = 64 << 20
+_PRODUCER = re.compile(rb"GNU C(?:\+\+)?\d* \d[^\0]{0,2000}")
+"""What GCC writes into a program with -g or -frecord-gcc-switches."""
+
+
+class CompileLevel(Record):
+    """The level, and what says so."""
+
+    level: Level
+    said_by: str
+
+
+def read_compile_level(source: str, program: str = "") -> CompileLevel:
+    """By the compile commands beside a source, else by a compiled program; where neither tells, the usual level of
+    released programs."""
+    for folder in NEAR:
+        path = Path(source).parent / folder / DATABASE
+        found = _of_flags(_flags(path, Path(source)))
+        if found is not None:
+            return CompileLevel(found, os.path.relpath(path))
+    found = _of_flags(_recorded(program)) if program else None
+    if found is not None:
+        return CompileLevel(found, f"GCC's options in {program}")
+    return CompileLevel(USUAL, "neither compile_commands.json nor the program states its options")
+
+
+def _of_flags(flags: Sequence[str]) -> Level | None:
+    """The last `-O` counts, as for compilers; without vectors, the third level is as the second here."""
+    chosen = [LEVELS[flag[2:]] for flag in flags if flag.startswith("-O") and flag[2:] in LEVELS]
+    if not chosen:
+        return None
+    return "o2" if chosen[-1] == "o3" and "-fno-tree-vectorize" in flags else chosen[-1]
+
+
+def _flags(path: Path, source: Path) -> list[str]:
+    """The words of a source's compile command; none where there is no such file, or no such source in it."""
+    try:
+        commands = json_in(text_of(path, MOST_BYTES))
+        for entry in commands if mismatch(commands, [{str: object}]) is None else ():
+            stated = {**ENTRY, **{name: value for name, value in entry.items() if name in SHAPE}}
+            if mismatch(stated, SHAPE) is None and _real(stated) == source.resolve():
+                return stated["arguments"] or shlex.split(stated["command"])
+    except (AspenError, OSError, ValueError):
+        return []
+    return []
+
+
+def _real(entry: Mapping[str, Any]) -> Path:
+    return Path(entry["directory"], entry["file"]).resolve()
+
+
+def _recorded(program: str) -> list[str]:
+    """The options that GCC has written into a program."""
+    try:
+        found = _PRODUCER.search(content_of(program, MOST_BYTES))
+    except AspenError:
+        return []
+    return found[0].decode(errors="replace").split() if found else []

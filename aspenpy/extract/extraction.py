@@ -18,19 +18,16 @@ from aspenpy.expr.polynomial import atom, constant
 from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import changes, effects, every, returned
 from aspenpy.extract.blocks import invocations
+from aspenpy.extract.conditions import endings
 from aspenpy.extract.contexts import Context, merged
 from aspenpy.extract.costs import Hole, Invocation, Profile
+from aspenpy.extract.effects import changes, effects, every, exposed, returned
 from aspenpy.extract.execution import Build, Counts, command_of
-from aspenpy.extract.exposed import exposed
-from aspenpy.extract.filling import Filling, Over, points
 from aspenpy.extract.fit import shown
-from aspenpy.extract.front_end import Reading
-from aspenpy.extract.guesses import endings
-from aspenpy.extract.influence import BY_INFLUENCE, LITTLE, Influence
+from aspenpy.extract.front_end import Reading, assumed
+from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence, Over, points
 from aspenpy.extract.macros import named
-from aspenpy.extract.pragmas import assumed
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.text import NOTHING, Kernel, Options, Writer

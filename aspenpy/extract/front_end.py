@@ -16,10 +16,11 @@ from functools import cache, cached_property
 from glob import glob
 from typing import Any
 
-from aspenpy.extract.mpi import HEADER
+from aspenpy.extract.library_functions import HEADER
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
 from aspenpy.language.opening import content_of
 from aspenpy.language.source import Source, Span
+from aspenpy.record import Record
 
 MOST_ERRORS = 8
 """Errors of a file that are shown."""
@@ -291,3 +292,76 @@ def _newest(pattern: str) -> list[str]:
         return [int(number) for number in re.findall(r"\d+", folder)[-3:]]
 
     return sorted((folder for folder in glob(pattern) if re.search(r"/\d[\d.]*(/include)?$", folder)), key=version)[-1:]
+
+
+# Pragmas: what OpenMP, OpenACC and COMPASS say above a statement. COMPASS's (Lee, Meredith and Vetter, "COMPASS: A
+# Framework for Automated Performance Modeling and Prediction", ICS 2015) give passes of loops and shares of
+# branches that the source does not say.
+
+
+_CLAUSE = re.compile(r"(?<!\w)(\w++)\s*+\(((?:[^()]|\([^()]*\))*+)\)")
+_WORKS = frozenset("for distribute loop taskloop do".split())
+_OFFLOADS = frozenset("target acc".split())
+
+
+class Directive(Record):
+    """The words of a pragma before its clauses, and its clauses."""
+
+    words: tuple[str, ...]
+    clauses: tuple[tuple[str, str], ...]
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether the passes of the loop below run side by side."""
+        return self.words[:1] in (("omp",), ("acc",)) and bool(_WORKS & {*self.words})
+
+    @property
+    def is_offloaded(self) -> bool:
+        """Whether the loop below runs on a device, as many passes at once as there are."""
+        return self.is_parallel and bool(_OFFLOADS & {*self.words})
+
+    @property
+    def is_simd(self) -> bool:
+        return "simd" in self.words
+
+    def clause(self, name: str) -> str | None:
+        return dict(self.clauses).get(name)
+
+    @property
+    def collapsed(self) -> int:
+        """How many loops inside one another are meant."""
+        return _whole(self.clause("collapse")) or 1
+
+    @property
+    def reductions(self) -> tuple[str, ...]:
+        """Variables of which each thread has its own, that are combined behind the loop."""
+        lists = (text.partition(":")[2] for name, text in self.clauses if name == "reduction")
+        return tuple(name.strip() for text in lists for name in text.split(","))
+
+
+def directives(pragmas: tuple[str, ...]) -> Iterator[Directive]:
+    for pragma in pragmas:
+        clauses = tuple((name, text.strip()) for name, text in _CLAUSE.findall(pragma))
+        yield Directive(tuple(re.findall(r"\w+", _CLAUSE.sub(" ", pragma))), clauses)
+
+
+def parallel(pragmas: tuple[str, ...]) -> Directive | None:
+    """The pragma that makes a loop parallel."""
+    return next((found for found in directives(pragmas) if found.is_parallel), None)
+
+
+def assumed(pragmas: tuple[str, ...], what: str) -> float | None:
+    """What COMPASS's `aspen control` says: `loop` passes, or the `probability` of a branch."""
+    for pragma in pragmas:
+        words = re.match(r"aspen\s+control\b(.*)", pragma)
+        number = words and re.search(rf"\b{what}\s*\(\s*([0-9.eE+-]+)\s*\)", words[1])
+        if number:
+            try:
+                return float(number[1])
+            except ValueError:
+                continue
+    return None
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdigit() else None

@@ -13,8 +13,8 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import Changes, changes, every, has, leaves
 from aspenpy.extract.costs import Invocation, Item, Nest, Place, Recurrence
+from aspenpy.extract.effects import Changes, changes, every, has, leaves
 from aspenpy.extract.scope import NOTHING, DataKey, Known, Names, Real, Scope, depends_on_data, single
 from aspenpy.extract.trips import Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value

@@ -9,9 +9,9 @@ from aspenpy.expr import graph
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import Changes
 from aspenpy.extract.costs import Access, Place
-from aspenpy.extract.known_functions import KNOWN
+from aspenpy.extract.effects import Changes
+from aspenpy.extract.library_functions import KNOWN
 from aspenpy.extract.places import WHOLE, Places, Target
 from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Read, Real, single
 from aspenpy.extract.values import ZERO, TooLong, Value

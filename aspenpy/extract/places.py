@@ -8,8 +8,8 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import Changes
 from aspenpy.extract.costs import Array, Hold, Item, Place
+from aspenpy.extract.effects import Changes
 from aspenpy.extract.scope import Known, Names, Real, Scope
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span

@@ -10,7 +10,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, atom, constant
 from aspenpy.extract.costs import Array, Hold, Hole, Place
-from aspenpy.extract.known_functions import PURE
+from aspenpy.extract.library_functions import PURE
 from aspenpy.extract.values import COUNTER, Value, key, same, symbols
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span

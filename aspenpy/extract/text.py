@@ -12,9 +12,9 @@ from aspenpy.extract import values as v
 from aspenpy.extract.blocks import COUNTED, Amounts, Summary, height, parted
 from aspenpy.extract.costs import Array, Choice, Exchange, Invocation, Item, Nest, Place, Profile
 from aspenpy.extract.count import Domain, NoClosedForm
+from aspenpy.extract.front_end import directives, parallel
 from aspenpy.extract.naming import Formal, Kernel, Model, Naming, Options, comments, where
 from aspenpy.extract.patterns import Request, requests
-from aspenpy.extract.pragmas import directives, parallel
 from aspenpy.extract.triangles import Range, Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span

@@ -1,22 +1,236 @@
-"""Cursors of libclang become the records of a program: its functions and global variables."""
+"""Statements of libclang as records.
+
+Which part of `for (;;)` is which is found in the text: libclang leaves out those that are not there.
+"""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.effects import pointed, resolved
 from aspenpy.extract.front_end import Reading
-from aspenpy.extract.pointers import pointed, resolved
-from aspenpy.extract.tree_calls import built
-from aspenpy.extract.tree_expressions import FUNCTIONS
-from aspenpy.extract.tree_statements import Statements
-from aspenpy.extract.tree_templates import NO_INSTANCE
-from aspenpy.extract.tree_types import REFERENCES
+from aspenpy.extract.tree_calls import CallExpressions, built
+from aspenpy.extract.tree_expressions import FUNCTIONS, MOST_DEPTH
+from aspenpy.extract.tree_types import INT, NO_INSTANCE, REFERENCES
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
+
+
+class Statements(CallExpressions):
+    """The statements of one translation unit."""
+
+    def _declared(self, cursor: Any) -> list[r.Declaration | r.Evaluation]:
+        """A variable's declaration; a named constant counts as a macro."""
+        variable = self._variable(cursor)
+        values = [child for child in self._children(cursor) if child.kind.is_expression()]
+        if variable.type.kind == "array":
+            values = [child for child in values if child.kind.name == "INIT_LIST_EXPR"]
+        value = self.expression(values[-1]) if values else None
+        elements = len(self._children(values[-1])) if values and values[-1].kind.name == "INIT_LIST_EXPR" else None
+        if elements is not None and variable.type.kind == "array":
+            value = None
+        if elements is not None and variable.type.kind == "record" and variable.type.of is None:
+            return self._members(variable, cursor, values[-1])
+        call = built(value, variable) if value is not None else None
+        if call is not None:
+            return [r.Declaration(variable, None, None, variable.span), r.Evaluation(call, variable.span)]
+        return [r.Declaration(variable, value, elements, variable.span)]
+
+    def _members(self, variable: r.Variable, cursor: Any, values: Any) -> list[r.Declaration | r.Evaluation]:
+        """A structure whose members are listed in their order, or by their names."""
+        found: list[r.Declaration | r.Evaluation] = [r.Declaration(variable, None, None, variable.span)]
+        fields = list(cursor.type.get_canonical().get_fields())
+        names = {field.spelling: field for field in fields}
+        for place, part in enumerate(self._children(values)):
+            inside = self._children(part)
+            is_named = len(inside) == 2 and inside[0].kind.name == "MEMBER_REF"
+            field = names.get(inside[0].spelling) if is_named else fields[place] if place < len(fields) else None
+            if field is None:
+                continue
+            value = self.expression(inside[1] if is_named else part)
+            target = self._field(field, variable, part)
+            if target.type.kind in ("integer", "real", "pointer"):
+                found.append(r.Evaluation(r.Assignment("", target, value, target.type, span=target.span), target.span))
+            else:
+                found.append(r.Evaluation(value, target.span))
+        return found
+
+    def statement(self, cursor: Any) -> r.Statement:
+        kind = cursor.kind.name
+        rule = self._statements.get(kind)
+        self._depth += 1
+        try:
+            if self._depth > MOST_DEPTH:
+                return r.Unread("a statement that is nested too deeply", self.reading.span(cursor))
+            if rule is not None:
+                return rule(cursor)
+            if cursor.kind.is_expression():
+                return r.Evaluation(self.expression(cursor), self.reading.span(cursor))
+        finally:
+            self._depth -= 1
+        return r.Unread(kind.lower().replace("_", " ").replace(" stmt", ""), self.reading.span(cursor))
+
+    @cached_property
+    def _statements(self) -> dict[str, Callable[[Any], r.Statement]]:
+        def first(cursor: Any) -> r.Statement:
+            children = self._children(cursor)
+            return self.statement(children[-1]) if children else r.Block(())
+
+        return {
+            "COMPOUND_STMT": lambda cursor: r.Block(tuple(map(self.statement, self._children(cursor)))),
+            "DECL_STMT": self._declarations,
+            "NULL_STMT": lambda cursor: r.Block(()),
+            "FOR_STMT": self._for,
+            "WHILE_STMT": self._while,
+            "DO_STMT": self._do,
+            "CXX_FOR_RANGE_STMT": self._range,
+            "IF_STMT": self._if,
+            "SWITCH_STMT": self._switch,
+            "BREAK_STMT": lambda cursor: r.Jump("break", None, self.reading.span(cursor)),
+            "CONTINUE_STMT": lambda cursor: r.Jump("continue", None, self.reading.span(cursor)),
+            "GOTO_STMT": lambda cursor: r.Jump("goto", None, self.reading.span(cursor)),
+            "RETURN_STMT": self._return,
+            "LABEL_STMT": first,
+            "CXX_TRY_STMT": lambda cursor: self.statement(self._children(cursor)[0]),
+            "UNEXPOSED_STMT": first,
+        }
+
+    def _declarations(self, cursor: Any) -> r.Statement:
+        variables = [child for child in self._children(cursor) if child.kind.name == "VAR_DECL"]
+        return r.Block(tuple(item for child in variables for item in self._declared(child)))
+
+    def _return(self, cursor: Any) -> r.Statement:
+        children = self._children(cursor)
+        return r.Jump("return", self.expression(children[0]) if children else None, self.reading.span(cursor))
+
+    def _for(self, cursor: Any) -> r.Statement:
+        *parts, body = self._children(cursor)
+        start, condition, step = self._parts_of_for(cursor, parts)
+        return self._loop(cursor, body, start, condition, step)
+
+    def _parts_of_for(self, cursor: Any, parts: list[Any]) -> tuple[Any, Any, Any]:
+        """Which of the three are there, by the semicolons in the text; all three where it is unclear."""
+        if len(parts) == 3:
+            return parts[0], parts[1], parts[2]
+        text = self.reading.text_of(cursor.extent.start.file)
+        found: list[Any] = [None, None, None]
+        if text is None:
+            return None, None, None
+        source, at = text.source.text, text.characters(cursor.extent.start.offset)
+        stops = _semicolons(source, at)
+        for part in parts:
+            place = text.characters(self.reading.file_offset(part.location)[1])
+            found[sum(stop < place for stop in stops) if len(stops) == 2 else 1] = part
+        return found[0], found[1], found[2]
+
+    def _loop(self, cursor: Any, body: Any, start: Any, condition: Any, step: Any, first: bool = True) -> r.Statement:
+        text = self.reading.text_of(cursor.extent.start.file)
+        span = self.reading.span(cursor)
+        pragmas: tuple[str, ...] = ()
+        comment = ""
+        if text is not None and span is not None:
+            pragmas = text.pragmas_above(span.start)
+            comment = text.comment_above(span.start)
+            head = text.characters(body.extent.start.offset)
+            shown = head if first and span.start < head else min(span.end, span.start + 2)
+            span = Span(span.source, span.start, span.start + len(span.source.text[span.start : shown].rstrip()))
+        return r.Loop(
+            None if start is None else self.statement(start),
+            None if condition is None else self.expression(condition),
+            None if step is None else self.expression(step),
+            self.statement(body),
+            first,
+            pragmas,
+            comment,
+            span,
+        )
+
+    def _while(self, cursor: Any) -> r.Statement:
+        *_, condition, body = self._children(cursor)
+        return self._loop(cursor, body, None, condition if condition.kind.is_expression() else None, None)
+
+    def _do(self, cursor: Any) -> r.Statement:
+        body, condition = self._children(cursor)
+        return self._loop(cursor, body, None, condition, None, first=False)
+
+    def _range(self, cursor: Any) -> r.Statement:
+        """`for (auto& x : container)`: as often as it holds elements, which `Call` of `size` says."""
+        *parts, body = self._children(cursor)
+        span = self.reading.span(cursor)
+        held = next((part for part in reversed(parts) if part.kind.is_expression()), None)
+        if held is None:
+            return r.Unread("a loop over a range", span)
+        container = self.expression(held)
+        variable = next((self._variable(part) for part in parts if part.kind.name == "VAR_DECL"), None)
+        index = r.Variable(f"range@{cursor.location.offset}", "element", INT, "local", span)
+        start = r.Declaration(index, r.Constant(0, INT), None, span)
+        size: r.Expression = r.Call("size", "size", (container,), INT, span)
+        if container.type.kind == "array" and container.type.extent is not None:
+            size = container.type.extent
+        condition = r.Operation("<", (index, size), INT, span)
+        step = r.Assignment("+", index, r.Constant(1, INT), INT, span=span)
+        inner = self.statement(body)
+        if variable is not None:
+            is_reference = variable.type.name == "&"
+            held_type = variable.type.of if is_reference and variable.type.of else variable.type
+            element: r.Expression = r.Element(container, index, held_type, span)
+            value = r.Address(element, variable.type, span) if is_reference else element
+            inner = r.Block((r.Declaration(variable, value, None, span), inner))
+        loop = self._loop(cursor, body, None, None, None)
+        assert isinstance(loop, r.Loop)
+        return loop.replace(start=start, condition=condition, step=step, body=inner)
+
+    def _if(self, cursor: Any) -> r.Statement:
+        children = self._children(cursor)
+        start = [self.statement(children.pop(0))] if not children[0].kind.is_expression() else []
+        condition, then, *rest = children
+        branch = r.Branch(
+            self.expression(condition),
+            self.statement(then),
+            self.statement(rest[0]) if rest else None,
+            self.reading.span(condition),
+        )
+        return r.Block((*start, branch)) if start else branch
+
+    def _switch(self, cursor: Any) -> r.Statement:
+        children = self._children(cursor)
+        if len(children) < 2:
+            return r.Unread("switch", self.reading.span(cursor))
+        cases: list[list[r.Statement]] = []
+        exhaustive = False
+        for child in self._children(children[-1]):
+            while child.kind.name in ("CASE_STMT", "DEFAULT_STMT"):
+                fresh = not cases or bool(cases[-1])
+                cases += [[]] if fresh else []
+                exhaustive = exhaustive or child.kind.name == "DEFAULT_STMT"
+                child = self._children(child)[-1]
+            if cases:
+                cases[-1].append(self.statement(child))
+        bodies = tuple(r.Block(tuple(case)) for case in cases)
+        return r.Switch(self.expression(children[-2]), bodies, exhaustive, self.reading.span(children[-2]))
+
+
+def _semicolons(text: str, at: int) -> list[int]:
+    """The two in the parentheses that open behind a place."""
+    opening = text.find("(", at)
+    depth, found = 0, list[int]()
+    for place in range(opening, min(len(text), opening + 4000)):
+        char = text[place]
+        depth += (char in "([{") - (char in ")]}")
+        if char == ";" and depth == 1:
+            found.append(place)
+        if depth == 0:
+            break
+    return found
+
+
+# Cursors of libclang become the records of a program: its functions and global variables.
+
 
 MOST_INSTANCES = 1000
 """Functions that are made of templates."""

@@ -6,12 +6,11 @@ import re
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.effects import POINTED, pointer_of
 from aspenpy.extract.front_end import library
-from aspenpy.extract.pointers import POINTED, pointer_of
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions, last_word
 from aspenpy.extract.tree_standard import called
-from aspenpy.extract.tree_templates import Instance, deduced, parameters
-from aspenpy.extract.tree_types import INT, LAMBDA, VOID
+from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Instance, deduced, parameters
 from aspenpy.language.source import Span
 
 _NEVER_RETURNS = re.compile(r"\bno_?return\b|\b_Noreturn\b", re.IGNORECASE)

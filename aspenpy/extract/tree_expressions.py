@@ -12,8 +12,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import library, value_of
-from aspenpy.extract.tree_templates import NO_INSTANCE, computed
-from aspenpy.extract.tree_types import INT, VOID, Types
+from aspenpy.extract.tree_types import INT, NO_INSTANCE, VOID, Types, computed
 from aspenpy.language.source import Span
 
 BINARY = dict(enumerate("* / % + - << >> <=> < > <= >= == != & ^ | && || = * / % + - << >> & ^ | ,".split(), start=3))

@@ -10,10 +10,10 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import leaves
 from aspenpy.extract.calls import Calls
 from aspenpy.extract.contexts import renamed
 from aspenpy.extract.costs import Arithmetic, Place
+from aspenpy.extract.effects import leaves
 from aspenpy.extract.evaluate import COMPARISONS
 from aspenpy.extract.scope import Read, Real, depends_on_data
 from aspenpy.extract.values import ONE, TooLong, Value

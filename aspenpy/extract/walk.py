@@ -12,11 +12,11 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import ends, every, has
+from aspenpy.extract.conditions import guess, is_failure, plain
 from aspenpy.extract.contexts import Context, renamed
 from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Nest, Place, Profile
-from aspenpy.extract.guesses import guess, is_failure, plain
-from aspenpy.extract.known_functions import IGNORED
+from aspenpy.extract.effects import ends, every, has
+from aspenpy.extract.library_functions import IGNORED
 from aspenpy.extract.loops import Leaving, Loops
 from aspenpy.extract.naming import where
 from aspenpy.extract.places import volume

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.extract.compiled import Compiled, compiled
+from aspenpy.extract.execution import CompileLevel, read_compile_level
 
-UNKNOWN = Compiled("o2", "neither compile_commands.json nor the program states its options")
+UNKNOWN = CompileLevel("o2", "neither compile_commands.json nor the program states its options")
 
 
 @pytest.fixture
@@ -36,17 +36,17 @@ def test_compile_commands_say_it(command: str, level: str, source: str, tmp_path
     entries = [{"directory": "/", "file": "b.c", "command": "gcc -O1"}]
     entries.append({"directory": str(tmp_path), "file": "a.c", "command": command})
     Path("build/compile_commands.json").write_text(json.dumps(entries))
-    assert compiled(source) == Compiled(level, "build/compile_commands.json")  # type: ignore[arg-type]
+    assert read_compile_level(source) == CompileLevel(level, "build/compile_commands.json")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '[{"file": "a.c"}]', '[{"directory": ".", "file": "a.c"}]', "{}"])
 def test_what_is_no_database_says_nothing(text: str, source: str) -> None:
     Path("compile_commands.json").write_text(text)
-    assert compiled(source, "./missing") == UNKNOWN
+    assert read_compile_level(source, "./missing") == UNKNOWN
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="wants gcc")
 def test_programs_with_symbols_say_it(source: str) -> None:
-    for flags, expected in (("-g", Compiled("o3", "GCC's options in ./a.out")), ("-s", UNKNOWN)):
+    for flags, expected in (("-g", CompileLevel("o3", "GCC's options in ./a.out")), ("-s", UNKNOWN)):
         subprocess.run(["gcc", "-O3", flags, source], check=True)
-        assert compiled(source, "./a.out") == expected
+        assert read_compile_level(source, "./a.out") == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from aspenpy.answers.case import Case
-from aspenpy.extract.compiled import compiled
+from aspenpy.extract.execution import read_compile_level
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
 from aspenpy.language.axis import Axis, parsed
@@ -99,7 +99,7 @@ def _level(arguments: Arguments) -> Level:
         program = next(iter(shlex.split(arguments.run)), "")
     except ValueError:  # told where the command is read
         program = ""
-    found = compiled(arguments.source, program)
+    found = read_compile_level(arguments.source, program)
     message = f"extracted with --as {found.level}: {found.said_by}"
     report([Diagnostic("level", message, hint="--as names another", severity="note")])
     return found.level

@@ -1,14 +1,62 @@
-"""MPI: which calls send messages, of how many bytes, and what the language calls the collective.
-
-Sizes are those of a rank: MPI: A Message-Passing Interface Standard 4.0, chapters 3 and 6; the names of algorithms and
-what the size of each means are those of docs/networks.md.
-"""
+"""What the functions of libraries do, whose text is not at hand, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from aspenpy.record import Record
+
+FREE = frozenset({"fabs", "fabsf", "abs", "labs", "copysign", "__builtin_expect", "move", "forward"})
+"""Functions that cost no arithmetic."""
+
+SQUARE_ROOTS = frozenset({"sqrt", "sqrtf"})
+
+EXTREMES = {"min": "min", "max": "max", "fmin": "min", "fmax": "max", "fminf": "min", "fmaxf": "max"}
+
+READING = frozenset("atoi atol atoll strtol strtoul strtoll strtoull stoi stol stoul stoll".split())
+"""Functions that read a whole number from text, such as a word of the command line."""
+
+ALLOCATIONS = frozenset({"malloc", "calloc", "aligned_alloc", "realloc", "_mm_malloc", "alloca", "__builtin_alloca"})
+
+IGNORED = frozenset({
+    *"free printf fprintf puts putchar fputs fflush fclose fopen perror".split(),
+    *"exit _exit abort terminate throw assert __assert_fail".split(),
+    *"time clock gettimeofday clock_gettime omp_get_wtime srand posix_memalign".split(),
+    *"atoi atol atof strtol strtoul strtod strcmp strlen strncmp sscanf scanf fscanf fgets getenv".split(),
+    *"sprintf snprintf".split(),
+    *"resize reserve push_back emplace_back clear begin end swap fill assign iota generate endl flush".split(),
+    *"operator<< operator>> operator delete".split(),
+    *"omp_get_thread_num omp_get_num_threads omp_get_max_threads omp_set_num_threads".split(),
+})  # fmt: skip
+"""Functions whose own work is left out; what they may change is forgotten."""
+
+WRITING = frozenset("sscanf scanf fscanf fgets fread sprintf snprintf posix_memalign swap fill iota generate".split())
+"""Those of them that store to memory of the program."""
+
+PURE = frozenset({
+    *"exp expf exp2 log logf log2 log10 pow powf sin sinf cos cosf tan tanf asin acos atan".split(),
+    *"atan2 sinh cosh tanh cbrt hypot floor ceil round trunc rint fmod erf tgamma expm1 log1p floorf ceilf".split(),
+})  # fmt: skip
+"""Functions of a mathematical library that touch no memory of the program."""
+
+COPIES = frozenset({"memcpy", "memmove", "memset"})
+
+SIZES = frozenset({"size", "length"})
+"""Methods of containers that tell how many elements they hold."""
+
+RESIZING = frozenset("resize assign push_back emplace_back pop_back insert erase clear".split())
+"""Methods of containers that change how many elements they hold."""
+
+KNOWN = PURE | FREE | ALLOCATIONS | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
+"""Functions that store to none of the program's whole numbers."""
+
+GROWING = frozenset({"push_back", "emplace_back", "insert", "append"})
+"""Functions of a container by which it has more elements than its size said."""
+
+
+# MPI: which calls send messages, of how many bytes, and what the language calls the collective. Sizes are those of
+# a rank: MPI: A Message-Passing Interface Standard 4.0, chapters 3 and 6; the names of algorithms and what the size
+# of each means are those of docs/networks.md.
 
 
 class Sending(Record):
@@ -47,7 +95,7 @@ SENDING = {
 """By the name without `MPI_`; collectives that do not wait begin with `I`. What is received is counted where it is
 sent."""
 
-SIZES = {
+TYPE_BYTES = {
     "MPI_CHAR": 1, "MPI_BYTE": 1, "MPI_SIGNED_CHAR": 1, "MPI_UNSIGNED_CHAR": 1, "MPI_INT8_T": 1, "MPI_UINT8_T": 1,
     "MPI_C_BOOL": 1, "MPI_SHORT": 2, "MPI_UNSIGNED_SHORT": 2, "MPI_INT16_T": 2, "MPI_UINT16_T": 2, "MPI_INT": 4,
     "MPI_UNSIGNED": 4, "MPI_INT32_T": 4, "MPI_UINT32_T": 4, "MPI_FLOAT": 4, "MPI_LONG": 8, "MPI_UNSIGNED_LONG": 8,
@@ -72,7 +120,7 @@ def _header() -> Iterator[str]:
     yield "typedef int MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request, MPI_Group, MPI_Win, MPI_Info, MPI_File;"
     yield "typedef long MPI_Aint, MPI_Offset;"
     yield "typedef struct { int MPI_SOURCE, MPI_TAG, MPI_ERROR; } MPI_Status;"
-    for place, name in enumerate(SIZES):
+    for place, name in enumerate(TYPE_BYTES):
         yield f"#define {name} ((MPI_Datatype){place + 1})"
     operations = "MAX MIN SUM PROD LAND BAND LOR BOR LXOR BXOR MAXLOC MINLOC REPLACE".split()
     for place, name in enumerate(("COMM_WORLD", "COMM_SELF", "COMM_NULL", "ANY_SOURCE", "ANY_TAG", "PROC_NULL")):
