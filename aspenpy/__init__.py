@@ -43,13 +43,14 @@ if TYPE_CHECKING:
     from aspenpy.extract.extraction import extract as extract_application
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.language.diagnostics import AspenError, Diagnostic
+    from aspenpy.learn.fitting.fit import Fit, fit
+    from aspenpy.learn.validated import Validation, validate
     from aspenpy.models.application.model import Application
     from aspenpy.models.formatted import formatted as format
     from aspenpy.models.library import load_application, load_machine, parse
     from aspenpy.models.machine.model import Machine
     from aspenpy.page.what_if import WhatIf
     from aspenpy.shell.session.session import Session
-    from aspenpy.studies.empirical.fit import Fit, fit
     from aspenpy.studies.explore.asked import optimise
     from aspenpy.studies.explore.compare import compare
     from aspenpy.studies.explore.comparison import Comparison
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from aspenpy.studies.explore.scaling import Scaling, scale
     from aspenpy.studies.sweeps.result import SweepResult
     from aspenpy.studies.sweeps.sweep import sweep
-    from aspenpy.studies.validated import Validation, validate
     from aspenpy.traces.distances import ReuseDistances
     from aspenpy.traces.measure import reuse_distances
 
@@ -138,7 +138,7 @@ _HOME = {
     "Energy": "aspenpy.answers.energy.account",
     "EnergyOptions": "aspenpy.answers.energy.options",
     "Extraction": "aspenpy.extract.extraction",
-    "Fit": "aspenpy.studies.empirical.fit",
+    "Fit": "aspenpy.learn.fitting.fit",
     "Footprint": "aspenpy.answers.footprint",
     "Machine": "aspenpy.models.machine.model",
     "Network": "aspenpy.answers.network",
@@ -156,7 +156,7 @@ _HOME = {
     "SweepResult": "aspenpy.studies.sweeps.result",
     "Trace": "aspenpy.answers.trace",
     "Traffic": "aspenpy.answers.traffic",
-    "Validation": "aspenpy.studies.validated",
+    "Validation": "aspenpy.learn.validated",
     "WhatIf": "aspenpy.page.what_if",
     "advise": "aspenpy.advice.asked",
     "check": "aspenpy.answers.checks.files",
@@ -164,7 +164,7 @@ _HOME = {
     "count": "aspenpy.answers.prediction",
     "energy": "aspenpy.answers.energy.account",
     "extract_application": "aspenpy.extract.extraction",
-    "fit": "aspenpy.studies.empirical.fit",
+    "fit": "aspenpy.learn.fitting.fit",
     "format": "aspenpy.models.formatted",
     "load_application": "aspenpy.models.library",
     "load_ipython_extension": "aspenpy.shell.notebook",
@@ -188,7 +188,7 @@ _HOME = {
     "trace": "aspenpy.answers.trace",
     "traffic": "aspenpy.answers.traffic",
     "unload_ipython_extension": "aspenpy.shell.notebook",
-    "validate": "aspenpy.studies.validated",
+    "validate": "aspenpy.learn.validated",
 }
 
 _THERE = {"energy": "predict_energy", "extract_application": "extract", "format": "formatted"}

@@ -5,7 +5,7 @@ measured them, they follow the laws stated here.
 
 cos_example            two codes, 2 to 8 threads, four clocks: T = c I/(t f) + k V (1 + t/16), of which 30 % of the
                        memory's time is hidden behind computation at the lowest clock
-leading_loads_example  five programs on the interval simulator (aspenpy.studies.learnt.interval_core)
+leading_loads_example  five programs on the interval simulator (aspenpy.learn.estimators.interval_core)
 acee_example           five codes on two devices: P = idle + per thread + per GB/s + per Gflop/s, and 1 % noise
 power_aware_example    LU of Ge and Cameron (2007), Tables 5 and 6, with an overhead of 4 s times log2 N;
                        10 W and 20 W V^2 f (Table 2) a processor
@@ -23,8 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from aspenpy.studies.learnt.interval_core import Instruction, IntervalCore
-from aspenpy.studies.learnt.speedup import fine_grained, levels, relative_power
+from aspenpy.learn.estimators.interval_core import Instruction, IntervalCore
+from aspenpy.learn.estimators.power_aware import fine_grained, levels, relative_power
 
 FOLDER = Path(__file__).parents[1] / "models" / "measurements"
 Rows = Iterator[dict[str, Any]]

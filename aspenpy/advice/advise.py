@@ -24,8 +24,8 @@ from aspenpy.advice.uncertain import Uncertain
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.learn.measurements.sheet import Data
 from aspenpy.record import Record
-from aspenpy.studies.empirical.sheet import Data
 
 OF_SO_MANY_NODES = "wrong-network-size"  # the code of a network whose shape is for one number of nodes
 

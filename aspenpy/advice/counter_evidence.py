@@ -23,13 +23,13 @@ from aspenpy.advice.significance import ClusterNumber, CounterEvidence, CounterS
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import Diagnostic, fail, require_known
 from aspenpy.language.dimensions import BYTES, FLOPS, SECONDS, Dimension, unit_of
+from aspenpy.learn.estimators.acee import leaks
+from aspenpy.learn.estimators.stepwise import Moments, stepwise
+from aspenpy.learn.measurements.columns import BEHIND, KNOWN, is_numeric, numbers, plain_unit
+from aspenpy.learn.measurements.libraries import require_library
+from aspenpy.learn.measurements.measure import Target
+from aspenpy.learn.measurements.sheet import Sheet, counted
 from aspenpy.record import Record
-from aspenpy.studies.empirical.columns import BEHIND, KNOWN, is_numeric, numbers, plain_unit
-from aspenpy.studies.empirical.sheet import Sheet, counted
-from aspenpy.studies.learnt.acee import leaks
-from aspenpy.studies.learnt.stepwise import Moments, stepwise
-from aspenpy.studies.readers.libraries import require_library
-from aspenpy.studies.readers.measure import Target
 
 MOST_SIGNIFICANT = 8  # counters that share out the variance: all subsets of them are looked at
 MOST_CLUSTERS = 8

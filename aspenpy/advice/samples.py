@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from statistics import fmean, stdev
 
+from aspenpy.learn.measurements.columns import KNOWN, groups, members, numbers
+from aspenpy.learn.measurements.measure import Target, interval
+from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.record import Record
-from aspenpy.studies.empirical.columns import KNOWN, groups, numbers
-from aspenpy.studies.empirical.sheet import Sheet
-from aspenpy.studies.learnt.bases import members
-from aspenpy.studies.readers.measure import Target, interval
 
 CONFIGURATION = tuple(name for name, known in KNOWN.items() if known.text and name != "run")
 CONFIGURATION += ("threads", "core_frequency", "memory_frequency")

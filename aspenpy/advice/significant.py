@@ -9,10 +9,10 @@ from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.significance import CounterEvidence, Disagreement, LeftOut, MetricName, Significance
 from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
-from aspenpy.studies.empirical.columns import numbers, recognised, require_columns
-from aspenpy.studies.empirical.condition import rows_where
-from aspenpy.studies.empirical.sheet import Data, Heading, Sheet
-from aspenpy.studies.readers.read import measured
+from aspenpy.learn.measurements.columns import numbers, recognised, require_columns
+from aspenpy.learn.measurements.condition import rows_where
+from aspenpy.learn.measurements.read import measured
+from aspenpy.learn.measurements.sheet import Data, Heading, Sheet
 from aspenpy.tables.result import Result
 
 MATTERS, APART = 0.1, 2.0

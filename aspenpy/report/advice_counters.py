@@ -8,9 +8,9 @@ from typing import Any
 from aspenpy.advice.counters import title_of
 from aspenpy.advice.significance import CounterEvidence, CounterShare, Significance
 from aspenpy.advice.significant import SIGNIFICANT, Significant
+from aspenpy.learn.measurements.sheet import counted
 from aspenpy.report.advice_formulas import explained
 from aspenpy.report.significance import BELONGS, UNKNOWN
-from aspenpy.studies.empirical.sheet import counted
 from aspenpy.tables.document import Block, Points, Section, Sentence, Span, Words, sheet
 from aspenpy.tables.numbers import count, share
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aspenpy.language.dimensions import readable
-from aspenpy.studies.empirical.sheet import counted
-from aspenpy.studies.learnt.cos_trace import Kind, Stage, total
+from aspenpy.learn.estimators.cos_trace import Kind, Stage, total
+from aspenpy.learn.measurements.sheet import counted
 from aspenpy.tables.drawing import EDGE, FILLS, numbers_in, styled, titled
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table
 

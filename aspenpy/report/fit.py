@@ -6,7 +6,7 @@ from itertools import cycle
 from typing import Any
 
 from aspenpy.answers.metrics import METRICS
-from aspenpy.studies.empirical.fit import Fit, Residual
+from aspenpy.learn.fitting.fit import Fit, Residual
 from aspenpy.tables.drawing import GREY, INK, LONGEST_TITLE, MARKED, MARKS, SHADE, numbers_in, shortened, styled
 from aspenpy.tables.numbers import Amount, count, counted, setting, unit_of_resource
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table

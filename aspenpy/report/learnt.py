@@ -8,14 +8,13 @@ from types import MappingProxyType
 from typing import Any
 
 from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, symbol
+from aspenpy.learn.estimators.assumptions import Assumption
+from aspenpy.learn.estimators.cos_trace import Kind, Stage
+from aspenpy.learn.estimators.power_aware import PowerAwareSpeedup
+from aspenpy.learn.estimators.validation import ErrorSummary, Predicted, Validation
 from aspenpy.report.cos_trace import draw_traces
 from aspenpy.report.fit import signed
 from aspenpy.report.speedup import draw_surface
-from aspenpy.studies.learnt.assumptions import Assumption
-from aspenpy.studies.learnt.cos_trace import Kind, Stage
-from aspenpy.studies.learnt.errors import ErrorSummary
-from aspenpy.studies.learnt.power_aware import PowerAwareSpeedup
-from aspenpy.studies.learnt.validation import Predicted, Validation
 from aspenpy.tables.drawing import (
     BLACK,
     BLUE,

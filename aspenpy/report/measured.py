@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import readable
-from aspenpy.studies.empirical.sheet import Sheet
-from aspenpy.studies.readers.measure import Measured
+from aspenpy.learn.measurements.measure import Measured
+from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.tables.numbers import Amount
 from aspenpy.tables.table import ALL, Column, Report, Table, facts
 

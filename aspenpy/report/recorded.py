@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.studies.learnt.recorded import Recorded
+from aspenpy.learn.estimators.recorded import Recorded
 from aspenpy.tables.numbers import Amount
 from aspenpy.tables.table import JSON, TEXT, Column, Report, table
 

@@ -7,7 +7,7 @@ from typing import Any
 from aspenpy.advice.counters import title_of
 from aspenpy.advice.significance import CounterEvidence, CounterShare, Disagreement, MetricName, Significance
 from aspenpy.advice.significant import Significant
-from aspenpy.studies.empirical.sheet import counted
+from aspenpy.learn.measurements.sheet import counted
 from aspenpy.tables.numbers import share
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, facts, table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from aspenpy.studies.learnt.cos_trace import THROTTLING_PLANS, Plan
+from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, Plan
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table
 
 COUNTS = ("training", "space", "tests")

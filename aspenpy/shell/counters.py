@@ -5,10 +5,10 @@ from __future__ import annotations
 from aspenpy.advice.clusters import FUZZINESS
 from aspenpy.advice.counter_evidence import CounterOptions
 from aspenpy.language.files import measurements_path
+from aspenpy.learn.measurements.measure import Target
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, option, pairs, words
 from aspenpy.shell.study_options import COLUMN, PRECISION
-from aspenpy.studies.readers.measure import Target
 
 COUNTER_OPTIONS = (
     option(

@@ -21,10 +21,10 @@ from aspenpy.answers.prediction import predict
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
 from aspenpy.language.axis import parsed
+from aspenpy.learn.measurements.measure import Target
+from aspenpy.learn.validated import NEAR, PROCESSOR, WALL, Point, overhead, validated
 from aspenpy.probe.benchmark import compiler
 from aspenpy.probe.probe import probe
-from aspenpy.studies.readers.measure import Target
-from aspenpy.studies.validated import NEAR, PROCESSOR, WALL, Point, overhead, validated
 from aspenpy.tables.table import Column, Report, table
 from aspenpy.tables.text import as_text
 from benchmarks.real.programs import BUILD

@@ -19,8 +19,8 @@ from aspenpy.advice.samples import samples_of
 from aspenpy.advice.significance import CounterEvidence
 from aspenpy.advice.significant import Significant
 from aspenpy.answers.case import Case
-from aspenpy.studies.empirical.sheet import sheet_of_rows
-from aspenpy.studies.readers.measure import Target
+from aspenpy.learn.measurements.measure import Target
+from aspenpy.learn.measurements.sheet import sheet_of_rows
 
 DATA = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy import AspenError, Fit
 from aspenpy.language.source import Source
-from aspenpy.studies.empirical import certainty
-from aspenpy.studies.empirical.axis import axis_of
-from aspenpy.studies.empirical.fit import FittedParameter
-from aspenpy.studies.empirical.measurements import measurements
-from aspenpy.studies.empirical.responses import Errors, Responses
-from aspenpy.studies.empirical.sheet import sheet_of, sheet_of_rows
+from aspenpy.learn.fitting import certainty
+from aspenpy.learn.fitting.axis import axis_of
+from aspenpy.learn.fitting.fit import FittedParameter
+from aspenpy.learn.fitting.measurements import measurements
+from aspenpy.learn.fitting.responses import Errors, Responses
+from aspenpy.learn.measurements.sheet import sheet_of, sheet_of_rows
 from tests.thorough import THOROUGH, examples
 from tests.tiny import application, codes, machine
 

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
-from aspenpy.studies.empirical.hoisting import hoisted
+from aspenpy.learn.fitting.responses import hoisted
 from tests.expr.strategies import SYMBOLS, built, environments, recipes
 
 X, Y, K = graph.symbol("x"), graph.symbol("y"), graph.counter("k")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.studies.empirical.machine_text import machine_text
+from aspenpy.learn.fitting.machine_text import machine_text
 
 BOX = """\
 param joules = 2 nJ in 1 nJ .. 9 nJ  // a flop

@@ -9,7 +9,7 @@ import pytest
 import aspenpy
 from aspenpy import AspenError
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.studies.empirical.rewriting import rewritten
+from aspenpy.learn.fitting.rewriting import rewritten
 from tests.tiny import codes
 
 TEXT = """\

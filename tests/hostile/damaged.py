@@ -13,9 +13,8 @@ from random import Random
 from typing import Any
 
 from aspenpy.language.files import measurements_path, models_folder
-from aspenpy.studies.learnt.kinds import KINDS
-from aspenpy.studies.learnt.saved import checksum, save
-from aspenpy.studies.readers.records import RecordStore, RunRecord
+from aspenpy.learn.estimators.saved import KINDS, checksum, save
+from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.studies.sweeps.formats import format_of
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.run import Run

@@ -14,9 +14,8 @@ import pytest
 import aspenpy
 from aspenpy import AspenError
 from aspenpy.extract.execution import read_compile_level
+from aspenpy.learn.estimators.saved import KINDS, checksum, load_learnt
 from aspenpy.shell.main import main
-from aspenpy.studies.learnt.kinds import KINDS, load_learnt
-from aspenpy.studies.learnt.saved import checksum
 from tests.advice.test_system import CPUPOWER
 from tests.hostile.damaged import saved, texts
 from tests.readers.test_readers import DCGM, NCU, NVPROF

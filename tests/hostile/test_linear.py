@@ -9,8 +9,8 @@ import pytest
 
 import aspenpy
 from aspenpy.expr import series
+from aspenpy.learn.measurements import sheet
 from aspenpy.models.application import total
-from aspenpy.studies.empirical import sheet
 from tests.thorough import some
 from tests.tiny import SECONDS, both, predict
 

@@ -36,7 +36,7 @@ SHORT = {
     "aspenpy/editor/items.py": "what stands before the cursor in a line",
     "aspenpy/editor/pieces.py": "a model of 8 MiB at most, whose texts end in their line",
     "aspenpy/extract/front_end.py": "a comment beside a declaration, from libclang",
-    "aspenpy/studies/empirical/columns.py": "the heading of a column, without the white space around it",
+    "aspenpy/learn/measurements/columns.py": "the heading of a column, without the white space around it",
 }
 """Files with patterns whose time grows with the square of their input, and why that is short."""
 

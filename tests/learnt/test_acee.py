@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.learnt.acee import Acee
-from aspenpy.studies.learnt.assumptions import assumptions
-from aspenpy.studies.learnt.held_out import coefficients_of_codes, spread_of
-from aspenpy.studies.learnt.short_list import short_list
-from aspenpy.studies.learnt.stepwise import Moments, stepwise, variance_inflation
-from aspenpy.studies.learnt.validation import Split, validate
+from aspenpy.learn.estimators.acee import Acee
+from aspenpy.learn.estimators.assumptions import assumptions
+from aspenpy.learn.estimators.short_list import short_list
+from aspenpy.learn.estimators.stepwise import Moments, coefficients_of_codes, spread_of, stepwise, variance_inflation
+from aspenpy.learn.estimators.validation import Split, validate
 from tests.thorough import slow
 
 DRAW = np.random.default_rng(11)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.learnt.bandwidth import BandwidthSensitivity, bandwidth, choices, trimmed_mean
-from aspenpy.studies.learnt.trees import Boosting, grown, searched, summed
+from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity, bandwidth, choices, trimmed_mean
+from aspenpy.learn.estimators.trees import Boosting, grown, searched, summed
 
 TABLE_ONE = {
     "AMG": (2.96, 3.14, 3.46, 3.18, 3.59, 1.27, 3.76),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.studies.readers.records import RecordStore, RunRecord
+from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]

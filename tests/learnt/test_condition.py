@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.empirical.columns import KNOWN, numbers, recognised
-from aspenpy.studies.empirical.condition import rows_where
-from aspenpy.studies.empirical.formulas import formula
-from aspenpy.studies.empirical.sheet import sheet_of_rows
+from aspenpy.learn.measurements.columns import KNOWN, numbers, recognised
+from aspenpy.learn.measurements.condition import rows_where
+from aspenpy.learn.measurements.formulas import formula
+from aspenpy.learn.measurements.sheet import sheet_of_rows
 
 ROWS = [
     {"threads": t, "clock_MHz": 1000 * c, "app": app, "Time (ms)": 10 * t}

@@ -12,11 +12,9 @@ import pytest
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import measurements_path
-from aspenpy.studies.learnt.errors import error_summary
-from aspenpy.studies.learnt.kinds import KINDS, load_learnt
-from aspenpy.studies.learnt.model import LearntModel
-from aspenpy.studies.learnt.saved import checksum, save
-from aspenpy.studies.learnt.validation import Split, validate
+from aspenpy.learn.estimators.model import LearntModel
+from aspenpy.learn.estimators.saved import KINDS, checksum, load_learnt, save
+from aspenpy.learn.estimators.validation import Split, error_summary, validate
 from benchmarks.example_measurements import EXAMPLES, FOLDER, text_of
 
 NAMES = {kind: f"{kind.replace('-', '_')}_example" for kind in KINDS if kind != "cos-throttling"}

@@ -7,10 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from aspenpy.learn.estimators.cos import Cos, CosThrottling, configurations
+from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, cos_trace, total, training_plan
 from aspenpy.report.cos_trace import draw, in_words
-from aspenpy.studies.learnt.cos import Cos, configurations
-from aspenpy.studies.learnt.cos_throttling import CosThrottling
-from aspenpy.studies.learnt.cos_trace import THROTTLING_PLANS, cos_trace, total, training_plan
 
 CASES = {
     "figure 1": (

@@ -10,13 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.studies.learnt.interval_core import Instruction, IntervalCore, leading_cycles
-from aspenpy.studies.learnt.leading_loads import (
-    REGRESSIONS,
-    LeadingLoads,
-    break_even_error,
-    cpu_boundedness,
-)
+from aspenpy.learn.estimators.interval_core import Instruction, IntervalCore, leading_cycles
+from aspenpy.learn.estimators.leading_loads import REGRESSIONS, LeadingLoads, break_even_error, cpu_boundedness
 from benchmarks.example_measurements import program
 from tests.thorough import examples
 

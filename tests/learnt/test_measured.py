@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aspenpy.learn.estimators.saved import KINDS
+from aspenpy.learn.estimators.trees import searched
+from aspenpy.learn.estimators.validation import Split, Validation, validate
 from aspenpy.report.learnt import inside
-from aspenpy.studies.learnt.kinds import KINDS
-from aspenpy.studies.learnt.trees import searched
-from aspenpy.studies.learnt.validation import Split, Validation, validate
 from tests.thorough import slow, thorough
 
 DATA = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared")) / "data"

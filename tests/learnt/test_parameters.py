@@ -8,8 +8,7 @@ import pytest
 
 import aspenpy
 from aspenpy.language.files import measurements_path
-from aspenpy.studies.learnt.kinds import KINDS
-from aspenpy.studies.learnt.parameters import to_aspen, write_parameters
+from aspenpy.learn.estimators.saved import KINDS, to_aspen, write_parameters
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]

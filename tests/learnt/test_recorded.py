@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.learnt.recorded import recorded
-from aspenpy.studies.readers.records import RecordStore, RunRecord
+from aspenpy.learn.estimators.recorded import recorded
+from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]

@@ -7,10 +7,10 @@ import math
 import pytest
 
 import aspenpy
-from aspenpy.studies.learnt.power_aware import PowerAwareSpeedup
-from aspenpy.studies.learnt.speedup import (
+from aspenpy.learn.estimators.power_aware import (
     PERFECT,
     PowerAware,
+    PowerAwareSpeedup,
     Work,
     fine_grained,
     levels,

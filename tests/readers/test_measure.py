@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.readers.measure import Target, interval, measure
+from aspenpy.learn.measurements.measure import Target, interval, measure
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -89,7 +89,7 @@ def test_energy_and_events_where_the_machine_offers_them(tmp_path: Path, monkeyp
         'shift 5; file="$1"; shift 2; echo "1234,,cycles:u,1,100.00,," > "$file"; exec "$@"\n'
     )
     program.chmod(0o755)
-    monkeypatch.setattr("aspenpy.studies.readers.measure.POWERCAP", tmp_path)
+    monkeypatch.setattr("aspenpy.learn.measurements.measure.POWERCAP", tmp_path)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     command = ["sh", "-c", f"echo 2000000 > {folder}/energy_uj"]
     found = measure(command, Target(precision=1e9, least=2, most=2))

@@ -8,9 +8,9 @@ import pytest
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Source
-from aspenpy.studies.empirical.columns import numbers, recognised
-from aspenpy.studies.readers.likwid import read_likwid
-from aspenpy.studies.readers.read import format_of, measured
+from aspenpy.learn.measurements.columns import numbers, recognised
+from aspenpy.learn.measurements.likwid import read_likwid
+from aspenpy.learn.measurements.read import format_of, measured
 
 LIKWID = """\
 STRUCT,Info,3,,

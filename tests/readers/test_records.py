@@ -13,16 +13,16 @@ import pytest
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import models_folder
+from aspenpy.learn.estimators.acee import Acee
+from aspenpy.learn.measurements.read import measured
+from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.shell.main import main
-from aspenpy.studies.learnt.acee import Acee
-from aspenpy.studies.readers.read import measured
-from aspenpy.studies.readers.records import RecordStore, RunRecord
 
 MEASURED = Path(models_folder(), "measurements", "acee_example.csv")
 
 WRITER = """
 import sys
-from aspenpy.studies.readers.records import RecordStore, RunRecord
+from aspenpy.learn.measurements.records import RecordStore, RunRecord
 store = RecordStore(sys.argv[1])
 for number in range(25):
     store.add([RunRecord("fft", f"n={number}", "node", sys.argv[2], 1.0, 2.0, {"number": number})] * 2)

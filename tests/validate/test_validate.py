@@ -11,9 +11,9 @@ import aspenpy
 from aspenpy.answers.case import Case
 from aspenpy.language.axis import parsed
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.learn.measurements.measure import Measured, Run, Target
+from aspenpy.learn.validated import PROCESSOR, WALL, Command, Overhead, Point, validated
 from aspenpy.shell.main import main
-from aspenpy.studies.readers.measure import Measured, Run, Target
-from aspenpy.studies.validated import PROCESSOR, WALL, Command, Overhead, Point, validated
 
 SWEEP = """\
 model sweep {

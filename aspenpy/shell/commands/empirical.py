@@ -13,6 +13,18 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import HERTZ
 from aspenpy.language.files import measurements_path, require_writable
 from aspenpy.language.source import Source, Span, listed
+from aspenpy.learn.estimators.acee import Acee
+from aspenpy.learn.estimators.assumptions import Assumption, assumptions
+from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity, Choice, choices
+from aspenpy.learn.estimators.cos import Cos, configurations
+from aspenpy.learn.estimators.cos_trace import PUBLISHED_PLAN, plan_of, traces_of
+from aspenpy.learn.estimators.dvfs import dvfs
+from aspenpy.learn.estimators.model import LearntModel
+from aspenpy.learn.estimators.recorded import name_of
+from aspenpy.learn.estimators.saved import KINDS, load_learnt, save, write_parameters
+from aspenpy.learn.estimators.validation import Split, asked, rows_learnt_from, validate
+from aspenpy.learn.measurements.records import RecordStore, is_record_store
+from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.report.cos_trace import draw as draw_traces
 from aspenpy.report.cos_trace import trace_report
@@ -29,20 +41,6 @@ from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, LEARNT
-from aspenpy.studies.empirical.sheet import Sheet
-from aspenpy.studies.learnt.acee import Acee
-from aspenpy.studies.learnt.assumptions import Assumption, assumptions
-from aspenpy.studies.learnt.bandwidth import BandwidthSensitivity, Choice, choices
-from aspenpy.studies.learnt.cos import Cos, configurations
-from aspenpy.studies.learnt.cos_trace import PUBLISHED_PLAN, plan_of, traces_of
-from aspenpy.studies.learnt.dvfs import dvfs
-from aspenpy.studies.learnt.kinds import KINDS, load_learnt
-from aspenpy.studies.learnt.model import LearntModel
-from aspenpy.studies.learnt.parameters import write_parameters
-from aspenpy.studies.learnt.recorded import name_of
-from aspenpy.studies.learnt.saved import save
-from aspenpy.studies.learnt.validation import Split, asked, rows_learnt_from, validate
-from aspenpy.studies.readers.records import RecordStore, is_record_store
 from aspenpy.tables.table import Report
 
 EXAMPLES: Examples = (

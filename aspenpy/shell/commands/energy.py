@@ -12,6 +12,7 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.language.axis import interval
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
+from aspenpy.learn.estimators.recorded import recorded
 from aspenpy.report.energy import draw
 from aspenpy.report.recorded import with_recorded
 from aspenpy.shell.entry import case_of_arguments
@@ -22,7 +23,6 @@ from aspenpy.shell.output import answer, renamed_to
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import BUDGET, LAW, TRANSFER
 from aspenpy.studies.explore.efficiency import Efficiency
-from aspenpy.studies.learnt.recorded import recorded
 
 EXAMPLES: Examples = (
     ("the energy, the hardware at its peak, the kernels, the components", "aspenpy energy comd --machine haswell"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from aspenpy.language.files import require_writable, write_whole
+from aspenpy.learn.fitting.fit import fit
+from aspenpy.learn.fitting.measurements import METRIC_DIMENSIONS
 from aspenpy.report.fit import draw, percent
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import case_of_arguments
@@ -12,8 +14,6 @@ from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, OUTPUT, PICTURE, S
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, VARY
-from aspenpy.studies.empirical.fit import fit
-from aspenpy.studies.empirical.measurements import METRIC_DIMENSIONS
 
 EXAMPLES: Examples = (
     (

@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language.files import require_writable, write_whole
+from aspenpy.learn.estimators.recorded import name_of
+from aspenpy.learn.estimators.saved import load_learnt
+from aspenpy.learn.measurements.columns import numbers, recognised
+from aspenpy.learn.measurements.measure import Measured, Target, measure, rows_of
+from aspenpy.learn.measurements.read import measured
+from aspenpy.learn.measurements.records import RecordStore, RunRecord
+from aspenpy.learn.measurements.sheet import Sheet, labelled, sheet_of_rows
 from aspenpy.report.measured import sheet_report
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeated
@@ -12,14 +19,6 @@ from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.shell.study_options import CONFIDENCE, LEARNT, PRECISION, runs
-from aspenpy.studies.empirical.columns import numbers, recognised
-from aspenpy.studies.empirical.sheet import Sheet, sheet_of_rows
-from aspenpy.studies.learnt.kinds import load_learnt
-from aspenpy.studies.learnt.recorded import name_of
-from aspenpy.studies.readers.measure import Measured, Target, measure, rows_of
-from aspenpy.studies.readers.read import measured
-from aspenpy.studies.readers.records import RecordStore, RunRecord
-from aspenpy.studies.readers.rows import labelled
 from aspenpy.tables.data import as_csv
 
 EXAMPLES: Examples = (

@@ -10,6 +10,8 @@ from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.learn.measurements.measure import Target
+from aspenpy.learn.validated import PROCESSOR, WALL, validated
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
@@ -22,8 +24,6 @@ from aspenpy.shell.output import answer, report
 from aspenpy.shell.probing import probed
 from aspenpy.shell.progress import Progress
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, PRECISION, RUN, runs
-from aspenpy.studies.readers.measure import Target
-from aspenpy.studies.validated import PROCESSOR, WALL, validated
 
 EXAMPLES: Examples = (
     (

@@ -1,0 +1,399 @@
+"""ACEE: energy as a linear model of counters (Umar, dissertation 2018, section 3.4.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.dimensions import BYTES, JOULES, WATTS, unit_of
+from aspenpy.language.source import Span
+from aspenpy.learn.estimators.model import Constant, LearntModel
+from aspenpy.learn.estimators.short_list import short_list
+from aspenpy.learn.estimators.stepwise import (
+    Moments,
+    Step,
+    codes_of,
+    cross_validated,
+    folds_of,
+    held_out_errors,
+    stepwise,
+    variance_inflation,
+)
+from aspenpy.learn.estimators.usable_rows import require_one_scale, without_gaps
+from aspenpy.learn.measurements.columns import KNOWN, groups, is_numeric, members, numbers, plain_unit
+from aspenpy.learn.measurements.condition import number_in
+from aspenpy.learn.measurements.formulas import columns_of, formula
+from aspenpy.learn.measurements.libraries import require_library
+from aspenpy.learn.measurements.sheet import Data, Heading, Sheet, counted
+from aspenpy.tables.table import JSON, TEXT, Column, Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEAKING = re.compile(r"energy|power|joule|watt|rapl|\bedp\b", re.IGNORECASE)
+"""Counters that say what is to be predicted."""
+
+AMOUNTS = ("instructions", "cycles", "memory_volume", "stall_cycles", "llc_misses", "bus_accesses", "read_cycles")
+"""Columns that grow with the length of a run."""
+
+
+class Acee(LearntModel):
+    """Energy by stepwise regression on counters.
+
+    `scale`
+        `amount`, equation 3.1: energy = intercept + sum of coefficients times counters; `rate`: the same of power and
+        counters a second, times the runtime, so that errors of long and short runs count alike.
+    `predictors`
+        columns or formulas of them, such as `cycles/runtime`; if left out all numeric columns that are no labels, a
+        counter of unknown unit also by the second.
+    `shortlist`
+        devices to learn where there are several (Algorithm 1): that of the least `energy`, of the least `time`, `both`
+        for those that none beats in both, or `all`. Each has a regression of its own.
+    `direction`, `criterion`
+        of the search: `forward`, `backward`, `both`, or `none` to keep all; by `p`, `aic` or `bic`, or by `cv`, the
+        errors of codes that are left out of the training rows in turn (forward).
+    """
+
+    kind = "acee"
+    about = "energy from counters by stepwise regression (ACEE)"
+    target = "energy"
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "scale": "rate",
+        "shortlist": "energy",
+        "predictors": (),
+        "direction": "both",
+        "criterion": "cv",
+    }
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "scale": ("rate", "amount"),
+        "shortlist": ("energy", "time", "both", "all"),
+        "direction": ("both", "forward", "backward", "none"),
+        "criterion": ("cv", "bic", "aic", "p"),
+    }
+    scale: str
+    shortlist: str
+    predictors: Sequence[str]
+    direction: str
+    criterion: str
+
+    def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
+        """The energy is power times runtime where only these were measured."""
+        sheet = super().sheet(data, columns)
+        if "energy" in sheet.names or not {"power", "runtime"} <= {*sheet.names}:
+            return sheet
+        energies = numbers(sheet, "power", blank=True) * numbers(sheet, "runtime", blank=True)
+        rows = tuple(
+            row | {"energy": row["power"]._replace(value=float(energy) if energy == energy else "")}
+            for row, energy in zip(sheet.rows, energies, strict=True)
+        )
+        return sheet._replace(headings=(*sheet.headings, Heading("energy", None)), rows=rows)
+
+    def selected(self, sheet: Sheet) -> Sheet:
+        """The rows of the devices on the short list in which no predictor is blank."""
+        require_one_scale(sheet)
+        listed = short_list(sheet, self.shortlist)
+        kept = [item.device for item in listed if item.chosen]
+        if len(kept) < len(listed):
+            text = f"of {len(listed)} devices `{'`, `'.join(kept)}` is learnt, by {self.shortlist}"
+            self._note(f"{text}; --option shortlist=all learns all")
+            sheet = sheet.rows_at(place for place, row in enumerate(sheet.rows) if str(row["device"].value) in kept)
+        named = [name for text in self.predictors for name in columns_of(text, sheet)]
+        times = ["runtime"] if self.scale == "rate" and "runtime" in sheet.names else []
+        sheet, rows_left = without_gaps(sheet, dict.fromkeys([*times, *named]), required=True)
+        rest = [] if named else [name for name in sheet.names if not _is_label(name) and not leaks(sheet, name)]
+        sheet, others_left = without_gaps(sheet, rest, required=False)
+        self.notes += rows_left + others_left
+        return sheet
+
+    def learn(self, sheet: Sheet) -> dict[str, Any]:
+        devices = members(groups(sheet, ("device",)))
+        return {"devices": [["".join(key), self._learnt(sheet.rows_at(places))] for key, places in devices.items()]}
+
+    def _learnt(self, sheet: Sheet) -> dict[str, Any]:
+        """The regression of one device."""
+        require_library("statsmodels", "a regression")
+        candidates = self._candidates(sheet)
+        names, matrix = list(candidates), _matrix(candidates)
+        target = self._target(sheet)
+        if len(target) < len(names) + 2:
+            taught = counted(len(names), "predictor")
+            message = f"{counted(len(target), 'row')} cannot teach {taught} and an intercept"
+            fail("too-few-rows", message, sheet.span, hint="measure more, or name fewer with --predictors")
+        chosen, steps = self._search(sheet, matrix, target)
+        kept = [names[place] for place in chosen]
+        return _regression(matrix[:, chosen], target) | {
+            "predictors": kept,
+            "vif": variance_inflation(matrix[:, chosen]) if chosen else [],
+            "steps": [[step.entered, names[step.place], step.criterion] for step in steps],
+            "held_out": self._held_out(sheet, matrix, target),
+        }
+
+    def state_shape(self) -> Any:
+        regression = {
+            **{key: [float] for key in ("coefficients", "deviations", "p", "vif")},
+            "inverse": [[float]],
+            "variance": float,
+            "freedom": int,
+            "r_squared": float,
+            "predictors": [str],
+            "steps": [(bool, str, float)],
+            "held_out": [float],
+        }
+        return {"devices": [(str, regression)]}
+
+    def state_problem(self) -> str | None:
+        if not self.state["devices"]:
+            return "it has learnt no device"
+        for device, held in self.state["devices"]:
+            count = len(held["predictors"])
+            lengths = [len(held[name]) - 1 for name in ("coefficients", "deviations", "p")]
+            sides = [len(held["inverse"]) - 1, *(len(row) - 1 for row in held["inverse"])]
+            spread = held["held_out"] or [0.0, 1.0, 1.0]
+            wrong = {count, len(held["vif"]), *lengths, *sides} != {count} or len(spread) != 3
+            if wrong or min(held["variance"], spread[0]) < 0 or held["freedom"] < 1 or min(spread[1:]) <= 0:
+                return f"the numbers of its regression{f' on {device}' if device else ''} do not fit its predictors"
+        return None
+
+    def _search(
+        self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
+    ) -> tuple[list[int], list[Step]]:
+        """The columns that the regression keeps, of those that differ between the rows."""
+        import numpy as np
+
+        differ = np.flatnonzero(np.ptp(matrix, axis=0) > 1e-12 * np.abs(matrix).max(axis=0))
+        if self.direction == "none":
+            return differ.tolist(), []
+        if self.criterion == "cv":
+            chosen, steps = cross_validated(matrix[:, differ], target, folds_of(sheet))
+        else:
+            chosen, steps = stepwise(Moments(matrix[:, differ], target), self.direction, self.criterion)
+        places = [step._replace(place=int(differ[step.place])) for step in steps]
+        return [int(differ[place]) for place in chosen], places
+
+    def _held_out(self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]) -> list[float]:
+        """`HeldOut` of codes that neither the search nor the regression saw; nothing where rows are too few."""
+        folds, codes = folds_of(sheet), codes_of(sheet)
+        codes = codes if len(codes) > 2 else [[place] for place in range(len(target))]
+
+        def search(rest: Sequence[int]) -> list[int]:
+            return self._search(sheet.rows_at(rest), matrix[rest], target[rest])[0]
+
+        found = held_out_errors(matrix, target, folds, search, codes)
+        return [] if found is None else list(found)
+
+    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+        import numpy as np
+
+        found = np.zeros(len(sheet.rows))
+        for part, held, design in self._designs(sheet):
+            found[part] = design @ np.array(held["coefficients"])
+        return found * self._factor(sheet)
+
+    def interval(self, sheet: Sheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Prediction intervals, y ± t s sqrt(1 + d x (X'X)^-1 x'): the wider of those of ordinary least squares (d = 1)
+        and those of codes that were held out. The errors of a code are alike, and a search among many counters finds
+        some that fit by chance; neither shows in the residuals of what was learnt from."""
+        import numpy as np
+        from scipy.stats import t
+
+        half = np.zeros(len(sheet.rows))
+        for part, held, design in self._designs(sheet):
+            spread = np.einsum("ij,jk,ik->i", design, np.array(held["inverse"]), design)
+            known = [(held["variance"], held["freedom"], 1.0), *([held["held_out"]] if held["held_out"] else [])]
+            half[part] = np.max(
+                [t.ppf((1 + confidence) / 2, freedom) * np.sqrt(variance * (1 + effect * spread))
+                 for variance, freedom, effect in known],
+                axis=0,
+            )  # fmt: skip
+        middle, half = self.values(sheet), half * self._factor(sheet)
+        return middle - half, middle + half
+
+    def uses(self, sheet: Sheet) -> Iterable[str]:
+        texts = [text for _, held in self.state["devices"] for text in held["predictors"]]
+        found = [name for text in texts for name in columns_of(text, sheet)]
+        return dict.fromkeys([*found, *(["runtime"] if self.scale == "rate" else [])])
+
+    def findings(self) -> tuple[Table, ...]:
+        return tuple(part for device, held in self.state["devices"] for part in self._findings(device, held))
+
+    def _findings(self, device: str, held: Mapping[str, Any]) -> tuple[Table, ...]:
+        rows = list(zip(["1", *held["predictors"]], held["coefficients"], held["deviations"], held["p"], strict=True))
+        inflation = [None, *held["vif"]]
+        columns = (
+            Column("predictor"),
+            Column("coefficient", _number, "right"),
+            Column("deviation", _number, "right"),
+            Column("p", _number, "right"),
+            Column("VIF", "ratio", key="vif"),
+        )
+        per, on = "W" if self.scale == "rate" else "J", f" on {device}" if device else ""
+        title = f"coefficients{on} ({per} per unit of the predictor), R² {held['r_squared']:.4f} in training"
+        made = tuple((*row, vif) for row, vif in zip(rows, inflation, strict=True))
+        steps = tuple(("enters" if entered else "leaves", name, value) for entered, name, value in held["steps"])
+        by = Column(self.criterion, _number, "right", key="criterion")
+        heads, key = (Column("step"), Column("counter"), by), f"_{device}" if device else ""
+        search = Table(heads, steps, title=f"search{on}", key=f"steps{key}", media=TEXT + JSON)
+        return (Table(columns, made, title=title, key=f"coefficients{key}"), search)
+
+    def constants(self) -> tuple[Constant, ...]:
+        per = "W" if self.scale == "rate" else "J"
+        return tuple(
+            Constant(
+                (device, "constant" if name == "1" else name), value, per if name == "1" else f"{per}, times {name}"
+            )
+            for device, held in self.state["devices"]
+            for name, value in zip(["1", *held["predictors"]], held["coefficients"], strict=True)
+        )
+
+    def regressions(
+        self, sheet: Sheet
+    ) -> list[tuple[str, Mapping[str, Any], NDArray[np.float64], NDArray[np.float64]]]:
+        """Of each device that was learnt its name, what was learnt, the design matrix and the residuals of some rows:
+        what assumptions are checked on."""
+        import numpy as np
+
+        found, target = [], self._target(sheet)
+        names = {id(held): device for device, held in self.state["devices"]}
+        for part, held, design in self._designs(sheet):
+            left = target[part] - design @ np.array(held["coefficients"])
+            found.append((names[id(held)], held, design, left))
+        return found
+
+    def _designs(self, sheet: Sheet) -> Iterator[tuple[list[int], Mapping[str, Any], NDArray[np.float64]]]:
+        """The places of each device's rows, what was learnt of it, and its design matrix."""
+        import numpy as np
+
+        learnt = dict(map(tuple, self.state["devices"]))
+        for key, places in members(groups(sheet, ("device",))).items():
+            device = "".join(key)
+            if device not in learnt:
+                hint = f"it has learnt {', '.join(learnt)}; --option shortlist=all learns all"
+                fail("not-learnt", f"the model has not learnt the device {device}", sheet.span, hint=hint)
+            part, held = sheet.rows_at(places), learnt[device]
+            columns = [formula(text, part) for text in held["predictors"]]
+            yield places, held, np.array([np.ones(len(places)), *columns]).T
+
+    # -- predictors ------------------------------------------------------------------------------
+
+    def _factor(self, sheet: Sheet) -> NDArray[np.float64] | float:
+        return numbers(sheet, "runtime") if self.scale == "rate" else 1.0
+
+    def _target(self, sheet: Sheet) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.measured(sheet) / self._factor(sheet)
+        return found
+
+    def _candidates(self, sheet: Sheet) -> dict[str, NDArray[np.float64]]:
+        """Predictors with their values: those asked for must be of use, of others the useless are noted."""
+        import numpy as np
+
+        candidates: dict[str, NDArray[np.float64]] = {}
+        target = self._target(sheet)
+        for text in self.predictors or self._automatic(sheet):
+            if any(leaks(sheet, name) for name in columns_of(text, sheet)):
+                hint = "power and energy are not known before the run that they are predicted for"
+                fail("leakage", f"`{text}` contains what is to be predicted", _place(sheet, text), hint=hint)
+            values = formula(text, sheet)
+            why = None
+            if np.ptp(values) <= 1e-12 * np.abs(values).max():
+                why = "is constant"
+            elif _same(values, target):
+                fail("leakage", f"`{text}` is the {self.target} under another name", _place(sheet, text))
+            else:
+                twin = next((name for name, known in candidates.items() if _same(values, known)), None)
+                why = None if twin is None else f"is `{twin}` under another name or in another unit"
+            if why is None:
+                candidates[text] = values
+            elif self.predictors:
+                fail("useless-predictor", f"`{text}` {why}, and cannot be a predictor", _place(sheet, text))
+            else:
+                self._note(f"`{text}` {why}: not a predictor")
+        if not candidates:
+            fail("no-predictors", "no column can be a predictor of the energy", sheet.span)
+        return candidates
+
+    def _automatic(self, sheet: Sheet) -> list[str]:
+        """All numeric columns that say something of the run, amounts by the second where power is predicted."""
+        found, by_second = list[str](), list[str]()
+        for name in sheet.names:
+            if _is_label(name) or leaks(sheet, name):
+                continue
+            if not is_numeric(sheet, name):
+                blank = all(number_in(row[name]) is None for row in sheet.rows)
+                self._note(f"`{name}` {'has no numbers' if blank else 'is text in some rows'}: not a predictor")
+                continue
+            if self.scale == "amount":
+                found.append(name)
+            elif name in AMOUNTS:
+                found.append(f"{name}/runtime")
+            elif name != "runtime":
+                found.append(name)
+                if name not in KNOWN and sheet.heading(name).unit is None and name.isidentifier():
+                    by_second.append(f"{name}/runtime")  # it may be an amount as well as a rate
+        if self.scale == "rate" and "core_frequency" in sheet.names:
+            found += ["core_frequency^2", *(["threads*core_frequency^2"] if "threads" in sheet.names else [])]
+        return found + by_second if len(sheet.rows) > 2 * len(found + by_second) else found
+
+    def _note(self, text: str) -> None:
+        self.notes += (Diagnostic("left-out", text, severity="note"),)
+
+
+def _is_label(name: str) -> bool:
+    """Whether a column says what ran or where."""
+    return name in KNOWN and KNOWN[name].text
+
+
+def _place(sheet: Sheet, text: str) -> Span | None:
+    """Where the heading of a column stands; of a formula the first line."""
+    try:
+        return sheet.heading(text).span or sheet.span
+    except KeyError:
+        return sheet.span
+
+
+def leaks(sheet: Sheet, name: str) -> bool:
+    """Whether a column is an energy or a power, which is what models of the energy are to predict."""
+    heading = sheet.heading(name)
+    unit = plain_unit(heading.unit)
+    dimension = unit_of(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else BYTES
+    return dimension in (JOULES, WATTS) or LEAKING.search(f"{name} {heading.written}") is not None
+
+
+def _same(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    """Whether two columns are proportional."""
+    import numpy as np
+
+    scale = float(one @ other / (other @ other)) if other.any() else 0.0
+    return bool(np.allclose(one, scale * other, rtol=1e-9, atol=0.0))
+
+
+def _matrix(candidates: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    import numpy as np
+
+    return np.array(list(candidates.values())).T
+
+
+def _regression(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> dict[str, Any]:
+    """Ordinary least squares with an intercept, of columns scaled to their size for the arithmetic."""
+    import numpy as np
+    from statsmodels.regression.linear_model import OLS
+
+    design = np.column_stack([np.ones(len(target)), matrix])
+    scales = np.abs(design).max(axis=0)
+    fitted = OLS(target, design / scales).fit()
+    inverse = np.asarray(fitted.normalized_cov_params) / np.outer(scales, scales)
+    return {
+        "coefficients": [float(value) for value in np.asarray(fitted.params) / scales],
+        "deviations": [float(value) for value in np.asarray(fitted.bse) / scales],
+        "p": [float(value) for value in fitted.pvalues],
+        "inverse": inverse.tolist(),
+        "variance": float(fitted.scale),
+        "freedom": int(fitted.df_resid),
+        "r_squared": float(fitted.rsquared),
+    }
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"

@@ -1,0 +1,211 @@
+"""BandwidthSensitivity: how much slower code is under less memory bandwidth, by boosted trees over what it does
+(Tiwari, Gamst, Laurenzano, Schulz, Carrington, Euro-Par 2014: "Modeling the Impact of Reduced Memory Bandwidth")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.learn.estimators.model import LearntModel
+from aspenpy.learn.estimators.trees import FOREST, Boosting, forest_problem, grown, searched, summed
+from aspenpy.learn.measurements.columns import KNOWN, WHAT_RAN, bases, groups, is_numeric, numbers, require_columns
+from aspenpy.learn.measurements.sheet import Sheet, counted
+from aspenpy.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PREDICTORS = (
+    "d1m", "d2m", "d3m", "dmm", "loads", "stores", "int_ops", "branch_ops", "fprat", "fops_ins", "int_dud", "fp_dud",
+)  # fmt: skip
+"""Of equation 3, besides the memory clock: accesses an instruction that hit the caches or miss the last, loads, stores,
+integer and branch operations an instruction, flops over memory operations and an instruction, def-use distances."""
+
+LEAST_ROWS = 2
+CLOCKS = ("memory_frequency", "core_frequency")
+GRID = {"trees": (200, 400, 800), "depth": (3, 5), "rate": (0.02, 0.1)}
+
+
+class BandwidthSensitivity(LearntModel):
+    """log(T/T_base) of equation 3, T_base being the run at the highest clocks with the same threads, by trees over
+    what was counted in that run and the clocks asked for.
+
+    `trees`, `depth`, `rate`, `subsample`
+        of the boosting (the paper's are 800 and 5; it does not tell the rate: D30).
+    `search`
+        chooses the first three by cross-validation with ten folds, each split from a third of the predictors.
+    `predictors`
+        columns; the twelve of equation 3 if left out, or all numeric ones where there are none of those.
+    """
+
+    kind = "bandwidth"
+    about = "slowdown under less memory bandwidth, by boosted trees"
+    needs = ("memory_frequency",)
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "trees": 800,
+        "depth": 5,
+        "rate": 0.1,
+        "subsample": 0.5,
+        "search": False,
+        "predictors": (),
+    }
+    trees: int
+    depth: int
+    rate: float
+    subsample: float
+    search: bool
+    predictors: Sequence[str]
+
+    def learn(self, sheet: Sheet) -> dict[str, Any]:
+        import numpy as np
+
+        names = list(self.predictors) or self._automatic(sheet)
+        asked = np.setdiff1d(np.arange(len(sheet.rows)), self.given(sheet))
+        if len(asked) < LEAST_ROWS:
+            hint = "each code needs a run at the highest memory clock, and others below it"
+            message = f"{counted(len(asked), 'run')} at lower clocks cannot teach trees, {LEAST_ROWS} at least can"
+            fail("too-few-rows", message, sheet.span, hint=hint)
+        matrix = self._matrix(sheet, names)[asked]
+        runtimes = self.measured(sheet)
+        target = np.log(runtimes / runtimes[self._bases(sheet)])[asked]
+        boosting, tried = Boosting(self.trees, self.depth, self.rate, self.subsample), []
+        if self.search:
+            found = searched(matrix, target, GRID, self.subsample, self.watch)
+            boosting = found[0].boosting
+            tried = [[one.boosting.trees, one.boosting.depth, one.boosting.learning_rate, one.percent] for one in found]
+        chosen = {"trees": boosting.trees, "depth": boosting.depth, "rate": boosting.learning_rate}
+        clocks = [name for name in CLOCKS if name in sheet.names]
+        learnt = {"predictors": names, "clocks": clocks, "tried": tried, "chosen": chosen}
+        return grown(boosting, matrix, target) | learnt
+
+    def state_shape(self) -> Any:
+        return FOREST | {
+            "predictors": [str],
+            "clocks": [str],
+            "tried": [(int, int, float, float)],
+            "chosen": {"trees": int, "depth": int, "rate": float},
+        }
+
+    def state_problem(self) -> str | None:
+        if not {*self.state["clocks"]} <= {*CLOCKS}:
+            return f"`{', '.join(self.state['clocks'])}` are not clocks"
+        return forest_problem(self.state, len(self.state["predictors"]) + len(self.state["clocks"]))
+
+    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+        base = self._bases(sheet)
+        runtimes = self.known(sheet)[base]
+        found: NDArray[np.float64] = runtimes * self.slowdowns(sheet)
+        found[base] = runtimes[base]
+        return found
+
+    def slowdowns(self, sheet: Sheet) -> NDArray[np.float64]:
+        """Runtimes over those of the base samples, whose counters are in the rows or in their base samples."""
+        import numpy as np
+
+        if (here := [name for name in CLOCKS if name in sheet.names]) != self.state["clocks"]:
+            learnt = ", ".join(self.state["clocks"])
+            fail("other-columns", f"the model learnt from the clocks {learnt}, and the rows have {', '.join(here)}")
+        found: NDArray[np.float64] = np.exp(summed(self.state, self._matrix(sheet, self.state["predictors"])))
+        return found
+
+    def given(self, sheet: Sheet) -> Sequence[int]:
+        return sorted({int(place) for place in self._bases(sheet)})
+
+    def uses(self, sheet: Sheet) -> Iterable[str]:
+        return [name for name in CLOCKS if name in sheet.names]
+
+    def findings(self) -> tuple[Table, ...]:
+        held = self.state
+        names = [*held["predictors"], *held["clocks"]]
+        parts = sorted(zip(held["importances"], names, strict=False), reverse=True)[:13]
+        rows = tuple((name, part) for part, name in parts)
+        chosen = held["chosen"]
+        title = f"what matters, in {chosen['trees']} trees of depth {chosen['depth']} at rate {chosen['rate']:g}"
+        made = [Table((Column("predictor"), Column("share", "share")), rows, title=title, key="importances")]
+        if held["tried"]:
+            heads = (Column("trees"), Column("depth"), Column("rate"), Column("error", _percent, "right"))
+            made.append(Table(heads, tuple(map(tuple, held["tried"])), title="ten folds", key="cross_validation"))
+        return tuple(made)
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    def _bases(self, sheet: Sheet) -> NDArray[np.int64]:
+        """The run at the highest memory clock, and of those at the highest core clock."""
+        import numpy as np
+
+        alike = (*WHAT_RAN, "threads")
+        found = bases(sheet, "memory_frequency", alike, "highest")
+        if "core_frequency" not in sheet.names:
+            return found
+        memory = numbers(sheet, "memory_frequency")
+        top = [place for place, base in enumerate(found) if memory[place] == memory[base]]
+        fastest = bases(sheet.rows_at(top), "core_frequency", alike, "highest")
+        places = dict(zip(groups(sheet.rows_at(top), alike), fastest, strict=True))
+        return np.array([top[places[key]] for key in groups(sheet, alike)])
+
+    def _matrix(self, sheet: Sheet, names: Sequence[str]) -> NDArray[np.float64]:
+        """Counters of the base samples, and the clocks of the rows."""
+        import numpy as np
+
+        base = self._bases(sheet)
+        clocks = [numbers(sheet, name) for name in CLOCKS if name in sheet.names]
+        return np.array([*(numbers(sheet, name)[base] for name in names), *clocks]).T
+
+    def _automatic(self, sheet: Sheet) -> list[str]:
+        named = [name for name in PREDICTORS if name in sheet.names]
+        if named:
+            return named
+        found = []
+        for name in sheet.names:
+            known = KNOWN.get(name)
+            time_or_energy = name in (*CLOCKS, "runtime", "energy", "power", "dram_energy", "dram_power", "threads")
+            if time_or_energy or (known is not None and known.text):
+                continue
+            if is_numeric(sheet, name):
+                found.append(name)
+            else:
+                text = f"`{name}` is not a column of numbers: not a predictor"
+                self.notes += (Diagnostic("left-out", text, severity="note"),)
+        if not found:
+            fail("no-predictors", "no column describes the code", sheet.span, hint="columns such as d1m, dmm, loads")
+        return found
+
+
+def bandwidth(clock: float, transfers: int, width: int, channels: int) -> float:
+    """Bytes a second of equation 1: memory clock (Hz) times transfers a clock, bytes and channels. A DDR3-1333 clocks
+    at 666.5 MHz: the paper's 1333 MHz with two transfers a clock counts them twice (D28)."""
+    return clock * transfers * width * channels
+
+
+class Choice(NamedTuple):
+    """An application, or an algorithm, at a memory clock (Hz): seconds of all phases, and whether none is faster."""
+
+    application: str
+    clock: float
+    time: float
+    is_fastest: bool
+
+
+def choices(model: BandwidthSensitivity, sheet: Sheet) -> tuple[Choice, ...]:
+    """Predicted times by application, the sums of their phases (the column `region`), at each memory clock (section
+    3.3): which algorithm is the fastest there?"""
+    require_columns(sheet, ["application"], "a choice")
+    times: dict[tuple[str, float], float] = {}
+    clocks = numbers(sheet, "memory_frequency")
+    for (name,), clock, time in zip(groups(sheet, ["application"]), clocks, model.predict(sheet), strict=True):
+        times[name, float(clock)] = times.get((name, float(clock)), 0.0) + float(time)
+    least = {clock: min(time for (_, at), time in times.items() if at == clock) for _, clock in times}
+    return tuple(Choice(name, clock, time, time == least[clock]) for (name, clock), time in times.items())
+
+
+def trimmed_mean(values: Sequence[float]) -> float:
+    """The mean without the least and the largest (section 3.1)."""
+    if len(values) < 3:
+        fail("too-few-values", f"{len(values)} values leave none between the least and the largest")
+    return (sum(values) - min(values) - max(values)) / (len(values) - 2)
+
+
+def _percent(value: float) -> str:
+    return f"{value:.2f} %"

@@ -1,0 +1,65 @@
+"""Dvfs: an Aspen prediction split into what goes with the clock and what does not, and its surface of speedups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.answers.energy.account import Energy
+from aspenpy.answers.energy.cap import LOWEST, clock_range
+from aspenpy.answers.prediction import Prediction
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.learn.estimators.power_aware import PowerAware, Spot, of_prediction, relative_power, spots
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+POINTS = 5
+"""Clocks over the range of the parameter, where none are asked for."""
+
+
+class Dvfs(Record, Result):
+    """The workload of a prediction at its clock, and its spots at other clocks and on several such machines."""
+
+    reported_by = "speedup"
+
+    prediction: Prediction
+    workload: PowerAware
+    spots: tuple[Spot, ...]
+
+
+def dvfs(
+    prediction: Prediction, processors: Sequence[int], clocks: Sequence[float] = (), volts: Sequence[float] = ()
+) -> Dvfs:
+    """Of a run on one processor; each of several draws the power that the machine has at the clock, or with a voltage
+    (V) for each clock V² f. Raises AspenError where the cores declare no clock."""
+    parameter, lowest, declared = clock_range(prediction)
+    if not clocks and lowest * LOWEST <= declared:
+        message = f"`{parameter.removeprefix('machine:')}` has no range of clocks"
+        fail("no-range", message, hint="say which: --clocks 1GHz,2GHz")
+    asked = list(clocks) or [lowest + (declared - lowest) * step / (POINTS - 1) for step in range(POINTS)]
+    workload = of_prediction(prediction, declared)
+    if volts and len(volts) != len(asked):
+        fail("wrong-length", f"there are {len(volts)} voltages for {len(asked)} clocks", hint="each clock has one")
+    if volts:
+        high = asked.index(max(asked))
+        at_peak = volts[high], asked[high]
+        powers: dict[float, float | None] = {
+            clock: relative_power(volt, clock, *at_peak) for clock, volt in zip(asked, volts, strict=True)
+        }
+    else:
+        powers = {clock: _power(prediction, parameter, clock) for clock in asked}
+
+    def watts(count: int, clock: float) -> float | None:
+        alone = powers[clock]
+        return None if alone is None else count * alone
+
+    return Dvfs(prediction, workload, spots(workload.time, processors, asked, watts))
+
+
+def _power(prediction: Prediction, parameter: str, clock: float) -> float | None:
+    """None where the machine does not state what it draws."""
+    try:
+        return Energy(Prediction(prediction.case.with_set({parameter: clock}))).power
+    except AspenError as error:
+        if error.diagnostics[0].code == "no-power":
+            return None
+        raise

@@ -1,0 +1,247 @@
+"""LearntModel: what every model that learns from measurements offers, in the contract of scikit-learn's estimators."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, warning
+from aspenpy.language.dimensions import readable, symbol
+from aspenpy.learn.measurements.columns import KNOWN, is_blank, is_numeric, numbers, recognised, require_columns
+from aspenpy.learn.measurements.read import measured
+from aspenpy.learn.measurements.sheet import Cell, Data, Heading, Sheet, counted
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+from aspenpy.tables.table import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Training(Record):
+    """What a model was trained on: rows, a hash of their contents, and the range of each column that it uses."""
+
+    rows: int
+    data_hash: str
+    ranges: tuple[tuple[str, float, float], ...]
+
+
+class Constant(NamedTuple):
+    """A number that was learnt: what it is of, such as a code and a term, its value in base units, and what it says."""
+
+    names: tuple[str, ...]
+    value: float
+    about: str
+
+
+class LearntModel(Result):
+    """Options are given to the initialiser and kept under their names; `fit(X, y)` learns and returns the model,
+    `predict(X)` gives an array in base units, one value a row of X; `get_params` and `set_params` are scikit-learn's.
+
+    X is whatever measurements are in: a path, rows, a DataFrame, a Sheet. The target is a column of X, or y.
+    """
+
+    reported_by = "learnt"
+    kind: ClassVar[str] = ""
+    about: ClassVar[str] = ""
+    target: ClassVar[str] = "runtime"
+    needs: ClassVar[tuple[str, ...]] = ()
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    training: Training | None
+    state: dict[str, Any]
+    notes: tuple[Diagnostic, ...]
+    watch: Callable[[int, int], None] | None = None
+
+    def __init__(self, **options: Any) -> None:
+        self.training, self.state, self.notes = None, {}, ()
+        self.set_params(**{**self.defaults, **options})
+
+    # -- scikit-learn's contract -----------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.defaults}
+
+    def set_params(self, **options: Any) -> Self:
+        for name, value in options.items():
+            if name not in self.defaults:
+                hint = instead_of(name, self.defaults, "options")
+                fail("unknown-option", f"`{self.kind}` has no option `{name}`", hint=hint)
+            allowed = self.choices.get(name)
+            if allowed is not None and value not in allowed:
+                hint = f"it is one of {', '.join(allowed)}"
+                fail("unknown-option", f"`{name}` cannot be `{value}`", hint=hint)
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: Data, y: ArrayLike | None = None) -> Self:
+        """Learns from rows. Raises AspenError where they cannot teach the model anything."""
+        sheet = self.sheet(X) if y is None else with_column(self.sheet(X), self.target, y)
+        require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
+        self.notes = ()
+        return self.taught(self.selected(self.complete(sheet)))
+
+    def taught(self, sheet: Sheet) -> Self:
+        """The model, having learnt from all rows of a sheet."""
+        require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
+        if not sheet.rows:
+            fail("no-measurements", "there are no rows to learn from", sheet.span)
+        self.state = self.learn(sheet)
+        self.training = _training(sheet, self.uses(sheet))
+        return self
+
+    def predict(self, X: Data) -> NDArray[np.float64]:
+        """The target in base units, row by row."""
+        self.require_fitted()
+        sheet = self.sheet(X)
+        require_columns(sheet, self.needs, f"`{self.kind}`")
+        return self.values(sheet)
+
+    def score(self, X: Data, y: ArrayLike | None = None) -> float:
+        """The share of the variance that is predicted (R²)."""
+        import numpy as np
+
+        sheet = self.sheet(X)
+        actual = self.measured(sheet) if y is None else np.asarray(y, float)
+        left = actual - self.predict(sheet)
+        return float(1 - (left @ left) / np.square(actual - actual.mean()).sum())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.training is not None
+
+    # -- what a model states ---------------------------------------------------------------------
+
+    def state_shape(self) -> Any:
+        """The shape (`language.schema`) of what `learn` gives under the options of this model."""
+        raise NotImplementedError
+
+    def state_problem(self) -> str | None:
+        """Why parts of a state, each of its shape, cannot belong together; None where they do."""
+        return None
+
+    def selected(self, sheet: Sheet) -> Sheet:
+        """The rows that the model is about."""
+        return sheet
+
+    def learn(self, sheet: Sheet) -> dict[str, Any]:
+        """All that is learnt, as JSON can hold it."""
+        raise NotImplementedError
+
+    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+        """What `predict` returns."""
+        raise NotImplementedError
+
+    def measured(self, sheet: Sheet) -> NDArray[np.float64]:
+        """The target where it was measured."""
+        return numbers(sheet, self.target)
+
+    def known(self, sheet: Sheet) -> NDArray[np.float64]:
+        """The target where it was measured, elsewhere nan."""
+        import numpy as np
+
+        there = self.target in sheet.names
+        return numbers(sheet, self.target, blank=True) if there else np.full(len(sheet.rows), np.nan)
+
+    def given(self, sheet: Sheet) -> Sequence[int]:
+        """The places of rows that a prediction of the others starts from: they must be measured, so they are not
+        predicted."""
+        return ()
+
+    def uses(self, sheet: Sheet) -> Iterable[str]:
+        """Columns that a prediction depends on."""
+        return self.needs
+
+    def interval(self, sheet: Sheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Prediction intervals, for models that have them."""
+        return None
+
+    def findings(self) -> tuple[Table, ...]:
+        """What was learnt, for a report."""
+        return ()
+
+    def constants(self) -> tuple[Constant, ...]:
+        """What was learnt as numbers that have a meaning each, for parameters of an Aspen model; none where there are
+        none, as in trees."""
+        return ()
+
+    # -- common ----------------------------------------------------------------------------------
+
+    def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
+        """Measurements with their known columns recognised."""
+        return recognised(measured(data, columns))
+
+    def complete(self, sheet: Sheet) -> Sheet:
+        """The rows in which the target was measured; a warning names the others."""
+        require_columns(sheet, [self.target], f"`{self.kind}`")
+        blank = [row[self.target] for row in sheet.rows if is_blank(row[self.target])]
+        if not blank:
+            return sheet
+        self.notes += (rows_left_out(self.target, blank),)
+        return sheet.rows_at(place for place, row in enumerate(sheet.rows) if not is_blank(row[self.target]))
+
+    def require_fitted(self) -> Training:
+        if self.training is None:
+            fail("not-fitted", f"this `{self.kind}` model has not learnt anything yet", hint="call `fit` first")
+        return self.training
+
+    def outside(self, sheet: Sheet) -> tuple[Diagnostic, ...]:
+        """Warnings of columns that go beyond what the model was trained on."""
+        warnings = []
+        for name, low, high in self.require_fitted().ranges:
+            if name not in sheet.names or not is_numeric(sheet, name):
+                continue
+            found = numbers(sheet, name)
+            beyond = (found < low * (1 - 1e-6)) | (found > high * (1 + 1e-6))
+            if beyond.any():
+                unit = _unit(name)
+                ends = f"{readable(low, unit)} .. {readable(high, unit)}"
+                worst = found[beyond][0]
+                message = f"`{name}` is outside the training range {ends} in {int(beyond.sum())} of {len(found)} rows"
+                warnings.append(warning("outside-training", message, hint=f"such as {readable(float(worst), unit)}"))
+        return tuple(warnings)
+
+
+def rows_left_out(name: str, cells: Sequence[Cell]) -> Diagnostic:
+    """The warning that names the rows in which a column is blank."""
+    lines = ", ".join(str(cell.row) for cell in cells[:10]) + (", ..." if len(cells) > 10 else "")
+    message = f"{counted(len(cells), 'row')} without a measured {name} left out: {lines}"
+    return warning("no-target", message, cells[0].span)
+
+
+def _unit(name: str) -> str:
+    return symbol(KNOWN[name].dimension) if name in KNOWN else ""
+
+
+def _training(sheet: Sheet, names: Iterable[str]) -> Training:
+    ranges = []
+    for name in names:
+        if name in sheet.names and is_numeric(sheet, name):
+            found = numbers(sheet, name)
+            ranges.append((name, float(found.min()), float(found.max())))
+    return Training(len(sheet.rows), data_hash(sheet), tuple(ranges))
+
+
+def data_hash(sheet: Sheet) -> str:
+    """SHA-256 of the headings and of what stands in the rows."""
+    found = hashlib.sha256("\x1f".join(f"{item.name} [{item.unit}]" for item in sheet.headings).encode())
+    for row in sheet.rows:
+        found.update(("\x1e" + "\x1f".join(str(row[name].value) for name in sheet.names)).encode())
+    return found.hexdigest()
+
+
+def with_column(sheet: Sheet, name: str, values: ArrayLike) -> Sheet:
+    """The sheet with a column of values in base units, in the place of one of that name."""
+    import numpy as np
+
+    given = np.asarray(values, float)
+    if given.shape != (len(sheet.rows),):
+        fail("wrong-length", f"y has the shape {given.shape}, for {len(sheet.rows)} rows")
+    others = tuple(heading for heading in sheet.headings if heading.name != name)
+    rows = tuple(
+        row | {name: Cell(float(value), number)}
+        for number, (row, value) in enumerate(zip(sheet.rows, given, strict=True), 1)
+    )
+    return sheet._replace(headings=(*others, Heading(name, None)), rows=rows)

@@ -1,0 +1,386 @@
+"""PowerAwareSpeedup: runtimes on any number of processors at any clock, from those on one processor at each clock and
+those at the lowest clock on each number (Ge, Cameron, IPDPS 2007, section 5.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.answers.prediction import Prediction
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import readable
+from aspenpy.learn.estimators.model import Constant, LearntModel
+from aspenpy.learn.measurements.columns import WHAT_RAN, groups, keys_problem, members, numbers
+from aspenpy.learn.measurements.sheet import Sheet
+from aspenpy.record import Record
+from aspenpy.tables.table import Column, Table, table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+# Power-aware speedup: how runtime and speedup go with processors and clock (Ge, Cameron, IPDPS 2007).
+
+
+class Work(Record):
+    """Workload that so many processors can share (the degree of parallelism): seconds on one processor that go with the
+    core clock (ON-chip), at the clock of the model, and seconds that do not (OFF-chip)."""
+
+    degree: float
+    on: float
+    off: float
+
+
+class PowerAware(Record):
+    """A workload at a core clock (Hz), by degrees of parallelism, and the overhead of running in parallel, in seconds
+    ON and OFF the chip."""
+
+    clock: float
+    works: tuple[Work, ...]
+    overhead_on: float = 0.0
+    overhead_off: float = 0.0
+
+    @property
+    def off_chip_share(self) -> float:
+        """Of the sequential runtime at the clock of the model (equation 6)."""
+        return math.fsum(work.off for work in self.works) / self.time(1, self.clock)
+
+    def time(self, processors: int, clock: float) -> float:
+        """Seconds (equations 6 and 9). A degree of parallelism above the processors is served in rounds (footnote 2,
+        which is about equation 7)."""
+        ratio = self.clock / clock
+        if processors == 1:
+            return math.fsum(work.on * ratio + work.off for work in self.works)
+        shared = [(work, _sharing(work.degree, processors)) for work in self.works]
+        parallel = math.fsum((work.on * ratio + work.off) / share for work, share in shared)
+        return parallel + self.overhead_on * ratio + self.overhead_off
+
+    def speedup(self, processors: int, clock: float, base_clock: float) -> float:
+        """Over one processor at the lowest clock (equation 10, D17)."""
+        return self.time(1, base_clock) / self.time(processors, clock)
+
+
+def _sharing(degree: float, processors: int) -> float:
+    """Processors that work on it on average: i parts are done in ceil(i/N) rounds."""
+    if math.isinf(degree):
+        return processors
+    return degree / math.ceil(degree / processors)
+
+
+PERFECT = math.inf
+"""The degree of parallelism of work that any number of processors share evenly."""
+
+
+def fine_grained(counts: Mapping[str, float], seconds: Mapping[str, float], clock: float) -> PowerAware:
+    """Of counted instructions by level and seconds for each at a clock (section 5.2, steps 1 and 2): `memory` is
+    OFF-chip, every other level ON-chip; all of it is shared evenly (assumption 1)."""
+    on = math.fsum(counts[level] * seconds[level] for level in counts if level != "memory")
+    return PowerAware(clock, (Work(PERFECT, on, counts.get("memory", 0.0) * seconds.get("memory", 0.0)),))
+
+
+def levels(
+    instructions: float, l1_accesses: float, l1_misses: float, l2_accesses: float, l2_misses: float
+) -> dict[str, float]:
+    """Instructions by the level that serves them, of PAPI's TOT_INS, L1_DCA, L1_DCM, L2_TCA and L2_TCM (Table 5)."""
+    return {
+        "registers": instructions - l1_accesses,
+        "l1": l1_accesses - l1_misses,
+        "l2": l2_accesses - l2_misses,
+        "memory": l2_misses,
+    }
+
+
+def of_prediction(prediction: Prediction, clock: float) -> PowerAware:
+    """Of an Aspen prediction at a core clock: kernels that wait for what a core or a cache serves go with the clock,
+    those that wait for a memory do not, and messages are the overhead of running in parallel."""
+    seconds = dict.fromkeys(("on", "memory", "interconnect"), 0.0)
+    for kernel in prediction.kernels:
+        path = prediction.component_of(kernel.bound_by) if kernel.bound_by else None
+        kind = prediction.machine.components[path.rpartition("/")[2]].type if path else ""
+        seconds[kind if kind in seconds else "on"] += kernel.exclusive
+    return PowerAware(clock, (Work(PERFECT, seconds["on"], seconds["memory"]),), 0.0, seconds["interconnect"])
+
+
+def relative_power(volts: float, clock: float, volts_at_peak: float, peak_clock: float) -> float:
+    """Of a core, over that at its peak: V² f."""
+    return (volts / volts_at_peak) ** 2 * clock / peak_clock
+
+
+class Spot(Record):
+    """Processors and a clock (Hz): seconds, speedup, energy and energy-delay product, the last two over those of one
+    processor at the highest clock."""
+
+    processors: int
+    clock: float
+    time: float
+    speedup: float
+    energy: float | None
+    energy_delay: float | None
+
+
+Watts = Callable[[int, float], float | None]
+"""The power of so many processors at a clock, in any unit; None where it is not known."""
+
+
+def surface(
+    model: PowerAware, processors: Sequence[int], clocks: Sequence[float], volts: Mapping[float, float] | None = None
+) -> tuple[Spot, ...]:
+    """Every number of processors at every clock; energies where the voltage of each clock (V) is known."""
+    high = max(clocks)
+
+    def watts(count: int, clock: float) -> float | None:
+        return None if volts is None else count * relative_power(volts[clock], clock, volts[high], high)
+
+    return spots(model.time, processors, clocks, watts)
+
+
+def spots(
+    time: Callable[[int, float], float], processors: Sequence[int], clocks: Sequence[float], watts: Watts
+) -> tuple[Spot, ...]:
+    """Every number of processors at every clock, of the time that they take and the power that they draw."""
+    low, high = min(clocks), max(clocks)
+    longest, reference, power = time(1, low), time(1, high), watts(1, high)
+    found = []
+    for count, clock in product(processors, clocks):
+        here, drawn = time(count, clock), watts(count, clock)
+        energy = None if drawn is None or power is None else drawn / power * here / reference
+        delay = None if energy is None else energy * here / reference
+        found.append(Spot(count, clock, here, longest / here, energy, delay))
+    return tuple(found)
+
+
+def sweet_spots(found: Sequence[Spot]) -> tuple[tuple[str, Spot], ...]:
+    """Where the time, the energy and the energy-delay product are least; none without energies."""
+    known = [spot for spot in found if spot.energy is not None]
+    aims = ("time", "energy", "energy_delay") if known else ()
+    return tuple((aim.replace("_", "-"), min(known, key=lambda spot: float(getattr(spot, aim)))) for aim in aims)
+
+
+# -- as tables -------------------------------------------------------------------------------------
+
+SWEET = (
+    Column("least", get=lambda pair: pair[0]),
+    Column("processors", "count", get=lambda pair: pair[1].processors),
+    Column("clock", unit="Hz", get=lambda pair: pair[1].clock),
+    Column("time", unit="s", get=lambda pair: pair[1].time),
+    Column("speedup", "ratio", get=lambda pair: pair[1].speedup),
+    Column("energy", "ratio", get=lambda pair: pair[1].energy),
+    Column("energy-delay", "ratio", key="energy_delay", get=lambda pair: pair[1].energy_delay),
+)
+
+
+def surface_tables(found: Sequence[Spot], what: str, key: str = "") -> tuple[Table, ...]:
+    """The speedups, and the sweet spots where there are energies."""
+    clocks = list(dict.fromkeys(spot.clock for spot in found))
+    columns = (Column("processors", "count"), *(Column(readable(clock, "Hz"), "ratio") for clock in clocks))
+    counts = dict.fromkeys(spot.processors for spot in found)
+    rows = tuple((count, *(spot.speedup for spot in found if spot.processors == count)) for count in counts)
+    speedups = Table(columns, rows, title=f"speedup of {what}", key=f"speedup{key}")
+    best = sweet_spots(found)
+    if not best:
+        return (speedups,)
+    title = f"sweet spots of {what}, energies over those of one processor at the highest clock"
+    return speedups, table(SWEET, best, f"sweet_spots{key}", title=title)
+
+
+SAME_CLOCK = 0.01
+"""Clocks that differ by less are one setting: a measured clock is never quite the one that was set."""
+
+
+class PowerAwareSpeedup(LearntModel):
+    """T_N(f) = T_1(f)/N + [T_N(f0) - T_1(f0)/N] (equation 18): the simplified parameterisation. T_1 at a clock that was
+    not measured is a + b/f (equation 6), OFF-chip and ON-chip. Power, where it was measured (a column `power` or
+    `energy`), makes sweet spots of energy and delay known."""
+
+    kind = "power-aware"
+    about = "runtime and speedup by processors and core clock (Power-Aware Speedup)"
+    needs = ("threads", "core_frequency")
+
+    def learn(self, sheet: Sheet) -> dict[str, Any]:
+        threads, clocks, runtimes = (numbers(sheet, name) for name in ("threads", "core_frequency", "runtime"))
+        there = [name for name in WHAT_RAN if name in sheet.names]
+        learnt = []
+        for key, places in members(groups(sheet, WHAT_RAN)).items():
+            what = " ".join(key) or "the application"
+            alone = [place for place in places if threads[place] == 1]
+            if not alone:
+                hint = "equation 18 starts from one processor at each clock, and each number of them at the lowest"
+                fail("no-sequential", f"{what} was not measured on one processor", sheet.span, hint=hint)
+            lowest = min(clocks[alone])
+            if all(_same(clocks[place], lowest) for place in alone):
+                hint = "one clock cannot tell time on the chip, which goes with the clock, from time off it"
+                fail("one-clock", f"{what} was measured on one processor at one clock only", sheet.span, hint=hint)
+            if not any(threads[place] > 1 and _same(clocks[place], lowest) for place in places):
+                fail("no-parallel", f"{what} was not measured on several processors at the lowest clock", sheet.span)
+            held = _parameters(places, threads, clocks, runtimes, lowest)
+            learnt.append([list(key), held | {"watts": _watts(sheet, places, threads, clocks)}])
+        return {"alike": there, "codes": learnt}
+
+    def state_shape(self) -> Any:
+        code = {
+            **dict.fromkeys(("on", "off", "lowest"), float),
+            "sequential": [(float, float)],
+            "overheads": [(float, float)],
+            "watts": [(float, float, float)],
+        }
+        return {"alike": [str], "codes": [([str], code)]}
+
+    def state_problem(self) -> str | None:
+        for _, held in self.state["codes"]:
+            clocks = [held["lowest"], *(clock for clock, _ in held["sequential"])]
+            counts = [count for count, _ in held["overheads"]]
+            times = [time for _, time in held["sequential"]]
+            if not times or min(clocks + times) <= 0 or min(counts, default=1) < 1:
+                return "clocks, runtimes and numbers of processors are above zero"
+        return keys_problem(self.state["alike"], self.state["codes"])
+
+    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+        import numpy as np
+
+        threads, clocks = numbers(sheet, "threads"), numbers(sheet, "core_frequency")
+        codes = {tuple(key): held for key, held in self.state["codes"]}
+        predicted = []
+        for key, count, clock in zip(groups(sheet, self.state["alike"]), threads, clocks, strict=True):
+            if key not in codes:
+                fail("not-learnt", f"the model has not learnt {' '.join(key)}", sheet.span)
+            predicted.append(_time(codes[key], float(count), float(clock), " ".join(key) or "the application"))
+        return np.array(predicted)
+
+    def given(self, sheet: Sheet) -> Sequence[int]:
+        """Runs on one processor, and those at the lowest clock: the measurements of steps 1 and 3."""
+        threads, clocks = numbers(sheet, "threads"), numbers(sheet, "core_frequency")
+        found = []
+        for places in members(groups(sheet, WHAT_RAN)).values():
+            alone = [clocks[place] for place in places if threads[place] == 1]
+            lowest = min(alone, default=0.0)
+            found += [place for place in places if threads[place] == 1 or _same(clocks[place], lowest)]
+        return sorted(found)
+
+    def uses(self, sheet: Sheet) -> Iterable[str]:
+        return self.needs
+
+    def findings(self) -> tuple[Table, ...]:
+        names = self.state["alike"]
+        columns = (
+            *map(Column, names),
+            Column("on-chip cycles", "ratio"),
+            Column("off-chip", unit="s"),
+            Column("lowest clock", unit="Hz"),
+        )
+        rows = tuple((*key, held["on"], held["off"], held["lowest"]) for key, held in self.state["codes"])
+        alone = Table(columns, rows, title="one processor: T = off-chip + on-chip cycles/f", key="sequential")
+        keys = ["_".join(["", *key]) for key, _ in self.state["codes"]]
+        surfaces = zip(self.surfaces(), keys, strict=True)
+        return alone, *(part for (what, spots), key in surfaces for part in surface_tables(spots, what, key))
+
+    def constants(self) -> tuple[Constant, ...]:
+        found = []
+        for key, held in self.state["codes"]:
+            found += [
+                Constant((*key, "on_chip"), held["on"], "cycles on one processor"),
+                Constant((*key, "off_chip"), held["off"], "s, whatever the core clock"),
+            ]
+            for count, seconds in held["overheads"]:
+                found.append(Constant((*key, f"overhead_{count:g}"), seconds, f"s more than shared by {count:g}"))
+        return tuple(found)
+
+    def surfaces(self) -> tuple[tuple[str, tuple[Spot, ...]], ...]:
+        """Of each code all processors at all clocks that were measured: speedup over one processor at the lowest clock
+        (equation 10), and energies where its power was measured."""
+        return tuple((" ".join(key) or "the application", _surface(held)) for key, held in self.state["codes"])
+
+    def workload(self, key: Sequence[str] = (), processors: int = 1) -> PowerAware:
+        """The workload of a code (by what it is called in the columns that tell codes apart), with the overhead on a
+        number of processors, for surfaces of speedup."""
+        codes = {tuple(name): held for name, held in self.state["codes"]}
+        held = codes[tuple(key)] if key else next(iter(codes.values()))
+        work = Work(PERFECT, held["on"] / held["lowest"], held["off"])
+        return PowerAware(held["lowest"], (work,), 0.0, dict(map(tuple, held["overheads"])).get(processors, 0.0))
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) <= SAME_CLOCK * other
+
+
+def _parameters(
+    places: Sequence[int],
+    threads: NDArray[np.float64],
+    clocks: NDArray[np.float64],
+    runtimes: NDArray[np.float64],
+    lowest: float,
+) -> dict[str, Any]:
+    """Sequential runtimes by clock, their line over 1/f, the overhead of each number of processors (equation 17)."""
+    import numpy as np
+
+    alone = [place for place in places if threads[place] == 1]
+    sequential = [[float(clocks[place]), float(runtimes[place])] for place in alone]
+    matrix = np.array([1 / clocks[alone], 1 + 0 * clocks[alone]]).T
+    on, off = np.linalg.lstsq(matrix * [lowest, 1], runtimes[alone], rcond=None)[0]
+    first = float(np.mean([runtimes[place] for place in alone if _same(clocks[place], lowest)]))
+    overheads = [
+        [float(threads[place]), float(runtimes[place] - first / threads[place])]
+        for place in places
+        if threads[place] > 1 and _same(clocks[place], lowest)
+    ]
+    return {
+        "on": float(on * lowest),
+        "off": float(off),
+        "lowest": float(lowest),
+        "sequential": sequential,
+        "overheads": overheads,
+    }
+
+
+def _watts(
+    sheet: Sheet, places: Sequence[int], threads: NDArray[np.float64], clocks: NDArray[np.float64]
+) -> list[list[float]]:
+    """Threads, clock and power of the runs whose power was measured, or their energy."""
+    if "power" in sheet.names:
+        watts = numbers(sheet, "power", blank=True)
+    elif "energy" in sheet.names:
+        watts = numbers(sheet, "energy", blank=True) / numbers(sheet, "runtime")
+    else:
+        return []
+    return [[float(values[place]) for values in (threads, clocks, watts)] for place in places if watts[place] > 0]
+
+
+def _surface(held: Mapping[str, Any]) -> tuple[Spot, ...]:
+    clocks = sorted({clock for clock, _ in held["sequential"]})
+    counts = [1, *sorted({int(count) for count, _ in held["overheads"]})]
+    return spots(
+        lambda count, clock: _time(held, count, clock, "the application"),
+        counts,
+        clocks,
+        lambda count, clock: _power(held, count, clock),
+    )
+
+
+def _power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
+    """As measured; elsewhere that of one processor at the clock, times how it grows with processors at the lowest."""
+    if (known := _mean_power(held, count, clock)) is not None:
+        return known
+    parts = [(1, clock), (count, held["lowest"]), (1, held["lowest"])]
+    alone, parallel, base = (_mean_power(held, *part) for part in parts)
+    return None if alone is None or parallel is None or base is None else alone * parallel / base
+
+
+def _mean_power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
+    found = [watts for known, at, watts in held.get("watts", ()) if known == count and _same(at, clock)]
+    return sum(found) / len(found) if found else None
+
+
+def _time(held: Mapping[str, Any], count: float, clock: float, what: str) -> float:
+    """Equation 18."""
+    near = [time for known, time in held["sequential"] if _same(known, clock)]
+    alone = sum(near) / len(near) if near else held["off"] + held["on"] / clock
+    if count == 1:
+        return float(alone)
+    overheads = [overhead for known, overhead in held["overheads"] if known == count]
+    if not overheads:
+        known = ", ".join(f"{number:g}" for number, _ in held["overheads"])
+        message = f"{what} was not measured on {count:g} processors at the lowest clock"
+        fail("no-parallel", message, hint=f"the overhead is known on {known}")
+    return float(alone / count + sum(overheads) / len(overheads))

@@ -1,0 +1,77 @@
+"""Recorded energies: what runs of an application consumed before, and the device to choose (Algorithm 1, Umar 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aspenpy.language.diagnostics import fail, instead_of
+from aspenpy.learn.estimators.model import LearntModel
+from aspenpy.learn.estimators.short_list import Listed, short_list
+from aspenpy.learn.measurements.columns import recognised
+from aspenpy.learn.measurements.condition import number_in
+from aspenpy.learn.measurements.read import measured
+from aspenpy.learn.measurements.sheet import Cell, Sheet
+from aspenpy.record import Record
+
+
+class Recorded(Record):
+    """The runs of an application with an input that were recorded: how many, and the devices with mean energy and
+    time, of which one is chosen."""
+
+    application: str
+    input: str
+    runs: int
+    devices: tuple[Listed, ...]
+
+    @property
+    def chosen(self) -> Listed:
+        return next(item for item in self.devices if item.chosen)
+
+
+def recorded(path: str | Path, application: str, settings: Mapping[str, Any], by: str = "energy") -> Recorded:
+    """Of a record store or any file of measurements. A run is of this input where its columns, or the text of its
+    column `input` (`n=1e6, m=2`), have the values that were set; other columns do not matter. Raises AspenError where
+    there is none."""
+    sheet = recognised(measured(path))
+    for name in ("application", "energy", "runtime"):
+        if name not in sheet.names:
+            fail("no-column", f"`{path}` has no column `{name}`", sheet.span, hint="a record store has them")
+    own = [place for place, row in enumerate(sheet.rows) if str(row["application"].value) == application]
+    if not own:
+        known = {str(row["application"].value) for row in sheet.rows}
+        fail("no-record", f"`{path}` has no run of {application}", hint=instead_of(application, known, "applications"))
+    same = [place for place in own if _has(sheet.rows[place], settings) and number_in(sheet.rows[place]["energy"])]
+    if not same:
+        said = ", ".join(f"{name}={value}" for name, value in settings.items())
+        hint = "measure one: aspenpy measure --record"
+        fail("no-record", f"`{path}` has no run of {application} with {said}, and its energy", hint=hint)
+    part = sheet.rows_at(same)
+    said = ", ".join(f"{name}={value}" for name, value in settings.items())
+    return Recorded(application, said, len(same), short_list(part, by) or (_only(part),))
+
+
+def name_of(model: LearntModel) -> str:
+    """By which a store names the model that learnt from its runs: its kind, and the hash of what it learnt from."""
+    return f"{model.kind} {model.require_fitted().data_hash[:12]}"
+
+
+def _only(sheet: Sheet) -> Listed:
+    """The one device there is."""
+    name = str(sheet.rows[0]["device"].value) if "device" in sheet.names else ""
+    energies, times = ([number_in(row[column]) or 0.0 for row in sheet.rows] for column in ("energy", "runtime"))
+    return Listed(name, sum(energies) / len(energies), sum(times) / len(times), True)
+
+
+def _has(row: Mapping[str, Cell], settings: Mapping[str, Any]) -> bool:
+    pairs = [part.partition("=") for part in str(row["input"].value).split(",")] if "input" in row else []
+    written = {name.strip(): Cell(value.strip(), 0) for name, _, value in pairs}
+    return all(_equal(row.get(name) or written.get(name), value) for name, value in settings.items())
+
+
+def _equal(cell: Cell | None, value: Any) -> bool:
+    if cell is None:
+        return False
+    number, wanted = number_in(cell), number_in(Cell(value, 0))
+    return str(cell.value) == str(value) if number is None or wanted is None else number == wanted

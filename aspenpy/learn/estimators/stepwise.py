@@ -1,0 +1,279 @@
+"""Stepwise regression: which of many counters a linear model keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from aspenpy.learn.measurements.columns import groups, members
+from aspenpy.learn.measurements.sheet import Sheet
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+ENTERS, LEAVES = 0.05, 0.10
+"""Levels of p at which a counter enters and leaves."""
+
+
+class Step(NamedTuple):
+    """A counter that entered or left, and the criterion behind it: its p, or the AIC or BIC of the model."""
+
+    entered: bool
+    place: int
+    criterion: float
+
+
+class Moments:
+    """Sums of squares and products about the mean, which is all that the search asks of the data."""
+
+    def __init__(self, matrix: NDArray[np.float64], target: NDArray[np.float64]) -> None:
+        self.rows = len(target)
+        centred = matrix - matrix.mean(axis=0)
+        self.scales = centred.std(axis=0)
+        centred = centred / self.scales
+        left = target - target.mean()
+        self.products, self.cross, self.total = centred.T @ centred, centred.T @ left, float(left @ left)
+
+    def left(self, places: Sequence[int]) -> float:
+        """The residual sum of squares with some counters and an intercept."""
+        import numpy as np
+
+        if not places:
+            return self.total
+        chosen = list(places)
+        solution = np.linalg.lstsq(self.products[np.ix_(chosen, chosen)], self.cross[chosen], rcond=1e-12)[0]
+        return max(self.total - float(self.cross[chosen] @ solution), 1e-14 * self.total)
+
+    def gains(self, places: Sequence[int], others: Sequence[int]) -> NDArray[np.float64]:
+        """How much of the residual sum of squares each of the others would take away; 0 for what is collinear."""
+        import numpy as np
+
+        chosen, asked = list(places), list(others)
+        covariance, variance = self.cross[asked], np.diag(self.products)[asked].copy()
+        if chosen:
+            across = self.products[np.ix_(chosen, asked)]
+            solved = np.linalg.lstsq(self.products[np.ix_(chosen, chosen)], across, rcond=1e-12)[0]
+            covariance = covariance - solved.T @ self.cross[chosen]
+            variance = variance - (across * solved).sum(axis=0)
+        free = variance > 1e-9 * self.rows
+        return np.where(free, covariance**2 / np.where(free, variance, 1), 0.0)
+
+
+def stepwise(moments: Moments, direction: str, criterion: str) -> tuple[list[int], list[Step]]:
+    """The places of the counters kept, and the steps: `forward` from none, `backward` from all, or `both` from none
+    with a look back after each; by `p`, `aic` or `bic`."""
+    count = len(moments.cross)
+    chosen = list(range(count)) if direction == "backward" else []
+    steps: list[Step] = []
+    seen: set[frozenset[int]] = set()
+    while frozenset(chosen) not in seen:
+        seen.add(frozenset(chosen))
+        entered = None if direction == "backward" else _entering(moments, chosen, criterion)
+        if entered is not None:
+            chosen.append(entered.place)
+            steps.append(entered)
+        leaving = None if direction == "forward" else _leaving(moments, chosen, criterion)
+        if leaving is not None:
+            chosen.remove(leaving.place)
+            steps.append(leaving)
+        if entered is None and leaving is None:
+            break
+    return sorted(chosen), steps
+
+
+def _entering(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
+    others = [place for place in range(len(moments.cross)) if place not in chosen]
+    if not others or moments.rows <= len(chosen) + 2:
+        return None
+    gains = moments.gains(chosen, others)
+    best = int(gains.argmax())
+    if gains[best] <= 0:
+        return None
+    before = moments.left(chosen)
+    after = max(before - float(gains[best]), 1e-14 * moments.total)
+    value = _criterion(moments, after, before, len(chosen) + 1, criterion)
+    limit = ENTERS if criterion == "p" else _criterion(moments, before, before, len(chosen), criterion)
+    return Step(True, others[best], value) if value < limit - 1e-12 * abs(limit) else None
+
+
+def _leaving(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
+    """The one whose going costs least."""
+    if not chosen:
+        return None
+    costs = {place: moments.left([other for other in chosen if other != place]) for place in chosen}
+    worst = min(costs, key=lambda place: costs[place])
+    here = moments.left(chosen)
+    if criterion == "p":
+        value = _criterion(moments, here, costs[worst], len(chosen), "p")
+        return Step(False, worst, value) if value > LEAVES else None
+    value = _criterion(moments, costs[worst], here, len(chosen) - 1, criterion)
+    limit = _criterion(moments, here, here, len(chosen), criterion)
+    return Step(False, worst, value) if value < limit - 1e-12 * abs(limit) else None
+
+
+def _criterion(moments: Moments, left: float, without: float, counters: int, criterion: str) -> float:
+    """AIC or BIC of a model with so many counters and an intercept, which leaves a sum of squares; or the p of the
+    last counter, `without` which there was more left."""
+    from scipy.special import fdtrc
+
+    rows = moments.rows
+    if criterion == "p":
+        freedom = rows - counters - 1
+        return float(fdtrc(1, freedom, max(without - left, 0.0) * freedom / left))
+    penalty = 2.0 if criterion == "aic" else math.log(rows)
+    return rows * math.log(left / rows) + penalty * (counters + 1)
+
+
+def cross_validated(
+    matrix: NDArray[np.float64], target: NDArray[np.float64], folds: Sequence[Sequence[int]]
+) -> tuple[list[int], list[Step]]:
+    """The counters that, entering one after the other, lessen the relative error of rows that are left out, a fold
+    after the other, as long as it lessens by a hundredth. Steps hold the root of its mean square."""
+    import numpy as np
+
+    scales = np.abs(matrix).max(axis=0)
+    design = np.column_stack([np.ones(len(target)), matrix / scales])
+    relative = design / target[:, None]
+    parts = [np.array(fold) for fold in folds]
+    products = np.array([design[part].T @ design[part] for part in parts])
+    cross = np.array([design[part].T @ target[part] for part in parts])
+    squares = np.array([relative[part].T @ relative[part] for part in parts])
+    sums = np.array([relative[part].sum(axis=0) for part in parts])
+    rest, rest_cross = products.sum(axis=0) - products, cross.sum(axis=0) - cross
+
+    def error(places: Sequence[int]) -> float:
+        """Of 1 - x b/y, with b learnt from the other folds: n - 2 b sum(x/y) + b (x/y)'(x/y) b."""
+        chosen = [0, *(place + 1 for place in places)]
+        system = rest[:, chosen][:, :, chosen] + 1e-12 * np.eye(len(chosen))
+        solutions = np.linalg.solve(system, rest_cross[:, chosen][:, :, None])[:, :, 0]
+        quadratic = np.einsum("gi,gij,gj->", solutions, squares[:, chosen][:, :, chosen], solutions)
+        total = len(target) - 2 * float((solutions * sums[:, chosen]).sum()) + float(quadratic)
+        return float(np.sqrt(max(total, 0.0) / len(target)))
+
+    chosen: list[int] = []
+    steps: list[Step] = []
+    best = error([])
+    while len(chosen) < matrix.shape[1]:
+        others = [place for place in range(matrix.shape[1]) if place not in chosen]
+        errors = [error([*chosen, place]) for place in others]
+        least = min(errors)
+        if not least < 0.99 * best:
+            break
+        best = least
+        chosen.append(others[errors.index(least)])
+        steps.append(Step(True, chosen[-1], best))
+    return sorted(chosen), steps
+
+
+def variance_inflation(matrix: NDArray[np.float64]) -> list[float]:
+    """VIF of each column: the diagonal of the inverse correlation matrix."""
+    import numpy as np
+
+    if matrix.shape[1] < 2:
+        return [1.0] * matrix.shape[1]
+    return [float(value) for value in np.diag(np.linalg.pinv(np.corrcoef(matrix, rowvar=False)))]
+
+
+def table_of(steps: Sequence[Step], names: Mapping[int, str]) -> list[tuple[str, str, float]]:
+    return [("enters" if step.entered else "leaves", names[step.place], step.criterion) for step in steps]
+
+
+# How far a regression is off on codes that it has not seen, for intervals that hold of them.
+
+
+Search = Callable[[Sequence[int]], Sequence[int]]
+"""The columns that a search chooses when it sees these rows only."""
+
+
+class HeldOut(NamedTuple):
+    """Errors of rows that were held out: their variance, its degrees of freedom, and how many rows of a code count as
+    one, since what a code adds of its own is in all of them (the design effect)."""
+
+    variance: float
+    freedom: float
+    design_effect: float
+
+
+def codes_of(sheet: Sheet) -> list[list[int]]:
+    """The rows of each code."""
+    return list(members(groups(sheet, ("application", "region"))).values())
+
+
+def folds_of(sheet: Sheet) -> list[list[int]]:
+    """The rows of each code, where there are three at least; else ten parts of the rows, drawn at random."""
+    import numpy as np
+
+    codes = codes_of(sheet)
+    if len(codes) > 2:
+        return codes
+    order = np.random.default_rng(0).permutation(len(sheet.rows))
+    return [order[place::10].tolist() for place in range(min(10, len(order)))]
+
+
+def held_out_errors(
+    matrix: NDArray[np.float64],
+    target: NDArray[np.float64],
+    folds: Sequence[Sequence[int]],
+    search: Search,
+    codes: Sequence[Sequence[int]],
+) -> HeldOut | None:
+    """Of rows that were left out of both the search and the regression, a fold after the other, over the square root of
+    1 + d x (X'X)^-1 x', where d is the design effect. None where the others are too few to teach a regression."""
+    import numpy as np
+
+    errors, leverage = np.zeros(len(target)), np.zeros(len(target))
+    for fold in map(list, folds):
+        left_out = {*fold}
+        rest = [place for place in range(len(target)) if place not in left_out]
+        chosen = list(search(rest))
+        if len(rest) < len(chosen) + 2:
+            return None
+        design = np.column_stack([np.ones(len(target)), matrix[:, chosen]])
+        design = design / np.abs(design).max(axis=0)
+        seen, asked = design[rest], design[fold]
+        coefficients = np.linalg.lstsq(seen, target[rest], rcond=None)[0]
+        leverage[fold] = np.einsum("ij,jk,ik->i", asked, np.linalg.pinv(seen.T @ seen), asked)
+        errors[fold] = target[fold] - asked @ coefficients
+    taught = coefficients_of_codes(matrix[:, list(search(range(len(target))))], codes)
+    effect = spread_of(errors / np.sqrt(1 + leverage), codes, taught).design_effect
+    return spread_of(errors / np.sqrt(1 + effect * leverage), codes, taught)
+
+
+def coefficients_of_codes(matrix: NDArray[np.float64], codes: Sequence[Sequence[int]]) -> float:
+    """How many coefficients of a regression, its intercept among them, are determined by differences between codes: the
+    trace of (X'X)^-1 M'M, where M has in each row the mean of the row's code."""
+    import numpy as np
+
+    design = np.column_stack([np.ones(len(matrix)), matrix])
+    design = design / np.abs(design).max(axis=0)
+    means = np.empty_like(design)
+    for code in map(list, codes):
+        means[code] = design[code].mean(axis=0)
+    return float(np.trace(np.linalg.pinv(design.T @ design) @ (means.T @ means)))
+
+
+def spread_of(errors: NDArray[np.float64], codes: Sequence[Sequence[int]], taught: float) -> HeldOut:
+    """The variance of a row of another code: that between the means of codes and that within (analysis of variance, one
+    way, about zero; degrees of freedom by Satterthwaite, 1946; design effect by Kish, 1965). `taught` is how many
+    coefficients the codes have determined, up to half of their degrees; one more degree is taken off, since few codes
+    are off by unlike amounts and Satterthwaite's formula is then too hopeful."""
+    import numpy as np
+
+    rows, count = len(errors), len(codes)
+    pooled = HeldOut(float(errors @ errors) / rows, float(rows - 1), 1.0)
+    if count == rows:
+        return pooled
+    sizes = np.array([len(code) for code in codes])
+    means = np.array([errors[list(code)].mean() for code in codes])
+    within = float(errors @ errors - sizes @ means**2) / (rows - count)
+    between = float(sizes @ means**2) / count
+    if between <= within:
+        return pooled
+    size = rows / count
+    parts = between / size, within * (1 - 1 / size)
+    variance = sum(parts)
+    freedom = variance**2 / (parts[0] ** 2 / max((count - 1) / 2, count - 1 - taught) + parts[1] ** 2 / (rows - count))
+    return HeldOut(variance, freedom, between / variance)

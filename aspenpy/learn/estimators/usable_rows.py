@@ -1,0 +1,93 @@
+"""Which rows of measurements can teach an energy: those without gaps, whose energies and times are in one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.dimensions import readable
+from aspenpy.learn.estimators.model import rows_left_out
+from aspenpy.learn.measurements.columns import groups, is_blank, is_numeric, members, numbers
+from aspenpy.learn.measurements.condition import number_in
+from aspenpy.learn.measurements.sheet import Sheet, counted
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_BLANK = 0.1
+"""The part of a device's rows in which a counter may be blank: the rows are left out; above it the counter is."""
+
+POWER_GAP = 30.0
+"""A device draws less than this many times its idle power, so that no gap between the powers of its runs is as wide."""
+
+MOST_NAMED = 10
+
+
+def require_one_scale(sheet: Sheet) -> None:
+    """Raises AspenError where energy over time, sorted, has a gap in a device's runs that no processor has: some of
+    the energies or times are in another unit, such as kJ among J."""
+    if not {"energy", "runtime"} <= {*sheet.names}:
+        return
+    powers = numbers(sheet, "energy", blank=True) / numbers(sheet, "runtime", blank=True)
+    for places in members(groups(sheet, ("device",))).values():
+        known = sorted((place for place in places if powers[place] > 0), key=lambda place: float(powers[place]))
+        for end in range(1, len(known)):
+            if powers[known[end]] > POWER_GAP * powers[known[end - 1]]:
+                _refuse_scales(sheet, powers, known[:end], known[end:])
+
+
+def _refuse_scales(sheet: Sheet, powers: NDArray[np.float64], low: Sequence[int], high: Sequence[int]) -> None:
+    few, many = sorted((low, high), key=len)
+    rows = counted(len(few), "row")
+    message = (
+        f"energy over runtime is {_range(powers, few)} in {rows} and {_range(powers, many)} in the others: "
+        f"no device draws both"
+    )
+    cell = sheet.rows[min(few)]["energy"]
+    hint = f"one unit holds for a whole column, such as kJ or J for the energy; look at {_lines(sheet, sorted(few))}"
+    fail("mixed-units", message, cell.span, hint=hint, parents=cell.parents)
+
+
+def _range(powers: NDArray[np.float64], places: Sequence[int]) -> str:
+    ends = [readable(float(powers[place]), "W") for place in (places[0], places[-1])]
+    return " to ".join(dict.fromkeys(ends))
+
+
+def without_gaps(sheet: Sheet, names: Iterable[str], *, required: bool) -> tuple[Sheet, tuple[Diagnostic, ...]]:
+    """The rows in which these columns of a device have numbers, with a warning that names the others. A column that is
+    blank more often than MOST_BLANK goes instead, unless it is `required`; one without any number stays as it is."""
+    dropped: set[int] = set()
+    gone: list[str] = []
+    notes: list[Diagnostic] = []
+    devices = list(members(groups(sheet, ("device",))).values())
+    for name in names:
+        by_device = [_blank(sheet, name, places, required) for places in devices]
+        blank = sorted(place for found in by_device for place in found)
+        often = any(len(found) > MOST_BLANK * len(places) for found, places in zip(by_device, devices, strict=True))
+        if blank and often and not required:
+            gone.append(name)
+            message = f"`{name}` is blank in {counted(len(blank), 'row')}: not a predictor"
+            notes.append(Diagnostic("left-out", message, severity="note"))
+        elif blank:
+            dropped.update(blank)
+            notes.append(rows_left_out(name, [sheet.rows[place][name] for place in blank]))
+    headings = tuple(heading for heading in sheet.headings if heading.name not in gone)
+    kept = sheet.rows_at(place for place in range(len(sheet.rows)) if place not in dropped)
+    return kept._replace(headings=headings), tuple(notes)
+
+
+def _blank(sheet: Sheet, name: str, places: Sequence[int], required: bool) -> list[int]:
+    """The places at which a column of numbers has none; no place of a column that has text, or no numbers at all. What
+    a tool writes for no number, such as `nan`, is not blank where the column is required: it is refused later."""
+    if not is_numeric(sheet.rows_at(places), name):
+        return []
+    cells = [(place, sheet.rows[place][name]) for place in places]
+    return [place for place, cell in cells if is_blank(cell) or not (required or number_in(cell) is not None)]
+
+
+def _lines(sheet: Sheet, places: Sequence[int]) -> str:
+    lines = [str(next(iter(sheet.rows[place].values())).row) for place in places[:MOST_NAMED]]
+    word = "row" if len(places) == 1 else "rows"
+    return f"{word} {', '.join(lines)}" + (", ..." if len(places) > MOST_NAMED else "")

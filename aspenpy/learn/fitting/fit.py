@@ -1,0 +1,378 @@
+"""Fit: the values of parameters with which a model comes closest to measurements.
+
+Least squares of relative errors, (predicted - measured)/measured, so that a run of microseconds counts as much as one
+of hours; bounded by the ranges that the model declares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn, Unpack
+
+from aspenpy.allowance import one_allowance
+from aspenpy.answers.case import Case, CaseOptions, asked
+from aspenpy.cost.mapper import warnings_of
+from aspenpy.expr import graph
+from aspenpy.language.diagnostics import Diagnostic, distinct, fail, nearest
+from aspenpy.learn.fitting.axis import Axis, axis_of, moved_by
+from aspenpy.learn.fitting.certainty import Certainty, certainty, determined
+from aspenpy.learn.fitting.machine_text import machine_text
+from aspenpy.learn.fitting.measurements import Measurement, measurements
+from aspenpy.learn.fitting.responses import Errors, Responses, require_enough, rms
+from aspenpy.learn.fitting.rewriting import rewritten
+from aspenpy.learn.fitting.search import solved
+from aspenpy.learn.measurements.sheet import Data, sheet_of
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.ranges import range_warning, ranged
+from aspenpy.models.library import load_machine
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+DIGITS = 9
+"""Significant digits of a fitted value, at most: the search ends where steps are smaller."""
+
+
+class FittedParameter(Record):
+    """A parameter: where the model had it (or the nearest end of its range), what fits best, its range, and the
+    interval it is in with the confidence of the fit. `remark` says why there is no interval; where it is not
+    `determined`, not even together with others, its value is only the one at which the search stopped."""
+
+    name: str
+    before: float
+    value: float
+    low: float
+    high: float
+    deviation: float | None
+    interval: tuple[float, float] | None
+    remark: str | None
+    determined: bool = True
+
+    @property
+    def certain(self) -> int | float:
+        """The value to a hundredth of its standard deviation, and to what the search can tell: nine digits at most.
+        The digits below are those of the processor."""
+        if self.value.is_integer():
+            return int(self.value)
+        digits = DIGITS
+        if self.deviation:
+            digits = math.floor(math.log10(abs(self.value))) - math.floor(math.log10(self.deviation)) + 3
+        rounded = float(f"{self.value:.{min(max(digits, 1), DIGITS)}g}")
+        return min(max(rounded, self.low), self.high)
+
+
+class Refusal(Record):
+    """A parameter that was left at the model's value, and why the measurements cannot determine it."""
+
+    name: str
+    value: float
+    reason: str
+
+
+class Residual(Record):
+    """A measurement, what the fitted model gives for it, and the relative error, (predicted - measured)/measured."""
+
+    measurement: Measurement
+    predicted: float
+    error: float
+
+
+class Fit(Record, Result):
+    """A fit. `rms` is the root of the mean square of the relative errors, `rms_before` that of the model as it was;
+    `freedom` the measurements beyond those that determine the parameters; `has_steps` whether the model jumps (at a
+    `ceil`) as a fitted parameter moves, where intervals are those of the ramp below the steps."""
+
+    reported_by = "fit"
+
+    application: Application
+    kernel: str
+    parameters: tuple[FittedParameter, ...]
+    refused: tuple[Refusal, ...]
+    residuals: tuple[Residual, ...]
+    rms: float
+    rms_before: float
+    freedom: int
+    confidence: float
+    has_steps: bool
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def values(self) -> dict[str, int | float]:
+        """The fitted values by name, as `predict` takes them in `set`; without those that are not determined."""
+        found = (item for item in self.parameters if item.determined)
+        return {item.name: int(item.value) if item.value.is_integer() else item.value for item in found}
+
+    @property
+    def mean_error(self) -> float:
+        """The mean of the relative errors' sizes."""
+        return math.fsum(abs(item.error) for item in self.residuals) / len(self.residuals)
+
+    @property
+    def worst(self) -> Residual:
+        """The measurement with the largest relative error."""
+        return max(self.residuals, key=lambda item: abs(item.error))
+
+    def to_aspen(self, path: str | Path | None = None, *, allow_outside: bool = False) -> str:
+        """The text of the model with the fitted values in place, to their certain digits, everything else as it was
+        written; `path` says where it will lie, if elsewhere. It is the machine where all that was fitted is of one
+        machine. Raises AspenError where a value is in another file of the application."""
+
+        values = {item.name: item.certain for item in self.parameters if item.determined}
+        if not values:
+            fail("nothing-to-fit", "the measurements determine no parameter, so that there is nothing to write")
+        machines = list(dict.fromkeys(item.measurement.machine for item in self.residuals))
+        if len(machines) == 1 and machines[0] is not None and values.keys().isdisjoint(self.application.parameters):
+            theirs = {name.removeprefix("machine:"): value for name, value in values.items()}
+            where = f"{machines[0].name}.aspen" if path is None else str(path)
+            return machine_text(machines[0], theirs, where, allow_outside=allow_outside)
+        return rewritten(self.application, values, path, allow_outside=allow_outside)
+
+
+class FitOptions(CaseOptions, total=False):
+    """What `fit` takes besides the application and the measurements."""
+
+    vary: Sequence[str]
+    integer: Sequence[str]
+    columns: Mapping[str, str] | None
+    metric: str | None
+    confidence: float
+    allow_outside: bool
+    watch: Callable[[float], None] | None
+
+
+class Request(Record):
+    """What is to be fitted, and how."""
+
+    vary: Sequence[str] = ()
+    integer: Sequence[str] = ()
+    columns: Mapping[str, str] | None = None
+    metric: str | None = None
+    confidence: float = 0.95
+    allow_outside: bool = False
+    watch: Callable[[float], None] | None = None
+
+
+@one_allowance
+def fit(app: Application | Case, data: Data, machine: Machine | None = None, **options: Unpack[FitOptions]) -> Fit:
+    """Fits parameters of the application and of machines to measurements (see `docs/commands.md` for the columns).
+
+    `data` are the measurements: a file, a data frame, rows, or columns by name. The parameters are those in `vary`; if
+    left out, those of the application that have a range, were neither set nor measured at given values, and that the
+    measurements can determine together; those of the machines if the application has none. The others are in
+    `refused`. Those in `integer` take whole values only. `machine` and `socket` hold where no column says where a row
+    was measured. `columns` renames columns of a file and leaves out all others. `metric` is the one
+    that is fitted, such as `power`; else the runtime and amounts are. `confidence` is that of intervals, 0.95 if
+    nothing is said. `watch` is called with the root mean square of the relative errors each time they have been
+    computed. The other options are those of `Case`.
+
+    :returns: the fitted values, their confidence intervals, and the relative errors before and after
+    :raises AspenError: where no column holds a measurement, and where no parameter can be fitted to what was measured
+    """
+    case, own = asked(app, machine, options)
+    request = Request(**own)
+    vary, integer, confidence = request.vary, request.integer, request.confidence
+    if not 0 < confidence < 1:
+        fail("bad-confidence", f"a confidence lies between 0 and 1, not at {confidence:g}", hint="0.95 is usual")
+
+    def load(name: str) -> Machine:
+        return load_machine(name, allow_outside=request.allow_outside)
+
+    responses = Responses(case, measurements(sheet_of(data, request.columns), case, load, request.metric))
+    names = _chosen(responses, vary)
+    refused = [] if vary else _left_alone(responses, names)
+    names = [name for name in names if name not in {item.name for item in refused}]
+    if not names:
+        _nothing_determined(refused)
+    _require_fitted(integer, names, refused)
+    axes = [_axis(responses, name, names, name in integer) for name in names]
+    if vary:
+        require_enough(responses.errors(axes))
+        errors, values, known = _solved(responses, axes, request)
+        return _described(responses, errors, values, known, confidence, ())
+    axes, undetermined = _determined(responses, axes)
+    refused += undetermined
+    while True:
+        errors, values, known = _solved(responses, axes, request)
+        if not known.undetermined:
+            break
+        place = max(known.undetermined)
+        refused.append(_refusal(axes[place], known.undetermined[place]))
+        axes = [axis for axis in axes if axis is not axes[place]]
+        if not axes:
+            _nothing_determined(refused)
+    _require_fitted(integer, [axis.name for axis in axes], refused)
+    return _described(responses, errors, values, known, confidence, refused)
+
+
+# -- what is fitted --------------------------------------------------------------------------------
+
+
+def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
+    application = responses.application
+    if vary:
+        return list(dict.fromkeys(_checked(name, responses) for name in vary))
+    taken = {*responses.inputs, *responses.case.set}
+    names = [
+        parameter.name
+        for parameter, _ in ranged(responses.parameters.values())
+        if taken.isdisjoint((parameter.name, parameter.name.removeprefix("machine:")))
+        and responses.depend_on(parameter.name)
+        and not responses.conflicting(parameter.name)
+    ]
+    if not names:
+        message = f"application `{application.name}` has no parameter to fit"
+        hint = "it needs a range (`param a = 1 in 0 .. 10`), no column of its own, and an effect on what was measured"
+        fail("nothing-to-fit", message, application.node.name_span, hint=hint)
+    return [name for name in names if name in application.parameters] or names
+
+
+def _axis(responses: Responses, name: str, names: Sequence[str], whole: bool) -> Axis:
+    scope = responses.scope_of(name)
+    known = responses.parameters
+    here = [responses.qualified(other) for other in names if known[other].symbol in scope.definitions]
+    return axis_of(known[name], scope, [*here, *responses.inputs], whole)
+
+
+def _left_alone(responses: Responses, names: Sequence[str]) -> list[Refusal]:
+    """Parameters that nobody asked for and that are not fitted: how many parts a machine has, which is known, and those
+    whose range moves with another one, or with what was measured."""
+    quantities = {
+        symbol
+        for machine in responses.machines
+        for component in machine.components.values()
+        for part in component.parts
+        for symbol in graph.free_symbols(part.quantity)
+    }
+    refused = []
+    for name in names:
+        parameter, scope = responses.parameters[name], responses.scope_of(name)
+        others = [responses.qualified(other) for other in names if other != name]
+        other = moved_by(parameter, scope, [*others, *responses.inputs])
+        reason = f"a number of parts of the machine: --vary {name}" if parameter.symbol in quantities else None
+        reason = reason if other is None else f"its range moves with `{other}`"
+        if reason is not None:
+            worth = scope.values([parameter.symbol], responses.case.seed)[0]
+            refused.append(Refusal(name, float(worth), reason))
+    return refused
+
+
+def _determined(responses: Responses, axes: list[Axis]) -> tuple[list[Axis], list[Refusal]]:
+    """The axes that the measurements can determine together, and the others with the reason."""
+    errors = responses.errors(axes)
+    why = determined(errors)
+    left = [axis for place, axis in enumerate(axes) if place not in why]
+    refused = [_refusal(axes[place], reason) for place, reason in why.items()]
+    if not left:
+        _nothing_determined(refused)
+    require_enough(errors, [axis.name for axis in left])
+    return left, refused
+
+
+def _refusal(axis: Axis, reason: str) -> Refusal:
+    return Refusal(axis.name, axis.start, reason)
+
+
+def _nothing_determined(refused: Sequence[Refusal]) -> NoReturn:
+    reasons = "; ".join(f"`{item.name}`: {item.reason}" for item in refused)
+    fail("nothing-to-fit", f"the measurements determine no parameter: {reasons}")
+
+
+def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Sequence[Refusal]) -> None:
+    for name in integer:
+        if name not in names:
+            why = next((item.reason for item in refused if item.name == name), None)
+            hint = why or nearest(name, names) or "fitted are " + ", ".join(names)
+            fail("not-fitted", f"`{name}:whole`: `{name}` is not one of the fitted parameters", hint=hint)
+
+
+def _solved(responses: Responses, axes: Sequence[Axis], request: Request) -> tuple[Errors, Sequence[float], Certainty]:
+    errors = responses.errors(axes)
+    errors.watch = request.watch
+    values = solved(errors).values
+    return errors, values, certainty(errors, values, request.confidence)
+
+
+def _checked(given: str, responses: Responses) -> str:
+    """A parameter to fit, under the name that it has in `responses`."""
+    known, name = responses.parameters, given.removeprefix("app:")
+    if given in known and f"machine:{given}" in known:
+        hint = f"write `app:{given}` or `machine:{given}`"
+        fail("ambiguous-parameter", f"both models have a parameter `{given}`", hint=hint)
+    if name not in known:
+        ranges = ", ".join(parameter.name for parameter, _ in ranged(known.values()))
+        hint = nearest(name, known) or f"with a range are {ranges}"
+        fail("unknown-parameter", f"unknown parameter `{name}`", hint=hint)
+    machines = responses.conflicting(name)
+    if machines:
+        named = " and ".join(f"`{machine.name}`" for machine in machines)
+        hint = "fit the measurements of each machine apart"
+        fail("ambiguous-parameter", f"machines {named} give `{name}` different values or ranges", hint=hint)
+    place = known[name].node.name_span
+    if known[name].low is None:
+        hint = f"write `param {name} = ... in low .. high`"
+        fail("no-range", f"`{name}` has no range to look for its value in", place, hint=hint)
+    if name in responses.inputs or name in responses.case.set:
+        fail("not-free", f"`{name}` is given, by the measurements or by a setting, and cannot be fitted", place)
+    if not responses.depend_on(name):
+        fail("no-influence", f"nothing that was measured depends on `{name}`", place)
+    return name
+
+
+# -- what was found --------------------------------------------------------------------------------
+
+
+def _described(
+    responses: Responses,
+    errors: Errors,
+    values: Sequence[float],
+    known: Certainty,
+    confidence: float,
+    refused: Sequence[Refusal],
+) -> Fit:
+    left = errors(values)
+    residuals = tuple(
+        Residual(item, item.value * (1 + error), error)
+        for item, error in zip(responses.measurements, left, strict=True)
+    )
+    parameters = []
+    for place, (axis, value) in enumerate(zip(errors.axes, values, strict=True)):
+        deviation, half = known.spreads.get(place, (None, None))
+        interval = None if half is None else (value - half, value + half)
+        remark = known.remarks.get(place)
+        ends = axis.low, axis.high
+        sure = place not in known.unknown
+        parameters.append(
+            FittedParameter(axis.name, axis.start, float(value), *ends, deviation, interval, remark, sure)
+        )
+    before = rms(errors([axis.start for axis in errors.axes]))
+    return Fit(
+        responses.application,
+        responses.case.kernel,
+        tuple(parameters),
+        tuple(refused),
+        residuals,
+        rms(left),
+        before,
+        known.freedom,
+        confidence,
+        errors.has_steps,
+        _warnings(responses),
+    )
+
+
+def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
+    """What loading found in the models, and parameters measured outside their ranges, each told once."""
+    warnings = list(responses.application.warnings)
+    for machine in dict.fromkeys(item.machine for item in responses.measurements):
+        warnings += warnings_of(responses.application, machine, kernel=responses.case.kernel)
+    scope = responses.scopes[0]
+    for parameter, (_, low, high) in ranged(responses.application.parameters.values()):
+        values = [value for item in responses.measurements for name, value in item.settings if name == parameter.name]
+        used = {*scope.used([low, high])}
+        if values and not any(scope.symbol(name) in used for name in responses.inputs):
+            ends = scope.values([low, high], responses.case.seed)
+            outside = [warning for value in values if (warning := range_warning(parameter, value, *ends))]
+            warnings += outside[:1]
+    return tuple(distinct(warnings))

@@ -1,0 +1,268 @@
+"""Measurements: what was measured where, with which values of parameters.
+
+    machine,socket,n,runtime
+    haswell,,1000,0.0021
+    keeneland,nvidia_m2090,1000,0.0009
+
+`runtime` (in seconds, or in the unit behind it: `runtime [ms]`) and the names of resources (`flops`, `loads`, ...;
+`bytes` for loads and stores) are measured, or the one metric that was asked for, such as `power [W]`; `machine` and
+`socket` say where; every other column gives the values of a parameter.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.metrics import METRICS
+from aspenpy.answers.scope import Value
+from aspenpy.language.diagnostics import AspenError, fail, nearest
+from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, UNITS, WATTS, Dimension, unit_of, words
+from aspenpy.language.source import Span
+from aspenpy.learn.measurements.sheet import Cell, Heading, Sheet
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+
+RUNTIME = "runtime"
+
+REASON = "reason"
+"""The column that a sweep writes beside its values: why there is none."""
+
+PLACES = ("machine", "socket")
+"""Columns that say where a run was."""
+
+RESOURCE_DIMENSIONS: Mapping[str, Dimension] = {
+    "flops": UNITS["flop"].dimension,
+    **dict.fromkeys(("loads", "stores", "bytes", "messages", "intracomm", "read", "write"), UNITS["B"].dimension),
+}
+"""What may stand in brackets behind a resource; others are plain numbers."""
+
+
+class Measurement(Record):
+    """One measured number: of `metric` (the runtime in seconds, or the amount of a resource in its base unit), with
+    parameters at the values in `settings`. `machine` is None where none was named, which only amounts allow; `row` is
+    the line of the file."""
+
+    metric: str
+    value: float
+    settings: tuple[tuple[str, Value], ...]
+    machine: Machine | None
+    socket: str | None
+    row: int
+    span: Span | None
+
+
+Load = Callable[[str], Machine]
+"""A machine by the name that a cell gives it."""
+
+
+METRIC_DIMENSIONS = {"runtime": SECONDS, "energy": JOULES, "power": WATTS}
+"""What metrics of a prediction are in that can be fitted."""
+
+
+def measurements(sheet: Sheet, case: Case, load: Load, metric: str | None = None) -> tuple[Measurement, ...]:
+    """The measurements in a sheet, row by row: of one metric, or of the runtime and amounts. The machine and socket of
+    the case hold where a row does not name them. Raises AspenError."""
+    application = case.application
+    sheet = sheet if REASON in application.parameters else _with_values(sheet)
+    measured = _measured(sheet, application) if metric is None else _asked(sheet, metric)
+    machines = _machines(sheet, case.machine, load)
+    inputs = _inputs(sheet, measured, application, case.kernel, machines)
+    sizes = {heading.name: _size(heading) for heading in sheet.headings}
+    values = []
+    for row, where in zip(sheet.rows, machines, strict=True):
+        settings = tuple((name, _setting(row[name], name, sizes[name], application)) for name in inputs)
+        kind = str(row["socket"].value) if "socket" in row and row["socket"].value else case.socket
+        for name in measured:
+            cell = row[name]
+            if name in METRIC_DIMENSIONS and where is None:
+                message = f"{'an' if name == 'energy' else 'a'} {name} needs a machine, and none is given"
+                hint = "add a column `machine`, or give --machine"
+                fail("no-machine", message, cell.span, hint=hint, parents=cell.parents)
+            value = _amount(cell, name, sizes[name])
+            values.append(Measurement(name, value, settings, where, kind, cell.row, cell.span))
+    return tuple(values)
+
+
+def _with_values(sheet: Sheet) -> Sheet:
+    """Without the column in which a sweep says why a point has no value, and without such points."""
+    headings = tuple(item for item in sheet.headings if item.name != REASON)
+    rows = tuple(row for row in sheet.rows if REASON not in row or not row[REASON].value)
+    if not rows:
+        fail("no-measurements", f"all rows have a `{REASON}` why nothing was measured", sheet.span)
+    return sheet._replace(headings=headings, rows=rows)
+
+
+# -- columns ---------------------------------------------------------------------------------------
+
+
+def _measured(sheet: Sheet, application: Application) -> list[str]:
+    measurable = (RUNTIME, *application.resources, "bytes")
+    names = [heading.name for heading in sheet.headings]
+    columns = [name for name in names if name in measurable and name not in application.parameters]
+    if not columns:
+        hint = "measured are " + ", ".join(dict.fromkeys(measurable))
+        other = next((name for name in names if name in METRIC_DIMENSIONS), None)
+        hint = hint if other is None else f"`--metric {other}` fits the column `{other}`"
+        fail("nothing-measured", "no column holds a measurement", sheet.span, hint=hint)
+    return columns
+
+
+def _asked(sheet: Sheet, metric: str) -> list[str]:
+    """The metric that was asked for, where a column has it."""
+    if metric not in METRIC_DIMENSIONS:
+        hint = nearest(metric, METRIC_DIMENSIONS) or "fitted are " + ", ".join(METRIC_DIMENSIONS)
+        fail("unknown-metric", f"`{metric}` is not fitted", hint=hint)
+    if metric not in [heading.name for heading in sheet.headings]:
+        fail("nothing-measured", f"no column `{metric}` with measurements", sheet.span)
+    return [metric]
+
+
+def _inputs(
+    sheet: Sheet, measured: Sequence[str], application: Application, kernel: str, machines: Sequence[Machine | None]
+) -> list[str]:
+    """The columns that give values to parameters: of the application, of the kernel, of all machines."""
+    formals = [formal.payload[0] for formal in application.flow(kernel).formals]
+    known = [*application.parameters, *formals]
+    theirs = [{symbol.payload[0] for symbol in machine.definitions} if machine else set() for machine in machines]
+    common = set[str].intersection(*theirs)
+    rest = [heading for heading in sheet.headings if heading.name not in (*measured, *PLACES)]
+    for heading in rest:
+        plain = heading.name.removeprefix("app:").removeprefix("machine:")
+        if plain not in known and plain not in common:
+            hint = nearest(heading.name, [*known, *common, *PLACES, RUNTIME, *application.resources, "bytes"])
+            listed = "the parameters are " + ", ".join(known[:12])
+            if heading.name in METRICS:
+                listed = _leaving_out(heading, sheet)
+            message = f"column `{heading.name}` is neither a parameter of the models nor something measured"
+            fail("unknown-column", message, heading.span, hint=hint or listed)
+    return [heading.name for heading in rest]
+
+
+def _leaving_out(metric: Heading, sheet: Sheet) -> str:
+    """A hint at the options that take all columns but those of a metric that cannot be fitted."""
+    kept = [item.name for item in sheet.headings if item.name == RUNTIME or item.name not in METRICS]
+    options = " ".join(f"--column {name}={name}" for name in kept)
+    fitted = f"`--metric {metric.name}` fits it; " if metric.name in METRIC_DIMENSIONS else ""
+    return f"a runtime and amounts are fitted, not `{metric.name}`: {fitted}`{options}` takes the other columns"
+
+
+def _size(heading: Heading) -> Fraction:
+    """What one of a column's unit is worth in base units."""
+    if heading.unit is None:
+        return Fraction(1)
+    try:
+        unit = unit_of(heading.unit)
+    except KeyError:
+        hint = nearest(heading.unit, UNITS) or "units are such as s, ms, flop, MB, GB/s"
+        fail("unknown-unit", f"unknown unit `{heading.unit}`", heading.span, hint=hint)
+    wanted = METRIC_DIMENSIONS.get(heading.name) or RESOURCE_DIMENSIONS.get(heading.name)
+    if heading.name in PLACES:
+        wanted = DIMENSIONLESS
+    if wanted is not None and unit.dimension != wanted:
+        message = f"`{heading.name}` is in {words(wanted)}, and `{heading.unit}` is {words(unit.dimension)}"
+        fail("wrong-unit", message, heading.span)
+    return unit.size
+
+
+# -- cells -----------------------------------------------------------------------------------------
+
+
+def _machines(sheet: Sheet, otherwise: Machine | None, load: Load) -> list[Machine | None]:
+    """The machine of each row, each read once."""
+    known: dict[str, Machine] = {}
+    machines = []
+    for row in sheet.rows:
+        cell = row.get("machine")
+        if cell is None or not cell.value:
+            machines.append(otherwise)
+        elif isinstance(cell.value, Machine):
+            machines.append(cell.value)
+        else:
+            name = str(cell.value)
+            if name not in known:
+                known[name] = _loaded(name, cell, load)
+            machines.append(known[name])
+    return machines
+
+
+def _loaded(name: str, cell: Cell, load: Load) -> Machine:
+    """What is wrong with the name is told where it stands; what is wrong in the model, there."""
+    try:
+        return load(name)
+    except AspenError as error:
+        circumstance = cell.parents[0] if cell.span is None else f"for the measurement at {cell.span}"
+        diagnostics = [
+            diagnostic.replace(span=cell.span) if diagnostic.span is None else diagnostic.within(circumstance)
+            for diagnostic in error.diagnostics
+        ]
+        raise AspenError(*diagnostics) from None
+
+
+def _setting(cell: Cell, name: str, size: Fraction, application: Application) -> Value:
+    """A number, or a member of an enum."""
+    parameter = application.parameters.get(name)
+    members = application.enums.get(parameter.node.member_of or "") if parameter is not None else None
+    if isinstance(cell.value, str) and cell.value in application.constants:
+        value: Value = application.constants[cell.value]
+    elif isinstance(cell.value, str) and members is not None and not NUMBER.fullmatch(cell.value):
+        value = -1  # no member either
+    else:
+        value = _settled(_number(cell, f"a value of `{name}`"), size)
+    if members is not None and value not in range(len(members.members)):
+        hint = "its members are " + ", ".join(members.members)
+        message = f"the value of `{name}` is not a member of `{members.name}`"
+        fail("not-a-member", message, cell.span, hint=hint, parents=cell.parents)
+    return value
+
+
+LEAST, MOST = 1e-100, 1e100
+"""Between which measurements lie: squares of errors that are relative to them stay within floating point."""
+
+
+def _amount(cell: Cell, name: str, size: Fraction) -> float:
+    value = _number(cell, f"a measured {name}") * size
+    if value <= 0:
+        hint = "errors are relative to what was measured, which must be positive"
+        fail("not-positive", f"the {name} {cell.value} cannot be fitted", cell.span, hint=hint, parents=cell.parents)
+    if not LEAST <= value <= MOST:
+        message = f"the {name} {cell.value} cannot be fitted: it is not a plausible measurement"
+        hint = f"a measurement lies between {LEAST:g} and {MOST:g}, in base units"
+        fail("implausible", message, cell.span, hint=hint, parents=cell.parents)
+    return float(value)
+
+
+NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d+)?", re.ASCII)
+
+
+LONGEST_NUMBER = 1000
+"""Characters of a number in a table."""
+
+
+def _number(cell: Cell, noun: str) -> Value:
+    """Texts exactly, whole numbers as int."""
+    value: Any = cell.value.item() if callable(getattr(cell.value, "item", None)) else cell.value
+    if isinstance(value, str) and len(value) <= LONGEST_NUMBER and NUMBER.fullmatch(value):
+        nearest_float = float(value)
+        if math.isfinite(nearest_float):
+            return _settled(Fraction(value), Fraction(1)) if nearest_float else 0
+    elif isinstance(value, int | float | Fraction) and not isinstance(value, bool) and -math.inf < value < math.inf:
+        return value
+    instead = "nothing stands here" if value in ("", None) else f"`{_shortened(value)}` is none"
+    fail("bad-value", f"{noun} is a number, and {instead}", cell.span, parents=cell.parents)
+
+
+def _shortened(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _settled(value: Value, size: Fraction) -> Value:
+    """Whole numbers as int."""
+    product = value * size
+    return product.numerator if isinstance(product, Fraction) and product.denominator == 1 else product

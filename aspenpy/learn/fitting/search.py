@@ -1,0 +1,243 @@
+"""Search: the point of a box at which the squares of some errors add up to least.
+
+Errors that are linear in the parameters have one valley, whose bottom one step of bounded linear least squares finds.
+Others are followed down from several starts (trust region reflective: Branch, Coleman and Li, SIAM J. Sci. Comput.
+21(1), 1999, as scipy.optimize.least_squares has it), and the best is brought to the bottom by the same step, repeated
+(Gauss and Newton). Whole numbers are all tried where there are few, else found by branch and bound (Land and Doig,
+Econometrica 28(3), 1960).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from typing import Any
+
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.learn.fitting.responses import Errors
+from aspenpy.record import Record
+
+STARTS = 24
+"""Points from which the search could start: the model's own values, and others spread over the ranges."""
+
+RUNS = 4
+"""The best of them are followed to the end."""
+
+MOST_STEPS = 50
+"""Of Gauss and Newton; some five are enough where it converges."""
+
+MOST_HALVINGS = 10
+"""Of one step, until it leads downwards."""
+
+MOST_TRIED = 256
+"""Combinations of whole numbers that are all tried."""
+
+MOST_BRANCHES = 1000
+"""Boxes that are looked at where there are more."""
+
+LEAST_SLOPE = 1e-100
+"""Of the errors by a parameter; below it the parameter does nothing."""
+
+Box = tuple[tuple[float, float], ...]
+"""The ends between which each parameter may move; equal ones hold it."""
+
+
+class Solution(Record):
+    """Values, and half the sum of the squares of the errors there."""
+
+    values: tuple[float, ...]
+    cost: float
+
+
+def solved(errors: Errors) -> Solution:
+    """The values that fit best. Raises AspenError where the model has no value anywhere."""
+    try:
+        import scipy.optimize  # noqa: F401  (asked for here, so that it is missed once and early)
+    except ImportError:
+        fail("no-scipy", "a fit needs SciPy", hint="pip install 'aspenpy[fit]'")
+    whole = [place for place, axis in enumerate(errors.axes) if axis.whole]
+    box = tuple((axis.low, axis.high) for axis in errors.axes)
+    if not whole:
+        return _inside(errors, box, RUNS)
+    combinations = math.prod(int(box[place][1] - box[place][0]) + 1 for place in whole)
+    return _all_tried(errors, box, whole) if combinations <= MOST_TRIED else _branched(errors, box, whole)
+
+
+# -- whole numbers ---------------------------------------------------------------------------------
+
+
+def _all_tried(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
+    """The best of all combinations, the other parameters fitted for each."""
+    ranges = [range(int(box[place][0]), int(box[place][1]) + 1) for place in whole]
+
+    def fitted(combination: Sequence[int]) -> Solution:
+        held = dict(zip(whole, combination, strict=True))
+        return _inside(errors, tuple((held[i], held[i]) if i in held else ends for i, ends in enumerate(box)), 1)
+
+    return _best(fitted, product(*ranges))
+
+
+def _best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solution:
+    """The best of several attempts. Those at which the model has no value are passed over; raises the last of their
+    errors where it has none at any."""
+    solutions: list[Solution] = []
+    for attempt in tries:
+        try:
+            solutions.append(solve(attempt))
+        except AspenError as error:
+            problem = error
+    if not solutions:
+        raise problem
+    return min(solutions, key=lambda solution: solution.cost)
+
+
+def _branched(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
+    """Depth first: a box whose best real point is no better than a known whole one holds nothing of interest; another
+    one is cut at a value that is not whole, and the nearer half is looked at first."""
+    best: Solution | None = None
+    waiting = [box]
+    for _ in range(MOST_BRANCHES):
+        if not waiting:
+            break
+        inner = waiting.pop()
+        solution = _inside(errors, inner, RUNS if inner == box else 2)
+        if best is not None and solution.cost >= best.cost:
+            continue
+        cut = max(whole, key=lambda place: abs(solution.values[place] - round(solution.values[place])))
+        value = solution.values[cut]
+        if value == round(value):
+            best = solution
+            continue
+        low, high = inner[cut]
+        halves = [(low, float(math.floor(value))), (float(math.ceil(value)), high)]
+        if value - math.floor(value) < 0.5:
+            halves.reverse()
+        waiting += [(*inner[:cut], half, *inner[cut + 1 :]) for half in halves]
+    if best is None:
+        fail("no-whole-number", f"no whole numbers were found that fit, in {MOST_BRANCHES} attempts")
+    return best
+
+
+# -- real numbers ----------------------------------------------------------------------------------
+
+
+def _inside(errors: Errors, box: Box, runs: int) -> Solution:
+    """The best point of a box."""
+    own = _own(errors, box)
+    if all(low == high for low, high in box):
+        return Solution(own, _cost(errors, own))
+    if errors.linear:
+        return _polished(errors, box, own)
+    return _best(lambda start: _polished(errors, box, _followed(errors, box, start)), starts(errors, box, runs))
+
+
+def _own(errors: Errors, box: Box) -> tuple[float, ...]:
+    """The model's own values, or the nearest in the box."""
+    return tuple(min(max(axis.start, low), high) for axis, (low, high) in zip(errors.axes, box, strict=True))
+
+
+def _cost(errors: Errors, values: Sequence[float]) -> float:
+    return math.fsum(error * error for error in errors(values)) / 2
+
+
+def _followed(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, ...]:
+    """Down the valley that a start is in; parameters move in places from 0 to 1 of their ranges."""
+    import numpy
+    from scipy.optimize import least_squares
+
+    free = [place for place, (low, high) in enumerate(box) if low < high]
+    axes = [errors.axes[place].replace(low=box[place][0], high=box[place][1]) for place in free]
+    count = len(errors(start))
+
+    def values(places: Any) -> list[float]:
+        numbers = list(start)
+        for place, axis, where in zip(free, axes, places, strict=True):
+            numbers[place] = axis.value(float(where))
+        return numbers
+
+    def at(places: Any) -> Any:
+        try:
+            return numpy.array(errors(values(places)))
+        except AspenError:  # the trust region shrinks until the model has a value again
+            return numpy.full(count, numpy.inf)
+
+    def slopes(places: Any) -> Any:
+        here = values(places)
+        paces = [axis.pace(here[place]) for place, axis in zip(free, axes, strict=True)]
+        return numpy.array(errors.slopes(here))[:, free] * numpy.array(paces)
+
+    first = [min(max(axis.place(start[place]), 1e-3), 1 - 1e-3) for place, axis in zip(free, axes, strict=True)]
+    errors(values(first))
+    with numpy.errstate(all="ignore"):
+        path = least_squares(at, first, jac=slopes, bounds=(0.0, 1.0), x_scale="jac", xtol=1e-12, ftol=1e-12)
+    return tuple(values(path.x))
+
+
+def _polished(errors: Errors, box: Box, values: Sequence[float]) -> Solution:
+    """To the bottom: errors taken as linear, their least squares within the box, again and again."""
+    best = Solution(tuple(values), _cost(errors, values))
+    for _ in range(MOST_STEPS):
+        better = _stepped(errors, box, best)
+        if better is None:
+            break
+        best = better
+    return best
+
+
+def _stepped(errors: Errors, box: Box, best: Solution) -> Solution | None:
+    """One step of Gauss and Newton, halved until it leads downwards; None if it leads nowhere."""
+    import numpy
+    from scipy.optimize import lsq_linear
+
+    free = [place for place, (low, high) in enumerate(box) if low < high]
+    here = numpy.array(best.values)[free]
+    low, high = (numpy.array([box[place][side] for place in free]) for side in (0, 1))
+    slopes = numpy.array(errors.slopes(best.values))[:, free]
+    if not numpy.isfinite(slopes).all():
+        return None
+    scale = numpy.linalg.norm(slopes, axis=0)
+    scale[scale < LEAST_SLOPE] = 1.0
+    bounds = (low - here) * scale, (high - here) * scale
+    least = lsq_linear(slopes / scale, -numpy.array(errors(best.values)), bounds, method="bvls", tol=1e-15)
+    step = least.x / scale
+    step = numpy.where(least.active_mask < 0, low - here, numpy.where(least.active_mask > 0, high - here, step))
+    for _ in range(MOST_HALVINGS):
+        moved = numpy.clip(here + step, low, high)
+        values = list(best.values)
+        for place, value in zip(free, moved, strict=True):
+            values[place] = float(value)
+        try:
+            cost = _cost(errors, values)
+        except AspenError:  # too far: the model has no value there
+            cost = math.inf
+        if cost < best.cost:
+            return Solution(tuple(values), cost)
+        step = step / 2
+    return None
+
+
+# -- starts ----------------------------------------------------------------------------------------
+
+
+def starts(errors: Errors, box: Box, runs: int) -> list[tuple[float, ...]]:
+    """The model's own values first; then the best among points spread evenly (Halton's sequence)."""
+    own = _own(errors, box)
+    axes = [axis.replace(low=low, high=high) for axis, (low, high) in zip(errors.axes, box, strict=True)]
+    costs: list[tuple[float, tuple[float, ...]]] = []
+    for places in _even(len(axes), STARTS - 1) if runs > 1 else ():
+        point = tuple(axis.value(place) for axis, place in zip(axes, places, strict=True))
+        try:
+            costs.append((_cost(errors, point), point))
+        except AspenError:
+            continue  # the model has no value there: no place to start from
+    costs.sort(key=lambda entry: entry[0])
+    return [own, *(point for _, point in costs[: runs - 1])]
+
+
+def _even(axes: int, count: int) -> list[list[float]]:
+    """Points that fill the unit cube evenly; the sequence begins in a corner, which is left out."""
+    from scipy.stats import qmc
+
+    places: list[list[float]] = qmc.Halton(axes, scramble=False).fast_forward(1).random(count).tolist()
+    return places

@@ -1,0 +1,268 @@
+"""Columns: what models that learn ask measurements for, under the names that tools give it, as arrays in base units."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from aspenpy.language.diagnostics import fail, instead_of
+from aspenpy.language.dimensions import (
+    BYTES,
+    DIMENSIONLESS,
+    HERTZ,
+    JOULES,
+    SECONDS,
+    UNITS,
+    WATTS,
+    Dimension,
+    unit_of,
+    words,
+)
+from aspenpy.learn.measurements.condition import number_in
+from aspenpy.learn.measurements.sheet import Cell, Heading, Sheet
+from aspenpy.record import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Known(Record):
+    """A column with a meaning: its dimension, how tools spell it (in small letters, what is no letter or digit as `_`),
+    and whether it must be above zero. A `text` says what ran or where."""
+
+    spellings: str
+    dimension: Dimension = DIMENSIONLESS
+    positive: bool = False
+    text: bool = False
+
+
+PER_SECOND = BYTES / SECONDS
+
+LEAST, MOST = 1e-60, 1e60
+"""Between which numbers lie that are measured, so that squares and products of some stay within floating point."""
+
+KNOWN: Mapping[str, Known] = {
+    "run": Known("run id run_id", text=True),
+    "application": Known("application app appname app_name benchmark code program", text=True),
+    "region": Known("region kernel phase loop function hotspot", text=True),
+    "input": Known("input size argno problem dataset", text=True),
+    "device": Known("device gpu cluster machine host hardware", text=True),
+    "threads": Known("threads thread_count ranks processes processors cores num_threads", positive=True),
+    "core_frequency": Known(
+        "core_frequency core_clock f_core fcore coref fc clock frequency freq clocks_sm clocks_current_sm "
+        "clocks_gr clocks_current_graphics",
+        HERTZ,
+        True,
+    ),
+    "memory_frequency": Known(
+        "memory_frequency memory_clock mem_freq f_mem fmem memf fm uncore_clock uncore_frequency clocks_mem "
+        "clocks_current_memory",
+        HERTZ,
+        True,
+    ),
+    "memory_bandwidth": Known("memory_bandwidth mem mem_bw bandwidth dram_bandwidth", PER_SECOND),
+    "runtime": Known(
+        "runtime time elapsed elapsed_time duration duration_time runtime_rdtsc rdtsc_runtime wall_time "
+        "gpu_time_duration_sum t",
+        SECONDS,
+        True,
+    ),
+    "stall_time": Known("stall_time t_s ts stalled", SECONDS),
+    "energy": Known("energy e_pkg package_energy energy_pkg power_energy_pkg pkg_energy", JOULES, True),
+    "dram_energy": Known("dram_energy e_dram energy_dram power_energy_ram", JOULES, True),
+    "power": Known(
+        "power p_pkg watts package_power power_draw power_pkg power_draw_instant power_draw_average", WATTS, True
+    ),
+    "dram_power": Known("dram_power p_dram power_dram", WATTS, True),
+    "memory_volume": Known("memory_volume memory_data_volume mem dram_bytes", BYTES),
+    "instructions": Known("instructions instr instr_retired_any papi_tot_ins inst_executed inst_retired_any"),
+    "cycles": Known("cycles cpu_clk_unhalted_core papi_tot_cyc cpu_cycles"),
+    "stall_cycles": Known(
+        "stall_cycles papi_res_stl papi_mem_scy stalled_cycles_backend cycle_activity_stalls_mem_any "
+        "cycle_activity_stalls_l3_miss cycle_activity_cycles_no_execute"
+    ),
+    "leading_load_cycles": Known("leading_load_cycles leading_loads llc_leading_load_cycles"),
+    "read_cycles": Known("read_cycles offcore_requests_outstanding_cycles_with_data_rd"),
+    "llc_misses": Known("llc_misses llcm llc_load_misses cache_misses papi_l3_tcm papi_l2_tcm l2m l3_misses"),
+    "bus_accesses": Known("bus_accesses bus_trans_any papi_bus"),
+}
+"""Columns with a meaning; all others are counters under their own names."""
+
+SAME_UNIT = {
+    "MBytes/s": "MB/s", "GBytes/s": "GB/s", "MBytes": "MB", "GBytes": "GB", "KBytes": "kB", "Bytes": "B", "bytes": "B",
+    "MFLOP/s": "Mflop/s", "MBs": "MB/s", "GBs": "GB/s", "sec": "s", "seconds": "s", "msec": "ms", "usecond": "us",
+    "msecond": "ms", "second": "s", "nsecond": "ns", "Joules": "J", "Watts": "W", "hertz": "Hz", "byte": "B",
+    "Mbyte": "MB", "Gbyte": "GB", "Kbyte": "kB", "Gbyte/second": "GB/s", "Mbyte/second": "MB/s", "byte/second": "B/s",
+    "cycle/nsecond": "GHz", "cycle/usecond": "MHz", "KiB": "KiB", "%": "",
+}  # fmt: skip
+"""How tools spell units."""
+
+BEHIND = re.compile(r"^(?P<name>.*?)\s*(?:\((?P<round>[^()]*)\)|\[(?P<square>[^\[\]]*)\]|[/_](?P<joined>[A-Za-z]+))$")
+"""A unit behind a name: `runtime [s]`, `Runtime (s)`, `time/ms`, `clock_MHz`."""
+
+
+def plain_unit(text: str | None) -> str | None:
+    """A unit as the language spells it; None for what is no unit."""
+    unit = SAME_UNIT.get((text or "").strip(), (text or "").strip())
+    try:
+        unit_of(unit)
+        return unit
+    except KeyError:
+        return None
+
+
+def recognised(sheet: Sheet) -> Sheet:
+    """The sheet with known columns under the names they have here; all others stay as they are. Where two mean the
+    same, the first is taken."""
+    headings, taken = [], {heading.name for heading in sheet.headings if heading.name in KNOWN}
+    for heading in sheet.headings:
+        found = None if heading.name in taken else _known(heading)
+        new = heading._replace(unit=plain_unit(heading.unit)) if found is None or found.name in taken else found
+        taken.add(new.name)
+        headings.append(new._replace(written=heading.written or heading.name))
+    if [heading.name for heading in headings] == sheet.names:
+        return sheet._replace(headings=tuple(headings))
+    renamed = list(zip(headings, sheet.names, strict=True))
+    rows = tuple({new.name: row[old] for new, old in renamed} for row in sheet.rows)
+    return Sheet(tuple(headings), rows, sheet.span)
+
+
+def _known(heading: Heading) -> Heading | None:
+    """The heading of a known column; None for any other."""
+    readings = [(heading.name, plain_unit(heading.unit))]
+    if heading.unit is None and (behind := BEHIND.match(heading.name)):
+        unit = plain_unit(behind["round"] or behind["square"] or behind["joined"])
+        readings += [(behind["name"], unit)] if unit else []
+    for name, unit in readings:
+        spelling = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+        for known, facts in KNOWN.items():
+            fits = unit is None or facts.dimension == unit_of(unit).dimension
+            if fits and spelling in (known, *facts.spellings.split()):
+                return Heading(known, unit, heading.span)
+    return None
+
+
+def require_columns(sheet: Sheet, names: Iterable[str], what: str) -> None:
+    """Raises AspenError where a column is missing; `what` wants them."""
+    for name in names:
+        if name not in sheet.names:
+            hint = f"give another column that name: --column '{name}=HEADER'"
+            fail("no-column", f"{what} needs a column `{name}`", sheet.span, hint=hint)
+
+
+def texts(sheet: Sheet, name: str) -> list[str]:
+    """What stands in a column."""
+    return [str(row[name].value) for row in sheet.rows]
+
+
+def numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float64]:
+    """A column in base units; a unit that is none of the language's is left as it is. With `blank`, cells in which
+    nothing stands are nan. Raises AspenError for what is no number, is below zero where that cannot be, or has its own
+    unit in a cell."""
+    import numpy as np
+
+    try:
+        heading = sheet.heading(name)
+    except KeyError:
+        hint = instead_of(name, sheet.names, "columns")
+        fail("unknown-column", f"there is no column `{name}`", sheet.span, hint=hint)
+    known, name = KNOWN.get(heading.name), heading.name
+    size = _size(heading, known)
+    values = np.empty(len(sheet.rows))
+    for place, row in enumerate(sheet.rows):
+        value = number_in(row[name])
+        if value is None and blank and is_blank(row[name]):
+            value = math.nan
+        elif value is None:
+            _refuse_cell(row[name], name)
+        if known is not None and known.positive and value <= 0:
+            fail("not-positive", f"the {name} is {row[name].value}, and must be above zero", row[name].span,
+                 parents=row[name].parents)  # fmt: skip
+        if abs(value) > MOST or 0 < abs(value) < LEAST:
+            hint = f"a measurement lies between {LEAST:g} and {MOST:g}"
+            fail("implausible", f"the {name} {row[name].value} is not a plausible measurement", row[name].span,
+                 parents=row[name].parents, hint=hint)  # fmt: skip
+        values[place] = value
+    return values * size
+
+
+def _size(heading: Heading, known: Known | None) -> float:
+    """What one of the column's unit is worth in base units."""
+    unit = plain_unit(heading.unit)
+    if unit is None:
+        return 1.0
+    if known is not None and not known.text and unit_of(unit).dimension != known.dimension:
+        message = f"`{heading.name}` is in {words(known.dimension)}, and `{unit}` is {words(unit_of(unit).dimension)}"
+        fail("wrong-unit", message, heading.span)
+    return float(unit_of(unit).size)
+
+
+def _refuse_cell(cell: Cell, name: str) -> NoReturn:
+    text = str(cell.value).strip()
+    _number, _, unit = text.partition(" ")
+    if unit in UNITS or unit in SAME_UNIT:
+        hint = f"one unit holds for the whole column: `{name} [{unit}]` in the first line, and plain numbers below"
+        fail("mixed-units", f"`{text}` has a unit of its own", cell.span, hint=hint, parents=cell.parents)
+    instead = f"`{text}` is none" if text and cell.value is not None else "nothing stands here"
+    hint = "leave such rows out with a condition, or the column with --predictors"
+    fail("bad-value", f"a value of `{name}` is a number, and {instead}", cell.span, hint=hint, parents=cell.parents)
+
+
+def is_blank(cell: Cell) -> bool:
+    """Whether nothing was measured there."""
+    return cell.value is None or (isinstance(cell.value, str) and cell.value in ("", "-"))
+
+
+def is_numeric(sheet: Sheet, name: str) -> bool:
+    """Whether numbers stand in a column: at least one, and no text."""
+    others = [row[name] for row in sheet.rows if number_in(row[name]) is None]
+    return len(others) < len(sheet.rows) and all(str(cell.value).lower() in ("", "nan", "none", "-") for cell in others)
+
+
+def groups(sheet: Sheet, names: Iterable[str]) -> list[tuple[str, ...]]:
+    """What stands in some columns, row by row; columns that there are not are left out."""
+    there = [name for name in names if name in sheet.names]
+    return [tuple(str(row[name].value) for name in there) for row in sheet.rows]
+
+
+# Base samples: the run that each run is compared with, alike in all but a clock.
+
+
+WHAT_RAN = ("application", "region", "input", "device")
+"""Columns that say what ran, and on what."""
+
+
+def bases(sheet: Sheet, clock: str, alike: Sequence[str], end: Literal["lowest", "highest"]) -> NDArray[np.int64]:
+    """For each row the place of its base sample: the row with the lowest or highest `clock` among those with a known
+    runtime that have the same in the columns `alike`. Raises AspenError where there is none."""
+    import numpy as np
+
+    clocks = numbers(sheet, clock) * (1 if end == "lowest" else -1)
+    known = np.isfinite(numbers(sheet, "runtime", blank=True))
+    found = np.zeros(len(sheet.rows), dtype=np.int64)
+    for key, places in members(groups(sheet, alike)).items():
+        measured = [place for place in places if known[place]]
+        if not measured:
+            what = " ".join(key) or "the code"
+            hint = f"its runtime at the {end} {clock} is what predictions start from"
+            fail("no-base", f"{what} has no base sample: no runtime was measured", sheet.span, hint=hint)
+        found[places] = min(measured, key=clocks.__getitem__)
+    return found
+
+
+def keys_problem(alike: Sequence[str], codes: Sequence[Sequence[Any]]) -> str | None:
+    """Why what was learnt of some codes does not fit the columns that tell them apart; None where it does."""
+    if not codes:
+        return "it has learnt no code"
+    return None if {len(key) for key, _ in codes} == {len(alike)} else "its codes do not fit its columns"
+
+
+def members(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], list[int]]:
+    """The places of each key."""
+    found: dict[tuple[str, ...], list[int]] = {}
+    for place, key in enumerate(keys):
+        found.setdefault(key, []).append(place)
+    return found

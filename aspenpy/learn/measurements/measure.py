@@ -1,0 +1,196 @@
+"""Measuring: a command run again and again, until the mean of its runtime is known well enough, with what the machine
+offers to count."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean, stdev
+from time import perf_counter
+from typing import Any
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.source import Source
+from aspenpy.learn.measurements.libraries import require_library
+from aspenpy.learn.measurements.perf import read_perf
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+POWERCAP = Path("/sys/class/powercap")
+EVENTS = "instructions,cycles,cache-misses,stalled-cycles-backend"
+LONGEST_MESSAGE = 200
+
+
+class Target(Record):
+    """When enough runs are done: half the confidence interval of the mean runtime, relative to it, or the most runs.
+    `trimmed` leaves out the shortest and the longest (Tiwari and others 2014, section 3.1)."""
+
+    precision: float = 0.05
+    confidence: float = 0.95
+    least: int = 5
+    most: int = 50
+    trimmed: bool = False
+
+
+class Run(Record):
+    """What one run took and counted, by column with its unit, in the units that the columns name."""
+
+    values: Mapping[str, float]
+
+    @property
+    def seconds(self) -> float:
+        return self.values["runtime [s]"]
+
+
+class Measured(Record, Result):
+    """Runs of a command, the mean of their runtimes with half its confidence interval, whether that met the target, and
+    what could not be collected, with the reason."""
+
+    reported_by = "measured"
+
+    command: tuple[str, ...]
+    runs: tuple[Run, ...]
+    mean: float
+    half: float
+    met: bool
+    target: Target
+    missing: tuple[tuple[str, str], ...]
+
+
+def measure(command: Sequence[str], target: Target, watch: Callable[[int, float], None] | None = None) -> Measured:
+    """Runs a command, its output discarded, until its target is met. Raises AspenError where it cannot be run, or ends
+    with an error."""
+    counters, missing = _counters(command)
+    runs: list[Run] = []
+    while True:
+        runs.append(_run(command, counters))
+        mean, half = interval([run.seconds for run in runs], target)
+        if watch is not None:
+            watch(len(runs), half / mean)
+        met = len(runs) >= target.least and half <= target.precision * mean
+        if met or len(runs) >= target.most:
+            return Measured(tuple(command), tuple(runs), mean, half, met, target, tuple(missing))
+
+
+def interval(values: Sequence[float], target: Target) -> tuple[float, float]:
+    """The mean, and half its confidence interval by Student's t; infinite for fewer than two values."""
+    require_library("scipy", "a confidence interval")
+    from scipy.stats import t
+
+    used = sorted(values)[1:-1] if target.trimmed and len(values) > 3 else list(values)
+    if len(used) < 2:
+        return fmean(used), float("inf")
+    quantile = float(t.ppf((1 + target.confidence) / 2, len(used) - 1))
+    return fmean(used), quantile * stdev(used) / len(used) ** 0.5
+
+
+# -- a run -----------------------------------------------------------------------------------------
+
+
+class Counters(Record):
+    """What is collected beside times: energy counters of RAPL by column, and whether perf counts events."""
+
+    energies: tuple[tuple[str, Path], ...]
+    perf: str | None
+
+
+def _run(command: Sequence[str], counters: Counters) -> Run:
+    with _events(command, counters) as (line, events):
+        before = {name: _microjoules(path) for name, path in counters.energies}
+        began = perf_counter()
+        try:
+            process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        except OSError as error:
+            fail("no-command", f"`{command[0]}` cannot be run: {error.strerror}")
+        with process:
+            message = process.stderr.read() if process.stderr is not None else b""
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = perf_counter() - began
+        if process.returncode:
+            said = message.decode("utf-8", "replace").strip()[-LONGEST_MESSAGE:]
+            ended = f"`{' '.join(command)}` ended with status {process.returncode}"
+            fail("command-failed", ended, hint=said.splitlines()[-1] if said else None)
+        values = {"runtime [s]": seconds, "cpu_time [s]": used.ru_utime + used.ru_stime}
+        for name, path in counters.energies:
+            values[name] = _difference(before[name], _microjoules(path), path) / 1e6
+        return Run(values | events())
+
+
+@contextmanager
+def _events(command: Sequence[str], counters: Counters) -> Iterator[tuple[list[str], Callable[[], dict[str, float]]]]:
+    """The command line with perf around it where that counts, and what reads the counts."""
+    if counters.perf is None:
+        yield list(command), dict
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "perf.csv"
+
+        def read() -> dict[str, float]:
+            (row,) = read_perf(Source(file.read_text(), str(file))).rows
+            return {name: float(cell.value) for name, cell in row.items() if cell.value != ""}
+
+        yield [counters.perf, "stat", "-x,", "-e", EVENTS, "-o", str(file), "--", *command], read
+
+
+def _microjoules(path: Path) -> int:
+    return int(path.read_text())
+
+
+def _difference(before: int, after: int, path: Path) -> float:
+    """Energy counters begin again at their maximum."""
+    if after >= before:
+        return after - before
+    return after - before + int((path.parent / "max_energy_range_uj").read_text())
+
+
+# -- what the machine offers -----------------------------------------------------------------------
+
+
+def _counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str]]]:
+    """What can be collected here, and what cannot with the reason."""
+    if not command:
+        fail("no-command", "there is no command to measure", hint="aspenpy measure -- COMMAND ...")
+    missing: list[tuple[str, str]] = []
+    energies = []
+    for folder in sorted(POWERCAP.glob("intel-rapl:*")) if POWERCAP.is_dir() else []:
+        try:
+            name = (folder / "name").read_text().strip()
+            _microjoules(folder / "energy_uj")
+        except (OSError, ValueError):
+            missing.append((f"energy of {folder.name}", "its counter cannot be read: the kernel lets only root do so"))
+            continue
+        socket = folder.name.removeprefix("intel-rapl:").replace(":", "_")
+        energies.append((f"energy_{name}_{socket} [J]", folder / "energy_uj"))
+    if not energies and not missing:
+        missing.append(("energy", f"there are no RAPL counters in {POWERCAP}"))
+    perf, why = _perf()
+    if why is not None:
+        missing.append(("hardware counters", why))
+    if shutil.which("nvidia-smi") is None:
+        missing.append(("energy of GPUs", "there is no nvidia-smi"))
+    else:
+        missing.append(("energy of GPUs", "read a log of `nvidia-smi --query-gpu=... --format=csv` with --read"))
+    return Counters(tuple(energies), perf), missing
+
+
+def _perf() -> tuple[str | None, str | None]:
+    """The program perf if it counts here; else why not."""
+    program = shutil.which("perf")
+    if program is None:
+        return None, "there is no program perf"
+    tried = subprocess.run(
+        [program, "stat", "-x,", "-e", EVENTS, "true"], capture_output=True, text=True, check=False, timeout=60
+    )
+    counted = [line for line in tried.stderr.splitlines() if line[:1].isdigit()]
+    return (program, None) if counted else (None, "perf counts no events here: they are not supported or not allowed")
+
+
+def rows_of(found: Measured, labels: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The runs as rows of a tidy table."""
+    return [dict(labels) | {"run": number} | dict(run.values) for number, run in enumerate(found.runs, 1)]

@@ -1,0 +1,152 @@
+"""Reading: whatever file of measurements, by what its first lines look like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.files import Reader
+from aspenpy.language.opening import content_of
+from aspenpy.language.source import Source
+from aspenpy.learn.measurements.likwid import is_likwid, read_likwid
+from aspenpy.learn.measurements.nvidia import (
+    is_dcgm,
+    is_ncu,
+    is_ncu_raw,
+    is_nvprof,
+    is_nvprof_summary,
+    is_smi,
+    read_dcgm,
+    read_ncu,
+    read_ncu_raw,
+    read_nvprof,
+    read_nvprof_summary,
+    read_smi,
+)
+from aspenpy.learn.measurements.perf import is_perf, is_perf_json, read_perf, read_perf_json
+from aspenpy.learn.measurements.records import is_record_store, records_sheet
+from aspenpy.learn.measurements.sheet import Data, Sheet, sheet_of, sheet_of_rows
+from aspenpy.record import Record
+
+MOST_ROWS = 200_000
+MOST_CELLS = 2_000_000  # of a Parquet file: a sheet holds each with its place, in some 150 bytes
+MOST_BYTES = 64 * 2**20  # of a Parquet file, as it is and decompressed
+HEAD = 4000  # characters by which a format is known
+
+
+class Format(Record):
+    """What tool writes it, how it is known, and how it is read."""
+
+    name: str
+    recognises: Callable[[str], bool]
+    read: Callable[[Source], Sheet]
+
+
+FORMATS = (
+    Format("perf stat -j", is_perf_json, read_perf_json),
+    Format("LIKWID", is_likwid, read_likwid),
+    Format("ncu --csv", is_ncu, read_ncu),
+    Format("ncu --csv --page raw", is_ncu_raw, read_ncu_raw),
+    Format("nvprof --csv", is_nvprof, read_nvprof),
+    Format("nvprof --csv", is_nvprof_summary, read_nvprof_summary),
+    Format("nvidia-smi --format=csv", is_smi, read_smi),
+    Format("dcgmi dmon", is_dcgm, read_dcgm),
+    Format("perf stat -x,", is_perf, read_perf),
+)
+"""Formats of tools; what is none of them is a table of comma-separated values."""
+
+
+def format_of(text: str) -> Format | None:
+    """The tool that wrote a text; None for a plain table."""
+    return next((item for item in FORMATS if item.recognises(text[:HEAD])), None)
+
+
+def measured(data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
+    """The sheet of measurements of any tool: a path (also of a Parquet file or a record store), a text, rows. `columns`
+    renames columns of a plain table and leaves out all others. Raises AspenError."""
+    if isinstance(data, str | Path):
+        path = Path(data)
+        if path.suffix in (".parquet", ".pq"):
+            return _parquet(path, columns)
+        if is_record_store(path):
+            return records_sheet(path)
+        data = Reader().read(path)
+    if isinstance(data, Source):
+        found = format_of(data.text)
+        if found is not None:
+            if columns:
+                fail("no-columns", f"--column renames columns of a table, and this is a file of {found.name}")
+            return found.read(data)
+        if "," not in data.text.partition("\n")[0] and len(data.text.split("\n", 1)[0].split()) > 1:
+            data = data.with_text("\n".join(",".join(line.split()) for line in data.text.split("\n")))
+    return sheet_of(data, columns, MOST_ROWS, index="run")
+
+
+def _parquet(path: Path, columns: Mapping[str, str] | None) -> Sheet:
+    """The rows of a Parquet file. What it says of its size is read before anything is decompressed: half a megabyte
+    may hold millions of zeros, and a text that all rows repeat is held once."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        fail("no-pyarrow", "Parquet needs pyarrow", hint="pip install 'aspenpy[data]'")
+    content = content_of(path, MOST_BYTES)
+    try:
+        file = parquet.ParquetFile(BytesIO(content))
+        names = _require_small(file, path)
+        wanted = list(columns.values()) if columns else names
+        if missing := [name for name in wanted if name not in names]:
+            hint = nearest(missing[0], names)
+            fail("unknown-column", f"there is no column `{missing[0]}` in `{path}`", hint=hint)
+        texts = [name for name in wanted if _kind(file, names.index(name)) == TEXT]
+        table = parquet.ParquetFile(BytesIO(content), read_dictionary=texts).read(wanted, use_threads=False)
+        held = {asked: _values(table.column(name)) for asked, name in zip(columns or wanted, wanted, strict=True)}
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
+        fail("no-table", f"`{path}` cannot be read as Parquet: {(str(error).splitlines() or ['damaged'])[0]}")
+    return sheet_of_rows((dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)), MOST_ROWS)
+
+
+def _require_small(file: Any, path: Path) -> list[str]:
+    """The names of the columns, all of which hold one value in each row. Raises AspenError for a table that is larger
+    than what is read."""
+    held = file.metadata
+    cells, size = held.num_rows * held.num_columns, 0
+    if held.num_rows > MOST_ROWS or cells > MOST_CELLS:
+        message = f"`{path}` has {held.num_rows:,} rows of {held.num_columns:,} columns"
+        hint = f"at most {MOST_ROWS:,} rows and {MOST_CELLS:,} values are read: keep a sample of the rows"
+        fail("too-many-rows", message, hint=hint)
+    for group in range(held.num_row_groups):
+        size += held.row_group(group).total_byte_size
+    if size > MOST_BYTES:
+        fail("too-large", f"`{path}` holds more than {MOST_BYTES // 2**20} MiB when it is decompressed")
+    names = []
+    for place in range(held.num_columns):
+        column = file.schema.column(place)
+        if column.max_repetition_level or column.path != column.name:
+            fail("no-table", f"`{column.path.split('.')[0]}` in `{path}` has lists or parts, not one value in each row")
+        names.append(column.name)
+    return names
+
+
+TEXT = "BYTE_ARRAY"
+
+
+def _kind(file: Any, place: int) -> str:
+    return str(file.schema.column(place).physical_type)
+
+
+def _values(column: Any) -> list[Any]:
+    """What stands in a column; texts that are repeated are one object. Raises ValueError where they are too long."""
+    found: list[Any] = []
+    for chunk in column.chunks:
+        if not hasattr(chunk, "dictionary"):
+            found += chunk.to_pylist()
+            continue
+        texts = [text if isinstance(text, str) else str(text) for text in chunk.dictionary.to_pylist()]
+        places = chunk.indices.to_pylist()
+        if sum(len(texts[place]) for place in places if place is not None) > MOST_BYTES:
+            raise ValueError(f"its texts have more than {MOST_BYTES // 2**20} MiB when all are written out")
+        found += [None if place is None else texts[place] for place in places]
+    return found

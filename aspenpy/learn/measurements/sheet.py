@@ -1,0 +1,309 @@
+"""Sheet: columns and rows of measurements, from a file of comma-separated values or from Python.
+
+The tidy form has a row for each run: `run`, `application`, `region`, `input`, `device`, `threads` and the clocks say
+what ran and where (`columns.KNOWN` lists them), every other column is something that was measured, with its unit.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from aspenpy.language.diagnostics import Related, fail, nearest
+from aspenpy.language.files import Reader
+from aspenpy.language.source import Source, Span
+
+EXPECTED = "the first line names the columns, such as `n,machine,runtime [ms]`"
+
+MOST_ROWS = 10_000
+"""Of measurements: a model with a handful of parameters is known as well from a few hundred."""
+
+OTHER_SIGNS = ";\t"
+"""What stands between columns in other dialects."""
+
+
+class Cell(NamedTuple):
+    """What stands in a row and a column: a text with its place in the file, or a value given in Python; `row` is the
+    line of the file, or the number of the row from 1."""
+
+    value: Any
+    row: int
+    span: Span | None = None
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """Where it is, for what has no place in a file."""
+        return () if self.span is not None else (f"in row {self.row} of the measurements",)
+
+
+class Heading(NamedTuple):
+    """The name of a column, and the unit in brackets behind it, if any: `runtime [ms]`. `written` is what stands in the
+    file, where the column goes by another name."""
+
+    name: str
+    unit: str | None
+    span: Span | None = None
+    written: str = ""
+
+
+class Sheet(NamedTuple):
+    """Columns, and rows with a cell for each of their names."""
+
+    headings: tuple[Heading, ...]
+    rows: tuple[dict[str, Cell], ...]
+    span: Span | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns, in order."""
+        return [heading.name for heading in self.headings]
+
+    def heading(self, name: str) -> Heading:
+        """The heading of a column, by its name or as it is written. KeyError where there is none."""
+        for place in self.headings:
+            if name in (place.name, place.written):
+                return place
+        raise KeyError(name)
+
+    def rows_at(self, places: Iterable[int]) -> Sheet:
+        """The same columns, with the rows at these places."""
+        return self._replace(rows=tuple(self.rows[place] for place in places))
+
+
+Data = str | Path | Source | Sheet | Iterable[Mapping[str, Any]]
+"""Measurements: the path of a CSV file, or a row after the other as mappings from columns to values."""
+
+
+def sheet_of(
+    data: Data, columns: Mapping[str, str] | None = None, most_rows: int | None = None, index: str = ""
+) -> Sheet:
+    """The sheet of measurements, wherever they are; a DataFrame counts as its rows. `index` names a first column that
+    has no name, as DataFrames write theirs. Raises AspenError."""
+    if isinstance(data, Sheet):
+        return data
+    if isinstance(data, str | Path):
+        data = Reader().read(data)
+    if isinstance(data, Source):
+        return sheet_of_text(data, columns, most_rows or MOST_ROWS, index)
+    if columns:
+        fail("no-file", "columns are renamed in a file; rows from Python name theirs as they want")
+    to_dict = getattr(data, "to_dict", None)
+    return sheet_of_rows(to_dict("records") if callable(to_dict) else data, most_rows or MOST_ROWS)
+
+
+def sheet_of_text(
+    source: Source, columns: Mapping[str, str] | None = None, most_rows: int = MOST_ROWS, index: str = ""
+) -> Sheet:
+    """The sheet in a file. `columns` renames those it names (`{"runtime [ms]": "time/ms"}`) and leaves out all others.
+    Raises AspenError."""
+    lines = lines_of(source)
+    first_line = Span(source, 0, len(source.text.partition("\n")[0]))
+    head = next(lines, [])
+    if not head:
+        fail("no-measurements", "there are no measurements in the file", first_line, hint=EXPECTED)
+    if not head[0].value and len(head) > 1:
+        head[0] = head[0]._replace(value=index)
+    line = Span(source, place_of(head[0]).start, place_of(head[-1]).end)
+    if len(head) == 1 and any(sign in head[0].value for sign in OTHER_SIGNS):
+        fail("not-commas", "the columns are not separated by commas", line, hint=EXPECTED)
+    everything = [(place, heading(cell.value)) for place, cell in enumerate(head)]
+    taken = _taken(head, line, columns) if columns else everything
+    headings = {place: named._replace(span=place_of(head[place])) for place, named in taken}
+    _check_headings(list(headings.values()))
+    rows: list[dict[str, Cell]] = []
+    for cells in lines:
+        if len(cells) != len(head):
+            place = Span(source, place_of(cells[0]).start, place_of(cells[-1]).end)
+            values, names = counted(len(cells), "value"), counted(len(head), "column")
+            wrong = f"line {cells[0].row} has {values} for {names}"
+            fail("wrong-columns", wrong, place, hint="values with a comma in them stand in double quotes")
+        if len(rows) == most_rows:
+            _refuse_rows(most_rows, place_of(cells[0]))
+        rows.append({named.name: cells[place] for place, named in headings.items()})
+    if not rows:
+        fail("no-measurements", "there are no measurements below the names of the columns", line)
+    return Sheet(tuple(headings.values()), tuple(rows), line)
+
+
+def sheet_of_rows(rows: Iterable[Mapping[str, Any]], most_rows: int = MOST_ROWS) -> Sheet:
+    """The sheet of mappings from the names of columns to values, all with the same columns. Raises AspenError."""
+    given = list(islice(rows, most_rows + 1))
+    if len(given) > most_rows:
+        _refuse_rows(most_rows, None)
+    if not given:
+        fail("no-measurements", "there are no measurements", hint="each is a mapping such as {'n': 8, 'runtime': 0.1}")
+    names = list(given[0])
+    for number, row in enumerate(given, 1):
+        if set(row) != set(names):
+            fail("wrong-columns", f"row {number} has the columns {', '.join(row)}; row 1 has {', '.join(names)}")
+    headings = {name: heading(name) for name in names}
+    _check_headings(list(headings.values()))
+    cells = ({headings[name].name: Cell(row[name], number) for name in names} for number, row in enumerate(given, 1))
+    return Sheet(tuple(headings.values()), tuple(cells))
+
+
+def _refuse_rows(most_rows: int, span: Span | None) -> NoReturn:
+    hint = "a sample of them, or the median of what was measured at the same point, is fitted as well"
+    fail("too-many-rows", f"there are more than {most_rows:,} rows of measurements", span, hint=hint)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 value`, `3 values`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def heading(text: str) -> Heading:
+    """`runtime [ms]` is the column `runtime` in milliseconds."""
+    name, bracket, unit = text.strip().partition("[")
+    if bracket and unit.endswith("]"):
+        return Heading(name.strip(), unit[:-1].strip())
+    return Heading(text.strip(), None)
+
+
+def _check_headings(headings: list[Heading]) -> None:
+    seen: dict[str, Heading] = {}
+    for column in headings:
+        if not column.name:
+            fail("unnamed-column", "a column has no name", column.span, hint=EXPECTED)
+        if column.name in seen:
+            first = seen[column.name].span
+            related = () if first is None else (Related(first, "first named here"),)
+            fail("column-twice", f"there are two columns `{column.name}`", column.span, related=related)
+        seen[column.name] = column
+
+
+def _taken(head: list[Cell], line: Span, columns: Mapping[str, str]) -> list[tuple[int, Heading]]:
+    """The places of the columns that were asked for, with the names they are given."""
+    texts = [cell.value for cell in head]
+    plain = [heading(text).name for text in texts]
+    taken = []
+    for asked, text in columns.items():
+        places = [place for place, known in enumerate(texts) if known == text.strip()]
+        places = places or [place for place, known in enumerate(plain) if known == text.strip()]
+        if not places:
+            fail("unknown-column", f"there is no column `{text.strip()}`", line, hint=nearest(text, texts))
+        new = heading(asked)
+        taken.append((places[0], Heading(new.name, new.unit or heading(texts[places[0]]).unit)))
+    if len({place for place, _ in taken}) < len(taken):
+        fail("column-twice", "one column was given two names", line)
+    return taken
+
+
+# -- lines and cells -------------------------------------------------------------------------------
+
+
+def lines_of(source: Source) -> Iterator[list[Cell]]:
+    """The cells of the lines that are not empty."""
+    start = 0
+    for number, line in enumerate(source.text.split("\n"), 1):
+        text = line.rstrip("\r")
+        if text.strip():
+            yield list(_cells(text, number, Span(source, start, start + len(text))))
+        start += len(line) + 1
+
+
+def _cells(line: str, row: int, span: Span) -> Iterator[Cell]:
+    """The cells of a line, without the white space around them; where some are quoted, each has the place of the whole
+    line."""
+    try:
+        texts = next(csv.reader([line], strict=True))
+    except csv.Error:
+        hint = "a quotation mark that opens a value closes it, and lines end with a line feed"
+        fail("bad-line", f"line {row} cannot be taken apart into values", span, hint=hint)
+    start = span.start
+    for text in texts:
+        inner = start + len(text) - len(text.lstrip())
+        yield Cell(text.strip(), row, span if '"' in line else Span(span.source, inner, inner + len(text.strip())))
+        start += len(text) + 1
+
+
+def place_of(cell: Cell) -> Span:
+    assert cell.span is not None, cell
+    return cell.span
+
+
+# Rows: sheets made of what stands in lines that are not those of a plain table.
+
+
+Row = dict[str, Cell]
+"""Cells by the header of their column: a name with its unit in brackets, if it has one."""
+
+MISSING = ("", "-", "N/A", "[N/A]", "[Not Supported]", "[Insufficient Permissions]", "[Unknown Error]", "nan", "n/a")
+"""How tools say that there is no value."""
+
+THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
+
+
+def sheet_of_cells(rows: Iterable[Row], source: Source) -> Sheet:
+    """The sheet of rows that need not have the same columns: where one has none nothing stands. Raises AspenError
+    where there is no row."""
+    found = list(rows)
+    whole = Span(source, 0, len(source.text.partition("\n")[0]))
+    if not found:
+        fail("no-measurements", f"there are no measurements in `{source.name}`", whole)
+    headers = list(dict.fromkeys(header for row in found for header in row))
+    headings = {header: heading(header) for header in headers}
+    _refuse_twins(list(headings.values()), whole)
+    made = []
+    for row in found:
+        line = next(iter(row.values())).row
+        made.append({headings[header].name: row.get(header, Cell("", line)) for header in headers})
+    return Sheet(tuple(headings.values()), tuple(made), whole)
+
+
+def _refuse_twins(headings: list[Heading], span: Span) -> None:
+    """One name with two units is no column."""
+    units: dict[str, str | None] = {}
+    for item in headings:
+        if item.name in units:
+            hint = "measure both in one unit, or read them apart"
+            first, second = units[item.name], item.unit
+            fail("mixed-units", f"`{item.name}` is in {first} in some rows and in {second} in others", span, hint=hint)
+        units[item.name] = item.unit
+
+
+def known(cell: Cell) -> Cell:
+    """The cell, blank where its tool says that there is no value; a thousands separator in quotes goes."""
+    text = str(cell.value).strip()
+    if text in MISSING:
+        return cell._replace(value="")
+    return cell._replace(value=text.replace(",", "") if THOUSANDS.fullmatch(text) else text)
+
+
+def malformed(cells: list[Cell], what: str, hint: str) -> NoReturn:
+    """Refuses a line, by file and place."""
+    span = Span(place_of(cells[0]).source, place_of(cells[0]).start, place_of(cells[-1]).end)
+    fail("bad-line", f"line {cells[0].row} {what}", span, hint=hint)
+
+
+def whole_line(cells: list[Cell], *, least: int, what: str, hint: str) -> None:
+    """Refuses a line with too few values."""
+    if len(cells) < least:
+        malformed(cells, f"is no {what}: it has {len(cells)} of {least} values", hint)
+
+
+def number(cell: Cell) -> float | None:
+    """The number in a cell; None where nothing stands. Raises AspenError for anything else."""
+    text = str(known(cell).value)
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        fail("bad-value", f"`{text}` is no number", cell.span, parents=cell.parents)
+
+
+def labelled(sheet: Sheet, labels: Mapping[str, Any]) -> Sheet:
+    """The sheet with columns in which every row has the same."""
+    added = {name: heading(name) for name in labels}
+    taken = {item.name for item in added.values()}
+    others = tuple(item for item in sheet.headings if item.name not in taken)
+    rows = tuple(
+        row | {item.name: Cell(labels[name], next(iter(row.values())).row) for name, item in added.items()}
+        for row in sheet.rows
+    )
+    return Sheet((*added.values(), *others), rows, sheet.span)

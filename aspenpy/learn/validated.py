@@ -1,0 +1,219 @@
+"""Validation: what a model predicts, beside the runs of the program that it is a model of."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any, Unpack
+
+from aspenpy.allowance import one_allowance
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.evaluation import KernelUse
+from aspenpy.answers.footprint import Footprint
+from aspenpy.answers.peaks import value_of
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.cost.memory import PAGE
+from aspenpy.language.axis import Axis, parsed
+from aspenpy.language.diagnostics import Diagnostic, distinct, fail, instead_of
+from aspenpy.language.source import Source, Span
+from aspenpy.learn.measurements.measure import Measured, Target, measure
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.studies.sweeps.grid import studied
+from aspenpy.tables.result import Result
+
+NEAR = 1.4
+"""A prediction is near where it is within this factor of the measured time, either way."""
+
+MOST_POINTS = 1000
+
+WALL, PROCESSOR = "runtime [s]", "cpu_time [s]"
+"""The clocks of a run: time that passed, and time on processors, of all threads together, in which waiting for a
+processor that others use is left out."""
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+Watch = Callable[[int, int, str], None]
+"""Is told how many points are done, of how many, and what runs."""
+
+
+class Overhead(Record):
+    """What a program takes beside its kernels, by the machine's `process_start_latency` and `page_fault_latency`: its
+    start, and the first touch of each page of its data (s). Nothing where the machine does not say."""
+
+    start: float
+    pages: float
+
+    @property
+    def total(self) -> float:
+        return self.start + self.pages
+
+
+class Point(Record):
+    """A point: the values of the axes, what was run there, and the prediction (s) by kernel. `clock` names the column
+    of the runs that counts."""
+
+    clock: str
+    values: Mapping[str, float]
+    run: Measured
+    kernels_time: float
+    overhead: Overhead
+    kernels: tuple[KernelUse, ...]
+    bound_by: str | None
+
+    @property
+    def predicted(self) -> float:
+        return self.kernels_time + self.overhead.total
+
+    @property
+    def least(self) -> float:
+        """The shortest run: others on the machine make a run longer, and none shorter."""
+        return min(run.values[self.clock] for run in self.run.runs)
+
+    @property
+    def ratio(self) -> float:
+        """Predicted over measured."""
+        return self.predicted / self.least
+
+    @property
+    def factor(self) -> float:
+        """How far off, whichever way."""
+        return max(self.ratio, 1 / self.ratio)
+
+
+class Validation(Record, Result):
+    """The points of a validation, in their order, and the case that was predicted at each."""
+
+    reported_by = "validated"
+    case: Case
+    command: str
+    points: tuple[Point, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def median_error(self) -> float:
+        """The median of how far off predictions are, whichever way: relative to the measured time."""
+        return median(point.factor for point in self.points) - 1
+
+    @property
+    def near(self) -> int:
+        """Points within a factor of `NEAR`."""
+        return sum(point.factor <= NEAR for point in self.points)
+
+
+class Command:
+    """A command with placeholders `{name}` of axes. No shell reads it: its words are those of `shlex`."""
+
+    def __init__(self, text: str, axes: Sequence[str]) -> None:
+        self.text = text
+        source = Source(text, "<--run>")
+        for match in _PLACEHOLDER.finditer(text):
+            if match[1] not in axes:
+                message = f"`{match[0]}` stands for no axis of --over"
+                fail(
+                    "unknown-placeholder", message, Span(source, *match.span()), hint=instead_of(match[1], axes, "axes")
+                )
+        whole = Span(source, 0, len(text))
+        used = set(_PLACEHOLDER.findall(text))
+        for name in axes:
+            if name not in used:
+                message = f"the command is the same at all values of `{name}`"
+                fail("unused-axis", message, whole, hint=f"write {{{name}}} where its value goes")
+        try:
+            self.words = shlex.split(text)
+        except ValueError as error:
+            fail("bad-command", f"cannot split the command into words: {str(error).lower()}", whole)
+        if not self.words:
+            fail("bad-command", "the command is empty", whole, hint='such as --run "./a.out {n}"')
+
+    def at(self, values: Mapping[str, float]) -> list[str]:
+        return [_PLACEHOLDER.sub(lambda match: _written(values[match[1]]), word) for word in self.words]
+
+
+def _written(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+@one_allowance
+def validate(
+    app: Application | Case,
+    machine: Machine | None = None,
+    *,
+    run: str,
+    over: Mapping[str, Any],
+    target: Target | None = None,
+    processor_time: bool = False,
+    **options: Unpack[CaseOptions],
+) -> Validation:
+    """Runs a compiled program at the sizes of `over` and compares its times with what is predicted of its model on the
+    machine that it runs on.
+
+    In the command `run`, `{name}` is where the value of an axis goes; no shell reads it. An axis is a text such as
+    `"100..2000:log:5"` or values. `target` says how often each point is run, `processor_time` compares the time on
+    processors instead of that which passes. The other options are those of `Case`.
+
+    :returns: a `Validation`: at each point the predicted and the measured seconds, by kernel, and their ratio.
+    :raises AspenError: where the model has no prediction at a point, or the command ends with an error.
+    """
+    axes = {name: parsed(f"{name}={_axis(values)}") for name, values in over.items()}
+    return validated(case_of(app, machine, options), run, axes, target, clock=PROCESSOR if processor_time else WALL)
+
+
+def _axis(values: Any) -> str:
+    return values if isinstance(values, str) else ",".join(map(str, values))
+
+
+def validated(
+    case: Case,
+    command: str,
+    over: Mapping[str, Axis],
+    target: Target | None = None,
+    watch: Watch = lambda done, points, text: None,
+    clock: str = WALL,
+) -> Validation:
+    """Predicts the case and runs the command at each point of some axes, whole numbers unless an axis is `:real`.
+    Raises AspenError where the command cannot be run, ends with an error, or has a placeholder that is no axis."""
+    line = Command(command, list(over))
+    axes = {name: axis if axis.whole is not None else axis.replace(whole=True) for name, axis in over.items()}
+    study = studied(case, None, axes)
+    if study.points > MOST_POINTS:
+        fail(
+            "too-many-points",
+            f"{study.points} points are to be run",
+            hint=f"{MOST_POINTS} at most: fewer values an axis",
+        )
+    values = [study.point(number) for number in range(study.points)]
+    predictions = [predict(case.with_set(value)) for value in values]
+    points = []
+    for number, (value, prediction) in enumerate(zip(values, predictions, strict=True)):
+        words = line.at(value)
+        watch(number, len(values), " ".join(words))
+        points.append(_point(value, prediction, measure(words, target or Target()), clock))
+    warnings = (item for prediction in predictions for item in prediction.diagnostics)
+    return Validation(case, command, tuple(points), tuple(distinct(warnings)))
+
+
+def _point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> Point:
+    found = prediction.bottleneck
+    bound = None
+    if found is not None:
+        component = prediction.component_of(found.resource)
+        bound = f"{found.resource} on {component.rpartition('/')[2]}" if component else found.resource
+    return Point(clock, values, run, float(prediction.runtime), overhead(prediction), tuple(prediction.kernels), bound)
+
+
+def overhead(prediction: Prediction) -> Overhead:
+    """What a process of its own costs the case that was predicted."""
+    places = [*prediction.machine.first_places(prediction.socket)]
+
+    def stated(kind: str, name: str) -> float:
+        components = (place.component for place in places if place.component.type == kind)
+        found = next((value for part in components if (value := part.value(name)) is not None), None)
+        return 0.0 if found is None else float(value_of(found, prediction.machine.definitions))
+
+    page = stated("core", "page") or float(PAGE.payload)
+    touched = float(Footprint(prediction.case).total)
+    return Overhead(stated("socket", "process_start_latency"), touched / page * stated("memory", "page_fault_latency"))
