@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Arithmetic, Place
+from aspenpy.extract.costs import Place
 from aspenpy.extract.memory import Memory
-from aspenpy.extract.places import Target
-from aspenpy.extract.scope import NOTHING, Known, Names, Real, depends_on_data, joined
+from aspenpy.extract.places import Places, Target, root_variable, source_name
+from aspenpy.extract.scope import NOTHING, STEADY, UNKNOWN, Known, Real, depends_on_data, joined
+from aspenpy.extract.state import Part, State, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
-from aspenpy.language.diagnostics import warning
-from aspenpy.language.source import Span
 
 CLASSES = {"+": "add", "-": "add", "*": "multiply", "/": "divide"}
 
@@ -27,138 +27,145 @@ COMPARISONS = COMPARED.keys()
 OPPOSITE = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
 
 
-class Evaluator(Memory):
+class Evaluator(Part):
     """Evaluates expressions at one point of a function, and appends their costs to `out`."""
 
-    def __init__(self, names: Names, program: r.Program) -> None:
-        super().__init__(names, program)
-        self.structure: Mapping[str, Known] = {}  # the members of what a call has returned
+    def __init__(self, state: State, call: Callable[[r.Call], Known], select: Callable[[r.Selection], Known]) -> None:
+        super().__init__(state)
+        self.places = Places(state, self)
+        self.memory = Memory(state, self.places)
+        self.call = call
         self._rules: dict[type, Callable[[Any], Known]] = {
-            r.Constant: self._constant,
-            r.Variable: self._loaded,
-            r.Element: self._loaded,
-            r.Field: self._loaded,
-            r.Operation: self._operation,
-            r.Assignment: self._assignment,
-            r.Conversion: self._conversion,
-            r.Selection: self._selection,
-            r.Call: self._given_back,
-            r.Address: lambda node: self._pointed(node.operand),
+            r.Constant: self._evaluate_constant,
+            r.Variable: self.memory.load,
+            r.Element: self.memory.load,
+            r.Field: self.memory.load,
+            r.Operation: self._operate,
+            r.Assignment: self._assign,
+            r.Conversion: self._convert,
+            r.Selection: select,
+            r.Call: self._evaluate_call,
+            r.Address: lambda node: self.places.take_address(node.operand),
             r.Routine: lambda node: None,
-            r.Several: self._several,
+            r.Several: self._evaluate_several,
         }
 
-    def value(self, node: r.Expression) -> Known:
+    def evaluate(self, node: r.Expression) -> Known:
         """Evaluates an expression; what cannot be expressed is unknown."""
         try:
             return self._rules[type(node)](node)
         except TooLong:
-            return self.unknown("value", node.span)
+            return self.state.make_unknown("value", node.span)
 
-    def _given_back(self, node: r.Call) -> Known:
+    def evaluate_integer(self, node: r.Expression) -> Value:
+        """The value of an expression of whole numbers."""
+        found = self.evaluate(node)
+        if found is None or isinstance(found, Place | Real):
+            return self.state.make_unknown(source_text(node), node.span)
+        return found
+
+    def integer_without_costs(self, node: r.Expression) -> Value:
+        """The value of an expression that is computed elsewhere."""
+        with self.state.collect():
+            return self.evaluate_integer(node)
+
+    def _evaluate_call(self, node: r.Call) -> Known:
         """The value that a call gives; what it returns by reference is loaded."""
         found = self.call(node)
         if isinstance(found, Place) and node.type.kind in ("real", "integer"):
-            return self._read(Target(None, found, node.type, (), found.name or self._name(node)), node)
+            return self.memory.read(Target(None, found, node.type, (), found.name or source_name(node)), node)
         return found
 
     # -- the kinds of expressions ------------------------------------------------------------------
 
-    def _constant(self, node: r.Constant) -> Known:
+    def _evaluate_constant(self, node: r.Constant) -> Known:
         if node.macro is not None and isinstance(node.value, int) and node.value > 1:
-            return atom(self.macro(node.macro))
+            return atom(self.facts.macros[node.macro])
         if node.type.kind == "real":
             return Real({}, float(node.value)) if node.value is not None else NOTHING
         return constant(int(node.value)) if node.value is not None else None
 
-    def macro(self, name: str) -> Any:
-        raise NotImplementedError
-
-    def _several(self, node: r.Several) -> Known:
+    def _evaluate_several(self, node: r.Several) -> Known:
         found: Known = None
         for part in node.parts:
-            found = self.value(part)
+            found = self.evaluate(part)
         if node.type.kind == "real" and not isinstance(found, Real):
             return NOTHING
         if node.known:
             return found
-        self.uncounted("not-counted", "an expression that is not understood: only its parts are counted", node.span)
-        return self._unknown(node)
+        self.state.report_uncounted(
+            "not-counted", "an expression that is not understood: only its parts are counted", node.span
+        )
+        return self.state.unknown_result(node)
 
-    def uncounted(self, code: str, message: str, span: Span | None) -> None:
-        """Says that something is left out."""
-        self.names.diagnostics.append(warning(code, message, span))
-
-    def _conversion(self, node: r.Conversion) -> Known:
-        found = self.value(node.operand)
+    def _convert(self, node: r.Conversion) -> Known:
+        found = self.evaluate(node.operand)
         to, of = node.type, node.operand.type
         if to.kind == "real":
             if of.kind in ("real", "integer") and not isinstance(node.operand, r.Constant):
-                self._arithmetic("convert", to, node.span)
+                self.state.add_arithmetic("convert", to, node.span)
             return joined([found], "convert") if isinstance(found, Real) else NOTHING
         if of.kind == "real" and to.kind == "integer":
-            self._arithmetic("convert", of, node.span)
-            return self.unknown(self.text(node.operand), node.span)
+            self.state.add_arithmetic("convert", of, node.span)
+            return self.state.make_unknown(source_text(node.operand), node.span)
         return found
 
-    def _arithmetic(self, name: str, type: r.Type, span: Span | None) -> None:
-        precision = {8: "dp", 4: "sp"}.get(type.size, "dp") if type.kind == "real" else ""
-        self.out.append(Arithmetic(name, precision, 1, span))
-
-    def _operation(self, node: r.Operation) -> Known:
+    def _operate(self, node: r.Operation) -> Known:
         if node.operator in ("&&", "||"):
-            return self._junction(node)
-        operands = [self.value(operand) for operand in node.operands]
+            return self._evaluate_junction(node)
+        operands = [self.evaluate(operand) for operand in node.operands]
         types = [operand.type for operand in node.operands]
         real = next((type for type in types if type.kind == "real"), None)
         if real is not None or node.type.kind == "real":
-            return self._real(node, operands, real or node.type)
+            return self._operate_on_reals(node, operands, real or node.type)
         if (decided := _against_null(node, operands)) is not None:
             return decided
         if any(isinstance(operand, Place) for operand in operands):
-            return self._moved(node, operands)
+            return self._move_pointer(node, operands)
         if all(isinstance(part, r.Constant) and part.macro is None for part in node.operands):
             pass
         elif node.operator != "not":
-            self._arithmetic("integer", node.type, node.span)
+            self.state.add_arithmetic("integer", node.type, node.span)
         numbers = [
-            self.unknown(self.text(part), part.span) if value is None or isinstance(value, Place | Real) else value
+            self.state.make_unknown(source_text(part), part.span)
+            if value is None or isinstance(value, Place | Real)
+            else value
             for value, part in zip(operands, node.operands, strict=True)
         ]
         if node.operator in COMPARISONS or node.operator == "not":
-            return self._compared(node, numbers)
-        found = self._computed(node.operator, numbers)
-        return found if found is not None else self.unknown(self.text(node), node.span)
+            return self._compare(node, numbers)
+        found = _compute(node.operator, numbers)
+        return found if found is not None else self.state.make_unknown(source_text(node), node.span)
 
-    def _compared(self, node: r.Operation, numbers: list[Value]) -> Value:
+    def _compare(self, node: r.Operation, numbers: list[Value]) -> Value:
         """1 or 0 where it is known which; else a symbol that remembers what was compared."""
         sign, difference = ("==", numbers[0]) if len(numbers) == 1 else (node.operator, v.minus(*numbers))
-        if len(numbers) == 1 and (truth := self._truth(difference)) is not None:
+        if len(numbers) == 1 and (truth := self.find_comparison(difference)) is not None:
             sign, difference = OPPOSITE[truth[0]], truth[1]
         known = v.number(difference)
         if known is not None:
             return ONE if COMPARED[sign](float(known), 0) else ZERO
-        found = self.unknown(self.text(node), node.span)
+        found = self.state.make_unknown(source_text(node), node.span)
         if not depends_on_data(difference):
             (symbol,) = v.symbols(found)
             self.names.truths[symbol] = (sign, difference)
         return found
 
-    def _truth(self, value: Value) -> tuple[str, Value] | None:
+    def find_comparison(self, value: Value) -> tuple[str, Value] | None:
         """What was compared where the value is the outcome of a comparison."""
         some = v.symbols(value)
         symbol = some.pop() if len(some) == 1 else None
         return self.names.truths.get(symbol) if symbol is not None and v.same(value, atom(symbol)) else None
 
-    def _real(self, node: r.Operation, operands: list[Known], type: r.Type) -> Known:
+    def _operate_on_reals(self, node: r.Operation, operands: list[Known], type: r.Type) -> Known:
         constants = all(isinstance(operand, r.Constant) for operand in node.operands)
         parts = [operand if isinstance(operand, Real) else NOTHING for operand in operands]
         if node.operator in COMPARISONS:
-            self._arithmetic("compare", type, node.span)
+            self.state.add_arithmetic("compare", type, node.span)
             left, right = (*parts, NOTHING)[:2]
             if left.number is not None and right.number is not None:
                 return ONE if COMPARED[node.operator](left.number, right.number) else ZERO
-            return self.unknown(self.text(node), node.span)
+            return self.state.make_unknown(source_text(node), node.span)
         name = CLASSES.get(node.operator)
         if name == "multiply":
             name = _multiplied(node.operands)
@@ -166,10 +173,10 @@ class Evaluator(Memory):
             return Real(parts[0].paths, -parts[0].number)
         if constants or name is None or node.operator == "neg":
             return joined(parts)
-        self._arithmetic(name, type, node.span)
+        self.state.add_arithmetic(name, type, node.span)
         return joined(parts, name)
 
-    def _moved(self, node: r.Operation, operands: list[Known]) -> Known:
+    def _move_pointer(self, node: r.Operation, operands: list[Known]) -> Known:
         """Arithmetic on pointers."""
         left, right = (*operands, None)[:2]
         types = [operand.type for operand in node.operands]
@@ -191,51 +198,22 @@ class Evaluator(Memory):
             and right is not None
             and not isinstance(right, Place | Real)
         ):
-            root = self._root(node.operands[0]) or ""
-            size = self._size(types[0].of or types[0], self.shapes.get(root, ()))
+            root = root_variable(node.operands[0]) or ""
+            size = self.places.element_size(types[0].of or types[0], self.frame.shapes.get(root, ()))
             if left.offset is None or size is None:
                 return Place(left.array, None)
             step = v.times(right, size)
             return Place(left.array, v.plus(left.offset, step if node.operator == "+" else -step))
         return left if isinstance(left, Place) else None
 
-    def _computed(self, operator: str, numbers: list[Value]) -> Value | None:
-        if operator == "neg":
-            return -numbers[0]
-        if len(numbers) != 2:
-            return None
-        a, b = numbers
-        if operator == "+":
-            return v.plus(a, b)
-        if operator == "-":
-            return v.minus(a, b)
-        if operator == "*":
-            return v.times(a, b)
-        if operator == "/":
-            return v.floor_of(a, b) if v.number(b) != 0 else None
-        if operator == "%":
-            return v.remainder(a, b) if v.number(b) != 0 else None
-        shift = v.whole(b)
-        if operator == "<<" and shift is not None and 0 <= shift < 63:
-            return v.scaled(a, 2**shift)
-        if operator == ">>" and shift is not None and 0 <= shift < 63:
-            return v.floor_of(a, constant(2**shift))
-        return None
-
-    def _junction(self, node: r.Operation) -> Known:
+    def _evaluate_junction(self, node: r.Operation) -> Known:
         """`a && b`: the second is computed where the first does not decide."""
         first, second = node.operands
-        self.value(first)
-        held, self.out = self.out, []
-        self.value(second)
-        inner, self.out = self.out, held
-        self.out += inner
-        return self.unknown(self.text(node), node.span)
+        self.evaluate(first)
+        self.evaluate(second)
+        return self.state.make_unknown(source_text(node), node.span)
 
-    def _selection(self, node: r.Selection) -> Known:
-        raise NotImplementedError
-
-    def _extreme(self, node: r.Selection) -> Value | None:
+    def find_extreme(self, node: r.Selection) -> Value | None:
         """`a < b ? a : b` of whole numbers is a minimum."""
         condition = node.condition
         if (
@@ -246,87 +224,121 @@ class Evaluator(Memory):
             return None
         if any(part.type.kind != "integer" for part in condition.operands):
             return None
-        sides = [self._quietly(part) for part in (*condition.operands, node.chosen, node.otherwise)]
+        sides = [self.integer_without_costs(part) for part in (*condition.operands, node.chosen, node.otherwise)]
         straight = v.same(sides[0], sides[2]) and v.same(sides[1], sides[3])
         crossed = v.same(sides[0], sides[3]) and v.same(sides[1], sides[2])
         if not straight and not crossed:
             return None
-        self.value(condition)
+        self.evaluate(condition)
         less = condition.operator[0] == "<"
         return v.extreme("min" if less == straight else "max", sides[:2])
 
-    def _assignment(self, node: r.Assignment) -> Known:
+    def _assign(self, node: r.Assignment) -> Known:
         target, type = node.target, node.type
         if not node.operator and type.kind == "record":
-            return self._copied(node)
+            return self._assign_structure(node)
         if not node.operator:
-            value = self.value(node.value)
+            value = self.evaluate(node.value)
             if type.kind == "real" and not isinstance(value, Real):
                 value = NOTHING
-            there = self.target(target)
-            self.named(value, target)
-            self.store(there, value, node.span)
+            there = self.places.locate(target)
+            self.name_value(value, target)
+            self.memory.store(there, value, node.span)
             return value
-        before = self.value(target)
+        before = self.evaluate(target)
         wide = node.value.type if node.value.type.kind == "real" and node.value.type.size > type.size else type
         if type.kind == "real" and wide is not type:
-            self._arithmetic("convert", wide, node.span)
+            self.state.add_arithmetic("convert", wide, node.span)
         operation = r.Operation(node.operator, (target, node.value), wide, node.span)
-        amount = self.value(node.value)
+        amount = self.evaluate(node.value)
         if type.kind == "real" and node.value.type.kind == "integer" and not isinstance(node.value, r.Constant):
-            self._arithmetic("convert", type, node.span)
-        after = self._updated(operation, before, amount)
+            self.state.add_arithmetic("convert", type, node.span)
+        after = self._update(operation, before, amount)
         if wide is not type and type.kind == "real":
-            self._arithmetic("convert", wide, node.span)
-        held, self.out = self.out, []
-        there = self.target(target)
-        self.out = held
-        self.store(there, after, node.span)
+            self.state.add_arithmetic("convert", wide, node.span)
+        with self.state.collect():
+            there = self.places.locate(target)
+        self.memory.store(there, after, node.span)
         return before if node.before else after
 
-    def _copied(self, node: r.Assignment) -> Known:
+    def _assign_structure(self, node: r.Assignment) -> Known:
         """A structure assigned to another one."""
-        source, there = self.target(node.value), self.target(node.target)
+        source, there = self.places.locate(node.value), self.places.locate(node.target)
         if source is not None and source.place is not None:
-            self._access("load", source, node.span)
-        self.store(there, None, node.span)
-        self.copied(node.value, node.target)
+            self.memory.add_access("load", source, node.span)
+        self.memory.store(there, None, node.span)
+        self.copy_members(node.value, node.target)
         return None
 
-    def parts(self, node: r.Expression) -> Mapping[str, Known]:
+    def members_in_registers(self, node: r.Expression) -> Mapping[str, Known]:
         """The members of a structure, where those are in registers; of a call those of what it has returned."""
         if isinstance(node, r.Call):
-            return self.structure
+            return self.stack.members
         if not isinstance(node, r.Variable):
             return {}
-        head = f"{self.aliases.get(node.key, node.key)}."
-        return {name[len(head) :]: value for name, value in self.scope.values.items() if name.startswith(head)}
+        head = f"{self.frame.aliases.get(node.key, node.key)}."
+        return {name[len(head) :]: value for name, value in self.state.scope.values.items() if name.startswith(head)}
 
-    def copied(self, source: r.Expression, target: r.Expression) -> None:
+    def copy_members(self, source: r.Expression, target: r.Expression) -> None:
         """A structure gets the members of another one, as far as they are in registers."""
-        there = self._variable(target) if isinstance(target, r.Variable) else None
+        there = self.places.locate_variable(target) if isinstance(target, r.Variable) else None
         if there is None or there.variable is None:
             return
-        given = self.parts(source)
+        given = self.members_in_registers(source)
         head = f"{there.variable}."
-        for name in [name for name in self.scope.values if name.startswith(head)]:
-            self.scope.values.pop(name)
+        for name in [name for name in self.state.scope.values if name.startswith(head)]:
+            self.state.scope.values.pop(name)
         for name, value in given.items():
-            self.scope.values[head + name] = value
+            self.state.scope.values[head + name] = value
 
-    def _updated(self, node: r.Operation, before: Known, amount: Known) -> Known:
+    def _update(self, node: r.Operation, before: Known, amount: Known) -> Known:
         if node.type.kind == "real":
-            return self._real(node, [before, amount], node.type)
+            return self._operate_on_reals(node, [before, amount], node.type)
         if isinstance(before, Place):
-            return self._moved(node, [before, amount])
-        self._arithmetic("integer", node.type, node.span)
+            return self._move_pointer(node, [before, amount])
+        self.state.add_arithmetic("integer", node.type, node.span)
         if before is None or amount is None or isinstance(before, Real) or isinstance(amount, Real | Place):
-            return self._unknown(node)
-        found = self._computed(node.operator, [before, amount])
-        return found if found is not None else self._unknown(node)
+            return self.state.unknown_result(node)
+        found = _compute(node.operator, [before, amount])
+        return found if found is not None else self.state.unknown_result(node)
 
-    def named(self, value: Known, target: r.Expression) -> None:
-        """What the source calls a value or memory from now on."""
+    def name_value(self, value: Known, target: r.Expression) -> None:
+        """An unknown value, or memory that was allocated, is called as the first variable that it is assigned to."""
+        name = source_name(target)
+        if isinstance(value, Place):
+            array = self.names.arrays[value.array]
+            if array.name.startswith("allocated") and name:
+                self.names.arrays[value.array] = array.replace(name=self.names.unique(name))
+        elif value is not None and not isinstance(value, Real) and len(value) == 1:
+            for symbol in v.symbols(value):
+                known, span = self.names.unknowns.get(symbol, ("", None))
+                is_named = re.fullmatch(r"[A-Za-z_][\w.>-]*", known) is not None
+                if symbol.payload[1] in (UNKNOWN, STEADY) and v.same(value, atom(symbol)) and not is_named:
+                    self.names.unknowns[symbol] = (name, span)
+
+
+def _compute(operator: str, numbers: list[Value]) -> Value | None:
+    if operator == "neg":
+        return -numbers[0]
+    if len(numbers) != 2:
+        return None
+    a, b = numbers
+    if operator == "+":
+        return v.plus(a, b)
+    if operator == "-":
+        return v.minus(a, b)
+    if operator == "*":
+        return v.times(a, b)
+    if operator == "/":
+        return v.floor_of(a, b) if v.number(b) != 0 else None
+    if operator == "%":
+        return v.remainder(a, b) if v.number(b) != 0 else None
+    shift = v.whole(b)
+    if operator == "<<" and shift is not None and 0 <= shift < 63:
+        return v.scaled(a, 2**shift)
+    if operator == ">>" and shift is not None and 0 <= shift < 63:
+        return v.floor_of(a, constant(2**shift))
+    return None
 
 
 def _multiplied(operands: tuple[r.Expression, ...]) -> str | None:

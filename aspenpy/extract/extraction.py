@@ -19,7 +19,7 @@ from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import invocations
-from aspenpy.extract.conditions import endings
+from aspenpy.extract.branches import endings
 from aspenpy.extract.contexts import Context, merged
 from aspenpy.extract.costs import Hole, Invocation, Profile
 from aspenpy.extract.effects import changes, effects, every, exposed, returned
@@ -30,6 +30,7 @@ from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence
 from aspenpy.extract.macros import named
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
+from aspenpy.extract.state import Facts
 from aspenpy.extract.text import NOTHING, Kernel, Options, Writer
 from aspenpy.extract.tree import program as program_of
 from aspenpy.extract.values import TooLong, Value, expression, number
@@ -178,18 +179,29 @@ class _Extractor:
             key: change.calls.union(*(through.get(call, ()) for call in change.calls)) for key, change in made.items()
         }
         self.changed = {variable for change in made.values() for variable in change.variables}
-        self.fixed = dict(self._constants())
-        self.effects = effects(self.functions)
-        self.references = returned(self.functions)
-        self.exposed = exposed(self.functions, self.references)
-        self.ending = endings(self.program)
-        bodies = (function.body for function in self.program.functions)
-        self.sites = Counter(node.key for body in bodies for node in every(body) if isinstance(node, r.Call))
+        self.facts = self._gather_facts()
         self.writer = Writer(self.names, options)
         self.profiles: dict[str, Profile] = {}
         self.contexts: dict[str, list[Context]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
         self.sizes: dict[str, float] = {}
+
+    def _gather_facts(self) -> Facts:
+        """What holds in all functions of the program."""
+        references = returned(self.functions)
+        bodies = (function.body for function in self.program.functions)
+        return Facts(
+            self.program,
+            self.macros,
+            self.functions,
+            dict(self._constants()),
+            references,
+            effects(self.functions),
+            exposed(self.functions, references),
+            endings(self.program),
+            Counter(node.key for body in bodies for node in every(body) if isinstance(node, r.Call)),
+            {item.variable.key: item.span for item in self.program.globals},
+        )
 
     def result(self) -> Extraction:
         roots = self._roots()
@@ -322,21 +334,14 @@ class _Extractor:
 
     def _profile(self, function: r.Function, is_root: bool = False) -> Profile:
         if function.key not in self.profiles:
-            walker = Walker(self.names, self.program, self.macros, self.functions)
-            walker.contexts = self.contexts
+            walker = Walker(self.names, self.facts, self.contexts)
             known = None if is_root else merged(self.contexts.get(function.key, []))
-            walker.fixed = self.fixed
-            walker.effects = self.effects
-            walker.references = self.references
-            walker.exposed = self.exposed
-            walker.ending = self.ending
-            walker.sites = self.sites
             try:
                 profile = walker.profile(function, known)
             except TooLong:
                 self.names.uncounted(function.name, function.span)
                 profile = Profile(function.key, function.name, [], (), "", function.span)
-            self.writer.same.update({own: array for array, own in walker.inherited.items()})
+            self.writer.same.update({own: array for array, own in walker.frame.inherited.items()})
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
             items = registers.kept(profile.items)
             self.overlaps[function.key] = registers.overlaps

@@ -6,7 +6,7 @@ the same amount, or by an amount that is itself counted on, are polynomials in t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from aspenpy.expr.node import Expr
@@ -15,8 +15,11 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Invocation, Item, Nest, Place, Recurrence
 from aspenpy.extract.effects import Changes, changes, every, has, leaves
-from aspenpy.extract.scope import NOTHING, DataKey, Known, Names, Real, Scope, depends_on_data, single
-from aspenpy.extract.trips import Trips
+from aspenpy.extract.evaluate import Evaluator
+from aspenpy.extract.places import source_name
+from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, single
+from aspenpy.extract.state import Leaving, Part, State
+from aspenpy.extract.trips import Trips, loop_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
 BY_BOUND = "all that its counted test allows; its other tests are taken to hold"
@@ -27,54 +30,43 @@ MOST_TRIALS = 2
 """Trials inside of one another: each walks the loops inside once more."""
 
 
-class Leaving:
-    """How a loop may be left: `doubts` are the conditions around a jump that are on data, `guards` those that are not;
-    `on_data` tells that a jump has none but conditions on data."""
-
-    def __init__(self) -> None:
-        self.doubts = 0
-        self.guards = 0
-        self.on_data = False
-
-
-class Loops(Trips):
+class Loops(Part):
     """Walks loops."""
 
-    def __init__(
-        self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]
-    ) -> None:
-        super().__init__(names, program, macros, functions)
-        self.leaving: list[Leaving] = []
+    def __init__(self, state: State, evaluator: Evaluator, walk_statement: Callable[[r.Statement], None]) -> None:
+        super().__init__(state)
+        self.evaluator, self.memory = evaluator, evaluator.memory
+        self.trips = Trips(state, evaluator)
+        self.walk_statement = walk_statement
 
-    def left(self, kind: str) -> None:
+    def note_exit(self, kind: str) -> None:
         """A jump out of the innermost loop; where it is no `break`, perhaps out of all around it too."""
-        for place in self.leaving[:-1] if kind != "break" else ():
+        for place in self.active.exits[:-1] if kind != "break" else ():
             place.on_data = True
-        if self.leaving and (self.leaving[-1].doubts or not self.leaving[-1].guards):
-            self.leaving[-1].on_data = True
+        if self.active.exits and (self.active.exits[-1].doubts or not self.active.exits[-1].guards):
+            self.active.exits[-1].on_data = True
 
-    def loop(self, node: r.Loop) -> None:
+    def walk(self, node: r.Loop) -> None:
         if node.start is not None:
-            self.statement(node.start)
+            self.walk_statement(node.start)
         inside = [part for part in (node.condition, node.step, node.body) if part is not None]
-        changed = self._named(changes(inside, self.references))
-        variable = self._variable_of(node)
+        changed = self._resolve_aliases(changes(inside, self.facts.references))
+        variable = self._counted_variable(node)
         counter = self.names.counter(variable or "pass")
-        before = self.scope
+        before = self.state.scope
         entry: dict[str | DataKey, Known] = {name: before.values.get(name) for name in changed.variables}
-        entry |= self._members(changed, before)
-        steps = self._steps(node, counter, changed, entry, before)
-        self._enter(changed, counter, entry, steps, before)
-        head = self.scope.copy()
-        self.loops.append((counter, changed))
-        self.out, held = [], self.out
-        bounds, is_all = self._bounds(node, counter, variable)
-        tested, self.out = self.out, held
+        entry |= self._changed_members(changed, before)
+        steps = self._find_steps(node, counter, changed, entry, before)
+        self._enter_pass(changed, counter, entry, steps, before)
+        head = self.state.scope.copy()
+        self.active.changes.append((counter, changed))
+        with self.state.collect() as tested:
+            bounds, is_all = self.trips.find_bounds(node, counter, variable)
         share = None
         early = not is_all or (leaves(node.body) and node.condition is not None)
-        if early and not (len(bounds) == 1 and self._is_hole(bounds[0])):
-            text = self.text_of_loop(node)
-            share = self.hole(
+        if early and not (len(bounds) == 1 and self.trips.is_hole(bounds[0])):
+            text = loop_text(node)
+            share = self.state.add_hole(
                 f"{variable or 'loop'}_share",
                 f"the part of its passes that {text} makes, which may be left early: all at most",
                 ONE,
@@ -82,32 +74,32 @@ class Loops(Trips):
                 0,
                 "" if leaves(node.body) else BY_BOUND,
             )
-        first, is_downward = self._first(node, entry, steps)
+        first, is_downward = self._first_value(node, entry, steps)
         nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span, first, is_downward)
-        self.out, held = [*tested], self.out
-        self.nests.append(nest)
-        self.leaving.append(Leaving())
-        self.statement(node.body)
-        if node.step is not None:
-            self.value(node.step)
-        is_left_on_data = self.leaving.pop().on_data
+        self.active.nests.append(nest)
+        self.active.exits.append(Leaving())
+        with self.state.collect() as body:
+            body += tested
+            self.walk_statement(node.body)
+            if node.step is not None:
+                self.evaluator.evaluate(node.step)
+        is_left_on_data = self.active.exits.pop().on_data
         if is_all and not is_left_on_data:
             nest = nest.replace(share=None)  # what stands behind its jumps has their conditions
-        self.nests.pop()
-        body, self.out = self.out, held
-        nest = nest.replace(body=body, recurrences=self._recurrences(head, changed.variables, counter, body))
-        self.out += [] if not body else [nest]
-        self.loops.pop()
-        self._leave(changed, counter, entry, steps, bounds, share, before)
+        self.active.nests.pop()
+        nest = nest.replace(body=body, recurrences=self._find_recurrences(head, changed.variables, counter, body))
+        self.state.out += [] if not body else [nest]
+        self.active.changes.pop()
+        self._leave_loop(changed, counter, entry, steps, bounds, share, before)
         for start in every(node.start) if node.start is not None else ():
             if isinstance(start, r.Declaration):
-                self.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
+                self.state.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
 
-    def _members(self, changed: Changes, before: Scope) -> dict[str | DataKey, Known]:
+    def _changed_members(self, changed: Changes, before: Scope) -> dict[str | DataKey, Known]:
         """The whole numbers in members of structures that a loop may change."""
-        self.scope = before.copy()
-        self.changed_by(changed.stored, changed.calls)
-        kept, self.scope = self.scope.memory, before
+        self.state.scope = before.copy()
+        self.memory.forget_changed(changed.stored, changed.calls)
+        kept, self.state.scope = self.state.scope.memory, before
         found: dict[str | DataKey, Known] = {}
         for place, value in before.memory.items():
             is_number = value is not None and not isinstance(value, Place | Real)
@@ -115,27 +107,27 @@ class Loops(Trips):
                 found[place] = value
         return found
 
-    def _named(self, changed: Changes) -> Changes:
+    def _resolve_aliases(self, changed: Changes) -> Changes:
         """With the variables that references refer to in their place; what they refer to in memory is none."""
-        names = {self.aliases.get(name, name) for name in changed.variables}
-        names = {name for name in names if not _refers(self.scope.values.get(name))}
-        counted = {self.aliases.get(name, name) for name in changed.counted} & names
+        names = {self.frame.aliases.get(name, name) for name in changed.variables}
+        names = {name for name in names if not _refers(self.state.scope.values.get(name))}
+        counted = {self.frame.aliases.get(name, name) for name in changed.counted} & names
         return changed.replace(variables=frozenset(names), counted=frozenset(counted))
 
-    def _variable_of(self, node: r.Loop) -> str:
+    def _counted_variable(self, node: r.Loop) -> str:
         """The name of the variable that a loop counts."""
         step = node.step
         while isinstance(step, r.Several) and step.parts:
             step = step.parts[0]
         if isinstance(step, r.Assignment):
-            return self._name(step.target)
+            return source_name(step.target)
         condition = node.condition
         if isinstance(condition, r.Operation) and condition.operands:
-            name = self._name(condition.operands[0])
+            name = source_name(condition.operands[0])
             return "" if name == "memory" else name
         return ""
 
-    def _first(
+    def _first_value(
         self, node: r.Loop, entry: Mapping[str | DataKey, Known], steps: Mapping[str | DataKey, Value]
     ) -> tuple[Value | None, bool]:
         """The value of a loop's variable in its first pass, where it goes on by one, and whether it counts down."""
@@ -143,13 +135,13 @@ class Loops(Trips):
         while isinstance(step, r.Several) and step.parts:
             step = step.parts[0]
         if isinstance(step, r.Assignment) and isinstance(step.target, r.Variable):
-            name = self.aliases.get(step.target.key, step.target.key)
+            name = self.frame.aliases.get(step.target.key, step.target.key)
             first, by = entry.get(name), v.number(steps.get(name, ZERO))
             if first is not None and not isinstance(first, Place | Real) and not depends_on_data(first):
                 return (first if by in (1, -1) else None), by == -1
         return None, False
 
-    def _steps(
+    def _find_steps(
         self, node: r.Loop, counter: Expr, changed: Changes, entry: Mapping[str | DataKey, Known], before: Scope
     ) -> dict[str | DataKey, Value]:
         """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are
@@ -161,10 +153,10 @@ class Loops(Trips):
         if not names:
             return {}
         simple = None if members else self._simple_steps(node, variables, changed.variables)
-        if simple is not None or self.trials >= MOST_TRIALS:
+        if simple is not None or self.stack.trials >= MOST_TRIALS:
             return {name: step for name, step in (simple or {}).items()}  # noqa: C416
         heads = {name: atom(self.names.head(str(name))) for name in names}
-        trial = self._trial(node, changed.variables, heads, entry, before)
+        trial = self._try_pass(node, changed.variables, heads, entry, before)
         steps: dict[str | DataKey, Value] = {}
         offset = {name: v.symbols(head).pop() for name, head in heads.items()}
         for _ in names:
@@ -178,7 +170,7 @@ class Loops(Trips):
                     continue
                 left = {other for other, symbol in offset.items() if v.depends(step, symbol)}
                 if left <= steps.keys():
-                    given = {offset[other]: self._counted(entry.get(other), steps[other], counter) for other in left}
+                    given = {offset[other]: _value_in_pass(entry.get(other), steps[other], counter) for other in left}
                     if all(value is not None for value in given.values()):
                         steps[name] = v.replaced(step, given)  # type: ignore[arg-type]
         return {name: step for name, step in steps.items() if not depends_on_data(step)}
@@ -201,13 +193,13 @@ class Loops(Trips):
                 target = part.target
                 if target.type.kind != "integer" or part.operator not in ("+", "-") or target.key in steps:
                     return None
-                amount = self._quietly(part.value)
+                amount = self.evaluator.integer_without_costs(part.value)
                 if has(part.value, lambda inner: isinstance(inner, r.Variable) and inner.key in assigned):
                     return None
                 steps[target.key] = amount if part.operator == "+" else -amount
         return steps
 
-    def _trial(
+    def _try_pass(
         self,
         node: r.Loop,
         assigned: frozenset[str],
@@ -216,58 +208,42 @@ class Loops(Trips):
         before: Scope,
     ) -> dict[str | DataKey, Known]:
         """Walks a pass without costs, holes or warnings."""
-        holes, taken, arrays = dict(self.names.holes), set(self.names.taken), dict(self.names.arrays)
-        last, diagnostics, out = dict(self.names.last), list(self.names.diagnostics), self.out
-        self.scope = before.copy()
-        inside = changes([node.body], self.references)
-        self.changed_by(inside.stored, inside.calls)
+        self.state.scope = before.copy()
+        inside = changes([node.body], self.facts.references)
+        self.memory.forget_changed(inside.stored, inside.calls)
         places = {name: entry.get(name) for name in heads}
         for variable in assigned:
-            self.scope.values.pop(variable, None)
+            self.state.scope.values.pop(variable, None)
         for name, head in heads.items():
             place = places[name]
             self._set(name, place.replace(offset=head) if isinstance(place, Place) else head)
-        self.out = []
-        self.trials += 1
-        self.loops.append((self.names.counter("trial"), inside))
-        if node.condition is not None:
-            self.value(node.condition)
-        self.statement(node.body)
-        if node.step is not None:
-            self.value(node.step)
-        self.loops.pop()
-        self.trials -= 1
+        self.stack.trials += 1
+        self.active.changes.append((self.names.counter("trial"), inside))
+        with self.names.trial(), self.state.collect():
+            if node.condition is not None:
+                self.evaluator.evaluate(node.condition)
+            self.walk_statement(node.body)
+            if node.step is not None:
+                self.evaluator.evaluate(node.step)
+        self.active.changes.pop()
+        self.stack.trials -= 1
         after: dict[str | DataKey, Known] = {}
         for name in heads:
-            found = self.scope.values.get(name) if isinstance(name, str) else self.scope.memory.get(name)
+            found = self.state.scope.values.get(name) if isinstance(name, str) else self.state.scope.memory.get(name)
             place = places[name]
             is_place = isinstance(found, Place) and isinstance(place, Place) and found.array == place.array
             after[name] = found.offset if is_place and isinstance(found, Place) else found
-        self.names.holes, self.names.taken, self.names.arrays = holes, taken, arrays
-        self.names.last, self.names.diagnostics = last, diagnostics
-        self.out, self.scope = out, before
+        self.state.scope = before
         return after
 
     def _set(self, name: str | DataKey, value: Known) -> None:
         """Gives a value to a variable, or to a member of a structure."""
         if isinstance(name, str):
-            self.scope.values[name] = value
+            self.state.scope.values[name] = value
         else:
-            self.scope.memory[name] = value
+            self.state.scope.memory[name] = value
 
-    @staticmethod
-    def _counted(start: Known, step: Value, counter: Expr) -> Value | None:
-        """The value in a pass of what begins at a value and changes by a step each time."""
-        base = start.offset if isinstance(start, Place) else start
-        if base is None or isinstance(base, Real):
-            return None
-        try:
-            grown = v.summed(step, counter, ZERO, atom(counter))
-            return None if grown is None else v.plus(base, grown)
-        except TooLong:
-            return None
-
-    def _enter(
+    def _enter_pass(
         self,
         changed: Changes,
         counter: Expr,
@@ -276,23 +252,23 @@ class Loops(Trips):
         before: Scope,
     ) -> None:
         """What is known at the begin of a pass."""
-        self.scope = before.copy()
+        self.state.scope = before.copy()
         for variable in changed.variables:
             start = entry[variable]
-            if variable in steps and (grown := self._counted(start, steps[variable], counter)) is not None:
-                self.scope.values[variable] = start.replace(offset=grown) if isinstance(start, Place) else grown
+            if variable in steps and (grown := _value_in_pass(start, steps[variable], counter)) is not None:
+                self.state.scope.values[variable] = start.replace(offset=grown) if isinstance(start, Place) else grown
             elif isinstance(start, Real):
-                self.scope.values[variable] = Real({("variable", variable): ()})
+                self.state.scope.values[variable] = Real({("variable", variable): ()})
             elif isinstance(start, Place):
-                self.scope.values[variable] = start.replace(offset=None)
+                self.state.scope.values[variable] = start.replace(offset=None)
             else:
-                self.scope.values.pop(variable, None)
-        self.changed_by(changed.stored, changed.calls)
+                self.state.scope.values.pop(variable, None)
+        self.memory.forget_changed(changed.stored, changed.calls)
         for name, step in steps.items():
             if not isinstance(name, str):
-                self._set(name, self._counted(entry[name], step, counter))
+                self._set(name, _value_in_pass(entry[name], step, counter))
 
-    def _leave(
+    def _leave_loop(
         self,
         changed: Changes,
         counter: Expr,
@@ -303,7 +279,7 @@ class Loops(Trips):
         before: Scope,
     ) -> None:
         """What is known behind a loop."""
-        after = self.scope
+        after = self.state.scope
         for place, value in after.memory.items():
             if single(value) in after.inputs:
                 after.read(value, before.memory.get(place))
@@ -311,7 +287,7 @@ class Loops(Trips):
         for name, start in entry.items():
             found: Known = None
             if name in steps and share is None:
-                grown = self._counted(start, steps[name], counter)
+                grown = _value_in_pass(start, steps[name], counter)
                 if grown is not None:
                     try:
                         end = v.replaced(grown, {counter: passes})
@@ -345,7 +321,7 @@ class Loops(Trips):
         )
 
     def _varies(self, place: Any, value: Known, counter: Expr) -> bool:
-        offset = self.scope.offsets.get(place)
+        offset = self.state.scope.offsets.get(place)
         inside = value.offset if isinstance(value, Place) else value
         return (offset is not None and v.depends(offset, counter)) or (
             inside is not None and not isinstance(inside, Real) and v.depends(inside, counter)
@@ -353,7 +329,7 @@ class Loops(Trips):
 
     # -- chains ------------------------------------------------------------------------------------
 
-    def _recurrences(
+    def _find_recurrences(
         self, head: Scope, assigned: frozenset[str], counter: Expr, body: list[Item]
     ) -> tuple[Recurrence, ...]:
         """Chains of operations from one pass of an innermost loop to the next."""
@@ -361,13 +337,13 @@ class Loops(Trips):
             return ()
         found: list[Recurrence] = []
         for name in sorted(assigned):
-            value = self.scope.values.get(name)
+            value = self.state.scope.values.get(name)
             if isinstance(value, Real) and value.paths.get(("variable", name)):
                 found.append(
                     Recurrence(value.paths["variable", name], name.rsplit("@", 2)[-2] if "@" in name else name)
                 )
-        for place, value in self.scope.memory.items():
-            offset = self.scope.offsets.get(place)
+        for place, value in self.state.scope.memory.items():
+            offset = self.state.scope.offsets.get(place)
             if not isinstance(value, Real) or offset is None:
                 continue
             for source, path in value.paths.items():
@@ -378,10 +354,22 @@ class Loops(Trips):
                     and isinstance(source[1], tuple)
                     and source[1][0] == place[0]
                 ):
-                    other = self.scope.offsets.get(source[1])
+                    other = self.state.scope.offsets.get(source[1])
                     if other is not None and v.same(v.replaced(other, {counter: v.plus(atom(counter), ONE)}), offset):
                         found.append(Recurrence(path, self.names.arrays[place[0]].name))
         return tuple(found)
+
+
+def _value_in_pass(start: Known, step: Value, counter: Expr) -> Value | None:
+    """The value in a pass of what begins at a value and changes by a step each time."""
+    base = start.offset if isinstance(start, Place) else start
+    if base is None or isinstance(base, Real):
+        return None
+    try:
+        grown = v.summed(step, counter, ZERO, atom(counter))
+        return None if grown is None else v.plus(base, grown)
+    except TooLong:
+        return None
 
 
 def _set_anew(body: r.Statement) -> Iterator[str]:

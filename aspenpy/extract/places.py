@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Protocol
 
-from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Array, Hold, Item, Place
-from aspenpy.extract.effects import Changes
-from aspenpy.extract.scope import Known, Names, Real, Scope
+from aspenpy.extract.costs import Array, Hold, Place
+from aspenpy.extract.scope import Known
+from aspenpy.extract.state import Part, State
 from aspenpy.extract.values import ZERO, TooLong, Value
-from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 WHOLE = "*"
@@ -35,46 +33,24 @@ class Target(Record):
         return bool(self.path) and self.path[-1] == self.name and self.type.kind in ("integer", "real", "pointer")
 
 
-class Places:
+class Evaluates(Protocol):
+    """What gives the values of the expressions on the way to a place."""
+
+    def evaluate(self, node: r.Expression) -> Known: ...
+
+    def evaluate_integer(self, node: r.Expression) -> Value: ...
+
+    def integer_without_costs(self, node: r.Expression) -> Value: ...
+
+    def call(self, node: r.Call) -> Known: ...
+
+
+class Places(Part):
     """Finds the places of expressions at one point of a function; what it costs to get there is appended to `out`."""
 
-    def __init__(self, names: Names, program: r.Program) -> None:
-        self.names = names
-        self.program = program
-        self.scope = Scope()
-        self.scope.inputs = names.inputs
-        self.out: list[Item] = []
-        self.shapes: dict[str, tuple[Value | None, ...]] = {}
-        self.this: Known = None
-        self.addressed: set[str] = set()  # structures that functions with kernels of their own get
-        self.aliases: dict[str, str] = {}  # the variables that references refer to, where those lie in registers
-        self.loops: list[tuple[Expr, Changes]] = []
-        self.ignored: set[str] = set()
-        self.fixed: Mapping[str, Value] = {}  # the values of global constants
-        self.references: Mapping[str, frozenset[str]] = {}  # names of what functions return references to
-        self.effects: Mapping[str, frozenset[str]] = {}
-        self.exposed: frozenset[str] = frozenset()  # members that pointers may point at
-        self.declared = {item.variable.key: item.span for item in program.globals}
-
-    def value(self, node: r.Expression) -> Known:
-        """Evaluates an expression."""
-        raise NotImplementedError
-
-    def unknown(self, text: str, span: Span | None, steady: bool = False) -> Value:
-        """A value that nothing is known of; a steady one is the same in all passes of the loops under way."""
-        return self.names.unknown(text, span, () if steady else tuple(counter for counter, _ in self.loops))
-
-    def whole(self, node: r.Expression) -> Value:
-        """The value of an expression of whole numbers."""
-        found = self.value(node)
-        return self.unknown(self.text(node), node.span) if found is None or isinstance(found, Place | Real) else found
-
-    def text(self, node: r.Expression) -> str:
-        """What the source calls it."""
-        return " ".join(node.span.text().split())[:60] if node.span is not None else "value"
-
-    def call(self, node: r.Call) -> Known:
-        raise NotImplementedError
+    def __init__(self, state: State, evaluator: Evaluates) -> None:
+        super().__init__(state)
+        self.evaluator = evaluator
 
     # -- sizes -------------------------------------------------------------------------------------
 
@@ -83,60 +59,45 @@ class Places:
         found: list[Value | None] = []
         inner: r.Type | None = type.of if type.kind == "pointer" else type
         while inner is not None and inner.kind == "array":
-            found.append(None if inner.extent is None else self._quietly(inner.extent))
+            found.append(None if inner.extent is None else self.evaluator.integer_without_costs(inner.extent))
             inner = inner.of
         return tuple(found)
 
-    def _quietly(self, node: r.Expression) -> Value:
-        """A value that is computed elsewhere."""
-        out, self.out = self.out, []
-        try:
-            return self.whole(node)
-        finally:
-            self.out = out
-
-    @staticmethod
-    def word(type: r.Type) -> r.Type:
-        """What the innermost elements are."""
-        while type.kind == "array" and type.of is not None:
-            type = type.of
-        return type
-
     # -- places ------------------------------------------------------------------------------------
 
-    def target(self, node: r.Expression) -> Target | None:
+    def locate(self, node: r.Expression) -> Target | None:
         """Where an expression lies; the loads of pointers on the way are costs."""
         if isinstance(node, r.Variable):
-            return self._variable(node)
+            return self.locate_variable(node)
         if isinstance(node, r.Element):
-            return self._element(node)
+            return self._locate_element(node)
         if isinstance(node, r.Field):
-            return self._field(node)
+            return self._locate_member(node)
         if isinstance(node, r.Conversion):
-            return self.target(node.operand)
+            return self.locate(node.operand)
         if isinstance(node, r.Assignment):
-            self.value(node)
-            return self.target(node.target)
-        found = self.call(node) if isinstance(node, r.Call) else self.value(node)
+            self.evaluator.evaluate(node)
+            return self.locate(node.target)
+        found = self.evaluator.call(node) if isinstance(node, r.Call) else self.evaluator.evaluate(node)
         return Target(None, found, node.type.of or node.type, (), found.name) if isinstance(found, Place) else None
 
-    def _variable(self, node: r.Variable) -> Target:
-        type, key = node.type, self.aliases.get(node.key, node.key)
-        shape = self.shapes.get(key)
+    def locate_variable(self, node: r.Variable) -> Target:
+        type, key = node.type, self.frame.aliases.get(node.key, node.key)
+        shape = self.frame.shapes.get(key)
         if shape is None:
-            shape = self.shapes[key] = self.extents(type)
+            shape = self.frame.shapes[key] = self.extents(type)
         if node.name == "this":
             return Target("this", None, type)
         if node.refers and key == node.key:
-            pointed = self.scope.values.get(key)
+            pointed = self.state.scope.values.get(key)
             if isinstance(pointed, Place) and pointed.refers:
                 return Target(None, pointed, type, shape, node.name)
             return Target(key, None, type, shape, node.name)
-        if type.kind == "array" and isinstance(pointed := self.scope.values.get(key), Place):
+        if type.kind == "array" and isinstance(pointed := self.state.scope.values.get(key), Place):
             return Target(None, pointed, type, shape, node.name)
-        in_memory = type.kind == "record" and (type.of is not None or key in self.addressed)
+        in_memory = type.kind == "record" and (type.of is not None or key in self.frame.addressed)
         if type.kind == "array" or node.scope == "global" or in_memory:
-            word = self.word(type)
+            word = innermost_type(type)
             hold: Hold = "global" if node.scope == "global" else "local"
             array = self.names.array(
                 key,
@@ -146,55 +107,55 @@ class Places:
                 shape,
                 volume(type, shape, word),
                 True,
-                self.declared.get(key, node.span),
+                self.facts.global_spans.get(key, node.span),
             )
             return Target(None, Place(array.key, ZERO), type, shape, node.name)
         return Target(key, None, type, shape, node.name)
 
-    def _element(self, node: r.Element) -> Target | None:
+    def _locate_element(self, node: r.Element) -> Target | None:
         base, index = node.base, node.index
         path: tuple[str, ...] = ()
-        if isinstance(base, r.Variable) and base.name == "this" and "this" in self.aliases:
-            return Target(self.aliases["this"], None, node.type, (), base.name)
+        if isinstance(base, r.Variable) and base.name == "this" and "this" in self.frame.aliases:
+            return Target(self.frame.aliases["this"], None, node.type, (), base.name)
         if base.type.kind == "pointer":
-            pointer = self.value(base)
-            root = self._root(base)
-            shape = self.shapes.get(root, ()) if root and isinstance(base, r.Variable) else ()
+            pointer = self.evaluator.evaluate(base)
+            root = root_variable(base)
+            shape = self.frame.shapes.get(root, ()) if root and isinstance(base, r.Variable) else ()
             of = base.type.of or node.type
         else:
-            there = self.target(base)
+            there = self.locate(base)
             if there is None:
                 return None
             if there.type.kind == "record" and there.type.of is not None:
-                return self._contained(there, node)
+                return self._locate_contained(there, node)
             if (
                 there.place is None and there.variable is not None and there.type.kind == "pointer"
             ) or there.type.kind == "pointer":
-                pointer, shape, of = self.value(base), (), there.type.of or node.type
+                pointer, shape, of = self.evaluator.evaluate(base), (), there.type.of or node.type
             else:
                 pointer, shape, of = there.place, there.shape[1:], there.type.of or node.type
             path = there.path
-        at = self.whole(index)
-        name = self._name(base)
+        at = self.evaluator.evaluate_integer(index)
+        name = source_name(base)
         if not isinstance(pointer, Place):
-            pointer = Place(self._table(base, of).key, None)
+            pointer = Place(self._array_behind(base, of).key, None)
         offset = None
         if pointer.offset is not None:
-            offset = self._further(pointer.offset, at, of, shape)
+            offset = self._advance(pointer.offset, at, of, shape)
         return Target(None, Place(pointer.array, offset), of, shape, name, path)
 
-    def _further(self, offset: Value, at: Value, of: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
+    def _advance(self, offset: Value, at: Value, of: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
         """So many elements further on; None where that is unknown."""
         try:
-            size = self._size(of, shape)
+            size = self.element_size(of, shape)
             return None if size is None else v.plus(offset, v.times(at, size))
         except TooLong:
             return None
 
-    def _contained(self, there: Target, node: r.Element) -> Target:
+    def _locate_contained(self, there: Target, node: r.Element) -> Target:
         """An element of a container of the standard library: its data are an array of their own."""
         of = there.type.of or node.type
-        owner = self._owner(there)
+        owner = container_owner(there)
         array = self.names.array(
             self.names.contained(there.place, f"{owner}[]"),
             there.name or "elements",
@@ -205,18 +166,11 @@ class Places:
             True,
             node.span,
         )
-        at = self.whole(node.index)
+        at = self.evaluator.evaluate_integer(node.index)
         return Target(None, Place(array.key, v.scaled(at, of.size or 8)), of, (), there.name)
 
-    def _owner(self, there: Target) -> str:
-        if there.place is None:
-            return there.variable or there.name
-        offset = v.whole(there.place.offset) if there.place.offset is not None else None
-        name = there.place.name or (there.name if there.path else WHOLE)
-        return f"{there.place.array}+{offset if offset is not None else '?'}:{name}"
-
-    def _field(self, node: r.Field) -> Target | None:
-        there = self.target(node.base)
+    def _locate_member(self, node: r.Field) -> Target | None:
+        there = self.locate(node.base)
         if there is None:
             return None
         type = node.type
@@ -226,42 +180,32 @@ class Places:
         offset = None if there.place.offset is None else v.plus(there.place.offset, constant(node.offset))
         return Target(None, Place(there.place.array, offset), type, shape, node.name, (*there.path, node.name))
 
-    def _size(self, type: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
+    def element_size(self, type: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
         """Bytes of one element whose own extents are the shape."""
         if type.kind != "array":
             return constant(type.size or 8)
-        size = constant(self.word(type).size or 8)
+        size = constant(innermost_type(type).size or 8)
         for extent in shape if shape else self.extents(type):
             if extent is None:
                 return None
             size = v.times(size, extent)
         return size
 
-    def _root(self, node: r.Expression) -> str | None:
-        while isinstance(node, r.Element | r.Field):
-            node = node.base
-        return node.key if isinstance(node, r.Variable) else None
-
-    def _name(self, node: r.Expression) -> str:
-        while isinstance(node, r.Element | r.Conversion):
-            node = node.base if isinstance(node, r.Element) else node.operand
-        return node.name if isinstance(node, r.Variable | r.Field) else "memory"
-
-    def _table(self, node: r.Expression, of: r.Type) -> Array:
+    def _array_behind(self, node: r.Expression, of: r.Type) -> Array:
         """The array that an unknown pointer points into: one for each name by which the source calls it."""
-        name = self._name(node)
-        key = f"?{self._root(node)}.{name}"
-        return self.names.array(key, name, "formal", self.word(of).size or 8, (None,), None, False, node.span)
+        name = source_name(node)
+        key = f"?{root_variable(node)}.{name}"
+        return self.names.array(key, name, "formal", innermost_type(of).size or 8, (None,), None, False, node.span)
 
-    def _pointed(self, node: r.Expression) -> Known:
+    def take_address(self, node: r.Expression) -> Known:
         """The address of something; what lies in a register moves to memory, and is not known from there on."""
-        there = self.target(node)
+        there = self.locate(node)
         if there is None:
             return None
         if there.place is not None:
             return there.place
         name = there.variable or ""
-        self.scope.values.pop(name, None)
+        self.state.scope.values.pop(name, None)
         size = there.type.size or 8
         array = self.names.array(f"{name}&", there.name or "local", "local", size, (), constant(size), True, node.span)
         return Place(array.key, ZERO)
@@ -276,3 +220,30 @@ def volume(type: r.Type, shape: tuple[Value | None, ...], word: r.Type) -> Value
             return None
         volume = v.times(volume, extent)
     return volume
+
+
+def innermost_type(type: r.Type) -> r.Type:
+    """The type of the innermost elements of an array."""
+    while type.kind == "array" and type.of is not None:
+        type = type.of
+    return type
+
+
+def container_owner(there: Target) -> str:
+    if there.place is None:
+        return there.variable or there.name
+    offset = v.whole(there.place.offset) if there.place.offset is not None else None
+    name = there.place.name or (there.name if there.path else WHOLE)
+    return f"{there.place.array}+{offset if offset is not None else '?'}:{name}"
+
+
+def root_variable(node: r.Expression) -> str | None:
+    while isinstance(node, r.Element | r.Field):
+        node = node.base
+    return node.key if isinstance(node, r.Variable) else None
+
+
+def source_name(node: r.Expression) -> str:
+    while isinstance(node, r.Element | r.Conversion):
+        node = node.base if isinstance(node, r.Element) else node.operand
+    return node.name if isinstance(node, r.Variable | r.Field) else "memory"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -259,6 +260,14 @@ class Names:
         self._ranks: Value | None = None
         self._rank: Value | None = None
         self._fresh = 0
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Forgets names, holes, arrays and warnings of what is done within."""
+        holes, taken, arrays = dict(self.holes), set(self.taken), dict(self.arrays)
+        last, diagnostics = dict(self.last), list(self.diagnostics)
+        yield
+        self.holes, self.taken, self.arrays, self.last, self.diagnostics = holes, taken, arrays, last, diagnostics
 
     @staticmethod
     def plain(wanted: str) -> str:

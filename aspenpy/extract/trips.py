@@ -10,22 +10,23 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.calls import Calls
 from aspenpy.extract.contexts import renamed
 from aspenpy.extract.costs import Arithmetic, Place
 from aspenpy.extract.effects import leaves
-from aspenpy.extract.evaluate import COMPARISONS
+from aspenpy.extract.evaluate import COMPARISONS, Evaluator
 from aspenpy.extract.scope import Read, Real, depends_on_data
+from aspenpy.extract.state import Part, State
 from aspenpy.extract.values import ONE, TooLong, Value
 
 
-class Trips(Calls):
+class Trips(Part):
     """Counts the passes of loops."""
 
-    def text_of_loop(self, node: r.Loop) -> str:
-        return f"`{' '.join(node.span.text().split())[:60]}`" if node.span is not None else "the loop"
+    def __init__(self, state: State, evaluator: Evaluator) -> None:
+        super().__init__(state)
+        self.evaluator = evaluator
 
-    def _bounds(self, node: r.Loop, counter: Expr, variable: str) -> tuple[tuple[Value, ...], bool]:
+    def find_bounds(self, node: r.Loop, counter: Expr, variable: str) -> tuple[tuple[Value, ...], bool]:
         """How many passes a loop makes: the smallest of these; a parameter where the source does not say. And whether
         they are all that its condition says."""
         found: list[Value] = []
@@ -33,7 +34,7 @@ class Trips(Calls):
         told = 0
         for part in parts:
             try:
-                bounds = self._bound(part, counter)
+                bounds = self._bounds_of_test(part, counter)
             except TooLong:
                 continue
             found += bounds
@@ -44,32 +45,32 @@ class Trips(Calls):
                 known = [v.plus(bound, ONE) for bound in known]
             return tuple(known), told == len(parts)
         is_whole = len(parts) == 1 and node.tested_first and not leaves(node.body)
-        shared = self._shared(found, node) if is_whole else None
+        shared = self._shared_bound(found, node) if is_whole else None
         if shared is not None:
             return (shared,), True
-        meaning = f"passes of {self.text_of_loop(node)}, which depend on the program's data"
-        return (self.hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0),), True
+        meaning = f"passes of {loop_text(node)}, which depend on the program's data"
+        return (self.state.add_hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0),), True
 
-    def _shared(self, bounds: list[Value], node: r.Loop) -> Value | None:
+    def _shared_bound(self, bounds: list[Value], node: r.Loop) -> Value | None:
         """The passes of all loops whose bounds are elements of the same arrays; None where each has its own."""
         symbols = v.in_order(v.symbols(bounds[0])) if len(bounds) == 1 else []
         read = {symbol: self.names.read.get(symbol) for symbol in symbols if depends_on_data(atom(symbol))}
         known = {symbol: one for symbol, one in read.items() if one is not None}
         if len(known) < len(read) or not known:
             return None
-        row = self._row(bounds[0], known)
-        if row not in self.names.rows or not self._is_hole(self.names.rows[row]):
-            what, told = _told(bounds[0], known) or ("passes", f"mean passes of {self.text_of_loop(node)}")
+        row = self._row_key(bounds[0], known)
+        if row not in self.names.rows or not self.is_hole(self.names.rows[row]):
+            what, told = _told(bounds[0], known) or ("passes", f"mean passes of {loop_text(node)}")
             name = next(reversed(known.values())).name
             self.names.rows[row] = self.names.hole(f"{name}_{what}", told, ONE, node.span, 0)
         return self.names.rows[row]
 
-    def _is_hole(self, bound: Value) -> bool:
+    def is_hole(self, bound: Value) -> bool:
         return any(symbol in self.names.holes for symbol in v.symbols(bound))
 
-    def _row(self, bound: Value, read: Mapping[Expr, Read]) -> object:
+    def _row_key(self, bound: Value, read: Mapping[Expr, Read]) -> object:
         """A number of passes without the place at which its arrays are read: by which of them, and how far apart."""
-        arrays = {own: array for array, own in self.inherited.items()}
+        arrays = {own: array for array, own in self.frame.inherited.items()}
         first: dict[str, Value] = {}
         given: dict[Expr, Value] = {}
         for symbol, one in read.items():
@@ -78,17 +79,17 @@ class Trips(Calls):
             given[symbol] = atom(graph.symbol(f"{array} {v.number(apart)}", "array"))
         return v.key(v.replaced(bound, given))
 
-    def _bound(self, node: r.Expression, counter: Expr) -> list[Value]:
+    def _bounds_of_test(self, node: r.Expression, counter: Expr) -> list[Value]:
         """The passes before one part of a condition fails for the first time."""
         if not isinstance(node, r.Operation) or node.operator not in COMPARISONS:
-            self.value(node)
+            self.evaluator.evaluate(node)
             return []
         types = {part.type.kind for part in node.operands}
-        sides = [self.value(part) for part in node.operands]
+        sides = [self.evaluator.evaluate(part) for part in node.operands]
         if types <= {"integer"}:
-            self.out.append(Arithmetic("integer", "", 1, node.span))
+            self.state.out.append(Arithmetic("integer", "", 1, node.span))
         elif "real" in types:
-            self._arithmetic(
+            self.state.add_arithmetic(
                 "compare", next(part.type for part in node.operands if part.type.kind == "real"), node.span
             )
         places = [side.offset if isinstance(side, Place) else side for side in sides]
@@ -101,6 +102,10 @@ class Trips(Calls):
         if left is None or right is None or isinstance(left, Real | Place) or isinstance(right, Real | Place):
             return []
         return _first_failure(node.operator, left, right, counter)
+
+
+def loop_text(node: r.Loop) -> str:
+    return f"`{' '.join(node.span.text().split())[:60]}`" if node.span is not None else "the loop"
 
 
 def _told(bound: Value, read: Mapping[Expr, Read]) -> tuple[str, str] | None:

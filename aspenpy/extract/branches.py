@@ -1,0 +1,340 @@
+"""Branches: what holds on each side of a condition and behind it, and how often a condition on data holds.
+
+Where nothing counts how often a condition holds, the heuristics of Ball and Larus, "Branch prediction for free", PLDI
+1993, guess it, with the rates at which they hit in Wu and Larus, "Static branch frequency and program profile
+analysis", MICRO 1994, table 1; several that apply are combined by Dempster and Shafer's rule, as there (section 3.2).
+A side that ends the program is never taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager
+from fractions import Fraction
+
+from aspenpy.expr.polynomial import constant
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.conditions import Conditions
+from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Nest, Place
+from aspenpy.extract.effects import ends, every, has
+from aspenpy.extract.evaluate import Evaluator
+from aspenpy.extract.library_functions import IGNORED
+from aspenpy.extract.scope import Known, Real, Scope, joined
+from aspenpy.extract.state import Leaving, Part, State, source_text
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.language.source import Span
+
+HALF = Fraction(1, 2)
+
+POINTER, OPCODE, LOOP_HEADER, CALL, STORE, RETURN = (Fraction(rate, 100) for rate in (60, 84, 75, 78, 55, 72))
+"""How often a way is taken or, for calls, stores and returns, is not."""
+
+ENDING = frozenset("exit _exit _Exit quick_exit abort __assert_fail terminate throw MPI_Abort".split())
+"""Functions that end the program."""
+
+PRINTING = frozenset("printf fprintf puts putchar fputs perror operator<<".split())
+
+
+class Branches(Part):
+    """Walks branches; `notes` are the conditions that are taken to hold, and where."""
+
+    def __init__(
+        self, state: State, evaluator: Evaluator, walk_statement: Callable[[r.Statement | None], None]
+    ) -> None:
+        super().__init__(state)
+        self.evaluator = evaluator
+        self.conditions = Conditions(state, evaluator)
+        self.walk_statement = walk_statement
+        self.notes: dict[str, Span | None] = {}
+
+    def call_through_pointer(self, node: r.Call, targets: tuple[str, ...]) -> Known:
+        """A call through a pointer that may mean several functions: one call of each, so often."""
+        before, left = self.state.scope, ONE
+        sides = [self._walk_side(r.Evaluation(node.replace(key=key), node.span), before) for key in targets]
+        for place, (items, scope) in enumerate(sides):
+            share, function = left, self.facts.functions[targets[place]]
+            if not any(map(_is_work, items)):
+                share = constant(Fraction(1, len(targets)))
+            elif place < len(targets) - 1:
+                share = self._share_of_target(node, function, len(targets))
+                left = v.minus(left, share)
+            self.state.out += [Choice((), share, items, [], function.span)] if items else []
+            before.merge(scope)
+        self.state.scope = before
+        return self.state.unknown_result(node)
+
+    def _share_of_target(self, node: r.Call, function: r.Function, count: int) -> Value:
+        """How often calls through a pointer mean a function: one parameter for all of them."""
+        place = (node.key, function.key)
+        known = self.names.conditions.get(place)
+        if known is None or not v.symbols(known) <= self.names.holes.keys():
+            told = f"the part of all `{source_text(node)}` that calls `{function.name}`"
+            known = self.names.hole(f"{function.name}_part", told, constant(Fraction(1, count)), function.span, 0)
+            self.names.conditions[place] = known
+        return known
+
+    def walk_branch(self, node: r.Branch) -> None:
+        guards, complete, negated = self.conditions.read_guards(node.condition)
+        if complete and (decided := self.conditions.decide(guards)) is not None:
+            self.walk_statement(node.then if decided != negated else node.otherwise)
+            return
+        jump = ends(node.then)
+        share: Value | None = None
+        failure = [is_failure(side, self.facts.never_return) for side in (node.then, node.otherwise)]
+        if failure[0] != failure[1]:
+            told = f"`{source_text(node.condition)}` is taken {'never' if failure[0] else 'always'} to hold"
+            self.notes |= {} if self.stack.trials else {told: node.span}
+            self.walk_statement(node.otherwise if failure[0] else node.then)
+            return
+        if not complete:
+            share = self._find_share(node, jump)
+        then, otherwise = (node.otherwise, node.then) if negated else (node.then, node.otherwise)
+        before = self.state.scope
+        with self._within_condition(share is not None or not complete):
+            first, one = self._walk_side(then, before)
+            second, two = self._walk_side(otherwise, before)
+        self.state.scope = one if ends(otherwise) is not None and ends(then) is None else two
+        if ends(then) is None and ends(otherwise) is None:
+            one.merge(two, lambda left, right: _either(guards if share is None else (), left, right))
+            self.state.scope = one
+        if first or second:
+            self.state.out.append(Choice(guards, share, first, second, node.span))
+
+    def select(self, node: r.Selection) -> Known:
+        """`?:`: a branch where a side divides, takes a root or calls. Compilers compute other sides both, and so they
+        count."""
+        extreme = self.evaluator.find_extreme(node)
+        if extreme is not None:
+            return extreme
+        self.evaluator.evaluate(node.condition)
+        (first, chosen), (second, otherwise) = (self._evaluate_part(part) for part in (node.chosen, node.otherwise))
+        if any(map(_is_slow, (*first, *second))):
+            sides = r.Evaluation(node.chosen, node.span), r.Evaluation(node.otherwise, node.span)
+            share = self._share_of_selection(r.Branch(node.condition, sides[0], sides[1], node.span))
+            self.state.out.append(Choice((), share, first, second))
+        else:
+            self.state.out += [*first, *second]
+        if node.type.kind == "real":
+            return joined([part for part in (chosen, otherwise) if isinstance(part, Real)])
+        return self.state.unknown_result(node)
+
+    def _evaluate_part(self, node: r.Expression) -> tuple[list[Item], Known]:
+        with self.state.collect() as found:
+            return found, self.evaluator.evaluate(node)
+
+    def _share_of_selection(self, node: r.Branch) -> Value | None:
+        """The share of a `?:`, which runs do not count: that is by lines."""
+        return constant(guess(node).limit_denominator(100)) if self.names.counts_each else self._find_share(node, None)
+
+    @contextmanager
+    def _within_condition(self, is_on_data: bool) -> Iterator[None]:
+        """Within a condition, which is on data or not."""
+        place = self.active.exits[-1] if self.active.exits else Leaving()
+        place.doubts, place.guards = place.doubts + is_on_data, place.guards + (not is_on_data)
+        yield
+        place.doubts, place.guards = place.doubts - is_on_data, place.guards - (not is_on_data)
+
+    def _walk_side(self, node: r.Statement | None, before: Scope) -> tuple[list[Item], Scope]:
+        self.state.scope = before.copy()
+        with self.state.collect() as found:
+            self.walk_statement(node)
+        return found, self.state.scope
+
+    def _find_share(self, node: r.Branch, jump: str | None) -> Value | None:
+        """How often a condition on data holds: a parameter, where that matters."""
+        if not _has_costs(node.then) and not _has_costs(node.otherwise):
+            return None
+        if jump in ("break", "return", "goto") and not _has_costs(node.then):
+            return ZERO
+        if not _computes(node.then) and not _computes(node.otherwise):
+            return constant(guess(node).limit_denominator(100))
+        value = constant(guess(node).limit_denominator(100))
+        if self.names.counts_each:
+            text = source_text(node.condition)
+            return self.state.add_hole("branch", f"how often `{text}` holds, from 0 to 1", value, node.span, 0)
+        text, is_opposite = plain(node.condition)
+        value = v.minus(ONE, value) if is_opposite else value
+        key = (self.frame.function.key if self.frame.function else "", text)
+        if key not in self.names.conditions or not v.symbols(self.names.conditions[key]) <= self.names.holes.keys():
+            told = f"how often `{text[:60]}` holds, from 0 to 1"
+            self.names.conditions[key] = self.state.add_hole("branch", told, value, node.span, 0)
+        share = self.names.conditions[key]
+        return v.minus(ONE, share) if is_opposite else share
+
+    def walk_switch(self, node: r.Switch) -> None:
+        self.evaluator.evaluate(node.subject)
+        before = self.state.scope
+        failing = [is_failure(case, self.facts.never_return) for case in node.cases]
+        sides = [
+            ([], before.copy()) if fails else self._walk_side(case, before)
+            for case, fails in zip(node.cases, failing, strict=True)
+        ]
+        count = len(sides) - sum(failing) + (not node.exhaustive)
+        is_computed = any(_is_work(item) for items, _ in sides for item in items)
+        for place, (items, scope) in enumerate(sides):
+            if count == 1:  # all others end the program
+                self.state.out += items
+            elif items and not is_computed:
+                self.state.out.append(Choice((), constant(Fraction(1, count)), items, [], node.span))
+            elif items:
+                share = self.state.add_hole(
+                    "case",
+                    f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1",
+                    constant(Fraction(1, count)),
+                    node.span,
+                    0,
+                )
+                self.state.out.append(Choice((), share, items, [], node.span))
+            before.merge(scope)
+        self.state.scope = before
+
+
+def _either(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
+    """The value that is one where some conditions hold, and else the other. Of what holds in a single pass of a loop
+    the others are taken."""
+    if isinstance(one, Place | Real) or isinstance(two, Place | Real) or two is None or not guards:
+        return None
+    if any(guard.operator == "==" and v.counters(guard.value) for guard in guards):
+        return two
+    if one is None or len(guards) > 1 or guards[0].operator == "==":
+        return None
+    try:
+        bound, change = v.plus(guards[0].value, ONE), v.minus(one, two)
+        for limit in (bound, guards[0].value):
+            if v.same(change, limit) or v.same(change, -limit):
+                return v.extreme("max" if v.same(change, limit) else "min", (one, two))
+        holds = v.extreme("min", (ONE, v.extreme("max", (ZERO, bound))))
+        return v.plus(two, v.times(change, holds))
+    except TooLong:
+        return None
+
+
+def _is_work(item: Item) -> bool:
+    """Whether what a case was walked to does more than move data and count."""
+    if isinstance(item, Choice):
+        return any(map(_is_work, (*item.then, *item.otherwise)))
+    return not isinstance(item, Access) and not (isinstance(item, Arithmetic) and item.name == "integer")
+
+
+SLOW = ("divide", "square_root")
+
+
+def _is_slow(item: Item) -> bool:
+    if isinstance(item, Arithmetic):
+        return item.name in SLOW or item.name.startswith("call ")
+    return isinstance(item, Invocation | Nest)
+
+
+def _computes(node: r.Statement | None) -> bool:
+    """Whether a statement computes: with loops, calls or operations of floating point."""
+    return node is not None and has(node, _is_computation)
+
+
+def _is_computation(part: object) -> bool:
+    if isinstance(part, r.Call):
+        return part.name not in IGNORED
+    if isinstance(part, r.Operation):
+        return part.type.kind == "real" and part.operator != "neg"
+    is_update = isinstance(part, r.Assignment) and bool(part.operator) and part.type.kind == "real"
+    return is_update or isinstance(part, r.Loop)
+
+
+def _has_costs(node: r.Statement | None) -> bool:
+    """Whether a statement can cost anything."""
+    kinds = (r.Operation, r.Assignment, r.Call, r.Element, r.Loop)
+    return node is not None and has(node, lambda part: isinstance(part, kinds))
+
+
+# -- guesses ---------------------------------------------------------------------------------------
+
+
+def is_failure(node: r.Statement | None, ending: Set[str] = frozenset()) -> bool:
+    """Whether a way ends the program: what is never taken in a run that counts. `ending` are the keys of the program's
+    functions that never return."""
+    if isinstance(node, r.Block):
+        return any(is_failure(inner, ending) for inner in node.statements)
+    if isinstance(node, r.Branch):
+        return is_failure(node.then, ending) and is_failure(node.otherwise, ending)
+    value = node.value if isinstance(node, r.Evaluation) else None
+    return isinstance(value, r.Call) and (value.name in ENDING or value.key in ending)
+
+
+def endings(program: r.Program) -> frozenset[str]:
+    """The functions of a program that never return: those that say so, and those that always call such."""
+    found, before = set(program.ending), -1
+    while len(found) > before:
+        before = len(found)
+        found |= {function.key for function in program.functions if _always_ends(function, found)}
+    return frozenset(found)
+
+
+def _always_ends(function: r.Function, ending: Set[str]) -> bool:
+    """Whether a function ends the program wherever it is not left before."""
+    may_return = any(isinstance(part, r.Jump) and part.kind == "return" for part in every(function.body))
+    return function.name != "main" and not may_return and is_failure(function.body, ending)
+
+
+def guess(node: r.Branch) -> Fraction:
+    """How often the condition of a branch on data holds."""
+    result = HALF
+    for rate in _rates(node):
+        result = result * rate / (result * rate + (1 - result) * (1 - rate))
+    return result
+
+
+def _rates(node: r.Branch) -> Iterator[Fraction]:
+    condition, is_opposite = node.condition, False
+    while isinstance(condition, r.Operation) and condition.operator == "not":
+        condition, is_opposite = condition.operands[0], not is_opposite
+    rate = _compared(condition)
+    if rate is not None:
+        yield 1 - rate if is_opposite else rate
+    for side, taken in ((node.then, True), (node.otherwise, False)):
+        for rate in _way(side):
+            yield rate if taken else 1 - rate
+
+
+def _compared(condition: r.Expression) -> Fraction | None:
+    """By the comparison alone: equal, null and negative are rare (opcode, pointer)."""
+    if not isinstance(condition, r.Operation) or len(condition.operands) != 2:
+        return None
+    left, right = condition.operands
+    if condition.operator in ("==", "!="):
+        rate = POINTER if "pointer" in (left.type.kind, right.type.kind) else OPCODE
+        return rate if condition.operator == "!=" else 1 - rate
+    if isinstance(right, r.Constant) and right.value == 0 and left.type.kind == "integer":
+        return {"<": 1 - OPCODE, "<=": 1 - OPCODE, ">": OPCODE, ">=": OPCODE}.get(condition.operator)
+    return None
+
+
+def _way(side: r.Statement | None) -> Iterator[Fraction]:
+    """By what stands on a way: loops are entered, returns and prints are not (loop header, return, call)."""
+    if side is None:
+        return
+    first = side.statements[0] if isinstance(side, r.Block) and side.statements else side
+    if isinstance(first, r.Loop):
+        yield LOOP_HEADER
+    if ends(side) == "return":
+        yield 1 - RETURN
+    if any(isinstance(part, r.Call) and part.name in PRINTING for part in every(side)):
+        yield 1 - CALL
+    elif any(isinstance(part, r.Assignment) and isinstance(part.target, r.Element | r.Field) for part in every(side)):
+        yield 1 - STORE
+
+
+def plain(condition: r.Expression) -> tuple[str, bool]:
+    """A condition without what is its opposite: `a <= b` is that not `a > b`; and whether it was turned round."""
+    if isinstance(condition, r.Operation) and condition.operator == "not":
+        text, is_opposite = plain(condition.operands[0])
+        return text, not is_opposite
+    if isinstance(condition, r.Operation) and condition.operator in _PLAIN:
+        sign, is_opposite = _PLAIN[condition.operator]
+        sides = [" ".join(part.span.text().split()) if part.span else "" for part in condition.operands]
+        return f"{sides[0]} {sign} {sides[-1]}", is_opposite
+    return " ".join(condition.span.text().split()) if condition.span is not None else "", False
+
+
+_PLAIN = {"<": ("<", False), ">=": ("<", True), ">": (">", False), "<=": (">", True), "==": ("==", False)} | {
+    "!=": ("==", True)
+}

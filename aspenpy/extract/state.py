@@ -1,0 +1,161 @@
+"""The state of one walk through a function, in parts that each have one meaning; and what is known before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from aspenpy.expr.node import Expr
+from aspenpy.extract import records as r
+from aspenpy.extract.costs import Arithmetic, Item, Nest
+from aspenpy.extract.effects import Changes
+from aspenpy.extract.scope import NOTHING, Known, Names, Scope
+from aspenpy.extract.values import Value
+from aspenpy.language.diagnostics import warning
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+
+class Facts(Record):
+    """A program, and what holds in all of its functions.
+
+    `macros` are the parameters that stand for macros, `constants` the values of global variables that nothing assigns
+    to. By function, `references` are the names of what it returns references to, `effects` those of what it stores to,
+    and `call_sites` the number of its calls. Pointers may point at the members `exposed` alone.
+    """
+
+    program: r.Program
+    macros: Mapping[str, Expr]
+    functions: Mapping[str, r.Function]
+    constants: Mapping[str, Value]
+    references: Mapping[str, frozenset[str]]
+    effects: Mapping[str, frozenset[str]]
+    exposed: frozenset[str]
+    never_return: frozenset[str]
+    call_sites: Mapping[str, int]
+    global_spans: Mapping[str, Span | None]
+
+
+class Frame:
+    """The function that is walked, and what its variables and arrays stand for."""
+
+    def __init__(self) -> None:
+        self.function: r.Function | None = None
+        self.arguments: tuple[Expr | str | None, ...] = ()
+        self.this: Known = None
+        self.shapes: dict[str, tuple[Value | None, ...]] = {}  # extents by variable
+        self.aliases: dict[str, str] = {}  # the variables that references refer to, where those lie in registers
+        self.addressed: set[str] = set()  # structures that functions with kernels of their own get
+        self.ignored: set[str] = set()  # arrays whose accesses do not count
+        self.inherited: dict[str, str] = {}  # arrays of callers, and what they are called here
+        self.given: dict[Expr, Value] = {}  # the function's own arguments in sizes of the model
+
+    def begin(self, function: r.Function, arguments: tuple[Expr | str | None, ...], addressed: set[str]) -> None:
+        """Begins with a function; the command line of `main` costs nothing."""
+        self.function, self.arguments, self.addressed = function, arguments, addressed
+        if function.name == "main":
+            self.ignored = {argument for argument in arguments if isinstance(argument, str)}
+
+
+class CallStack:
+    """The calls under way whose functions stand in place of them."""
+
+    def __init__(self) -> None:
+        self.inlined: list[str] = []  # functions, the outermost first
+        self.sites: list[int] = []  # offsets of the calls in the source, of functions with several
+        self.returned: list[Known] = []
+        self.members: Mapping[str, Known] = {}  # members of the structure that a call has returned
+        self.trials = 0  # walks under way that only find what is known behind them
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Walks a function for what is known behind it, as if it were called from one place."""
+        sites, self.sites = self.sites, []
+        self.trials += 1
+        try:
+            yield
+        finally:
+            self.trials -= 1
+            self.sites = sites
+
+
+class Leaving:
+    """How a loop may be left: `doubts` are the conditions around a jump that are on data, `guards` those that are not;
+    `on_data` tells that a jump has none but conditions on data."""
+
+    def __init__(self) -> None:
+        self.doubts = 0
+        self.guards = 0
+        self.on_data = False
+
+
+class ActiveLoops:
+    """The loops under way, the outermost first: what each may change, its nest, and how it may be left."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[Expr, Changes]] = []
+        self.nests: list[Nest] = []
+        self.exits: list[Leaving] = []
+
+
+class State:
+    """What the parts of a walk share: the `scope` at the point that is reached, and the costs `out` so far."""
+
+    def __init__(self, names: Names, facts: Facts) -> None:
+        self.names, self.facts = names, facts
+        self.frame, self.stack, self.active = Frame(), CallStack(), ActiveLoops()
+        self.scope = Scope()
+        self.scope.inputs = names.inputs
+        self.out: list[Item] = []
+
+    @contextmanager
+    def collect(self) -> Iterator[list[Item]]:
+        """Appends costs to a list of their own."""
+        out, self.out = self.out, []
+        try:
+            yield self.out
+        finally:
+            self.out = out
+
+    def add_arithmetic(self, name: str, type: r.Type, span: Span | None) -> None:
+        """Counts one operation, in the precision of its type."""
+        precision = {8: "dp", 4: "sp"}.get(type.size, "dp") if type.kind == "real" else ""
+        self.out.append(Arithmetic(name, precision, 1, span))
+
+    def make_unknown(self, text: str, span: Span | None, steady: bool = False) -> Value:
+        """A new unknown; a `steady` one is the same in all passes of the loops under way."""
+        return self.names.unknown(text, span, () if steady else tuple(counter for counter, _ in self.active.changes))
+
+    def unknown_result(self, node: r.Expression) -> Known:
+        """The unknown value of an expression, by its type."""
+        if node.type.kind == "real":
+            return NOTHING
+        return self.make_unknown(source_text(node), node.span) if node.type.kind == "integer" else None
+
+    def add_hole(
+        self, what: str, meaning: str, value: Value, span: Span | None, low: int | None = None, rule: str = ""
+    ) -> Value:
+        """A parameter for something unknown in the function that is walked."""
+        function = self.frame.function.name if self.frame.function else "program"
+        inlined = self.stack.inlined[-1:] if self.stack.trials else []
+        for key in inlined:
+            function = self.facts.functions[key].name if key in self.facts.functions else function
+        return self.names.hole(f"{function}_{what}", meaning, value, span, low, rule)
+
+    def report_uncounted(self, code: str, message: str, span: Span | None) -> None:
+        """Warns of something that the model leaves out."""
+        self.names.diagnostics.append(warning(code, message, span))
+
+
+class Part:
+    """One task of a walk, with the state that all tasks share."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.names, self.facts = state.names, state.facts
+        self.frame, self.stack, self.active = state.frame, state.stack, state.active
+
+
+def source_text(node: r.Expression) -> str:
+    """The text of an expression in the source, on one line of at most 60 characters."""
+    return " ".join(node.span.text().split())[:60] if node.span is not None else "value"
