@@ -16,7 +16,7 @@ from aspenpy.expr.polynomial import constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Conditions
-from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Nest, Place
+from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Meaning, Nest, Place
 from aspenpy.extract.effects import ends, every, has
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import IGNORED
@@ -69,7 +69,7 @@ class Branches(Part):
         place = (node.key, function.key)
         known = self.names.conditions.get(place)
         if known is None or not v.symbols(known) <= self.names.holes.keys():
-            told = f"the part of all `{source_text(node)}` that calls `{function.name}`"
+            told = Meaning(f"the part of all `{source_text(node)}` that calls `{function.name}`")
             known = self.names.hole(f"{function.name}_part", told, constant(Fraction(1, count)), function.span, 0)
             self.names.conditions[place] = known
         return known
@@ -152,12 +152,13 @@ class Branches(Part):
         value = constant(guess(node).limit_denominator(100))
         if self.names.counts_each:
             text = source_text(node.condition)
-            return self.state.add_hole("branch", f"how often `{text}` holds, from 0 to 1", value, node.span, 0)
+            told = Meaning(f"how often `{text}` holds, from 0 to 1", is_share=True)
+            return self.state.add_hole("branch", told, value, node.span, 0)
         text, is_opposite = plain(node.condition)
         value = v.minus(ONE, value) if is_opposite else value
         key = (self.frame.function.key if self.frame.function else "", text)
         if key not in self.names.conditions or not v.symbols(self.names.conditions[key]) <= self.names.holes.keys():
-            told = f"how often `{text[:60]}` holds, from 0 to 1"
+            told = Meaning(f"how often `{text[:60]}` holds, from 0 to 1", is_share=True)
             self.names.conditions[key] = self.state.add_hole("branch", told, value, node.span, 0)
         share = self.names.conditions[key]
         return v.minus(ONE, share) if is_opposite else share
@@ -178,13 +179,9 @@ class Branches(Part):
             elif items and not is_computed:
                 self.state.out.append(Choice((), constant(Fraction(1, count)), items, [], node.span))
             elif items:
-                share = self.state.add_hole(
-                    "case",
-                    f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1",
-                    constant(Fraction(1, count)),
-                    node.span,
-                    0,
-                )
+                text = f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
+                told = Meaning(text, is_share=True, case=place)
+                share = self.state.add_hole("case", told, constant(Fraction(1, count)), node.span, 0)
                 self.state.out.append(Choice((), share, items, [], node.span))
             before.merge(scope)
         self.state.scope = before

@@ -9,7 +9,7 @@ from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.contexts import Context, Shared, renamed
-from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Nest, Place
+from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Meaning, Nest, Place
 from aspenpy.extract.effects import every
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import TYPE_BYTES, sending
@@ -130,7 +130,7 @@ class Calls(Part):
             volume = v.times(self.evaluator.evaluate_integer(node.arguments[sent.count]), size)
             if depends_on_data(volume):
                 volume = self.state.add_hole(
-                    "bytes", f"bytes that `{source_text(node)}` sends", constant(8), node.span, 0
+                    "bytes", Meaning(f"bytes that `{source_text(node)}` sends"), constant(8), node.span, 0
                 )
         self.state.out.append(Exchange(volume, sent.exchange, sent.told, node.span))
         self.memory.forget()
@@ -139,7 +139,7 @@ class Calls(Part):
         return True
 
     def _bytes_of(self, type: str, node: r.Call) -> Value:
-        return self.state.add_hole(f"{type}_bytes", f"bytes of `{type}`", constant(8), node.span, 0)
+        return self.state.add_hole(f"{type}_bytes", Meaning(f"bytes of `{type}`"), constant(8), node.span, 0)
 
     def _copy_memory(self, node: r.Call) -> Known:
         """`memcpy` and `memset`: a loop over words of eight bytes."""
@@ -154,7 +154,7 @@ class Calls(Part):
         words = v.ceil_of(self.evaluator.evaluate_integer(size), constant(8))
         if depends_on_data(words):
             words = self.state.add_hole(
-                f"{node.name}_words", f"words that `{source_text(node)}` moves", ONE, node.span, 0
+                f"{node.name}_words", Meaning(f"words that `{source_text(node)}` moves"), ONE, node.span, 0
             )
         self.state.out.append(Nest(counter, (words,), body, span=node.span))
         self.state.scope.forget({place.array for place in places[:1] if isinstance(place, Place)})

@@ -131,13 +131,26 @@ class Exchange(Record):
 Item = Access | Arithmetic | Choice | Nest | Invocation | Exchange
 
 
+class Meaning(Record):
+    """What a parameter stands for; the `doubt` says why its value is not known. One that `is_share` is a part of the
+    whole, from 0 to 1; `case` is which case of a `switch` it counts, from 0 on."""
+
+    text: str
+    doubt: str = ""
+    is_share: bool = False
+    case: int = 0
+
+    def __str__(self) -> str:
+        return self.text + self.doubt
+
+
 class Hole(Record):
     """Something that the source does not say: a parameter of the model, what it stands for, and a value for the time
     being or, where runs of the program say it, the formula that fits them. One that has a `rule` has its value by
     that; all others are left to a person."""
 
     name: str
-    meaning: str
+    meaning: Meaning
     value: Value
     symbol: Expr
     span: Span | None = None

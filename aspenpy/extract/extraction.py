@@ -21,7 +21,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.blocks import invocations
 from aspenpy.extract.branches import endings
 from aspenpy.extract.contexts import Context, merged
-from aspenpy.extract.costs import Hole, Invocation, Profile
+from aspenpy.extract.costs import Hole, Invocation, Meaning, Profile
 from aspenpy.extract.effects import changes, effects, every, exposed, returned
 from aspenpy.extract.execution import Build, Counts, command_of
 from aspenpy.extract.fit import shown
@@ -360,7 +360,7 @@ class _Extractor:
     def _constant(self, variable: r.Variable, value: int) -> Value:
         if value <= 1:
             return constant(value)
-        return self.names.hole(variable.name, "", constant(value), variable.span)
+        return self.names.hole(variable.name, Meaning(""), constant(value), variable.span)
 
     def _assume(self) -> None:
         """Takes passes of loops and shares of branches from COMPASS's pragmas above them."""
@@ -375,7 +375,7 @@ class _Extractor:
             value = assumed(text.pragmas_above(start), what)
             if value is not None:
                 fraction = Fraction(value).limit_denominator(10**6)
-                told = hole.replace(value=constant(fraction), meaning=_brief(hole.meaning), rule=BY_PRAGMA)
+                told = hole.replace(value=constant(fraction), meaning=hole.meaning.replace(doubt=""), rule=BY_PRAGMA)
                 self.names.holes[symbol] = told
 
     def _weigh(self) -> None:
@@ -383,9 +383,8 @@ class _Extractor:
         holes = self.names.holes
         influence = Influence(self.profiles, holes, self._resolved)
         for symbol, hole in list(holes.items()):
-            is_share = hole.low == 0 and ("from 0 to 1" in hole.meaning or "the part of its passes" in hole.meaning)
-            if is_share and symbol in self.writer.used and not hole.rule and influence.of(symbol) < LITTLE:
-                holes[symbol] = hole.replace(meaning=_brief(hole.meaning), rule=BY_INFLUENCE)
+            if hole.meaning.is_share and symbol in self.writer.used and not hole.rule and influence.of(symbol) < LITTLE:
+                holes[symbol] = hole.replace(meaning=hole.meaning.replace(doubt=""), rule=BY_INFLUENCE)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -440,7 +439,7 @@ class _Extractor:
 
     def _holes(self) -> Iterator[Hole]:
         """Those that some formula needs, and that the source says nothing of."""
-        return (hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used and hole.meaning)
+        return (hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used and hole.meaning.text)
 
     def _parameters(self) -> Iterator[str]:
         used = {symbol: hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used}
@@ -448,12 +447,12 @@ class _Extractor:
         for hole in used.values():
             place = f"{os.path.basename(hole.span.source.name)}:{hole.span.position().line}" if hole.span else ""
             if hole.name in self.sizes:
-                told = f"{_brief(hole.meaning)}, of the command"
+                told = f"{hole.meaning.text}, of the command"
                 yield f"param {hole.name} = {shown(self.sizes[hole.name])}  // {told}" + (
                     f" ({place})" if place else ""
                 )
                 continue
-            told = f"unknown: {hole.meaning}" + (f" ({place})" if place else "") if hole.meaning else place
+            told = f"unknown: {hole.meaning}" + (f" ({place})" if place else "") if hole.meaning.text else place
             if hole.rule:
                 told = f"{hole.meaning}: {hole.rule}" + (f" ({place})" if place else "")
             if hole.fit is not None:
@@ -483,14 +482,7 @@ def _counted(hole: Hole) -> str:
     """What a parameter stands for that runs have filled, and how closely."""
     assert hole.fit is not None
     runs = "1 run" if hole.fit.runs == 1 else f"{hole.fit.runs} runs, within {max(hole.fit.error * 100, 0.01):.2g} %"
-    return f"{_brief(hole.meaning)}: counted in {runs}"
-
-
-def _brief(meaning: str) -> str:
-    """Without what an unknown parameter is told to be."""
-    for told in (", which the source does not say", ", which depend on the program's data", ": all at most"):
-        meaning = meaning.removesuffix(told)
-    return meaning
+    return f"{hole.meaning.text}: counted in {runs}"
 
 
 def _brief_from(function: r.Function) -> Diagnostic:

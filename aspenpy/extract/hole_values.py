@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -179,8 +178,7 @@ class Filling:
         ran = point.ran.get(site.span) if site.span is not None else None
         if ran is None or not ran.entered or not (whole := self._whole(site, known)):
             return None
-        case = re.match(r"how often case (\d+) of", hole.meaning)
-        return ran.passes[int(case[1]) - 1 if case else 0], ran.entered * whole
+        return ran.passes[hole.meaning.case], ran.entered * whole
 
     def _whole(self, site: Site, known: Mapping[Expr, float]) -> float | None:
         """What the measured quotient is a part of: the passes that a loop might make, the times that known conditions

@@ -13,7 +13,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Invocation, Item, Nest, Place, Recurrence
+from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, Place, Recurrence
 from aspenpy.extract.effects import Changes, changes, every, has, leaves
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.places import source_name
@@ -68,7 +68,9 @@ class Loops(Part):
             text = loop_text(node)
             share = self.state.add_hole(
                 f"{variable or 'loop'}_share",
-                f"the part of its passes that {text} makes, which may be left early: all at most",
+                Meaning(
+                    f"the part of its passes that {text} makes, which may be left early", ": all at most", is_share=True
+                ),
                 ONE,
                 node.span,
                 0,

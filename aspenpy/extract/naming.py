@@ -10,9 +10,9 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
 from aspenpy.expr.printer import ASPEN, TooLarge, written
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Array, Invocation, Place, Profile
+from aspenpy.extract.costs import Array, Invocation, Meaning, Place, Profile
 from aspenpy.extract.count import Counter
-from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Names
+from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, UNSAID, Names
 from aspenpy.extract.triangles import Range, Trips
 from aspenpy.extract.values import ONE, Value
 from aspenpy.language.source import Span
@@ -330,7 +330,7 @@ class Naming:
         if array.volume is None:
             bytes_ = self.names.hole(
                 f"{array.name}_bytes",
-                f"bytes of `{array.name}`, which the source does not say",
+                Meaning(f"bytes of `{array.name}`", UNSAID),
                 constant(8_000_000),
                 array.span,
                 1,

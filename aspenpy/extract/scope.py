@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, atom, constant
-from aspenpy.extract.costs import Array, Hold, Hole, Place
+from aspenpy.extract.costs import Array, Hold, Hole, Meaning, Place
 from aspenpy.extract.library_functions import PURE
 from aspenpy.extract.values import COUNTER, Value, key, same, symbols
 from aspenpy.language.diagnostics import Diagnostic
@@ -29,6 +29,9 @@ SIZE = "size"
 
 SIZE_ASSUMED = 1000
 """What a size is taken to be that the source does not say."""
+
+UNSAID = ", which the source does not say"
+"""Why the value of most parameters is not known."""
 
 BY_DEFAULT = "what the program takes where it is given no other"
 """The rule for what is read when a program starts, and has a value before."""
@@ -306,7 +309,7 @@ class Names:
         return graph.symbol(f"{name}#{self._fresh}", "begin of a pass")
 
     def hole(
-        self, wanted: str, meaning: str, value: Value, span: Span | None, low: int | None = None, rule: str = ""
+        self, wanted: str, meaning: Meaning, value: Value, span: Span | None, low: int | None = None, rule: str = ""
     ) -> Value:
         """A parameter for something that the source does not say, and a warning that names it."""
         place = (wanted, meaning, span and (span.source.name, span.start))
@@ -324,38 +327,38 @@ class Names:
             self.parameters[symbol] = known
         if symbol not in self.parameters:
             wanted = text.replace("->", "_").replace(".", "_")
-            told = meaning or f"`{text}`, which the source does not say"
             default = self.inputs.get(symbol)
             if default is not None:
-                self.parameters[symbol] = self.hole(wanted, f"`{text}`", default, span, 1, BY_DEFAULT)
+                found = self.hole(wanted, Meaning(f"`{text}`"), default, span, 1, BY_DEFAULT)
             else:
-                self.parameters[symbol] = self.hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
+                told = Meaning(meaning) if meaning else Meaning(f"`{text}`", UNSAID)
+                found = self.hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
+            self.parameters[symbol] = found
             if origin is not None:
                 self.members[origin] = self.parameters[symbol]
         return self.parameters[symbol]
 
     def uncounted(self, function: str, span: Span | None) -> Value:
         """The operations of a function whose formulas became too long."""
-        return self.hole(
-            f"{function}_flops", f"all that `{function}` does, which is too involved for formulas", constant(0), span, 0
-        )
+        told = Meaning(f"all that `{function}` does, which is too involved for formulas")
+        return self.hole(f"{function}_flops", told, constant(0), span, 0)
 
     def ranks(self) -> Value:
         """The processes of MPI."""
         if self._ranks is None:
-            self._ranks = self.hole("ranks", "processes of MPI", constant(1), None, 1)
+            self._ranks = self.hole("ranks", Meaning("processes of MPI"), constant(1), None, 1)
         return self._ranks
 
     def rank(self) -> Value:
         """Which of the processes of MPI this one is."""
         if self._rank is None:
-            self._rank = self.hole("rank", "the process of MPI that is modelled, from 0", constant(0), None, 0)
+            self._rank = self.hole("rank", Meaning("the process of MPI that is modelled, from 0"), constant(0), None, 0)
         return self._rank
 
     def library(self, function: str) -> Value:
         """The operations of one call of a function whose text is not at hand."""
         if function not in self.libraries:
-            told = f"operations of one call of `{function}`"
+            told = Meaning(f"operations of one call of `{function}`")
             each, rule = (CALL_WEIGHED, BY_WEIGHT) if function in PURE else (CALL_ASSUMED, "")
             self.libraries[function] = self.hole(f"{function}_flops", told, constant(each), None, 0, rule)
         return self.libraries[function]

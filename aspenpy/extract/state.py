@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from aspenpy.expr.node import Expr
 from aspenpy.extract import records as r
-from aspenpy.extract.costs import Arithmetic, Item, Nest
+from aspenpy.extract.costs import Arithmetic, Item, Meaning, Nest
 from aspenpy.extract.effects import Changes
 from aspenpy.extract.scope import NOTHING, Known, Names, Scope
 from aspenpy.extract.values import Value
@@ -133,7 +133,7 @@ class State:
         return self.make_unknown(source_text(node), node.span) if node.type.kind == "integer" else None
 
     def add_hole(
-        self, what: str, meaning: str, value: Value, span: Span | None, low: int | None = None, rule: str = ""
+        self, what: str, meaning: Meaning, value: Value, span: Span | None, low: int | None = None, rule: str = ""
     ) -> Value:
         """A parameter for something unknown in the function that is walked."""
         function = self.frame.function.name if self.frame.function else "program"

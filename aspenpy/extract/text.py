@@ -10,7 +10,7 @@ from aspenpy.expr.polynomial import constant
 from aspenpy.expr.printer import TooLarge
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import COUNTED, Amounts, Summary, height, parted
-from aspenpy.extract.costs import Array, Choice, Exchange, Invocation, Item, Nest, Place, Profile
+from aspenpy.extract.costs import Array, Choice, Exchange, Invocation, Item, Meaning, Nest, Place, Profile
 from aspenpy.extract.count import Domain, NoClosedForm
 from aspenpy.extract.front_end import directives, parallel
 from aspenpy.extract.naming import Formal, Kernel, Model, Naming, Options, comments, where
@@ -180,7 +180,7 @@ class Body(Naming):
     def _value_given(self, given: Value | Place | None, kernel: Kernel, formal: Formal, span: Span | None) -> Value:
         if given is not None and not isinstance(given, Place):
             return given
-        told = f"argument `{formal.name}` of {kernel.name}"
+        told = Meaning(f"argument `{formal.name}` of {kernel.name}")
         return self.names.hole(f"{kernel.name}_{formal.name}", told, constant(100), span, 1)
 
     def _exchange(self, item: Exchange) -> list[str]:
@@ -234,7 +234,7 @@ class Body(Naming):
 
     def threads(self) -> Value:
         if self.writer.threads is None:
-            self.writer.threads = self.names.hole("threads", "threads of OpenMP", ONE, None, 1)
+            self.writer.threads = self.names.hole("threads", Meaning("threads of OpenMP"), ONE, None, 1)
         return self.writer.threads
 
     def _requirements(self, amounts: Amounts, parts: tuple[Value, ...], simd: str) -> list[str]:

@@ -11,7 +11,7 @@ from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.contexts import renamed
-from aspenpy.extract.costs import Arithmetic, Place
+from aspenpy.extract.costs import Arithmetic, Meaning, Place
 from aspenpy.extract.effects import leaves
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
 from aspenpy.extract.scope import Read, Real, depends_on_data
@@ -48,7 +48,7 @@ class Trips(Part):
         shared = self._shared_bound(found, node) if is_whole else None
         if shared is not None:
             return (shared,), True
-        meaning = f"passes of {loop_text(node)}, which depend on the program's data"
+        meaning = Meaning(f"passes of {loop_text(node)}", ", which depend on the program's data")
         return (self.state.add_hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0),), True
 
     def _shared_bound(self, bounds: list[Value], node: r.Loop) -> Value | None:
@@ -62,7 +62,7 @@ class Trips(Part):
         if row not in self.names.rows or not self.is_hole(self.names.rows[row]):
             what, told = _told(bounds[0], known) or ("passes", f"mean passes of {loop_text(node)}")
             name = next(reversed(known.values())).name
-            self.names.rows[row] = self.names.hole(f"{name}_{what}", told, ONE, node.span, 0)
+            self.names.rows[row] = self.names.hole(f"{name}_{what}", Meaning(told), ONE, node.span, 0)
         return self.names.rows[row]
 
     def is_hole(self, bound: Value) -> bool:

@@ -12,7 +12,7 @@ def report(found: Extraction) -> Report:
     heads = (
         Column("parameter", get=lambda hole: hole.name),
         Column("value", get=Hole.text),
-        Column("stands for", get=lambda hole: hole.meaning),
+        Column("stands for", get=lambda hole: str(hole.meaning)),
         Column("set by", get=_origin),
         Column("line", get=_line, align="right"),
     )
