@@ -1,7 +1,7 @@
 """`aspenpy eval`, from the shell's prompt to the answer."""
 
 import aspenpy
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from benchmarks.measure import Benchmark, Subject, aspenpy_command, bare_python, seconds
 
 
@@ -10,7 +10,7 @@ def subject() -> Subject:
     return Subject(
         lambda: aspenpy_command("eval", "comd", "--machine", "haswell"),
         bare_python,
-        lambda printed: f"takes {readable(runtime, 's')}" in printed,
+        lambda printed: f"takes {format_quantity(runtime, 's')}" in printed,
     )
 
 

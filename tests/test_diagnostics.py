@@ -2,7 +2,7 @@
 
 import pytest
 
-from aspenpy.language.diagnostics import instead_of
+from aspenpy.language.diagnostics import suggest_instead
 
 LETTERS = [f"kernel_{letter}" for letter in "abcdefghijklm"]
 
@@ -22,4 +22,4 @@ LETTERS = [f"kernel_{letter}" for letter in "abcdefghijklm"]
     ],
 )
 def test_instead_of(name: str, known: list[str], said: str) -> None:
-    assert instead_of(name, known, "parameters").startswith(said)
+    assert suggest_instead(name, known, "parameters").startswith(said)

@@ -18,10 +18,10 @@ from aspenpy.language.dimensions import (
     UNITS,
     WATTS,
     Dimension,
-    readable,
-    symbol,
-    unit_of,
-    words,
+    describe_dimension,
+    format_quantity,
+    parse_unit,
+    unit_symbol,
 )
 
 POWERS = {"p": -12, "n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -64,19 +64,19 @@ def test_no_unit_is_missing_from_this_test() -> None:
     ],
 )
 def test_unit_has_its_size(unit: str, size: int | Fraction) -> None:
-    assert unit_of(unit).size == size
+    assert parse_unit(unit).size == size
 
 
 @pytest.mark.parametrize("text", ["", "b", "gb", "GB/", "GB/x", "GB/s/s", "kHzs"])
 def test_what_is_no_unit(text: str) -> None:
     with pytest.raises(KeyError):
-        unit_of(text)
+        parse_unit(text)
 
 
 def test_laws_of_dimensions() -> None:
     assert BYTES / (BYTES / SECONDS) == SECONDS
     assert SECONDS * WATTS == JOULES
-    assert unit_of("W/Hz").dimension == JOULES
+    assert parse_unit("W/Hz").dimension == JOULES
     assert HERTZ * SECONDS == DIMENSIONLESS
     assert (SECONDS**-2) * SECONDS == HERTZ
     assert (BYTES**2) ** Fraction(1, 2) == BYTES
@@ -97,11 +97,11 @@ def test_laws_of_dimensions() -> None:
     ],
 )
 def test_words_for_a_dimension(dimension: Dimension, word: str) -> None:
-    assert words(dimension) == str(dimension) == word
+    assert describe_dimension(dimension) == str(dimension) == word
 
 
 def test_symbols_of_base_units() -> None:
-    assert [symbol(each) for each in (DIMENSIONLESS, BYTES, WATTS, HERTZ)] == ["", "B", "W", "Hz"]
+    assert [unit_symbol(each) for each in (DIMENSIONLESS, BYTES, WATTS, HERTZ)] == ["", "B", "W", "Hz"]
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_symbols_of_base_units() -> None:
     ],
 )
 def test_amounts_as_people_read_them(value: float | Fraction, unit: str, text: str) -> None:
-    assert readable(value, unit) == text
+    assert format_quantity(value, unit) == text
 
 
 def test_as_many_digits_as_asked_for() -> None:
-    assert readable(0.001834567, "s", digits=5) == "1.8346 ms"
+    assert format_quantity(0.001834567, "s", digits=5) == "1.8346 ms"

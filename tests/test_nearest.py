@@ -2,7 +2,7 @@
 
 import pytest
 
-from aspenpy.language.diagnostics import nearest
+from aspenpy.language.diagnostics import suggest_nearest
 
 KNOWN = ["haswell", "cori_haswell", "tesla_k20x", "mi250x", "nx", "ny", "nAtoms"]
 
@@ -18,4 +18,4 @@ KNOWN = ["haswell", "cori_haswell", "tesla_k20x", "mi250x", "nx", "ny", "nAtoms"
     ],
 )
 def test_what_comes_close(name: str, hint: str | None) -> None:
-    assert nearest(name, KNOWN) == hint
+    assert suggest_nearest(name, KNOWN) == hint

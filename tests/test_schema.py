@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aspenpy.language.schema import OneOf, json_in, mismatch
+from aspenpy.language.schema import OneOf, find_mismatch, parse_json
 
 SHAPE = {"rows": int, "at": [(str, float)], "said": {str: OneOf(str, None)}, "on": bool, "any": object}
 GOOD = {"rows": 3, "at": [["a", 1], ["b", 1.5]], "said": {"x": None, "y": "z"}, "on": True, "any": [[]]}
@@ -32,15 +32,15 @@ GOOD = {"rows": 3, "at": [["a", 1], ["b", 1.5]], "said": {"x": None, "y": "z"}, 
     ],
 )
 def test_what_differs_is_said_with_its_place(change: dict[str, Any], message: str | None) -> None:
-    assert mismatch(GOOD | change, SHAPE) == message
+    assert find_mismatch(GOOD | change, SHAPE) == message
 
 
 def test_what_is_missing_is_said() -> None:
-    assert mismatch({key: value for key, value in GOOD.items() if key != "at"}, SHAPE) == "`at` is missing"
-    assert mismatch([], SHAPE) == "the content is a list, not an object"
+    assert find_mismatch({key: value for key, value in GOOD.items() if key != "at"}, SHAPE) == "`at` is missing"
+    assert find_mismatch([], SHAPE) == "the content is a list, not an object"
 
 
 @pytest.mark.parametrize("text", ["", "{", "NaN", '{"a": Infinity}', "[" * 100_000, "1" * 5_000, '{"a": 1,}'])
 def test_texts_that_are_no_json(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
-        json_in(text)
+        parse_json(text)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aspenpy.advice.configuration import ComponentRange, RangeSource
 from aspenpy.cost.network.topologies import TOPOLOGIES
 from aspenpy.language import nodes
-from aspenpy.language.axis import parsed
+from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.language.files import Reader, models_folder
 from aspenpy.language.parser import parse_value
@@ -144,7 +144,7 @@ class Variants(Record):
 
 def is_alternative(text: str) -> bool:
     """Whether what is to be varied, `NAME` or `NAME=VALUE,...`, is a part and no parameter."""
-    return parsed(text, "<--vary>").name in KINDS
+    return parse_axis(text, "<--vary>").name in KINDS
 
 
 def variants(machine: Machine, socket: str | None, wanted: Sequence[str]) -> Variants:
@@ -152,7 +152,7 @@ def variants(machine: Machine, socket: str | None, wanted: Sequence[str]) -> Var
     ranges: list[ComponentRange] = []
     machines, base = [machine], 0
     for text in wanted:
-        axis = parsed(text, "<--vary>")
+        axis = parse_axis(text, "<--vary>")
         names = tuple(item.text() for item in axis.items)
         stated = stated_kind(machine, socket, axis.name)
         found = [alternatives(each, socket, axis.name, names) for each in machines]

@@ -23,7 +23,7 @@ from aspenpy.answers.metrics import metric, summable
 from aspenpy.cost.paths import paths_of
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.explore.pareto import non_dominated
@@ -224,7 +224,7 @@ class Choices:
 
 def amount_in(limit: Limit, value: float) -> str:
     """With its unit."""
-    return readable(value, UNITS[limit], 4) if UNITS[limit] else f"{value:,.6g}"
+    return format_quantity(value, UNITS[limit], 4) if UNITS[limit] else f"{value:,.6g}"
 
 
 def wanted_of(case: Case, options: ChoiceOptions) -> list[str]:

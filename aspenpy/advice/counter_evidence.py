@@ -22,7 +22,7 @@ from aspenpy.advice.samples import samples_of
 from aspenpy.advice.significance import ClusterNumber, CounterEvidence, CounterShare, MetricName, Significance
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import Diagnostic, fail, require_known
-from aspenpy.language.dimensions import BYTES, FLOPS, SECONDS, Dimension, unit_of
+from aspenpy.language.dimensions import BYTES, FLOPS, SECONDS, Dimension, parse_unit
 from aspenpy.learn.estimators.acee import leaks
 from aspenpy.learn.estimators.stepwise import Moments, stepwise
 from aspenpy.learn.measurements.columns import BEHIND, KNOWN, is_numeric, numbers, plain_unit
@@ -111,7 +111,7 @@ def _may_count(sheet: Sheet, name: str) -> bool:
 def _dimension(sheet: Sheet, name: str) -> Dimension | None:
     """By the unit behind the name, or as known."""
     unit = _unit(sheet, name)
-    return unit_of(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else None
+    return parse_unit(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else None
 
 
 def _unit(sheet: Sheet, name: str) -> str | None:

@@ -13,8 +13,8 @@ from aspenpy.advice.configuration import Objective
 from aspenpy.advice.decision import Budget, Decision
 from aspenpy.answers.case import Case
 from aspenpy.answers.scope import Setting
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail, warning
-from aspenpy.language.dimensions import readable
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.record import Record
 from aspenpy.tables.numbers import counted
 from aspenpy.tables.result import Result
@@ -69,7 +69,7 @@ class Decided(Result):
         said = [item for choices in self.choices for item in choices.space.case.application.warnings]
         unmet = [item for item in self.decisions if item.unmet is not None]
         return tuple(
-            distinct([*said, *(warning("budget-not-met", _unmet(it), None, hint=_nearest(it)) for it in unmet)])
+            drop_repeats([*said, *(warning("budget-not-met", _unmet(it), None, hint=_nearest(it)) for it in unmet)])
         )
 
 
@@ -103,7 +103,7 @@ def _unmet(item: Decision) -> str:
 def _nearest(item: Decision) -> str:
     """Where the nearest is."""
     values = [
-        f"{name} {value if isinstance(value, str) else readable(value, COMPONENTS[name].unit, 4)}"
+        f"{name} {value if isinstance(value, str) else format_quantity(value, COMPONENTS[name].unit, 4)}"
         for name, value in item.choice.configuration.named.items()
     ]
     return f"that is with {', '.join([counted(item.choice.nodes, 'node'), *values])}"

@@ -16,7 +16,7 @@ from aspenpy.advice.decide import Input
 from aspenpy.advice.decision import Budget, Choice, Limit
 from aspenpy.answers.case import Case
 from aspenpy.engine.arrays import Floats
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.pareto import non_dominated
 from aspenpy.tables.result import Result
@@ -94,7 +94,7 @@ class Grouped(Result):
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return tuple(distinct([item for each in self.workloads for item in each.case.application.warnings]))
+        return tuple(drop_repeats([item for each in self.workloads for item in each.case.application.warnings]))
 
     def _columns(self, part: tuple[int, ...]) -> Floats:
         """For a group with some applications, a column for each configuration that all of them can have: the time of

@@ -18,11 +18,11 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.axis import Axis, literal, parsed
+from aspenpy.language.axis import Axis, parse_axis, read_literal
 from aspenpy.language.diagnostics import AspenError, fail, require_known
-from aspenpy.language.dimensions import readable, unit_of, words
+from aspenpy.language.dimensions import describe_dimension, format_quantity, parse_unit
 from aspenpy.language.infer import dimension_of
-from aspenpy.language.lower import Lowering, constant
+from aspenpy.language.lower import Lowering, constant_value
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span
 from aspenpy.studies.explore.variable import Kind, Variable
@@ -43,7 +43,7 @@ def ranges_of(
     that the machine declares, and that before the widened value of the machine. Raises AspenError for a range that is
     empty or unphysical."""
     named = () if tuple(wanted) == EVERY else wanted
-    axes = {axis.name: axis for axis in (parsed(text, "<--vary>") for text in named)}
+    axes = {axis.name: axis for axis in (parse_axis(text, "<--vary>") for text in named)}
     for axis in axes.values():
         message = f"there is no hardware component `{axis.name}`"
         require_known(axis.name, COMPONENTS, "unknown-component", message, axis.name_span or axis.span)
@@ -87,14 +87,14 @@ def _widened(component: HardwareComponent, parameter: ComponentParameter) -> Com
     """Half to twice what the machine states, as far as it is sold; above what the machine states, extrapolated. What
     can be turned down goes no further than what the machine states: no part beyond it is known to fit."""
     if component.down:
-        stated = readable(parameter.base, component.unit)
+        stated = format_quantity(parameter.base, component.unit)
         origin = f"half of the machine's {stated}, to that: {component.turned}; assumed"
         return _cut(component, parameter, (parameter.base / WIDER, parameter.base), "vendor", origin)
-    origin = f"half to twice the machine's {readable(parameter.base, component.unit)}"
+    origin = f"half to twice the machine's {format_quantity(parameter.base, component.unit)}"
     low, high = parameter.base / WIDER, parameter.base * WIDER
     if component.sold is not None and high > max(component.sold[0], parameter.base):
         high = max(component.sold[0], parameter.base)
-        origin += f", at most {readable(high, component.unit)} ({component.sold[1]})"
+        origin += f", at most {format_quantity(high, component.unit)} ({component.sold[1]})"
     return _cut(component, parameter, (low, high), "vendor", f"{origin}; extrapolated")
 
 
@@ -133,7 +133,7 @@ def _variable(component: HardwareComponent, parameter: ComponentParameter, low: 
 
 
 def _choice(component: HardwareComponent, parameter: ComponentParameter, values: tuple[float, ...]) -> Variable:
-    labels = tuple(readable(value, component.unit) for value in values)
+    labels = tuple(format_quantity(value, component.unit) for value in values)
     ends = min(values), max(values)
     return Variable(component.name, "choice", *ends, parameter.base, values, labels, component.unit)
 
@@ -152,7 +152,7 @@ def _listed(component: HardwareComponent, parameter: ComponentParameter, axis: A
 def _require_range(component: HardwareComponent, low: float, high: float, span: Span | None) -> None:
     if not low < high:
         what = "is empty" if low > high else "holds a single value"
-        ends = f"from {readable(low, component.unit)} to {readable(high, component.unit)}"
+        ends = f"from {format_quantity(low, component.unit)} to {format_quantity(high, component.unit)}"
         hint = "the lower end comes first" if low > high else "one value is set by --set, not varied"
         fail("empty-range", f"the range of `{component.name}` {what}: {ends}", span, hint=hint)
     _require_physical(component, low, high, span)
@@ -163,14 +163,14 @@ def _require_physical(component: HardwareComponent, low: float, high: float, spa
     if least <= low and high <= most:
         return
     worst = low if low < least else high
-    limits = f"{readable(least, component.unit)} to {readable(most, component.unit)}"
-    message = f"`{component.name}` cannot be {readable(worst, component.unit)}: hardware has {limits}"
+    limits = f"{format_quantity(least, component.unit)} to {format_quantity(most, component.unit)}"
+    message = f"`{component.name}` cannot be {format_quantity(worst, component.unit)}: hardware has {limits}"
     fail("unphysical-range", message, span, hint=component.source)
 
 
 def _number(span: Span, unit: str) -> float:
     """A number, or a quantity in units of that dimension. Raises AspenError for anything else."""
-    plain = literal(span)
+    plain = read_literal(span)
     if plain is not None:
         return plain
     try:
@@ -179,12 +179,16 @@ def _number(span: Span, unit: str) -> float:
         value = float(evaluate(Lowering(_constant, {})(node)))
     except (AspenError, EvaluationError, TypeError, OverflowError):
         fail("bad-value", f"expected a quantity such as 1.2GHz, not `{span.text()}`", span)
-    wanted = unit_of(unit).dimension if unit and unit != VOLT else None
+    wanted = parse_unit(unit).dimension if unit and unit != VOLT else None
     if wanted is not None and dimension is not None and dimension != wanted:
-        fail("bad-value", f"expected {words(wanted)}, not {words(dimension)}: `{span.text()}`", span)
+        fail(
+            "bad-value",
+            f"expected {describe_dimension(wanted)}, not {describe_dimension(dimension)}: `{span.text()}`",
+            span,
+        )
     return value
 
 
 def _constant(node: nodes.Name) -> Expr:
     """What a name stands for where no model is: a constant of the language."""
-    return constant(node.name) or graph.failure(node.name)
+    return constant_value(node.name) or graph.failure(node.name)

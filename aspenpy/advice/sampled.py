@@ -10,7 +10,7 @@ import numpy
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.engine.arrays import Floats
-from aspenpy.expr.draws import for_generators
+from aspenpy.expr.draws import generator_seed
 from aspenpy.record import Record
 from aspenpy.studies.explore.space import Quantity
 
@@ -41,7 +41,7 @@ def sampled(
     None where the machine states no power."""
     evaluate = space.space.evaluator(quantities(space), missing=True)
     points = numpy.tile(space.space.base, (count + 1, 1))
-    generator = numpy.random.default_rng(for_generators(space.case.seed))
+    generator = numpy.random.default_rng(generator_seed(space.case.seed))
     for place, item in enumerate(space.ranges):
         deviation = deviations.get(item.component, 0.0)
         drawn = generator.standard_normal(count) * deviation

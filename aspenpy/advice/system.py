@@ -12,7 +12,7 @@ from pathlib import Path
 from subprocess import DEVNULL, run
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.opening import content_of
+from aspenpy.language.opening import read_whole_file
 from aspenpy.record import Record
 
 
@@ -113,7 +113,7 @@ def system_ranges(name: str) -> tuple[SystemRange, ...]:
 
 
 def _text(name: str) -> str:
-    return content_of(name, hint="`host` reads this machine").decode(errors="replace")
+    return read_whole_file(name, hint="`host` reads this machine").decode(errors="replace")
 
 
 def _of_host() -> list[str]:

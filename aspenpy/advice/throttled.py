@@ -18,7 +18,7 @@ from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.record import Record
 from aspenpy.studies.explore.points import Formulas
 from aspenpy.tables.result import Result
@@ -73,7 +73,9 @@ class Throttled(Result):
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         said = self.space.prediction.diagnostics
-        return tuple(distinct(said if self.powerless is None else [*said, self.powerless.replace(severity="warning")]))
+        return tuple(
+            drop_repeats(said if self.powerless is None else [*said, self.powerless.replace(severity="warning")])
+        )
 
     def _restricted(self, component: str) -> Restriction:
         place = next(place for place, item in enumerate(self.space.ranges) if item.component == component)

@@ -16,8 +16,8 @@ from aspenpy.answers.peaks import value_of
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.stated_error import NORMAL_MEDIAN, Covered, StatedError, stated_error
 from aspenpy.engine.arrays import Floats
-from aspenpy.expr.draws import for_generators
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.expr.draws import generator_seed
+from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.models.machine.model import Component
 from aspenpy.record import Record
 from aspenpy.studies.explore.space import Space
@@ -92,7 +92,7 @@ class Uncertain:
         else:
             space = Space(variables, [self.space.prediction])
             points = numpy.tile(space.base, (COUNT + 1, 1))
-            generator = numpy.random.default_rng(for_generators(self.space.case.seed))
+            generator = numpy.random.default_rng(generator_seed(self.space.case.seed))
             for place, claim in enumerate(self.inputs):
                 drawn = generator.standard_normal(COUNT) * claim.deviation
                 points[1:, place] *= numpy.maximum(1 + drawn, LOWEST)
@@ -103,7 +103,7 @@ class Uncertain:
 
     def _errors(self) -> tuple[Floats, Floats]:
         """Factors of time and of power: 1 where all is as stated, then for each sample."""
-        generator = numpy.random.default_rng([for_generators(self.space.case.seed), 1])
+        generator = numpy.random.default_rng([generator_seed(self.space.case.seed), 1])
         claims = (self.runtime_claim, self.power_claim)
         deviations = [0.0 if claim is None else claim.deviation for claim in claims]
         slower, hungrier = (numpy.exp(generator.standard_normal(COUNT) * deviation) for deviation in deviations)
@@ -118,7 +118,7 @@ def _variable(space: DesignSpace, name: str) -> Variable:
         name = f"machine:{component.sets}" if component.sets in space.case.application.parameters else component.sets
     elif name not in _parameters(prediction):
         known = [*(item.component for item in space.machine.parameters), *_parameters(prediction)]
-        hint = nearest(name, known) or "parameters are those of `aspenpy show`"
+        hint = suggest_nearest(name, known) or "parameters are those of `aspenpy show`"
         message = f"`{name}` is neither a hardware component of the machine nor a parameter"
         fail("unknown-parameter", message, hint=hint)
     base = float(prediction.scope.values([prediction.scope.symbol(name)], prediction.seed)[0])

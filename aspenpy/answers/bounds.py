@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import DomainError, divide, plus, raised, times
+from aspenpy.expr.arithmetic import DomainError, add_exactly, divide, multiply_exactly, raise_to_power
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
@@ -54,7 +54,7 @@ def ranges(expr: Expr, box: Box, moving: Expr) -> dict[Expr, Range]:
         found = _range(node, known, box, moving)
         return found._replace(direction=FLAT) if found.single else found
 
-    return graph.folded(rule, expr)
+    return graph.fold(rule, expr)
 
 
 def _range(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) -> Range:
@@ -117,7 +117,7 @@ def size(value: Real) -> Real:
 
 
 def _plus(a: Real, b: Real) -> Real:
-    return a + b if math.inf in (size(a), size(b)) else plus(a, b)
+    return a + b if math.inf in (size(a), size(b)) else add_exactly(a, b)
 
 
 def _mul(node: Expr, parts: list[Range]) -> Range:
@@ -147,7 +147,7 @@ def _product(a: Range, b: Range) -> Range:
 def _times(a: Real, b: Real) -> Real:
     if 0 in (a, b):
         return 0
-    return a * b if math.inf in (size(a), size(b)) else times(a, b)
+    return a * b if math.inf in (size(a), size(b)) else multiply_exactly(a, b)
 
 
 def _div(node: Expr, parts: list[Range]) -> Range:
@@ -200,7 +200,7 @@ def _to(base: Real, exponent: Real) -> Real:
         return base if exponent % 2 == 1 else math.inf
     if size(exponent) == math.inf:
         raise OverflowError
-    return raised(base, exponent)
+    return raise_to_power(base, exponent)
 
 
 def _apply(node: Expr, parts: list[Range]) -> Range:

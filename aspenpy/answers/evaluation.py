@@ -13,7 +13,7 @@ from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served
 from aspenpy.cost.prices import LAUNCH, conflict_groups
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_nearest
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.application.total import RUNTIME, Amount, Busy, Calls, Exclusive, Total, of_kind
@@ -255,7 +255,7 @@ class Evaluation(Result):
     def random(self) -> bool:
         """Whether the runtime depends on random draws, and so on the seed."""
         needed = [self.tree.runtime, *(self.scope.definitions[symbol] for symbol in self._used)]
-        return bool(graph.of_kind("draw", *needed))
+        return bool(graph.nodes_of_kind("draw", *needed))
 
     @cached_property
     def _used(self) -> list[Expr]:
@@ -305,7 +305,7 @@ def amount_of(amounts: Mapping[str, Expr], resource: str) -> Expr:
         return amounts[resource]
     if resource == "bytes":
         return graph.add(amounts.get("loads", graph.ZERO), amounts.get("stores", graph.ZERO))
-    hint = nearest(resource, [*amounts, "bytes", "runtime"]) or (
+    hint = suggest_nearest(resource, [*amounts, "bytes", "runtime"]) or (
         "it asks for " + ", ".join(amounts) if amounts else None
     )
     fail("unknown-resource", f"the kernel requests no `{resource}`", hint=hint)

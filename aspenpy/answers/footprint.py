@@ -18,7 +18,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, warning
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.arrays import declared_size
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first
@@ -211,7 +211,7 @@ class Footprint(Result):
     def _crowded(self, memory: Capacity, fullest: Value) -> Diagnostic:
         """Said of a device, or what else ranks occupy, that is too small for its share."""
         name = memory.memory.rpartition("/")[2]
-        share = f"{readable(fullest, 'B')} on one `{name}`, which holds {readable(memory.one or 0, 'B')}"
+        share = f"{format_quantity(fullest, 'B')} on one `{name}`, which holds {format_quantity(memory.one or 0, 'B')}"
         message = f"the ranks of `{self.kernel}` have {share}"
         return warning(
             "exceeds-memory", message, self.run.entry.name_span, hint="with more ranks each has less of the data"
@@ -223,11 +223,11 @@ class Footprint(Result):
         """Said of the data structure that is one too many, in the order in which they are touched."""
         several = len([name for name in placed if self._bytes([name])]) > 1
         place = next(place for place in range(len(placed)) if self._bytes(placed[: place + 1]) > size)
-        held = readable(self._bytes(placed), "B")
+        held = format_quantity(self._bytes(placed), "B")
         what = f"{len(placed)} data structures of {held} lie" if several else f"`{placed[place]}` of {held} lies"
-        over = readable(self._bytes(placed) - size, "B")
+        over = format_quantity(self._bytes(placed) - size, "B")
         name = memory.memory.rpartition("/")[2]
-        message = f"{what} in `{name}`, which holds {readable(size, 'B')}: {over} too much"
+        message = f"{what} in `{name}`, which holds {format_quantity(size, 'B')}: {over} too much"
         node = declared[placed[place]]
         hint = "times assume that they fit; move some to another memory"
         return warning("exceeds-memory", message, node.memory_span or node.span, hint=hint)

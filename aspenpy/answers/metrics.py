@@ -13,8 +13,8 @@ from aspenpy.answers.evaluation import ENERGY_UNITS
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import fail, nearest
-from aspenpy.language.dimensions import symbol
+from aspenpy.language.diagnostics import fail, suggest_nearest
+from aspenpy.language.dimensions import unit_symbol
 from aspenpy.models.application.total import Amount, of_kind
 from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.model import Machine
@@ -45,7 +45,7 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return METRICS[name]
     known = PROPERTY_DIMENSIONS.get(name)
-    unit = unit_of_resource(name) or ("" if known is None else symbol(known))
+    unit = unit_of_resource(name) or ("" if known is None else unit_symbol(known))
     return Metric(lambda prediction: _other(prediction, name), unit)
 
 
@@ -69,7 +69,7 @@ def _other(prediction: Prediction, name: str) -> Expr:
     if name in summable(prediction.machine):
         return summed(prediction.machine, name)
     known = metric_names(prediction)
-    hint = nearest(name, known) or "there are " + ", ".join(known)
+    hint = suggest_nearest(name, known) or "there are " + ", ".join(known)
     message = f"there is no metric `{name}`: neither a resource that is asked for nor a property of the machine"
     fail("unknown-metric", message, hint=hint)
 

@@ -12,7 +12,7 @@ from aspenpy.cost.prices import MEMORY_RESOURCES, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, warning
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application import flow
 
 MANY_TIMES = 4  # a block that asks for its data so often reuses them: a pass or two over all of them are compulsory
@@ -67,8 +67,8 @@ def _repeated(need: flow.Requirement, volume: float, size: float) -> Diagnostic:
     times = volume / size
     often = f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
     message = (
-        f"`{need.resource}` accesses `{need.target}` {often} times over ({readable(volume, 'B')} of "
-        f"{readable(size, 'B')}) without a pattern: all of it counts as memory traffic"
+        f"`{need.resource}` accesses `{need.target}` {often} times over ({format_quantity(volume, 'B')} of "
+        f"{format_quantity(size, 'B')}) without a pattern: all of it counts as memory traffic"
     )
     hint = "with a pattern, such as `as nest(...)` or `as stencil(...)`, hits in the caches are counted"
     return warning("no-pattern", message, need.span, hint=hint)

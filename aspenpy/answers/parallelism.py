@@ -10,7 +10,7 @@ from aspenpy.answers.paths import Visit, largest, visits
 from aspenpy.answers.scope import Value
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import within_floats
+from aspenpy.language.diagnostics import refuse_float_overflow
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
@@ -69,7 +69,7 @@ class Parallelism(Result):
         """The most instances, or parts that they share their work out in, that could ever run at once."""
         return max((block.together for block in self.blocks if block.together is not None), default=None)
 
-    @within_floats
+    @refuse_float_overflow
     def _blocks(self) -> tuple[BlockParallelism, ...]:
         met = list(visits(self.run.entry))
         factors = [

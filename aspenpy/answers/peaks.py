@@ -15,11 +15,11 @@ from aspenpy.cost.operations import CLASSES, tensor_rates
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.ranks import ONE_INSTANCE
 from aspenpy.expr import graph
-from aspenpy.expr.definitions import CircularDefinition, reached
+from aspenpy.expr.definitions import CircularDefinition, order_definitions
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, fail, instead_of, nearest
+from aspenpy.language.diagnostics import AspenError, fail, suggest_instead, suggest_nearest
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_value
 from aspenpy.models.application import flow
@@ -123,11 +123,11 @@ def redefined(machine: Machine, settings: Mapping[str, Setting]) -> dict[Expr, E
         symbol = graph.symbol(name.removeprefix("machine:"), OWNER)
         if symbol not in machine.definitions:
             known = [known.payload[0] for known in machine.definitions]
-            hint = instead_of(name, known, "parameters")
+            hint = suggest_instead(name, known, "parameters")
             fail("unknown-parameter", f"machine `{machine.name}` has no parameter `{name}`", hint=hint)
         definitions[symbol] = _expression(machine, name, setting)
     try:
-        reached(list(definitions), definitions)
+        order_definitions(list(definitions), definitions)
     except CircularDefinition as error:
         raise AspenError(circular(error, None, machine)) from None
     return definitions
@@ -142,7 +142,7 @@ def _expression(machine: Machine, name: str, setting: Setting) -> Expr:
     tree = parse_value(setting, f"<{name}>") if isinstance(setting, str) else setting
 
     def resolve(node: nodes.Name) -> Expr:
-        hint = nearest(node.name, machine.declared)
+        hint = suggest_nearest(node.name, machine.declared)
         return machine.lookup(node.name) or fail("unknown-name", f"unknown name `{node.name}`", node.span, hint=hint)
 
     return Lowering(resolve, machine.origins)(tree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.engine.python import Prepared as Compiled
 from aspenpy.expr.evaluate import EvaluationError
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, suggest_nearest
 
 
 class Prepared:
@@ -35,7 +35,7 @@ class Prepared:
     def _in_order(self, values: tuple[float, ...], named: dict[str, float]) -> tuple[float, ...]:
         for name in named:
             if name not in self.free:
-                fail("unknown-parameter", f"`{name}` was not left free", hint=nearest(name, self.free))
+                fail("unknown-parameter", f"`{name}` was not left free", hint=suggest_nearest(name, self.free))
         missing = [name for name in self.free[len(values) :] if name not in named]
         if missing or len(values) + len(named) > len(self.free):
             fail("wrong-arguments", f"values are needed for {', '.join(self.free)}")

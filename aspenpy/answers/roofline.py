@@ -31,7 +31,7 @@ from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.sharing import sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, fail, within_floats
+from aspenpy.language.diagnostics import AspenError, fail, refuse_float_overflow
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import OWNER, Machine, Place
 from aspenpy.tables.result import Result
@@ -125,7 +125,7 @@ class Roofline(Result):
         return tuple(point for prediction in self.predictions for point in points(prediction))
 
 
-@within_floats
+@refuse_float_overflow
 @one_allowance
 def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **options: Unpack[CaseOptions]) -> Roofline:
     """The ceilings of a machine, and `apps` (applications or cases) below them. A setting holds for all models that

@@ -23,7 +23,7 @@ from aspenpy.cost.ranks import ONE_INSTANCE, Instances
 from aspenpy.cost.sharing import sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import within_floats
+from aspenpy.language.diagnostics import refuse_float_overflow
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totals, added, of_kind, run_totals
 from aspenpy.models.machine.model import Place
@@ -117,7 +117,7 @@ class Point(Record):
         return self.intensity if self.intensity is not None or not served else served[-1]
 
 
-@within_floats
+@refuse_float_overflow
 def points(prediction: Prediction) -> list[Point]:
     """The application and behind it its kernels that do flops, the one that takes longest first."""
     totals = roofline_totals(prediction.tree)

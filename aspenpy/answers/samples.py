@@ -6,7 +6,7 @@ import math
 
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
-from aspenpy.language.diagnostics import fail, within_floats
+from aspenpy.language.diagnostics import fail, refuse_float_overflow
 from aspenpy.record import Record
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -28,7 +28,7 @@ class Samples(Record):
     quantiles: dict[float, float]
 
 
-@within_floats
+@refuse_float_overflow
 def sample(prediction: Evaluation, count: int) -> Samples:
     """Evaluates a prediction's runtime under `count` seeds."""
     if count < 1:

@@ -18,12 +18,20 @@ from aspenpy.answers.whole_numbers import counts, is_fraction
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, with_both, with_value
 from aspenpy.expr import graph
-from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
+from aspenpy.expr.definitions import CircularDefinition, order_definitions, resolve_definitions
 from aspenpy.expr.evaluate import Evaluation, EvaluationError
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
+from aspenpy.language.diagnostics import (
+    AspenError,
+    Diagnostic,
+    Related,
+    fail,
+    join_chain,
+    suggest_instead,
+    suggest_nearest,
+)
 from aspenpy.language.lower import Lowering, Origins, carry_origin
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span
@@ -106,12 +114,12 @@ class Scope:
         """What the user may have meant to set."""
         open_ones = [symbol.payload[0] for symbol in self.undefined()]
         known = sorted({*self._own_names(), *self._machines_names(), *self.overridden.values(), *open_ones})
-        return instead_of(name, known, "parameters")
+        return suggest_instead(name, known, "parameters")
 
     def _not_on(self, side: str, name: str) -> NoReturn:
         other = {"app": "machine", "machine": "app"}[side]
         there = self._candidates(name)[other] is not None
-        hint = f"the other model has it: write `{other}:{name}`" if there else nearest(name, self.names())
+        hint = f"the other model has it: write `{other}:{name}`" if there else suggest_nearest(name, self.names())
         noun = {"app": "application", "machine": "machine"}[side]
         fail("unknown-parameter", f"the {noun} has no parameter `{name}`", hint=hint)
 
@@ -138,7 +146,7 @@ class Scope:
     def undefined(self) -> list[Expr]:
         """The symbols that the results need and nobody defines."""
         try:
-            known = reached(self.roots, self.definitions)
+            known = order_definitions(self.roots, self.definitions)
         except CircularDefinition:
             return []
         needed = [graph.array(list(self.roots)), *(self.definitions[symbol] for symbol in known)]
@@ -288,7 +296,7 @@ class Scope:
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""
         try:
-            known = reached(exprs, self.definitions)
+            known = order_definitions(exprs, self.definitions)
         except CircularDefinition as error:
             raise self._circular(error) from None
         return [symbol for symbol in self.definitions if symbol in known]
@@ -315,7 +323,7 @@ class Scope:
         node = error.node
         if node in self.definitions:
             try:
-                reached([node], self.definitions)
+                order_definitions([node], self.definitions)
             except CircularDefinition as circle:
                 return self._circular(circle)
         if node.kind == "symbol":
@@ -353,7 +361,7 @@ class Scope:
             message = f"no value for the argument `{name}` of kernel `{self.entry.name}`"
             return Diagnostic("missing-argument", message, self.entry.name_span, hint=f"--set {name}=... gives it one")
         hint = (
-            nearest(name, self._names_in_sight(owner))
+            suggest_nearest(name, self._names_in_sight(owner))
             or self._known_elsewhere(name)
             or f"it is not defined; --set {name}=... gives it a value"
         )
@@ -400,7 +408,7 @@ def circular(
         properties = (item for component in machine.components.values() for item in component.properties.values())
         spans |= {item.symbol: item.span for item in properties}
     first, second = error.cycle[0], error.cycle[1]
-    message = "circular definition: " + chain(error.names)
+    message = "circular definition: " + join_chain(error.names)
     related = (Related(spans.get(second), "which needs this one"),) if second is not first else ()
     parents = tuple(f"with `{overridden[item]}` as it was set" for item in error.cycle[1:] if item in overridden)
     return Diagnostic("circular-definition", message, spans.get(first), related, parents=parents)

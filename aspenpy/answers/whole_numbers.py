@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from aspenpy.expr.graph import Expr, of_kind
+from aspenpy.expr.graph import Expr, nodes_of_kind
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
@@ -33,7 +33,7 @@ def _instances(entry: flow.Kernel) -> Iterator[tuple[Expr, Span | None]]:
 
 def _grids(application: Application) -> Iterator[tuple[Expr, Span | None]]:
     for parameter in application.parameters.values():
-        for node in of_kind("apply", parameter.value):
+        for node in nodes_of_kind("apply", parameter.value):
             if node.payload == "grid":
                 yield node.args[0], parameter.span
 

@@ -17,7 +17,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.files import Reader as Files
 from aspenpy.language.source import Source
-from aspenpy.language.statements import named
+from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.application import flow
 from aspenpy.models.application.arrays import declared_size
 from aspenpy.models.application.history import History
@@ -74,7 +74,7 @@ class Accesses:
         }
         for kernel in callees_first(self.entry):
             _, node = self.application.find_kernel(kernel.name)
-            for name in named(nodes.Data, node.declarations):
+            for name in declarations_by_name(nodes.Data, node.declarations):
                 full_name = f"{kernel.name}.{name}"
                 size = declared_size(self.application, kernel.name, full_name, self.application.origins)
                 if size is not None:

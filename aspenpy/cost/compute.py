@@ -33,7 +33,7 @@ from aspenpy.cost.ranks import MACHINES_OWN, Binding, Instances, RankOptions, bi
 from aspenpy.cost.sharing import Sharing, norm, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, Related, fail, suggest_nearest
 from aspenpy.language.lower import Origins, carry_origin
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import summed
@@ -106,7 +106,7 @@ def choose_socket(machine: Machine, socket: str | None) -> str | None:
         message = f"machine `{machine.name}` has several kinds of sockets: {names}"
         fail("which-socket", message, machine.root.name_span, hint="choose one with --socket")
     if socket is not None and socket not in sockets:
-        hint = nearest(socket, sockets) or (
+        hint = suggest_nearest(socket, sockets) or (
             f"its sockets are {names}" if sockets else "it has no component of type `socket`"
         )
         fail("unknown-socket", f"machine `{machine.name}` has no socket `{socket}`", machine.root.name_span, hint=hint)
@@ -396,7 +396,7 @@ def nobody_offers(requirement: flow.Requirement, where: Target) -> Diagnostic:
     offered = "; ".join(f"{component}: {', '.join(names)}" for component, names in by_component.items())
     hint = (
         OPTIONAL_RESOURCES.get(name)
-        or nearest(name, where.offers)
+        or suggest_nearest(name, where.offers)
         or (f"it offers {offered}" if offered else "it offers no resource at all")
     )
     span = requirement.resource_span or requirement.span

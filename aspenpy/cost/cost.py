@@ -17,8 +17,8 @@ from aspenpy.cost.ranks import Binding
 from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail, require_known, warning
-from aspenpy.language.garbage import collection_paused
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, require_known, warning
+from aspenpy.language.garbage import pause_collection
 from aspenpy.language.lower import Origins, carry_origin
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
@@ -121,7 +121,7 @@ class CostTree:
         ]
         own = [*self.application.warnings, *self.machine.warnings]
         idle = idle_kinds(self.machine, self.socket)
-        return tuple(distinct([*own, *idle, *unknown, *negative, *self._unforeseeable()]))
+        return tuple(drop_repeats([*own, *idle, *unknown, *negative, *self._unforeseeable()]))
 
     def _unforeseeable(self) -> Iterator[Diagnostic]:
         """Accesses of which the machine does not say how many a core has under way: none of them waits."""
@@ -182,7 +182,7 @@ class CostTree:
         return {**found, Calls(name): graph.ONE, Inclusive(name): self.runtime}
 
     def _run_totals(self, leaf: Leaf) -> Totals:
-        with collection_paused():
+        with pause_collection():
             return run_totals(leaf, self.entry, carry_origin(self.origins))
 
     @property

@@ -20,7 +20,7 @@ from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_text
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.models.application import flow
 from aspenpy.record import Record
 
@@ -49,7 +49,7 @@ def grid_of(trait: flow.Trait, requirement: flow.Requirement, ranks: Expr, *, wh
     for word in words:
         if word not in (ALL_PORTS, OPEN):
             known = [ALL_PORTS, OPEN]
-            fail("bad-exchange", f"unknown word `{word}` of a halo", trait.span, hint=nearest(word, known))
+            fail("bad-exchange", f"unknown word `{word}` of a halo", trait.span, hint=suggest_nearest(word, known))
     lengths = _lengths(trait, ranks, whole=whole)
     stated = len(numbers_of(trait)) > 1
     return Grid(lengths, _faces(requirement, len(lengths)), stated, OPEN not in words, ALL_PORTS in words)

@@ -9,8 +9,8 @@ from aspenpy.cost.ranks import MACHINES_OWN, RankOptions
 from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct, fail
-from aspenpy.language.garbage import collection_paused
+from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, fail
+from aspenpy.language.garbage import pause_collection
 from aspenpy.language.lower import Origins
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
@@ -31,7 +31,7 @@ def map_application(
     ranks: RankOptions = MACHINES_OWN,
 ) -> CostTree:
     """The cost tree of a kernel on a machine. With `overlap`, the branches of every `par` run at once."""
-    with collection_paused():
+    with pause_collection():
         entry = application.flow(kernel)
         definitions = all_definitions(application, machine, entry)
         where = target(machine, socket, ranks)
@@ -51,7 +51,7 @@ def warnings_of(
     application: Application, machine: Machine | None, socket: str | None = None, kernel: str = "main"
 ) -> list[Diagnostic]:
     """What is to be said of the models: of the mapping to a socket, else what is so on each that there is."""
-    own = distinct([*application.warnings, *(machine.warnings if machine is not None else ())])
+    own = drop_repeats([*application.warnings, *(machine.warnings if machine is not None else ())])
     if machine is None:
         return own
     found: list[list[Diagnostic]] = []

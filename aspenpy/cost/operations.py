@@ -25,7 +25,7 @@ from aspenpy.cost.caches.names import SHARED
 from aspenpy.cost.exchanges import EXCHANGES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, nearest, warning
+from aspenpy.language.diagnostics import Diagnostic, suggest_nearest, warning
 from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Component, Machine, Resource
@@ -285,6 +285,6 @@ def unknown_trait(
     message = f"{server} knows no trait `{trait.name}` of `{requirement.resource}`"
     exchanges = EXCHANGES if requirement.resource == "messages" else ()
     meant = _ELSEWHERE.get(trait.name.lower())
-    alike = f"did you mean `{meant}`?" if meant in known else nearest(trait.name, [*known, *exchanges])
+    alike = f"did you mean `{meant}`?" if meant in known else suggest_nearest(trait.name, [*known, *exchanges])
     hint = alike or ("it knows " + ", ".join(known) if known else None)
     return warning("unknown-trait", message, trait.span, hint=hint)

@@ -15,7 +15,7 @@ from aspenpy.cost.ranks import Binding
 from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.source import Span
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.models.machine.words import word
@@ -91,5 +91,5 @@ def _joins(machine: Machine, place: Place, socket: str | None, binding: Binding 
     if named not in machine.components:
         span = component.properties["joins"].span
         message = f"{component.type} `{component.name}` joins `{named}`, and machine `{machine.name}` has none"
-        fail("no-such-component", message, span, hint=nearest(named, machine.components))
+        fail("no-such-component", message, span, hint=suggest_nearest(named, machine.components))
     return named == socket or (binding is not None and named in binding.unit.path)

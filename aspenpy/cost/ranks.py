@@ -24,7 +24,7 @@ from aspenpy.cost.file_systems import is_file_system
 from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Related, fail, nearest
+from aspenpy.language.diagnostics import Related, fail, suggest_nearest
 from aspenpy.language.source import Span
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
@@ -217,7 +217,7 @@ def binding_of(machine: Machine, socket: str | None, options: RankOptions) -> Bi
         return None
     distribution = options.distribution or "compact"
     if distribution not in DISTRIBUTIONS:
-        hint = nearest(distribution, DISTRIBUTIONS) or f"there are {', '.join(DISTRIBUTIONS)}"
+        hint = suggest_nearest(distribution, DISTRIBUTIONS) or f"there are {', '.join(DISTRIBUTIONS)}"
         fail("unknown-distribution", f"unknown distribution of ranks `{distribution}`", hint=hint)
     nodes = next((place.count for place in places if place.component.type == "node"), graph.ONE)
     capacity = ratio(unit.count, nodes)
@@ -257,7 +257,7 @@ def _component(asked: str, machine: Machine, places: Sequence[Place]) -> Place:
     inhabited = [place.component for place in places if _has_cores(place, places)]
     types = dict.fromkeys(component.type for component in inhabited)
     names = [*types, *(component.name for component in inhabited)]
-    hint = nearest(asked, names) or f"there are {', '.join(types)}"
+    hint = suggest_nearest(asked, names) or f"there are {', '.join(types)}"
     message = f"machine `{machine.name}` has no `{asked}` with cores for a rank to occupy"
     fail("no-such-component", message, machine.root.name_span, hint=hint)
 

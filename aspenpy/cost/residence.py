@@ -8,8 +8,8 @@ from itertools import combinations, product
 from aspenpy.cost.compute import Target, serial_levels
 from aspenpy.cost.prices import MEMORY_RESOURCES, Offer
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Related, fail, nearest
-from aspenpy.language.statements import named
+from aspenpy.language.diagnostics import Related, fail, suggest_nearest
+from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.application import flow
 from aspenpy.models.application.arrays import array_arguments
 from aspenpy.models.application.model import Application
@@ -130,10 +130,15 @@ class Residence:
 
 def placed_data(application: Application) -> dict[str, nodes.Data]:
     """The declarations of all data by their full names, those of kernels and imported models included."""
-    found = {application.prefix + name: node for name, node in named(nodes.Data, application.node.declarations).items()}
+    found = {
+        application.prefix + name: node
+        for name, node in declarations_by_name(nodes.Data, application.node.declarations).items()
+    }
     for kernel in application.kernels.values():
         owner = application.prefix + kernel.name
-        found |= {f"{owner}.{name}": node for name, node in named(nodes.Data, kernel.declarations).items()}
+        found |= {
+            f"{owner}.{name}": node for name, node in declarations_by_name(nodes.Data, kernel.declarations).items()
+        }
     for model in application.models():
         found |= placed_data(model)
     return found
@@ -155,7 +160,7 @@ def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Plac
     flags = [name for place in memories for name in _flags(place)]
     types = [place.component.type for place in memories]
     has = "its memories are " + ", ".join(map(_told, memories)) if memories else "it offers no `loads`"
-    hint = nearest(wanted, [*names, *flags, *types]) or has
+    hint = suggest_nearest(wanted, [*names, *flags, *types]) or has
     message = f"machine `{machine.name}`{on} has no memory `{wanted}`"
     fail("unknown-memory", message, node.memory_span or node.span, hint=hint)
 

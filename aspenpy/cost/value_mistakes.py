@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import shown
+from aspenpy.expr.arithmetic import format_number
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_text
@@ -51,10 +51,10 @@ def with_value(mistake: ValueMistake, definitions: Definitions, name: Callable[[
         return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
     worth, beside, *others = values
     formula = mistake.beside is not None and mistake.beside.kind != "number"
-    hint = f"{mistake.hint} = {shown(beside)}" if formula else mistake.hint
-    known = " and ".join(f"{name(one)} = {shown(value)}" for one, value in zip(symbols, others, strict=True))
-    wanted = "" if mistake.beside is None else f", not {shown(beside)}"
-    message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {shown(worth)}{wanted}"
+    hint = f"{mistake.hint} = {format_number(beside)}" if formula else mistake.hint
+    known = " and ".join(f"{name(one)} = {format_number(value)}" for one, value in zip(symbols, others, strict=True))
+    wanted = "" if mistake.beside is None else f", not {format_number(beside)}"
+    message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {format_number(worth)}{wanted}"
     return Diagnostic(mistake.code, message, mistake.span, hint=hint)
 
 
@@ -63,7 +63,7 @@ def with_both(mistake: BoundMistake, definitions: Definitions, names: Mapping[Ex
     values = _values([mistake.value, mistake.bound], definitions, seed)
     if values is None:
         return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
-    value, bound = map(shown, values)
+    value, bound = map(format_number, values)
     inner = mistake.value.args[0] if mistake.value.kind == "checked" else mistake.value
     fewer = [f"run fewer, `--set {names[inner]}={bound}`"] if inner in names else []
     hint = ", or ".join([*fewer, mistake.hint] if mistake.hint else fewer)

@@ -25,7 +25,7 @@ from aspenpy.language.vocabulary import (
     SI_CONSTANTS,
     STATEMENT,
     STATEMENTS,
-    beginning,
+    keywords_that_begin,
 )
 from aspenpy.record import NamedTuple
 from aspenpy.tables.numbers import RESOURCE_UNITS
@@ -121,7 +121,7 @@ def _suggested(project: Project, path: str, offset: int, here: Context, meaning:
 
 
 def _lower(kind: str) -> list[str]:
-    return sorted(word.lower() for word in beginning(kind))
+    return sorted(word.lower() for word in keywords_that_begin(kind))
 
 
 def _keywords(*words: str) -> list[Suggestion]:

@@ -13,7 +13,7 @@ from aspenpy.editor.project import Place, Project
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.language.dimensions import symbol, unit_of
+from aspenpy.language.dimensions import parse_unit, unit_symbol
 from aspenpy.language.files import models_folder
 from aspenpy.language.parser import parse_expression
 from aspenpy.language.source import Source, Span
@@ -62,7 +62,7 @@ def _of_word(word: Word) -> str | None:
         return None
     if not isinstance(number, nodes.Number) or number.unit is None:
         return None
-    return f"`{word.text}` is {count(number.value)} {symbol(unit_of(number.unit).dimension)}"
+    return f"`{word.text}` is {count(number.value)} {unit_symbol(parse_unit(number.unit).dimension)}"
 
 
 def _of_name(project: Project, path: str, name: Name, meaning: Meaning) -> list[str]:

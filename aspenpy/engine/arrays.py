@@ -125,7 +125,7 @@ class Careful:
             self._run(order, known)
 
     def refuse(self, where: Any, reason: int) -> None:
-        self._refused = merged(self._refused, numpy.where(where, reason, FINE))
+        self._refused = merge_reasons(self._refused, numpy.where(where, reason, FINE))
 
     def _run(self, order: Order, known: Known) -> None:
         for place, op in order.steps:
@@ -146,17 +146,17 @@ class Careful:
         if op.kind == "sum":
             return self._sum(op, known)
         operands = [known.values[arg] for arg in op.args]
-        reason = _needed(op, operands, [known.reasons.get(arg) for arg in op.args])
+        reason = _reason_of_operands(op, operands, [known.reasons.get(arg) for arg in op.args])
         self._refused = None
         value = RULES[op.kind](self, op, *operands)
-        reason = merged(reason, self._refused)
-        return value, _and_new(op, operands, value, reason)
+        reason = merge_reasons(reason, self._refused)
+        return value, _add_new_reasons(op, operands, value, reason)
 
     def _sum(self, op: Op, known: Known) -> tuple[Any, Any]:
         loop: Loop = op.payload
         reason = known.reasons.get(op.args[0])
         passes = numpy.ceil(known.values[op.args[0]])
-        reason = merged(reason, numpy.where(passes > MOST_PASSES, DOMAIN, FINE))
+        reason = merge_reasons(reason, numpy.where(passes > MOST_PASSES, DOMAIN, FINE))
         passes = numpy.where(reason == FINE, passes, 0.0)
         order = Order(self.program, loop.inside, [loop.body])
         operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
@@ -169,32 +169,32 @@ class Careful:
             total = numpy.where(active, total + known.values[loop.body], total)
             failed = known.reasons.get(loop.body)
             new = None if failed is None else numpy.where(active, failed, FINE)
-            reason = _and_new(op, [], total, merged(reason, new))
+            reason = _add_new_reasons(op, [], total, merge_reasons(reason, new))
         return total, reason
 
 
-def merged(first: Any, second: Any) -> Any:
+def merge_reasons(first: Any, second: Any) -> Any:
     """The first reason where there is one, else the second."""
     if first is None or second is None:
         return second if first is None else first
     return numpy.where(first != FINE, first, second)
 
 
-def _needed(op: Op, operands: list[Any], reasons: list[Any]) -> Any:
+def _reason_of_operands(op: Op, operands: list[Any], reasons: list[Any]) -> Any:
     """The reason why a needed operand has no value. Needed are one branch of a condition, and the second part of `and`
     and `or` where the first does not decide."""
     if all(reason is None for reason in reasons):
         return None
     if op.kind == "if":
         then, otherwise = (FINE if reason is None else reason for reason in reasons[1:])
-        return merged(reasons[0], numpy.where(operands[0], then, otherwise))
+        return merge_reasons(reasons[0], numpy.where(operands[0], then, otherwise))
     if op.kind in ("and", "or"):
         second = FINE if reasons[1] is None else reasons[1]
         decided = operands[0] if op.kind == "or" else numpy.logical_not(operands[0])
-        return merged(reasons[0], numpy.where(decided, FINE, second))
+        return merge_reasons(reasons[0], numpy.where(decided, FINE, second))
     first = None
     for reason in reasons:
-        first = merged(first, reason)
+        first = merge_reasons(first, reason)
     return first
 
 
@@ -202,17 +202,17 @@ _NEVER_NEW = frozenset({"neg", "max", "min", "abs", "floor", "ceil", "round", "c
 """Kinds whose value is finite where their operands are."""
 
 
-def _and_new(op: Op, operands: list[Any], value: Any, reason: Any) -> Any:
+def _add_new_reasons(op: Op, operands: list[Any], value: Any, reason: Any) -> Any:
     """The reasons so far, and new ones where a value is not finite."""
     if op.kind in _NEVER_NEW or isinstance(value, tuple) or getattr(value, "dtype", None) == numpy.uint64:
         return reason
     failed = ~numpy.isfinite(value)
     if not numpy.any(failed):
         return reason
-    return merged(reason, numpy.where(failed, _blame(op, operands), FINE))
+    return merge_reasons(reason, numpy.where(failed, _blame_operation(op, operands), FINE))
 
 
-def _blame(op: Op, operands: list[Any]) -> Any:
+def _blame_operation(op: Op, operands: list[Any]) -> Any:
     """The reason why an operation on finite numbers has no finite result."""
     if op.kind in ("div", "mod"):
         return numpy.where(operands[1] == 0, DIVISION, OVERFLOW)

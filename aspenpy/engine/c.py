@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.c_text import HEADERS, CWriter, helpers, used_helpers
-from aspenpy.engine.compiled import Kernel, called, leaves, signature
-from aspenpy.engine.intervals import certain
+from aspenpy.engine.compiled import Kernel, call_signature, kernel_leaves, make_kernel
+from aspenpy.engine.intervals import is_certain
 from aspenpy.engine.program import Program
 from aspenpy.language.diagnostics import fail
 
@@ -36,7 +36,7 @@ def compiler() -> str | None:
 
 def kernel(program: Program) -> Kernel:
     """The program compiled; raises AspenError if the compiler fails."""
-    path, given = compiler(), leaves(program)
+    path, given = compiler(), kernel_leaves(program)
     assert path is not None
     with TemporaryDirectory(prefix="aspenpy-") as folder:
         text, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
@@ -51,8 +51,8 @@ def kernel(program: Program) -> Kernel:
             fail("not-compiled", f"{path} cannot be run: {error}", hint="--backend numpy needs no compiler")
         loaded = ctypes.CDLL(str(library))
     results = len(program.roots)
-    function = signature(len(given), results)(("run", loaded))
-    return called(function, given, loaded)
+    function = call_signature(len(given), results)(("run", loaded))
+    return make_kernel(function, given, loaded)
 
 
 def source(program: Program, given: tuple[int, ...]) -> str:
@@ -65,7 +65,7 @@ def source(program: Program, given: tuple[int, ...]) -> str:
     lines = [f"const double {name} = in{n}[i];" for n, name in enumerate(names.values())]
     for place, name in names.items():
         low, high = program.intervals[place]
-        if certain((low, high)):
+        if is_certain((low, high)):
             lines.append(f"failed |= !(({name} >= {low!r}) & ({name} <= {high!r}));")
     lines += writer.block(places)
     for n, root in enumerate(program.roots):

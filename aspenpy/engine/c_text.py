@@ -10,15 +10,15 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from aspenpy.engine.compiled import conditions, is_condition, unwritable, written_out
-from aspenpy.engine.intervals import certain, obeyed
+from aspenpy.engine.compiled import condition_operands, flatten_array, is_condition, why_unwritable
+from aspenpy.engine.intervals import is_certain, is_obeyed
 from aspenpy.engine.operation import Loop, Op, arrays
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, LEAVES, PRODUCT, SIGN, SUM, Writer
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import free_symbols
 from aspenpy.expr.laws import LAWS
-from aspenpy.expr.node import Expr, of_kind
+from aspenpy.expr.node import Expr, nodes_of_kind
 from aspenpy.expr.numerals import float_numeral
 from aspenpy.expr.printer import display_names
 
@@ -93,7 +93,7 @@ def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tup
     """
     _refuse(expr, names)
     program = Program([expr], list(names), short_loops=True)
-    reason = unwritable(program, program.straight)
+    reason = why_unwritable(program, program.straight)
     if reason is not None:
         raise NotInC(reason)
     written = list(names.values())
@@ -103,7 +103,7 @@ def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tup
 
 
 def _refuse(expr: Expr, free: Container[Expr]) -> None:
-    if of_kind("draw", expr):
+    if nodes_of_kind("draw", expr):
         raise NotInC("a random draw has no form in C")
     for symbol in sorted(free_symbols(expr), key=lambda node: node.serial):
         if symbol not in free:
@@ -221,7 +221,7 @@ class CWriter(Writer):
 
     def _table(self, place: int) -> str:
         """The declaration of an array; tables are stored row by row."""
-        array = written_out(self.program, place)
+        array = flatten_array(self.program, place)
         assert array is not None
         storage = "const double" if array.computed else "static const double"
         texts = [float_numeral(item) if isinstance(item, float) else self.text(item) for item in array.elements]
@@ -238,8 +238,8 @@ class CWriter(Writer):
             return self._element(op) if op.kind == "index" else self._looked_up(op), ATOM
         if op.kind == "checked":
             return self._checked(op), ATOM
-        sure = all(certain(self.program.intervals[arg]) for arg in op.args)
-        if op.kind == "div" and certain(self.program.intervals[op.args[1]]):
+        sure = all(is_certain(self.program.intervals[arg]) for arg in op.args)
+        if op.kind == "div" and is_certain(self.program.intervals[op.args[1]]):
             return f"{self.text(op.args[0], PRODUCT)} / {self.text(op.args[1], ATOM)}", PRODUCT
         if op.kind in SURE and sure:
             template, binding = SURE[op.kind], ATOM
@@ -250,13 +250,13 @@ class CWriter(Writer):
         else:
             template, binding = self.forms.get(op.kind) or (FUNCTIONS[op.kind].c, ATOM)
         texts = self.operands(op, binding)
-        undecided = conditions(self.program, place)
+        undecided = condition_operands(self.program, place)
         texts = ["-1" if arg in undecided and text == "NAN" else text for arg, text in zip(op.args, texts, strict=True)]
         return template.format(*texts, joined=", ".join(texts), count=len(texts), payload=op.payload), binding
 
     def _checked(self, op: Op) -> str:
         value, subject = self.text(op.args[0]), self.text(op.args[1], SUM)
-        if obeyed(op.payload, self.program.intervals[op.args[1]]):
+        if is_obeyed(op.payload, self.program.intervals[op.args[1]]):
             return f"({value})"
         if _is_amount(op):
             return f"aspen_amount({self.text(op.args[0])})"
@@ -264,7 +264,7 @@ class CWriter(Writer):
         return f"aspen_held({value}, {tests} && isfinite({self.text(op.args[1])}))"
 
     def _element(self, op: Op) -> str:
-        array = written_out(self.program, op.args[0])
+        array = flatten_array(self.program, op.args[0])
         assert array is not None
         name = "aspen_element" if len(array.shape) == 1 else "aspen_cell"
         positions = ", ".join(self.text(position) for position in op.args[1:])
@@ -272,7 +272,7 @@ class CWriter(Writer):
         return self._unless_undefined(op.args[0], element)
 
     def _looked_up(self, op: Op) -> str:
-        (values, sizes), array = op.args[:2], written_out(self.program, op.args[0])
+        (values, sizes), array = op.args[:2], flatten_array(self.program, op.args[0])
         assert array is not None
         tables = f"{self.names[values]}, {self.names[sizes]}"
         value = f"aspen_lookup({tables}, {len(array.elements)}, {self.text(op.args[2])})"
@@ -280,7 +280,7 @@ class CWriter(Writer):
 
     def _unless_undefined(self, place: int, value: str) -> str:
         """The value, or nan if any element of the array has no value: all must have one, used or not."""
-        array = written_out(self.program, place)
+        array = flatten_array(self.program, place)
         assert array is not None
         return f"aspen_complete({self.names[place]}, {len(array.elements)}, {value})" if array.computed else value
 

@@ -30,7 +30,7 @@ class Kernel(NamedTuple):
     run: Callable[[Sequence[Floats], Sequence[Floats]], None]
 
 
-def leaves(program: Program) -> tuple[int, ...]:
+def kernel_leaves(program: Program) -> tuple[int, ...]:
     """The operations whose values a kernel takes as columns: the inputs, and calls that NumPy computes, unless that
     would leave most of the program to NumPy."""
     calls = tuple(place for place in program.straight if program.ops[place].kind in CALLS)
@@ -48,7 +48,7 @@ def is_condition(program: Program, place: int) -> bool:
     )
 
 
-def conditions(program: Program, place: int) -> tuple[int, ...]:
+def condition_operands(program: Program, place: int) -> tuple[int, ...]:
     """The operands of an operation that are conditions."""
     op = program.ops[place]
     if op.kind == "if":
@@ -71,19 +71,19 @@ class Elements(NamedTuple):
         return not all(isinstance(element, float) for element in self.elements)
 
 
-def written_out(program: Program, place: int) -> Elements | None:
+def flatten_array(program: Program, place: int) -> Elements | None:
     """The elements of an array; None for other operations, for rows of different lengths, and for arrays without
     elements."""
     op = program.ops[place]
     if op.kind == "constant" and isinstance(op.payload, tuple):
-        return _joined([_constants(element) for element in op.payload])
+        return _join_rows([_constants(element) for element in op.payload])
     if op.kind != "array":
         return None
     rows = [
-        written_out(program, arg) if is_array(program, arg) else Elements((), (_element(program, arg),))
+        flatten_array(program, arg) if is_array(program, arg) else Elements((), (_element(program, arg),))
         for arg in op.args
     ]
-    return _joined(rows)
+    return _join_rows(rows)
 
 
 def _element(program: Program, place: int) -> float | int:
@@ -97,10 +97,10 @@ def is_array(program: Program, place: int) -> bool:
 
 
 def _constants(value: Any) -> Elements | None:
-    return _joined([_constants(part) for part in value]) if isinstance(value, tuple) else Elements((), (value,))
+    return _join_rows([_constants(part) for part in value]) if isinstance(value, tuple) else Elements((), (value,))
 
 
-def _joined(rows: Sequence[Elements | None]) -> Elements | None:
+def _join_rows(rows: Sequence[Elements | None]) -> Elements | None:
     shapes = {None if row is None else row.shape for row in rows}
     if len(shapes) != 1 or None in shapes:
         return None
@@ -109,34 +109,34 @@ def _joined(rows: Sequence[Elements | None]) -> Elements | None:
     return Elements((len(rows), *tables[0].shape), elements) if len(elements) <= LONGEST_TABLE else None
 
 
-def compilable(program: Program) -> bool:
+def is_compilable(program: Program) -> bool:
     """Whether the program has only floats, conditions, and written-out arrays that are used element by element."""
-    given = leaves(program)
+    given = kernel_leaves(program)
     needed = [place for place in program.needed(program.roots, given) if place not in given]
-    return unwritable(program, needed) is None and GIVEN.isdisjoint(program.ops[place].kind for place in needed)
+    return why_unwritable(program, needed) is None and GIVEN.isdisjoint(program.ops[place].kind for place in needed)
 
 
-def unwritable(program: Program, places: Sequence[int]) -> str | None:
+def why_unwritable(program: Program, places: Sequence[int]) -> str | None:
     """Why some operations have no form in C or the like; None where they have one."""
     needed = list(places)
     for place in needed:  # grows by the insides of loops
         op = program.ops[place]
         if op.kind == "sum":
             needed += op.payload.inside
-        reason = _unwritable(program, op)
+        reason = _why_operation_unwritable(program, op)
         if reason is not None:
             return reason
     as_value = any(is_array(program, root) for root in program.roots)
     return "an array as a value has no form in C" if as_value else None
 
 
-def _unwritable(program: Program, op: Op) -> str | None:
+def _why_operation_unwritable(program: Program, op: Op) -> str | None:
     if not arrays(op):
         as_value = op.kind != "array" and any(is_array(program, arg) for arg in _operands(op))
         return "an array as a value has no form in C" if as_value else None
     if not all(is_array(program, arg) for arg in arrays(op)):
         return "an array has a form in C only where its elements are written out"
-    tables = [written_out(program, arg) for arg in arrays(op)]
+    tables = [flatten_array(program, arg) for arg in arrays(op)]
     shapes = [table.shape for table in tables if table is not None]
     if len(shapes) < len(tables):
         return f"a table has a form in C only where its rows have the same length, {LONGEST_TABLE} elements in all"
@@ -154,7 +154,7 @@ def _operands(op: Op) -> tuple[int, ...]:
 # -- kernels ---------------------------------------------------------------------------------------
 
 
-def called(function: Callable[..., int], given: tuple[int, ...], kept: object) -> Kernel:
+def make_kernel(function: Callable[..., int], given: tuple[int, ...], kept: object) -> Kernel:
     """A kernel that calls compiled code: count, one pointer for each leaf and each result; it returns 0 if all results
     are finite. `kept` holds the code in memory as long as the kernel lives."""
     pointer = ctypes.c_void_p
@@ -167,6 +167,6 @@ def called(function: Callable[..., int], given: tuple[int, ...], kept: object) -
     return Kernel(given, run)
 
 
-def signature(columns: int, results: int) -> Any:
+def call_signature(columns: int, results: int) -> Any:
     """The type of the compiled function for ctypes, which lets other threads run meanwhile."""
     return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, *[ctypes.c_void_p] * (columns + results))

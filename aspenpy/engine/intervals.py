@@ -20,7 +20,7 @@ ANYWHERE: Interval = (-math.inf, math.inf)
 LARGEST = 1e300  # larger values are taken to overflow; the margin covers libraries that round differently
 
 
-def intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]:
+def find_intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]:
     """One interval for each operation; an operation with a finite interval certainly has a value."""
     results: list[Interval] = []
     for op in ops:
@@ -28,13 +28,13 @@ def intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]:
     return results
 
 
-def certain(interval: Interval) -> bool:
+def is_certain(interval: Interval) -> bool:
     return interval[0] >= -LARGEST and interval[1] <= LARGEST
 
 
-def obeyed(law: str, interval: Interval) -> bool:
+def is_obeyed(law: str, interval: Interval) -> bool:
     """Whether all values of an interval obey a law."""
-    return certain(interval) and all(bool(LAWS[law].holds(end)) for end in interval)
+    return is_certain(interval) and all(bool(LAWS[law].holds(end)) for end in interval)
 
 
 def _interval(op: Op, parts: list[Interval], box: Sequence[Interval]) -> Interval:
@@ -44,17 +44,17 @@ def _interval(op: Op, parts: list[Interval], box: Sequence[Interval]) -> Interva
     if op.kind == "constant" and isinstance(op.payload, float):
         return op.payload, op.payload
     if op.kind == "checked":
-        return parts[0] if obeyed(op.payload, parts[1]) else ANYWHERE
+        return parts[0] if is_obeyed(op.payload, parts[1]) else ANYWHERE
     rule: Callable[..., Interval] | None = _RULES.get(op.kind)
     if rule is None and op.kind in FUNCTIONS:
         rule = FUNCTIONS[op.kind].interval
-    if rule is None or not all(map(certain, parts)):
+    if rule is None or not all(map(is_certain, parts)):
         return ANYWHERE
     try:
         low, high = rule(*parts)
     except (ArithmeticError, ValueError):
         return ANYWHERE
-    return (low, high) if certain((low, high)) else ANYWHERE
+    return (low, high) if is_certain((low, high)) else ANYWHERE
 
 
 def _corners(rule: Callable[[float, float], float]) -> Callable[[Interval, Interval], Interval]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from aspenpy.engine import c_text
 from aspenpy.engine.c_text import FORMS, CWriter, used_helpers
 from aspenpy.engine.c_to_javascript import translate
-from aspenpy.engine.compiled import GIVEN, unwritable
+from aspenpy.engine.compiled import GIVEN, why_unwritable
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ATOM
 from aspenpy.expr.functions import FUNCTIONS
@@ -52,7 +52,7 @@ def to_javascript(exprs: Sequence[Expr], free: Sequence[Expr], name: str, seed: 
     program = Program(exprs, free, seed, short_loops=True)
     if any(program.ops[place].kind in ("draw", "stream") for place in program.straight):
         raise NotInJavaScript("a random draw has no form in JavaScript")
-    reason = unwritable(program, program.straight)
+    reason = why_unwritable(program, program.straight)
     if reason is not None:
         raise NotInJavaScript(reason.replace("in C", "in JavaScript"))
     names = {place: f"x{number}" for place, number in program.given.items()}
@@ -63,7 +63,7 @@ def to_javascript(exprs: Sequence[Expr], free: Sequence[Expr], name: str, seed: 
     return "\n".join([f"function {name}(x) {{", *("  " + line for line in lines), "}"])
 
 
-def with_helpers(functions: str) -> str:
+def add_helpers(functions: str) -> str:
     """The functions behind the helpers that they use."""
     prelude = Path(__file__).with_name("helpers").joinpath("math.js").read_text(encoding="utf-8")
     return "\n\n".join([prelude.rstrip("\n"), *used_helpers(functions, helpers()), functions]) + "\n"

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from aspenpy.engine.compiled import Kernel, called, leaves, signature
+from aspenpy.engine.compiled import Kernel, call_signature, kernel_leaves, make_kernel
 from aspenpy.engine.llvm_text import source
 from aspenpy.engine.program import Program
 
@@ -23,10 +23,10 @@ KEPT = 8  # number of programs whose machine code is kept for repeated sweeps
 
 def kernel(program: Program) -> Kernel:
     """The program compiled for this processor; equal texts are compiled once."""
-    given = leaves(program)
+    given = kernel_leaves(program)
     engine = machine_code(source(program, given, lanes()))
-    function = signature(len(given), len(program.roots))(engine.get_function_address("run"))
-    return called(function, given, engine)
+    function = call_signature(len(given), len(program.roots))(engine.get_function_address("run"))
+    return make_kernel(function, given, engine)
 
 
 @lru_cache(maxsize=KEPT)

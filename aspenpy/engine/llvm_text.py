@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.engine.arrays import MOST_PASSES
-from aspenpy.engine.compiled import CONDITIONS, is_condition, written_out
-from aspenpy.engine.intervals import certain, obeyed
+from aspenpy.engine.compiled import CONDITIONS, flatten_array, is_condition
+from aspenpy.engine.intervals import is_certain, is_obeyed
 from aspenpy.engine.operation import Loop, Op
 from aspenpy.engine.program import Program
 from aspenpy.expr.functions import FUNCTIONS
@@ -58,7 +58,7 @@ def source(program: Program, given: tuple[int, ...], lanes: int) -> str:
         [
             _helper("arithmetic"),
             *_declarations(),
-            *(_lru(lanes) if uses_lru else ()),
+            *(_lru_helpers(lanes) if uses_lru else ()),
             *writer.tables,
             f"define i32 @run(i64 %count, {', '.join(parameters)}) {preference}{{",
             "entry:",
@@ -97,7 +97,7 @@ def _helper(name: str) -> str:
     return (HELPERS / f"{name}.ll").read_text(encoding="utf-8")
 
 
-def _lru(lanes: int) -> list[str]:
+def _lru_helpers(lanes: int) -> list[str]:
     """The hits of LRU caches at one point, and at so many."""
     several = [_helper("lru_lanes").replace("LANES", str(count)) for count in (1, lanes)]
     return [_helper("lru").replace("LANES", str(lanes)), *several]
@@ -152,7 +152,7 @@ class _Writer:
         value = self._names[place] = self.new(f"load double, ptr {at}")
         self._loaded.add(place)
         low, high = self.program.intervals[place]
-        if certain((low, high)):
+        if is_certain((low, high)):
             inside = self.both(self.compare("oge", value, _numeral(low)), self.compare("ole", value, _numeral(high)))
             self.failed = self.either(self.failed, self.opposite(inside))
 
@@ -201,7 +201,7 @@ class _Writer:
         kind = self.program.ops[place].kind
         if kind == "failed":
             return "false"
-        if place in self._loaded or kind in ("constant", "counter") or certain(self.program.intervals[place]):
+        if place in self._loaded or kind in ("constant", "counter") or is_certain(self.program.intervals[place]):
             return "true"
         return self.finite(self.name(place))
 
@@ -235,7 +235,7 @@ class _Writer:
 
     def elements(self, place: int, value: str) -> str:
         """The value, or nan if any element of the array has no value."""
-        array = written_out(self.program, place)
+        array = flatten_array(self.program, place)
         assert array is not None
         for element in array.elements:
             if isinstance(element, int):
@@ -268,7 +268,7 @@ def _div(writer: _Writer, op: Op) -> str:
 
 def _checked(writer: _Writer, op: Op) -> str:
     value, subject = map(writer.name, op.args)
-    if obeyed(op.payload, writer.program.intervals[op.args[1]]):
+    if is_obeyed(op.payload, writer.program.intervals[op.args[1]]):
         return value
     holds = writer.certain(op.args[1])
     for sign, bound in LAWS[op.payload].tests:
@@ -278,7 +278,7 @@ def _checked(writer: _Writer, op: Op) -> str:
 
 def _index(writer: _Writer, op: Op) -> str:
     """An element of a table in memory, or chosen by comparisons among computed values."""
-    array = written_out(writer.program, op.args[0])
+    array = flatten_array(writer.program, op.args[0])
     assert array is not None
     at, inside = _place(writer, array.shape, [writer.name(position) for position in op.args[1:]])
     if not array.computed:
@@ -310,7 +310,7 @@ def _place(writer: _Writer, shape: Sequence[int], positions: Sequence[str]) -> t
 
 def _lookup(writer: _Writer, op: Op) -> str:
     """Interpolation segment by segment: the last segment that begins below x is used."""
-    values, sizes = (written_out(writer.program, arg) for arg in op.args[:2])
+    values, sizes = (flatten_array(writer.program, arg) for arg in op.args[:2])
     assert values is not None
     assert sizes is not None
     ys, xs = ([writer.element(element) for element in array.elements] for array in (values, sizes))

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.engine.intervals import ANYWHERE, Interval, intervals
+from aspenpy.engine.intervals import ANYWHERE, Interval, find_intervals
 from aspenpy.engine.operation import Loop, Op
 from aspenpy.engine.reasons import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
-from aspenpy.engine.rewriting import exact_at_steps, unrolled
+from aspenpy.engine.rewriting import exact_at_steps, unroll_loops
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import LARGEST_DEGREE, to_float
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
@@ -73,9 +73,9 @@ class Program:
         self.ops: list[Op] = []
         self._known: dict[Op, int] = {}
         self._place: dict[Expr, int] = {}
-        exprs = exact_at_steps(roots if short_loops else unrolled(roots))
-        order = graph.topological(*exprs)
-        self._masks = _masks(order, self.inputs)
+        exprs = exact_at_steps(roots if short_loops else unroll_loops(roots))
+        order = graph.topological_order(*exprs)
+        self._masks = _input_masks(order, self.inputs)
         self._fold(exprs, order)
         for node in order:
             if self._masks[node]:
@@ -84,7 +84,7 @@ class Program:
         self.straight = self.needed(self.roots)
         self.given = {place: self.ops[place].payload for place in self.straight if self.ops[place].kind == "input"}
         """Which of the inputs stands at a place."""
-        self.intervals = intervals(self.ops, box or [ANYWHERE] * len(self.inputs))
+        self.intervals = find_intervals(self.ops, box or [ANYWHERE] * len(self.inputs))
 
     def needed(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:
         """The operations that some results need, in order, with loops as one operation each; those in `given` need no
@@ -129,7 +129,9 @@ class Program:
             except EvaluationError as error:
                 folded = error
             failed = isinstance(folded, EvaluationError)
-            self._place[node] = self.emit("failed", payload=reason_of(folded.node)) if failed else self.constant(folded)
+            self._place[node] = (
+                self.emit("failed", payload=failure_reason(folded.node)) if failed else self.constant(folded)
+            )
 
     def _lowered(self, node: Expr) -> int:
         if node in self.inputs:
@@ -156,7 +158,7 @@ class Program:
         return len(self.ops) - 1
 
 
-def _masks(order: Sequence[Expr], inputs: Sequence[Expr]) -> dict[Expr, int]:
+def _input_masks(order: Sequence[Expr], inputs: Sequence[Expr]) -> dict[Expr, int]:
     """The inputs and enclosing loop counters that each node depends on, one bit each."""
     masks: dict[Expr, int] = {}
     counters = 0
@@ -204,7 +206,7 @@ _FAILING = {
 }
 
 
-def reason_of(node: Expr) -> int:
+def failure_reason(node: Expr) -> int:
     """The reason why a node of the graph has no value, by its kind."""
     if node.kind == "apply":
         return DIVISION if node.payload == "mod" else OVERFLOW if node.payload == "exp" else DOMAIN
@@ -276,24 +278,24 @@ def _failure(program: Program, node: Expr, args: list[int]) -> int:
     return program.emit("failed", payload=UNDEFINED)
 
 
-def _same(program: Program, node: Expr, args: list[int]) -> int:
+def _emit_same_kind(program: Program, node: Expr, args: list[int]) -> int:
     return program.emit(node.kind, *args, payload=node.payload)
 
 
 LOWERED: dict[str, Lowering] = {
     "add": _add,
     "mul": _mul,
-    "neg": _same,
-    "div": _same,
+    "neg": _emit_same_kind,
+    "div": _emit_same_kind,
     "power": _power,
     "apply": _apply,
-    "array": _same,
-    "index": _same,
-    "compare": _same,
+    "array": _emit_same_kind,
+    "index": _emit_same_kind,
+    "compare": _emit_same_kind,
     "junction": lambda program, node, args: program.emit(node.payload, *args),
     "if_else": lambda program, node, args: program.emit("if", *args),
-    "checked": _same,
-    "draw": _same,
-    "stream": _same,
+    "checked": _emit_same_kind,
+    "draw": _emit_same_kind,
+    "stream": _emit_same_kind,
     "failure": _failure,
 }

@@ -9,13 +9,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aspenpy.engine.intervals import obeyed
+from aspenpy.engine.intervals import is_obeyed
 from aspenpy.engine.operation import Op, arrays
 from aspenpy.engine.program import BY_NUMPY, Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, Writer
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, interpolated, to_float
-from aspenpy.expr.evaluate import EvaluationError, Value, accepted, evaluate, evaluate_many
+from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, interpolate, to_float
+from aspenpy.expr.evaluate import EvaluationError, Value, evaluate, evaluate_many, to_exact_value
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
@@ -31,9 +31,9 @@ def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -
     Computes in floating point, and both branches of a condition where they share something. If it raises anything, or
     gives nan or infinity, the exact rules decide: see `Prepared`.
     """
-    apart = _set_apart(exprs)
+    apart = _nodes_set_apart(exprs)
     given = {node: graph.symbol(f"apart {number}") for number, node in enumerate(apart)}
-    plain = graph.rewritten(exprs, lambda node, args: given.get(node)) if given else exprs
+    plain = graph.rewrite(exprs, lambda node, args: given.get(node)) if given else exprs
     program = Program(plain, [*free, *given.values()], seed, short_loops=True)
     names = [*(f"a{number}" for number in range(len(free))), *(f"x{number}" for number in range(len(apart)))]
     tables = {arg for op in program.ops for arg in arrays(op)}
@@ -44,7 +44,7 @@ def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -
     writer = PythonWriter(program, program.straight, {place: names[number] for place, number in program.given.items()})
     lines += writer.block(program.straight)
     results = "".join(f"float({writer.text(root)})," for root in program.roots)
-    scope = SCOPE | {f"of_x{number}": _apart(node, free, seed) for number, node in enumerate(apart)}
+    scope = SCOPE | {f"of_x{number}": _compile_set_apart(node, free, seed) for number, node in enumerate(apart)}
     exec("\n".join([*lines, f" return ({results})"]), scope)
     compiled: Callable[..., tuple[float, ...]] = scope["program"]
     return compiled
@@ -83,7 +83,7 @@ class Prepared:
         return tuple(results)
 
 
-def _set_apart(exprs: Sequence[Expr]) -> list[Expr]:
+def _nodes_set_apart(exprs: Sequence[Expr]) -> list[Expr]:
     """The outermost nodes of these kinds."""
     seen = set(exprs)
     waiting = list(seen)
@@ -96,7 +96,7 @@ def _set_apart(exprs: Sequence[Expr]) -> list[Expr]:
     return sorted([node for node in seen if node.kind in SET_APART], key=lambda node: node.serial)
 
 
-def _apart(node: Expr, free: Sequence[Expr], seed: int) -> Callable[..., Value]:
+def _compile_set_apart(node: Expr, free: Sequence[Expr], seed: int) -> Callable[..., Value]:
     """A function of the free symbols; one that depends on none of them is computed at most once."""
     if graph.free_symbols(node).isdisjoint(free):
         known: list[Value] = []
@@ -123,7 +123,7 @@ def _element(array: Any, *positions: float) -> Any:
 
 
 def _lookup(values: Any, sizes: Any, x: float) -> Any:
-    return interpolated(accepted(values), accepted(sizes), x)
+    return interpolate(to_exact_value(values), to_exact_value(sizes), x)
 
 
 def _root(base: float, degree: int) -> float:
@@ -133,7 +133,7 @@ def _root(base: float, degree: int) -> float:
     return near if base < LARGEST_EXACT_POWER and near**degree == base else root
 
 
-def _refused() -> float:
+def _refuse() -> float:
     raise DomainError("the exact rules say why")
 
 
@@ -144,7 +144,7 @@ SCOPE: dict[str, Any] = {
     "root": _root,
     "index": _element,
     "lookup": _lookup,
-    "refused": _refused,
+    "refused": _refuse,
 }
 """Functions that the source calls, in addition to Python's `abs`, `float` and `round`."""
 
@@ -191,7 +191,7 @@ class PythonWriter(Writer):
 
     def _checked(self, op: Op) -> tuple[str, int]:
         value, subject = op.args
-        if obeyed(op.payload, self.program.intervals[subject]):
+        if is_obeyed(op.payload, self.program.intervals[subject]):
             return f"({self.text(value)})", ATOM
         tests = " and ".join(f"{self.text(subject, SUM)} {sign} {bound!r}" for sign, bound in LAWS[op.payload].tests)
         return f"({self.text(value)} if {tests} else refused())", ATOM

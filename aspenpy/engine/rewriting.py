@@ -17,27 +17,27 @@ MOST_UNROLLED = 8192  # limit of the nodes in the terms of one unrolled loop
 DEEPEST = 4  # depth of nested loops that are unrolled
 
 
-def unrolled(roots: Sequence[Expr]) -> list[Expr]:
+def unroll_loops(roots: Sequence[Expr]) -> list[Expr]:
     """The expressions with short loops written as sums of terms in the order of the passes. Parts that do not depend on
     the pass are then computed once, and the code is vectorised over points."""
     exprs = list(roots)
     for _ in range(DEEPEST):
         before = exprs
-        exprs = _unrolled_once(exprs)
+        exprs = _unroll_once(exprs)
         if exprs == before:
             break
     return exprs
 
 
-def _unrolled_once(roots: Sequence[Expr]) -> list[Expr]:
+def _unroll_once(roots: Sequence[Expr]) -> list[Expr]:
     def written(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
         if node.kind != "sum":
             return None
-        made = graph.rebuilt(node, args) if args != node.args else node
+        made = graph.rebuild(node, args) if args != node.args else node
         terms = _terms(made) if made.kind == "sum" else None
         return made if terms is None else graph.add(*terms)
 
-    return graph.rewritten(roots, written)
+    return graph.rewrite(roots, written)
 
 
 def _terms(total: Expr) -> list[Expr] | None:
@@ -46,7 +46,7 @@ def _terms(total: Expr) -> list[Expr] | None:
     if count.kind != "number":
         return None
     passes = max(0, math.ceil(count.payload))
-    if passes * len(graph.topological(body, since=counter.serial)) > MOST_UNROLLED:
+    if passes * len(graph.topological_order(body, since=counter.serial)) > MOST_UNROLLED:
         return None
     return [graph.substitute([body], {counter: graph.number(number)})[0] for number in range(passes)]
 
@@ -57,7 +57,7 @@ def exact_at_steps(roots: Sequence[Expr]) -> list[Expr]:
     A fraction such as 1/10 is no float: rounded, it takes 0.1*30 over the step of a `ceil`. Its numerator and
     denominator are floats, and a quotient that is a whole number is rounded to it.
     """
-    order = graph.topological(*roots)
+    order = graph.topological_order(*roots)
     near = set[Expr]()
     for node in reversed(order):
         if node in near or node.kind == "compare" or graph.is_call(node, STEPS):
@@ -66,12 +66,12 @@ def exact_at_steps(roots: Sequence[Expr]) -> list[Expr]:
             near.update(node.args[1:2] if node.kind == "sum" else node.args[1:])
 
     def written(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
-        return _with_whole_constants(node.kind, args) if node in near and node.kind in ("mul", "div") else None
+        return _use_whole_constants(node.kind, args) if node in near and node.kind in ("mul", "div") else None
 
-    return graph.rewritten(roots, written)
+    return graph.rewrite(roots, written)
 
 
-def _with_whole_constants(kind: str, args: tuple[Expr, ...]) -> Expr:
+def _use_whole_constants(kind: str, args: tuple[Expr, ...]) -> Expr:
     if kind == "div":
         top, bottom = args
         if _is_fraction(bottom):

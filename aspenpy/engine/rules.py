@@ -83,7 +83,7 @@ class _Where:
 
 def _lookup(run: Evaluation, op: Op, values: Any, sizes: Any, x: Any) -> Any:
     """The line through the points; computed segment by segment, since the points may vary."""
-    if not (_points(values) and _points(sizes) and len(values) == len(sizes)):
+    if not (_is_array(values) and _is_array(sizes) and len(values) == len(sizes)):
         run.refuse(True, DOMAIN)
         return numpy.nan
     for lower, upper in pairwise(sizes):
@@ -96,15 +96,15 @@ def _lookup(run: Evaluation, op: Op, values: Any, sizes: Any, x: Any) -> Any:
     return value
 
 
-def _points(value: Any) -> bool:
+def _is_array(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) > 0 and not any(isinstance(element, tuple) for element in value)
 
 
 def _stream(run: Evaluation, op: Op, *parts: Any) -> Any:
-    return draws.stream_hash([_part(run, part) for part in parts])
+    return draws.hash_stream([_stream_part_of(run, part) for part in parts])
 
 
-def _part(run: Evaluation, part: Any) -> Any:
+def _stream_part_of(run: Evaluation, part: Any) -> Any:
     """A number as part of a stream: an int, or an array of uint64."""
     if isinstance(part, int):
         return part & draws.MASK
@@ -116,27 +116,27 @@ def _part(run: Evaluation, part: Any) -> Any:
 
 
 def _draw(run: Evaluation, op: Op, stream: Any, *arguments: Any) -> Any:
-    return _DISTRIBUTIONS[op.payload](run, draws.bits(run.seed, stream), *arguments)
+    return _DISTRIBUTIONS[op.payload](run, draws.random_bits(run.seed, stream), *arguments)
 
 
 def _uniform(run: Evaluation, random_bits: Any, low: Any, high: Any) -> Any:
     run.refuse(low > high, DOMAIN)
-    return low + (high - low) * draws.unit(random_bits)
+    return low + (high - low) * draws.unit_interval(random_bits)
 
 
 def _normal(run: Evaluation, random_bits: Any, mean: Any, deviation: Any) -> Any:
     run.refuse(deviation < 0, DOMAIN)
     with numpy.errstate(all="ignore"):  # of three approximations those that are not taken may do as they like
-        quantiles = draws.normal_quantiles(numpy, numpy.asarray(draws.open_unit(random_bits)))
+        quantiles = draws.normal_quantiles(numpy, numpy.asarray(draws.open_unit_interval(random_bits)))
     return mean + deviation * quantiles
 
 
 def _cdf(run: Evaluation, random_bits: Any, cumulative: Any) -> Any:
-    steps = cumulative if _points(cumulative) else (numpy.nan,)
+    steps = cumulative if _is_array(cumulative) else (numpy.nan,)
     run.refuse(numpy.logical_not(abs(steps[-1] - 1.0) <= draws.ENDS_AT_ONE), DOMAIN)
     for lower, upper in zip((0.0, *steps), steps, strict=False):
         run.refuse(lower > upper, DOMAIN)
-    drawn = draws.unit(random_bits)
+    drawn = draws.unit_interval(random_bits)
     fallen = sum(numpy.where(step <= drawn, 1.0, 0.0) for step in steps)
     return numpy.minimum(fallen, len(steps) - 1.0)
 
@@ -154,19 +154,19 @@ def _if(run: Evaluation, op: Op, condition: Any, then: Any, otherwise: Any) -> A
     return tuple(_if(run, op, condition, *pair) for pair in zip(then, otherwise, strict=True))
 
 
-def _plain(function: Callable[..., Any]) -> Rule:
+def _plain_rule(function: Callable[..., Any]) -> Rule:
     return lambda run, op, *operands: function(*operands)
 
 
-def _of_the_table(name: str) -> Rule:
+def _table_rule(name: str) -> Rule:
     rule = FUNCTIONS[name].numpy
     assert rule is not None, name
     return lambda run, op, *operands: rule(numpy, *operands)
 
 
-def _laws_of_the_table(name: str) -> Rule:
+def _guarded_table_rule(name: str) -> Rule:
     """A function whose NumPy rule marks missing values as NaN; floating-point errors inside of it are ignored."""
-    rule = _of_the_table(name)
+    rule = _table_rule(name)
 
     def applied(run: Evaluation, op: Op, *operands: Any) -> Any:
         with numpy.errstate(all="ignore"):
@@ -178,16 +178,16 @@ def _laws_of_the_table(name: str) -> Rule:
 
 
 RULES: dict[str, Rule] = {
-    "add": _plain(numpy.add),
-    "sub": _plain(numpy.subtract),
-    "mul": _plain(numpy.multiply),
-    "div": _plain(numpy.true_divide),
-    "neg": _plain(numpy.negative),
-    "square": _plain(numpy.square),
+    "add": _plain_rule(numpy.add),
+    "sub": _plain_rule(numpy.subtract),
+    "mul": _plain_rule(numpy.multiply),
+    "div": _plain_rule(numpy.true_divide),
+    "neg": _plain_rule(numpy.negative),
+    "square": _plain_rule(numpy.square),
     "root": _root,
-    "power": _plain(numpy.power),
-    "and": _plain(numpy.logical_and),
-    "or": _plain(numpy.logical_or),
+    "power": _plain_rule(numpy.power),
+    "and": _plain_rule(numpy.logical_and),
+    "or": _plain_rule(numpy.logical_or),
     "compare": lambda run, op, left, right: COMPARISONS[op.payload](left, right),
     "if": _if,
     "array": lambda run, op, *elements: elements,
@@ -196,9 +196,9 @@ RULES: dict[str, Rule] = {
     "checked": _checked,
     "stream": _stream,
     "draw": _draw,
-    **{name: _laws_of_the_table(name) for name in BY_NUMPY},
+    **{name: _guarded_table_rule(name) for name in BY_NUMPY},
     **{
-        name: _of_the_table(name)
+        name: _table_rule(name)
         for name in ("log", "log2", "log10", "exp", "sqrt", "floor", "ceil", "round", "abs", "mod", "max", "min")
     },
 }

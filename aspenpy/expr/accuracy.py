@@ -30,12 +30,12 @@ class Elements:
         self.rows, self.by_lane = rows, by_lane
 
 
-def as_float(value: Any) -> tuple[Any, int]:
+def graded_float(value: Any) -> tuple[Any, int]:
     """A value as NumPy takes it, with its grade; nan where it is no float."""
     if type(value) is bool:
         return value, WHOLE
     if type(value) is tuple:
-        elements = [as_float(element) for element in value]
+        elements = [graded_float(element) for element in value]
         try:
             rows = [element.rows if isinstance(element, Elements) else element for element, _ in elements]
             return Elements(numpy.array(rows), by_lane=False), min([WHOLE, *[grade for _, grade in elements]])
@@ -64,12 +64,12 @@ def grade_of(node: Expr, grades: list[int]) -> int:
     return ROUGH
 
 
-def near_step(value: Any) -> Any:
+def is_near_step(value: Any) -> Any:
     """Where rounding may have moved the value across a whole number."""
     return abs(value - numpy.rint(value)) <= NEAR * numpy.maximum(1.0, abs(value))
 
 
-def whole_power(base: Any, exponent: Any) -> Any:
+def raise_by_squares(base: Any, exponent: Any) -> Any:
     """By squares, which is exact as long as float64 holds the result; `pow` may be off by a rounding."""
     result, left = numpy.ones(numpy.broadcast(base, exponent).shape), exponent
     while numpy.any(left > 0):

@@ -57,14 +57,14 @@ def to_float(value: Number) -> float:
         raise DomainError(TOO_LARGE) from None
 
 
-def plus(left: Number, right: Number) -> Number:
+def add_exactly(left: Number, right: Number) -> Number:
     try:
         return settle(left + right)
     except OverflowError:
         raise DomainError(TOO_LARGE) from None
 
 
-def times(left: Number, right: Number) -> Number:
+def multiply_exactly(left: Number, right: Number) -> Number:
     try:
         return settle(left * right)
     except OverflowError:
@@ -83,20 +83,22 @@ def divide(left: Number, right: Number) -> Number:
         raise DomainError(TOO_LARGE) from None
 
 
-def raised(base: Number, exponent: Number) -> Number:
+def raise_to_power(base: Number, exponent: Number) -> Number:
     """`base ^ exponent`, exact for exact bases and whole exponents within the size bound; 0^0 is 1."""
     if base == 0 and exponent < 0:
-        raise DomainError(f"division by zero: 0 to the power of {shown(exponent)}")
-    if isinstance(exponent, int) and not isinstance(base, float) and _fits(base, exponent):
+        raise DomainError(f"division by zero: 0 to the power of {format_number(exponent)}")
+    if isinstance(exponent, int) and not isinstance(base, float) and _is_power_in_bounds(base, exponent):
         if isinstance(base, int) and exponent < 0:
             return settle(Fraction(1, base**-exponent))
         return settle(base**exponent)
     if isinstance(exponent, Fraction) and isinstance(base, int | Fraction) and (root := _exact_root(base, exponent)):
-        return raised(root, exponent.numerator)
+        return raise_to_power(root, exponent.numerator)
     if isinstance(exponent, Fraction) and type(base) is float and (whole := _whole_root(base, exponent.denominator)):
-        return raised(whole, exponent.numerator)
+        return raise_to_power(whole, exponent.numerator)
     if base < 0 and exponent != math.floor(exponent):
-        raise DomainError(f"{shown(base)} to the power of {shown(exponent)}: a negative base needs a whole exponent")
+        raise DomainError(
+            f"{format_number(base)} to the power of {format_number(exponent)}: a negative base needs a whole exponent"
+        )
     try:
         return settle(to_float(base) ** to_float(exponent))
     except OverflowError:
@@ -128,7 +130,7 @@ LARGEST_EXACT_POWER = 2**52
 """Whole numbers below it are exact in floating point, and rounding gives the exact roots of whole powers."""
 
 
-def _fits(base: int | Fraction, exponent: int) -> bool:
+def _is_power_in_bounds(base: int | Fraction, exponent: int) -> bool:
     """Whether the exact power may be computed: a number of b bits is at least 2^(b-1), so less than twice the bound."""
     bits = max(base.numerator.bit_length(), base.denominator.bit_length()) - 1
     return bits * abs(exponent) <= EXACT_BITS
@@ -145,42 +147,44 @@ def remainder(left: Number, right: Number) -> Number:
 
 
 def natural_logarithm(value: Number) -> Number:
-    return 0 if _positive(value) == 1 and not isinstance(value, float) else _log(math.log, value)
+    return 0 if _require_positive(value) == 1 and not isinstance(value, float) else _float_logarithm(math.log, value)
 
 
 def binary_logarithm(value: Number) -> Number:
     """Exact for whole powers of two: log2(1/8) is -3."""
-    _positive(value)
+    _require_positive(value)
     if not isinstance(value, float):
         top, bottom = value.numerator, value.denominator
         if top & (top - 1) == 0 and bottom & (bottom - 1) == 0:
             return top.bit_length() - bottom.bit_length()
-    return _log(math.log2, value)
+    return _float_logarithm(math.log2, value)
 
 
 def decimal_logarithm(value: Number) -> Number:
     """Exact for whole powers of ten."""
-    _positive(value)
-    result = _log(math.log10, value)
-    if type(value) is not float and raised(10, round(result)) == value:
+    _require_positive(value)
+    result = _float_logarithm(math.log10, value)
+    if type(value) is not float and raise_to_power(10, round(result)) == value:
         return round(result)
     return result
 
 
-def _log(function: Callable[[Any], float], value: Number) -> float:
+def _float_logarithm(function: Callable[[Any], float], value: Number) -> float:
     """Python takes the logarithm of any int, but converts a fraction to float first, which may overflow."""
     if type(value) is Fraction:
-        return function(value.numerator) - function(value.denominator) if not _moderate(value) else function(value)
+        return (
+            function(value.numerator) - function(value.denominator) if not _require_moderate(value) else function(value)
+        )
     return function(value)
 
 
-def _moderate(value: Fraction) -> bool:
+def _require_moderate(value: Fraction) -> bool:
     return abs(value.numerator.bit_length() - value.denominator.bit_length()) < 1000
 
 
-def _positive(value: Number) -> Number:
+def _require_positive(value: Number) -> Number:
     if value <= 0:
-        raise DomainError(f"logarithm of {shown(value)}: the argument must be positive")
+        raise DomainError(f"logarithm of {format_number(value)}: the argument must be positive")
     return value
 
 
@@ -190,13 +194,13 @@ def exponential(value: Number) -> Number:
     try:
         return settle(math.exp(value))
     except OverflowError:
-        raise DomainError(f"overflow: exp({shown(value)}) is too large for a floating-point number") from None
+        raise DomainError(f"overflow: exp({format_number(value)}) is too large for a floating-point number") from None
 
 
 def square_root(value: Number) -> Number:
     """Exact for squares of exact numbers."""
     if value < 0:
-        raise DomainError(f"square root of {shown(value)}")
+        raise DomainError(f"square root of {format_number(value)}")
     if not isinstance(value, float):
         top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
         if top * top == value.numerator and bottom * bottom == value.denominator:
@@ -204,14 +208,14 @@ def square_root(value: Number) -> Number:
     return math.sqrt(to_float(value))
 
 
-def interpolated(values: tuple[Number, ...], sizes: tuple[Number, ...], x: Number) -> Number:
+def interpolate(values: tuple[Number, ...], sizes: tuple[Number, ...], x: Number) -> Number:
     """The line through the points (sizes[i], values[i]), extended beyond both ends; a single point gives a constant."""
     check_points(values, sizes)
     if len(sizes) == 1:
         return values[0]
     left = min(max(bisect_right(sizes, x) - 1, 0), len(sizes) - 2)
-    run, rise = plus(sizes[left + 1], -sizes[left]), plus(values[left + 1], -values[left])
-    return plus(values[left], divide(times(rise, plus(x, -sizes[left])), run))
+    run, rise = add_exactly(sizes[left + 1], -sizes[left]), add_exactly(values[left + 1], -values[left])
+    return add_exactly(values[left], divide(multiply_exactly(rise, add_exactly(x, -sizes[left])), run))
 
 
 def check_points(values: tuple[Number, ...], sizes: tuple[Number, ...]) -> None:
@@ -222,10 +226,12 @@ def check_points(values: tuple[Number, ...], sizes: tuple[Number, ...]) -> None:
         raise DomainError(f"lookup needs as many values as sizes, and has {len(values)} and {len(sizes)}")
     for lower, upper in pairwise(sizes):
         if lower >= upper:
-            raise DomainError(f"lookup needs sizes that increase, and {shown(upper)} follows {shown(lower)}")
+            raise DomainError(
+                f"lookup needs sizes that increase, and {format_number(upper)} follows {format_number(lower)}"
+            )
 
 
-def shown(value: Number) -> str:
+def format_number(value: Number) -> str:
     """A number as a message shows it: at most 6 digits after a decimal point."""
     if type(value) is int and abs(value) < 10**15:
         return str(value)

@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from aspenpy.expr.arithmetic import DomainError, Number, settle, shown, to_float
+from aspenpy.expr.arithmetic import DomainError, Number, format_number, settle, to_float
 
 MOST_WAYS = 1_000_000  # limit of the associativity: `lru_hits` adds one term for each way
 MOST_UNITS = 1 << 27  # limit of the units of a cache that `sets_touched` marks, one bit each
@@ -20,9 +20,9 @@ def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:
     P = sum over a < A of C(D, a) (A/B)^a (1 - A/B)^(D-a). It is summed as the negative binomial
     (1 - p)^(D-A+1) * sum over i < A of C(D-A+i, i) p^i with p = A/B: all terms are positive, and D need not be whole.
     """
-    count = _ways(ways, lines)
+    count = _check_ways(ways, lines)
     if distance < 0:
-        raise DomainError(f"a reuse distance cannot be negative, it is {shown(distance)}")
+        raise DomainError(f"a reuse distance cannot be negative, it is {format_number(distance)}")
     beyond = to_float(distance) - count + 1
     if beyond <= 0:
         return 1
@@ -38,11 +38,11 @@ def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:
     return settle(min(1.0, math.exp(logarithm + math.log(total))))
 
 
-def _ways(ways: Number, lines: Number) -> int:
+def _check_ways(ways: Number, lines: Number) -> int:
     if ways < 1 or int(ways) != ways or ways > MOST_WAYS:
-        raise DomainError(f"a cache has a whole number of ways, from 1 to {MOST_WAYS:,}, not {shown(ways)}")
+        raise DomainError(f"a cache has a whole number of ways, from 1 to {MOST_WAYS:,}, not {format_number(ways)}")
     if lines < ways:
-        raise DomainError(f"a cache of {shown(lines)} lines cannot have {shown(ways)} ways")
+        raise DomainError(f"a cache of {format_number(lines)} lines cannot have {format_number(ways)} ways")
     return int(ways)
 
 
@@ -58,7 +58,7 @@ def random_misses(lines: Number, *reuses: Number) -> Number:
     if len(reuses) % 2:
         raise DomainError("random_misses takes pairs: a distance and its share")
     if lines < 1:
-        raise DomainError(f"a cache has at least one line, not {shown(lines)}")
+        raise DomainError(f"a cache has at least one line, not {format_number(lines)}")
     pairs = [(to_float(reuses[k]), to_float(reuses[k + 1])) for k in range(0, len(reuses), 2)]
     if any(distance < 0 or share < 0 for distance, share in pairs):
         raise DomainError("a reuse distance and its share cannot be negative")
@@ -87,9 +87,9 @@ def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Num
     """
     if len(loops) % 2:
         raise DomainError("sets_touched takes pairs behind the number of sets: a stride and its trips")
-    size = positive_whole(line, "the size of a cache line")
-    wrap = size * positive_whole(sets, "a number of sets")
-    strides = [whole(size_of(loops[k]), "a stride") % wrap for k in range(0, len(loops), 2)]
+    size = require_positive_whole(line, "the size of a cache line")
+    wrap = size * require_positive_whole(sets, "a number of sets")
+    strides = [require_whole(magnitude(loops[k]), "a stride") % wrap for k in range(0, len(loops), 2)]
     trips = [max(1, math.ceil(loops[k + 1])) for k in range(0, len(loops), 2)]
     length, apart = max(1, math.ceil(run)), []
     for stride, count in sorted(zip(strides, trips, strict=True)):
@@ -100,11 +100,11 @@ def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Num
     extent = length + sum(stride * (count - 1) for stride, count in apart)
     if not apart:
         return min(-(-length // size), wrap // size)
-    return _lines_touched(length, size, min(wrap, -(-extent // size) * size), *apart)
+    return _count_lines_touched(length, size, min(wrap, -(-extent // size) * size), *apart)
 
 
 @lru_cache(maxsize=10_000)
-def _lines_touched(length: int, size: int, wrap: int, *loops: tuple[int, int]) -> int:
+def _count_lines_touched(length: int, size: int, wrap: int, *loops: tuple[int, int]) -> int:
     """Number of lines of `size` bytes, in a cache of `wrap` bytes, that runs of some length touch when loops repeat
     them: a stride and a number of trips for each loop. A bit for each place in the cache, shifted by the strides; a
     loop of t trips takes log2(t) shifts."""
@@ -116,53 +116,53 @@ def _lines_touched(length: int, size: int, wrap: int, *loops: tuple[int, int]) -
         return turns[0][1]  # multiples of one stride are different until they come back to where they began
     if units > MOST_UNITS:
         raise DomainError(f"a cache of {wrap:,} bytes is too large for strides of {unit} bytes")
-    touched = _spread(1, units, 1, runs)
+    touched = _repeat_places(1, units, 1, runs)
     for step, count in turns:
-        touched = _spread(touched, units, step, count)
-    return _lines_hit(touched, units, size // unit)
+        touched = _repeat_places(touched, units, step, count)
+    return _count_lines_hit(touched, units, size // unit)
 
 
-def size_of(value: Number) -> Number:
+def magnitude(value: Number) -> Number:
     return -value if value < 0 else value
 
 
-def whole(value: Number, role: str) -> int:
+def require_whole(value: Number, role: str) -> int:
     if value < 0 or int(value) != value:
-        raise DomainError(f"{role} is a whole number, not {shown(value)}")
+        raise DomainError(f"{role} is a whole number, not {format_number(value)}")
     return int(value)
 
 
-def positive_whole(value: Number, role: str) -> int:
+def require_positive_whole(value: Number, role: str) -> int:
     if value < 1:
-        raise DomainError(f"{role} is at least 1, not {shown(value)}")
-    return whole(value, role)
+        raise DomainError(f"{role} is at least 1, not {format_number(value)}")
+    return require_whole(value, role)
 
 
-def _spread(places: int, units: int, step: int, count: int) -> int:
+def _repeat_places(places: int, units: int, step: int, count: int) -> int:
     """The places and `count - 1` copies of them, each `step` further round the cache."""
     spread, offset, power = 0, 0, 1
     doubled, full = places, (1 << units) - 1
     while count:
         if count & 1:
-            spread |= _turned(doubled, offset * step % units, units, full)
+            spread |= _rotate_places(doubled, offset * step % units, units, full)
             offset += power
-        doubled |= _turned(doubled, power * step % units, units, full)
+        doubled |= _rotate_places(doubled, power * step % units, units, full)
         power, count = power * 2, count >> 1
     return spread
 
 
-def _turned(places: int, by: int, units: int, full: int) -> int:
+def _rotate_places(places: int, by: int, units: int, full: int) -> int:
     return ((places << by) | (places >> (units - by))) & full if by else places
 
 
-def _lines_hit(places: int, units: int, per_line: int) -> int:
+def _count_lines_hit(places: int, units: int, per_line: int) -> int:
     """The lines with at least one bit set: the bits of each line are collected in its first bit."""
     width = 1
     while width < per_line:
         shift = min(width, per_line - width)
         places |= places >> shift  # what comes in from the next line lies above the first place and is cut below
         width += shift
-    firsts = _spread(1, units, per_line, units // per_line)
+    firsts = _repeat_places(1, units, per_line, units // per_line)
     return (places & firsts).bit_count()
 
 
@@ -179,12 +179,12 @@ def lines_with_room(ways: Number, own: Number, *loads: Number) -> Number:
     others = [(*divmod(load, 1.0), chance) for load, chance in parts if chance]
     whole, rest = divmod(to_float(own), 1.0)
     if not rest:
-        return settle(_room(to_float(ways) - whole, others))
-    low, high = (_room(to_float(ways) - lines, others) for lines in (whole, whole + 1))
+        return settle(_chance_of_room(to_float(ways) - whole, others))
+    low, high = (_chance_of_room(to_float(ways) - lines, others) for lines in (whole, whole + 1))
     return settle(((1 - rest) * whole * low + rest * (whole + 1) * high) / (whole + rest))
 
 
-def _room(ways: float, parts: list[tuple[float, float, float]]) -> float:
+def _chance_of_room(ways: float, parts: list[tuple[float, float, float]]) -> float:
     """The chance that `ways` hold the lines of all parts: (whole lines, chance of one more line, chance of being in the
     set)."""
     if ways < 0:
@@ -192,15 +192,17 @@ def _room(ways: float, parts: list[tuple[float, float, float]]) -> float:
     if sum(whole + 1 for whole, _, _ in parts) <= ways:
         return 1.0
     (whole, rest, chance), *others = parts
-    probability = chance * (1 - rest) * _room(ways - whole, others)
+    probability = chance * (1 - rest) * _chance_of_room(ways - whole, others)
     if rest:
-        probability += chance * rest * _room(ways - whole - 1, others)
-    return probability + (1 - chance) * _room(ways, others) if chance < 1 else probability
+        probability += chance * rest * _chance_of_room(ways - whole - 1, others)
+    return probability + (1 - chance) * _chance_of_room(ways, others) if chance < 1 else probability
 
 
 def greatest_divisor(first: Number, second: Number) -> Number:
     """The greatest common divisor of two whole numbers."""
-    return math.gcd(whole(size_of(first), "what has a divisor"), whole(size_of(second), "what has a divisor"))
+    return math.gcd(
+        require_whole(magnitude(first), "what has a divisor"), require_whole(magnitude(second), "what has a divisor")
+    )
 
 
 # -- for arrays ------------------------------------------------------------------------------------
@@ -245,18 +247,18 @@ def numpy_lines_with_room(numpy: Any, ways: Any, own: Any, *loads: Any) -> Any:
     whole = numpy.floor(own)
     rest = own - whole
     higher = numpy.where(rest > 0, rest * (whole + 1) / numpy.where(own > 0, own, 1.0), 0.0)
-    low, high = (_numpy_room(numpy, ways - lines, others) for lines in (whole, whole + 1))
+    low, high = (_numpy_chance_of_room(numpy, ways - lines, others) for lines in (whole, whole + 1))
     return numpy.where(wrong, numpy.nan, (1 - higher) * low + higher * high)
 
 
-def _numpy_room(numpy: Any, ways: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
+def _numpy_chance_of_room(numpy: Any, ways: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
     if not parts:
         return (ways >= 0).astype(float)
     (whole, rest, chance), *others = parts
     total = numpy.zeros_like(ways)
     for weight, taken in ((chance * (1 - rest), whole), (chance * rest, whole + 1), (1 - chance, 0)):
         if numpy.any(weight > 0):
-            total = total + weight * _numpy_room(numpy, ways - taken, others)
+            total = total + weight * _numpy_chance_of_room(numpy, ways - taken, others)
     return total
 
 
@@ -268,20 +270,20 @@ def numpy_greatest_divisor(numpy: Any, first: Any, second: Any) -> Any:
     return numpy.where(fine, numpy.gcd(*whole).astype(float), numpy.nan)
 
 
-def numpy_by_point(rule: Any) -> Any:
+def apply_by_point(rule: Any) -> Any:
     """A scalar rule applied to each distinct point; NaN where it raises."""
 
-    def applied(numpy: Any, *parts: Any) -> Any:
+    def apply(numpy: Any, *parts: Any) -> Any:
         columns = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in parts))
         points = numpy.stack([column.ravel() for column in columns], axis=1)
         different, where = numpy.unique(points, axis=0, return_inverse=True)
-        values = numpy.array([_or_nan(rule, point) for point in different.tolist()])
+        values = numpy.array([_value_or_nan(rule, point) for point in different.tolist()])
         return values[where.ravel()].reshape(columns[0].shape)
 
-    return applied
+    return apply
 
 
-def _or_nan(rule: Any, point: list[float]) -> float:
+def _value_or_nan(rule: Any, point: list[float]) -> float:
     if not all(math.isfinite(value) for value in point):
         return math.nan
     try:

@@ -53,9 +53,9 @@ class Steps:
         """The sum over k from `first` up to below `last` of the count k steps before some units."""
         units = units % len(self.place)
         place, begin = self.place.take(units) + 1, self.begin.take(units)
-        return self._up_to(place - first, begin) - self._up_to(place - last, begin)
+        return self._total_up_to(place - first, begin) - self._total_up_to(place - last, begin)
 
-    def _up_to(self, place: Any, begin: Any) -> Any:
+    def _total_up_to(self, place: Any, begin: Any) -> Any:
         rounds = place // self.length
         of_round = self.before.take(begin + self.length)
         return rounds * of_round + self.before.take(begin + place - rounds * self.length)
@@ -94,28 +94,28 @@ class Rows:
 
 
 @lru_cache(maxsize=TABLES)
-def _begins(loops: Loops, cache: Cache) -> Steps | Single | Turns:
+def _count_begins(loops: Loops, cache: Cache) -> Steps | Single | Turns:
     """How many runs begin at each unit of the cache."""
     if not loops:
         return Single(cache.units)
     if len(loops) == 1 and MOST_TABLED < cache.units <= MOST_COUNTED:
         (stride, trips), *_ = loops
         return Turns(stride // cache.unit, trips, cache.units)
-    everywhere = _everywhere(cache)
+    everywhere = _all_units(cache)
     counts = (everywhere == 0).astype(numpy.int64)
     for stride, trips in loops:
         counts = Steps(counts, stride // cache.unit).total(everywhere, 0, trips)
     return Steps(counts, 1)
 
 
-def _lines(loops: Loops, length: Any, places: Any, cache: Cache) -> Any:
+def _count_lines(loops: Loops, length: Any, places: Any, cache: Cache) -> Any:
     """How many runs of a length have bytes in a line at a place of the cache: those that begin in it, or so far before
     it. A long run has several lines in a set."""
     covered = -(-length // cache.unit)
-    return _begins(loops, cache).total(places // cache.unit, 1 - cache.line // cache.unit, covered)
+    return _count_begins(loops, cache).total(places // cache.unit, 1 - cache.line // cache.unit, covered)
 
 
-def _everywhere(cache: Cache) -> Any:
+def _all_units(cache: Cache) -> Any:
     """All units of a cache."""
     if cache.units > MOST_UNITS:
         raise DomainError(
@@ -125,34 +125,34 @@ def _everywhere(cache: Cache) -> Any:
 
 
 @lru_cache(maxsize=TABLES)
-def _by_trips(runs: Runs, stride: int, cache: Cache) -> Steps | Rows:
+def _count_lines_by_trip(runs: Runs, stride: int, cache: Cache) -> Steps | Rows:
     """The lines of some runs, summed along the trips of the loop around them."""
     if not runs.loops and MOST_TABLED < cache.units <= MOST_COUNTED:
         return Rows(-(-runs.length // cache.unit), stride // cache.unit, cache)
-    places = cache.unit * _everywhere(cache)
-    return Steps(_lines(runs.loops, runs.length, places, cache), stride // cache.unit)
+    places = cache.unit * _all_units(cache)
+    return Steps(_count_lines(runs.loops, runs.length, places, cache), stride // cache.unit)
 
 
-def _lines_of_trips(walk: Walk, first: Any, last: Any, places: Any, cache: Cache) -> Any:
+def _count_lines_of_trips(walk: Walk, first: Any, last: Any, places: Any, cache: Cache) -> Any:
     """The lines of a walk in the set of each place, of its trips from one up to below another."""
     runs = cache.joined(walk, walk.inner)
     last = numpy.maximum(first, last)
     if walk.stride >= runs.length + cache.line:
-        return _by_trips(runs, walk.stride, cache).total(places // cache.unit, first, last)
+        return _count_lines_by_trip(runs, walk.stride, cache).total(places // cache.unit, first, last)
     length = runs.length + walk.stride * (last - first - 1)
-    return numpy.where(last > first, _lines(runs.loops, length, places - walk.stride * first, cache), 0)
+    return numpy.where(last > first, _count_lines(runs.loops, length, places - walk.stride * first, cache), 0)
 
 
-def _lines_of_both(walk: Walk, places: Any, cache: Cache) -> Any:
+def _count_lines_of_both_passes(walk: Walk, places: Any, cache: Cache) -> Any:
     """The different lines of two passes."""
     length, loops = cache.joined(walk, (*walk.inner, walk.around))
     if 0 <= walk.shift < length + cache.line:
-        return _lines(loops, length + walk.shift, places, cache)
+        return _count_lines(loops, length + walk.shift, places, cache)
     for place, (stride, trips) in enumerate(loops):
         if 0 < walk.shift < stride * trips and walk.shift % stride == 0:
             longer = (*loops[:place], (stride, trips + walk.shift // stride), *loops[place + 1 :])
-            return _lines(longer, length, places, cache)
-    return _lines(loops, length, places, cache) + _lines(loops, length, places - walk.shift, cache)
+            return _count_lines(longer, length, places, cache)
+    return _count_lines(loops, length, places, cache) + _count_lines(loops, length, places - walk.shift, cache)
 
 
 class Visits(NamedTuple):
@@ -166,47 +166,51 @@ class Visits(NamedTuple):
     counts: Any
 
 
-def _lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
+def _count_lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
     """The lines of a walk in the set of each visited line: what follows the first visit, and what is done before the
     second."""
     places = (
         visits.places - walk.place - sum(stride * trip for stride, trip in zip(walk.outer, visits.outside, strict=True))
     )
     if not walk.stride or walk.trips == 1:
-        once = _lines_of_trips(walk, 0, 1, places, cache)
-        return numpy.where(visits.found > 0, _lines_of_both(walk, places, cache), once) if walk.shift else once
-    behind = _lines_of_trips(walk, visits.left, walk.trips, places, cache)
-    ahead = _lines_of_trips(walk, 0, numpy.minimum(visits.found, walk.trips), places - walk.shift, cache)
+        once = _count_lines_of_trips(walk, 0, 1, places, cache)
+        return (
+            numpy.where(visits.found > 0, _count_lines_of_both_passes(walk, places, cache), once)
+            if walk.shift
+            else once
+        )
+    behind = _count_lines_of_trips(walk, visits.left, walk.trips, places, cache)
+    ahead = _count_lines_of_trips(walk, 0, numpy.minimum(visits.found, walk.trips), places - walk.shift, cache)
     if not walk.shift and walk.stride >= cache.joined(walk, walk.inner).length + cache.line:
         return behind + ahead
-    return numpy.minimum(behind + ahead, _lines_of_both(walk, places, cache))
+    return numpy.minimum(behind + ahead, _count_lines_of_both_passes(walk, places, cache))
 
 
 def share_of_visits(limit: int, trips: list[int], structures: list[list[Walk]], cache: Cache) -> float:
     """The share of the first walk's lines that are touched again while no more than a limit are in use in their set."""
     if any(walk.reach(trips) > FURTHEST for walks in structures for walk in walks):
         raise DomainError(f"the loops of a window span at most {FURTHEST:,} bytes")
-    visits = _visits(structures[0][0], trips, cache)
+    visits = _sample_visits(structures[0][0], trips, cache)
     in_use = 0
     for walks in structures:
-        lines = sum(_lines_between(walk, visits, cache) for walk in walks)
+        lines = sum(_count_lines_between(walk, visits, cache) for walk in walks)
         if len(walks) > 1:
-            parts = [cache.joined(walk, walk.all_of(trips)) for walk in walks]
+            parts = [cache.joined(walk, walk.all_loops(trips)) for walk in walks]
             begins = [visits.places - walk.place for walk in walks]
-            bounds = [_lines(part.loops, part.length, at, cache) for part, at in zip(parts, begins, strict=True)]
+            bounds = [_count_lines(part.loops, part.length, at, cache) for part, at in zip(parts, begins, strict=True)]
             lines = numpy.minimum(lines, numpy.max(bounds, axis=0))
         in_use = in_use + lines
     return float(((in_use <= limit) & visits.counts).sum() / visits.counts.sum())
 
 
-def _visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
+def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
     """Visits of lines of a walk, all or some."""
     runs, line = cache.joined(own, own.inner), cache.line
     is_dense = own.stride < runs.length + line
     length = runs.length + own.stride * (own.trips - 1) if is_dense else runs.length
     apart = (*runs.loops, *(() if is_dense else (own.around,)))
     counts = [*trips, *(count for _, count in apart), length // line + 2]
-    *loops, number = _somewhere(tuple(counts))
+    *loops, number = _sample_iterations(tuple(counts))
     outside, inside = loops[: len(trips)], loops[len(trips) :]
     strides = (*own.outer, *(stride for stride, _ in apart))
     begin = sum((stride * trip for stride, trip in zip(strides, loops, strict=True)), numpy.zeros_like(number))
@@ -227,16 +231,16 @@ def _visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
 
 
 @lru_cache(maxsize=100)
-def _somewhere(counts: tuple[int, ...]) -> list[Any]:
+def _sample_iterations(counts: tuple[int, ...]) -> list[Any]:
     """Iterations of some loops: all, or some spread evenly."""
     if math.prod(counts) <= SAMPLES:
         return [places.ravel() for places in numpy.indices(counts)]
-    shares = _spread_evenly(len(counts))
+    shares = _kronecker_points(len(counts))
     return [(share * min(count, FURTHEST)).astype(numpy.int64) for share, count in zip(shares, counts, strict=True)]
 
 
 @lru_cache(maxsize=TABLES)
-def _spread_evenly(axes: int) -> Any:
+def _kronecker_points(axes: int) -> Any:
     """Points of a cube, by the multiples of roots of primes (Kronecker's sequence: Niederreiter, Random Number
     Generation and Quasi-Monte Carlo Methods, 1992, chapter 3)."""
     roots = numpy.sqrt(numpy.resize(PRIMES, axes))

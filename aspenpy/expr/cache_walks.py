@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from aspenpy.expr.arithmetic import DomainError, Number
-from aspenpy.expr.cache_laws import size_of, whole
+from aspenpy.expr.cache_laws import magnitude, require_whole
 
 Loops = tuple[tuple[int, int], ...]
 """A stride in bytes and trips of each."""
@@ -26,7 +26,7 @@ class Runs(NamedTuple):
 
 
 @lru_cache(maxsize=10_000)
-def joined(run: int, loops: Loops, line: int) -> Runs:
+def join_loops(run: int, loops: Loops, line: int) -> Runs:
     """Loops that leave no line out make one longer run; one that goes on in the steps of another makes that longer."""
     length, apart = max(1, run), list[tuple[int, int]]()
     for stride, trips in sorted(loops):
@@ -65,18 +65,21 @@ class Walk(NamedTuple):
     def strides(self) -> tuple[int, ...]:
         return (*(stride for stride, _ in self.inner), self.stride, abs(self.shift), *self.outer, self.place)
 
-    def deepest(self, way: int) -> int:
+    def most_lines_in_set(self, way: int) -> int:
         """Lines in a set of a cache with ways of so many bytes, at most: one for each way that the walk is long."""
         return self.reach(()) // way + 2
 
-    def all_of(self, trips: Sequence[int]) -> Loops:
+    def all_loops(self, trips: Sequence[int]) -> Loops:
         """All its loops, with the trips of those outside."""
         return (*self.inner, self.around, *zip(self.outer, trips, strict=False))
 
     def reach(self, trips: Sequence[int]) -> int:
         """Bytes from the first to behind the last of what it touches."""
         return (
-            self.place + self.run + abs(self.shift) + sum(stride * (count - 1) for stride, count in self.all_of(trips))
+            self.place
+            + self.run
+            + abs(self.shift)
+            + sum(stride * (count - 1) for stride, count in self.all_loops(trips))
         )
 
 
@@ -92,21 +95,21 @@ class Cache(NamedTuple):
         return self.line * self.sets // self.unit
 
     def joined(self, walk: Walk, loops: Loops) -> Runs:
-        return joined(walk.run, loops, self.line)
+        return join_loops(walk.run, loops, self.line)
 
 
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def read(window: Sequence[Number]) -> tuple[list[int], list[list[Walk]]]:
+def read_window(window: Sequence[Number]) -> tuple[list[int], list[list[Walk]]]:
     """The trips of the loops outside, and the walks of each structure."""
     numbers = list(reversed(window))
     try:
-        trips = [_trips(numbers.pop()) for _ in range(whole(numbers.pop(), "a number of loops"))]
+        trips = [_read_trips(numbers.pop()) for _ in range(require_whole(numbers.pop(), "a number of loops"))]
         structures = []
         while numbers:
-            walks = range(whole(numbers.pop(), "a number of walks"))
-            structures.append([_walk(numbers, len(trips)) for _ in walks])
+            walks = range(require_whole(numbers.pop(), "a number of walks"))
+            structures.append([_read_walk(numbers, len(trips)) for _ in walks])
     except IndexError:
         structures = []
     if not structures or not all(structures):
@@ -114,23 +117,23 @@ def read(window: Sequence[Number]) -> tuple[list[int], list[list[Walk]]]:
     return trips, structures
 
 
-def _walk(numbers: list[Number], outside: int) -> Walk:
+def _read_walk(numbers: list[Number], outside: int) -> Walk:
     """Takes a walk from the end of the numbers."""
     run = max(1, math.ceil(numbers.pop()))
-    inner = [_loop(numbers) for _ in range(whole(numbers.pop(), "a number of loops"))]
-    stride, trips = _loop(numbers)
+    inner = [_read_loop(numbers) for _ in range(require_whole(numbers.pop(), "a number of loops"))]
+    stride, trips = _read_loop(numbers)
     shift = math.floor(numbers.pop())
-    outer = tuple([_stride(numbers.pop()) for _ in range(outside)])
-    return Walk(run, tuple(inner), stride, trips, shift, outer, whole(numbers.pop(), "an address"))
+    outer = tuple([_read_stride(numbers.pop()) for _ in range(outside)])
+    return Walk(run, tuple(inner), stride, trips, shift, outer, require_whole(numbers.pop(), "an address"))
 
 
-def _loop(numbers: list[Number]) -> tuple[int, int]:
-    return _stride(numbers.pop()), _trips(numbers.pop())
+def _read_loop(numbers: list[Number]) -> tuple[int, int]:
+    return _read_stride(numbers.pop()), _read_trips(numbers.pop())
 
 
-def _stride(value: Number) -> int:
-    return whole(size_of(value), "a stride")
+def _read_stride(value: Number) -> int:
+    return require_whole(magnitude(value), "a stride")
 
 
-def _trips(value: Number) -> int:
+def _read_trips(value: Number) -> int:
     return max(1, math.ceil(value))

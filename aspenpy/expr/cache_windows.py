@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from aspenpy.expr.arithmetic import Number, settle
-from aspenpy.expr.cache_laws import positive_whole
-from aspenpy.expr.cache_walks import Cache, Runs, Walk, joined, read
+from aspenpy.expr.cache_laws import require_positive_whole
+from aspenpy.expr.cache_walks import Cache, Runs, Walk, join_loops, read_window
 
 
 def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Number:
@@ -22,13 +22,16 @@ def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Num
 
     Some lines stand for all, as Vera, Bermudo, Llosa and Gonzalez (TOPLAS 2004) sample the iterations of loops.
     """
-    size, count = positive_whole(line, "the size of a cache line"), positive_whole(sets, "a number of sets")
-    limit, (trips, structures) = math.floor(room), read(window)
+    size, count = (
+        require_positive_whole(line, "the size of a cache line"),
+        require_positive_whole(sets, "a number of sets"),
+    )
+    limit, (trips, structures) = math.floor(room), read_window(window)
     first = structures[0][0].place
     structures = [[walk.beside(first, size * count) for walk in found] for found in structures]
     walks = [walk for found in structures for walk in found]
-    runs = [joined(walk.run, (*walk.inner, walk.around), size) for walk in walks]
-    if sum(map(min, _most(walks, runs, size), (walk.deepest(size * count) for walk in walks))) <= limit:
+    runs = [join_loops(walk.run, (*walk.inner, walk.around), size) for walk in walks]
+    if sum(map(min, _most_lines(walks, runs, size), (walk.most_lines_in_set(size * count) for walk in walks))) <= limit:
         return 1
     if len(walks) == len(structures) and sum(part.length // size // count for part in runs if not part.loops) > limit:
         return 0
@@ -40,6 +43,6 @@ def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Num
     return settle(share_of_visits(limit, trips, structures, cache))
 
 
-def _most(walks: Sequence[Walk], runs: Sequence[Runs], line: int) -> list[int]:
+def _most_lines(walks: Sequence[Walk], runs: Sequence[Runs], line: int) -> list[int]:
     """All lines of each walk, at most."""
     return [part.lines(line) * (2 if walk.shift else 1) for part, walk in zip(runs, walks, strict=True)]

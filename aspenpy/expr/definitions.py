@@ -28,37 +28,37 @@ def resolve_definitions(
     Only definitions that the roots reach are looked at. Raises CircularDefinition.
     """
     resolved: dict[Expr, Expr] = {}
-    for symbol, needed in reached(roots, definitions).items():
+    for symbol, needed in order_definitions(roots, definitions).items():
         bindings = {other: resolved[other] for other in needed}
         resolved[symbol] = substitute([definitions[symbol]], bindings, carry)[0] if bindings else definitions[symbol]
     return substitute(roots, resolved, carry) if resolved else list(roots)
 
 
-def reached(roots: Sequence[Expr], definitions: Mapping[Expr, Expr]) -> dict[Expr, list[Expr]]:
+def order_definitions(roots: Sequence[Expr], definitions: Mapping[Expr, Expr]) -> dict[Expr, list[Expr]]:
     """The defined symbols that the roots depend on, each after those that its own definition needs.
 
     Raises CircularDefinition.
     """
     needs: dict[Expr, list[Expr]] = {}
-    pending = sorted((symbol for symbol in free_symbols(array(roots)) if symbol in definitions), key=_name)
+    pending = sorted((symbol for symbol in free_symbols(array(roots)) if symbol in definitions), key=_symbol_name)
     while pending:
         symbol = pending.pop()
         if symbol not in needs:
             inner = [other for other in free_symbols(definitions[symbol]) if other in definitions]
-            needs[symbol] = sorted(inner, key=_name)  # the order of a set is another in each process
+            needs[symbol] = sorted(inner, key=_symbol_name)  # the order of a set is another in each process
             pending += needs[symbol]
     try:
         return {symbol: needs[symbol] for symbol in TopologicalSorter(needs).static_order()}
     except CycleError as error:
-        raise CircularDefinition(_from_the_first(error.args[1][-2::-1], definitions)) from None
+        raise CircularDefinition(_rotate_to_first(error.args[1][-2::-1], definitions)) from None
 
 
-def _from_the_first(cycle: list[Expr], definitions: Mapping[Expr, Expr]) -> list[Expr]:
+def _rotate_to_first(cycle: list[Expr], definitions: Mapping[Expr, Expr]) -> list[Expr]:
     """The cycle, beginning and ending with the symbol that is defined first."""
     order = {symbol: place for place, symbol in enumerate(definitions)}
     start = min(range(len(cycle)), key=lambda place: order[cycle[place]])
     return [*cycle[start:], *cycle[:start], cycle[start]]
 
 
-def _name(symbol: Expr) -> str:
+def _symbol_name(symbol: Expr) -> str:
     return str(symbol.payload)

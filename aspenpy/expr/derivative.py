@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from aspenpy.expr import graph
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.expr.node import Expr, topological
+from aspenpy.expr.node import Expr, topological_order
 
 
 def derivative(expr: Expr, symbol: Expr) -> Expr:
@@ -17,7 +17,7 @@ def derivative(expr: Expr, symbol: Expr) -> Expr:
     """
     slopes: dict[Expr, Expr] = {}
     bent: set[Expr] = set()
-    for node in topological(expr, since=symbol.serial):
+    for node in topological_order(expr, since=symbol.serial):
         if node is symbol:
             slopes[node] = graph.ONE
         elif not slopes.keys().isdisjoint(node.args):
@@ -26,8 +26,8 @@ def derivative(expr: Expr, symbol: Expr) -> Expr:
                 bent.add(node)
             if rule is not None:
                 slope = rule(node, [slopes.get(arg, graph.ZERO) for arg in node.args])
-                if node.args and node.args[0] in bent and (_root(node) or node.payload == "sqrt"):
-                    slope = _standing(slopes.get(node.args[0], graph.ZERO), slope)
+                if node.args and node.args[0] in bent and (_is_root(node) or node.payload == "sqrt"):
+                    slope = _settle_standing_argument(slopes.get(node.args[0], graph.ZERO), slope)
                 if slope is not graph.ZERO:
                     slopes[node] = slope
     return slopes.get(expr, graph.ZERO)
@@ -77,12 +77,12 @@ def _apply(node: Expr, slopes: list[Expr]) -> Expr:
     return total
 
 
-def _root(node: Expr) -> bool:
+def _is_root(node: Expr) -> bool:
     """Whether the node is a power with a constant fractional exponent, whose slope may be infinite at 0."""
     return node.kind == "power" and node.args[1].kind == "number" and type(node.args[1].payload) is not int
 
 
-def _standing(inner: Expr, slope: Expr) -> Expr:
+def _settle_standing_argument(inner: Expr, slope: Expr) -> Expr:
     """0 where the argument does not move, even at an infinite slope of a root: sqrt(max(0, x)) for a negative x."""
     return graph.if_else(graph.compare("==", inner, graph.ZERO), graph.ZERO, slope)
 

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
-from aspenpy.expr.arithmetic import DomainError, Number, settle, shown, to_float
+from aspenpy.expr.arithmetic import DomainError, Number, format_number, settle, to_float
 
 MASK = (1 << 64) - 1
 _EMPTY_STREAM = 0x243F6A8885A308D3  # the hash of an empty stream: the first digits of pi
 ENDS_AT_ONE = 1e-9  # how far from 1 the last cumulative probability may be
 
 
-def mixed(state: Any) -> Any:
+def mix_state(state: Any) -> Any:
     """SplitMix64: one step of its counter, and its finaliser."""
     state = (state + 0x9E3779B97F4A7C15) & MASK
     state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & MASK
@@ -27,18 +27,18 @@ def mixed(state: Any) -> Any:
     return state ^ (state >> 31)
 
 
-def stream_hash(parts: Iterable[Any]) -> Any:
+def hash_stream(parts: Iterable[Any]) -> Any:
     """The number of a stream with these parts; their order matters."""
     state: Any = _EMPTY_STREAM
     for part in parts:
-        state = mixed(state ^ mixed(part))
+        state = mix_state(state ^ mix_state(part))
     return state
 
 
 def stream_part(value: Number) -> int:
     """A value as part of a stream: whole numbers modulo 2^64."""
     if value != math.floor(value):
-        raise DomainError(f"a random draw is numbered by whole numbers, not by {shown(value)}")
+        raise DomainError(f"a random draw is numbered by whole numbers, not by {format_number(value)}")
     return int(value) & MASK
 
 
@@ -48,22 +48,22 @@ def array_part(numpy: Any, value: Any) -> tuple[Any, Any]:
     return numpy.asarray(numpy.where(usable, value, 0.0)).astype(numpy.int64).view(numpy.uint64), usable
 
 
-def bits(seed: int, stream: Any) -> Any:
+def random_bits(seed: int, stream: Any) -> Any:
     """64 random bits for the stream."""
-    return mixed(mixed(seed & MASK) ^ stream)
+    return mix_state(mix_state(seed & MASK) ^ stream)
 
 
-def for_generators(seed: int) -> int:
+def generator_seed(seed: int) -> int:
     """A seed as the generators of NumPy, SALib and pymoo take it: 32 bits, without a sign."""
     return seed & 0xFFFFFFFF
 
 
-def unit(random_bits: Any) -> Any:
+def unit_interval(random_bits: Any) -> Any:
     """Uniform in 0 <= u < 1, a multiple of 2^-53."""
     return (random_bits >> 11) * 2.0**-53
 
 
-def open_unit(random_bits: Any) -> Any:
+def open_unit_interval(random_bits: Any) -> Any:
     """Uniform in 0 < u < 1, for the quantile function of a distribution without bounds."""
     return ((random_bits >> 12) + 0.5) * 2.0**-52
 
@@ -73,36 +73,42 @@ def open_unit(random_bits: Any) -> Any:
 
 def uniform(random_bits: int, low: Number, high: Number) -> Number:
     if low > high:
-        raise DomainError(f"uniform({shown(low)}, {shown(high)}): the upper bound is below the lower one")
+        raise DomainError(
+            f"uniform({format_number(low)}, {format_number(high)}): the upper bound is below the lower one"
+        )
     start = to_float(low)
-    return settle(start + (to_float(high) - start) * unit(random_bits))
+    return settle(start + (to_float(high) - start) * unit_interval(random_bits))
 
 
 def normal(random_bits: int, mean: Number, deviation: Number) -> Number:
     if deviation < 0:
-        raise DomainError(f"normal({shown(mean)}, {shown(deviation)}): the standard deviation is negative")
-    quantile: float = normal_quantile(open_unit(random_bits))
+        raise DomainError(
+            f"normal({format_number(mean)}, {format_number(deviation)}): the standard deviation is negative"
+        )
+    quantile: float = normal_quantile(open_unit_interval(random_bits))
     return settle(to_float(mean) + to_float(deviation) * quantile)
 
 
 def cdf(random_bits: int, cumulative: tuple[Number, ...]) -> Number:
     """The index of the step of the cumulative probabilities that contains the draw."""
     check_cumulative(cumulative)
-    drawn: float = unit(random_bits)
+    drawn: float = unit_interval(random_bits)
     return min(sum(step <= drawn for step in cumulative), len(cumulative) - 1)
 
 
 def check_cumulative(cumulative: tuple[Number, ...] | Number) -> None:
     """Raises DomainError unless the probabilities rise from 0 or more to 1."""
     if not isinstance(cumulative, tuple):
-        raise DomainError(f"cdf takes an array of cumulative probabilities, not the number {shown(cumulative)}")
+        raise DomainError(f"cdf takes an array of cumulative probabilities, not the number {format_number(cumulative)}")
     if not cumulative or not -ENDS_AT_ONE <= cumulative[-1] - 1 <= ENDS_AT_ONE:
-        last = shown(cumulative[-1]) if cumulative else "nothing"
+        last = format_number(cumulative[-1]) if cumulative else "nothing"
         raise DomainError(f"cumulative probabilities must end with 1, not with {last}")
     steps: tuple[Number, ...] = (0, *cumulative)
     for lower, upper in pairwise(steps):
         if lower > upper:
-            raise DomainError(f"cumulative probabilities must rise, and {shown(upper)} follows {shown(lower)}")
+            raise DomainError(
+                f"cumulative probabilities must rise, and {format_number(upper)} follows {format_number(lower)}"
+            )
 
 
 DISTRIBUTIONS: dict[str, Callable[..., Number]] = {"uniform": uniform, "normal": normal, "cdf": cdf}

@@ -9,7 +9,7 @@ from typing import Any
 
 from aspenpy.allowance import INTERPRETED, allowance
 from aspenpy.expr import draws
-from aspenpy.expr.arithmetic import TOO_LARGE, DomainError, divide, plus, raised, settle, shown
+from aspenpy.expr.arithmetic import TOO_LARGE, DomainError, add_exactly, divide, format_number, raise_to_power, settle
 from aspenpy.expr.failures import EvaluationError as EvaluationError
 from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork
 from aspenpy.expr.functions import FUNCTIONS
@@ -42,11 +42,11 @@ def evaluate_many(
     return Evaluation(values or {}, seed, definitions).compute(exprs)
 
 
-def accepted(value: Value) -> Value:
+def to_exact_value(value: Value) -> Value:
     """A value as Python's int, Fraction, float or tuple, which the rules compute with; NumPy's scalars are
     converted."""
     if isinstance(value, tuple | list):
-        return tuple([accepted(element) for element in value])
+        return tuple([to_exact_value(element) for element in value])
     kind = type(value)
     if kind is bool or not hasattr(value, "__float__"):
         raise TypeError(f"a value is a number or a tuple of numbers, not {kind.__name__}")
@@ -68,7 +68,7 @@ class Evaluation:
         self._inside: dict[Expr, list[Expr]] = {}
         for symbol, value in values.items():
             try:
-                self.known[symbol] = accepted(value)
+                self.known[symbol] = to_exact_value(value)
             except DomainError as error:
                 raise EvaluationError(symbol, str(error)) from None
 
@@ -128,7 +128,7 @@ class Evaluation:
             self._inside[total] = dependents(body, on=[counter])
         return self._inside[total]
 
-    def one_pass(self, total: Expr, number: int) -> Value:
+    def evaluate_pass(self, total: Expr, number: int) -> Value:
         """The body of a sum in one pass of its loop."""
         counter, _, body = total.args
         self.known[counter] = number
@@ -225,17 +225,17 @@ def _checked(run: Evaluation, node: Expr) -> Value:
     value, subject = (run.known[arg] for arg in node.args)
     law = LAWS[node.payload]
     if not law.holds(subject):
-        raise DomainError(law.broken(subject))
+        raise DomainError(law.describe_violation(subject))
     return value
 
 
 def _stream(run: Evaluation, node: Expr) -> Value:
-    return draws.stream_hash([draws.stream_part(run.known[arg]) for arg in node.args])
+    return draws.hash_stream([draws.stream_part(run.known[arg]) for arg in node.args])
 
 
 def _draw(run: Evaluation, node: Expr) -> Value:
     stream, *arguments = (run.known[arg] for arg in node.args)
-    return draws.DISTRIBUTIONS[node.payload](draws.bits(run.seed, stream), *arguments)
+    return draws.DISTRIBUTIONS[node.payload](draws.random_bits(run.seed, stream), *arguments)
 
 
 def _sum(run: Evaluation, node: Expr) -> Value:
@@ -243,31 +243,33 @@ def _sum(run: Evaluation, node: Expr) -> Value:
     them."""
     passes = math.ceil(run.known[node.args[1]])
     if run.exact_passes_left is not None:
-        return _exact_sum(run, node, passes)
+        return _sum_exactly(run, node, passes)
     if passes > EXACT_PASSES:
-        return _summed_in_arrays(run, node, passes)
+        return _sum_in_lanes(run, node, passes)
     run.exact_passes_left = EXACT_PASSES
     begun = set(run.begun)
     try:
-        return _exact_sum(run, node, passes)
+        return _sum_exactly(run, node, passes)
     except _TooManyPasses:
         run.exact_passes_left, run.begun = None, begun
-        return _summed_in_arrays(run, node, passes)
+        return _sum_in_lanes(run, node, passes)
     finally:
         run.exact_passes_left = None
 
 
-def _summed_in_arrays(run: Evaluation, node: Expr, passes: int) -> Value:
+def _sum_in_lanes(run: Evaluation, node: Expr, passes: int) -> Value:
     operations = passes * pass_operations(run.inside(node))
     if operations > run.allowance.operations:
-        raise DomainError(f"{shown(passes)} passes are too many to add one by one, and the sum has no closed form")
+        raise DomainError(
+            f"{format_number(passes)} passes are too many to add one by one, and the sum has no closed form"
+        )
     charge(run.allowance, operations)
-    from aspenpy.expr.lanes import summed  # with NumPy, which short sums do without
+    from aspenpy.expr.lanes import sum_over_passes  # with NumPy, which short sums do without
 
-    return summed(run, node, passes)
+    return sum_over_passes(run, node, passes)
 
 
-def _exact_sum(run: Evaluation, node: Expr, passes: int) -> Value:
+def _sum_exactly(run: Evaluation, node: Expr, passes: int) -> Value:
     assert run.exact_passes_left is not None
     if passes > run.exact_passes_left:
         raise _TooManyPasses
@@ -275,7 +277,7 @@ def _exact_sum(run: Evaluation, node: Expr, passes: int) -> Value:
     charge(run.allowance, INTERPRETED * max(passes, 0) * len(run.inside(node)))
     total: Value = 0
     for number in range(passes):
-        total = plus(total, run.one_pass(node, number))
+        total = add_exactly(total, run.evaluate_pass(node, number))
     return total
 
 
@@ -288,7 +290,7 @@ RULES: dict[str, Callable[[Evaluation, Expr], Value]] = {
     "mul": _mul,
     "neg": lambda run, node: -run.known[node.args[0]],
     "div": lambda run, node: divide(run.known[node.args[0]], run.known[node.args[1]]),
-    "power": lambda run, node: raised(run.known[node.args[0]], run.known[node.args[1]]),
+    "power": lambda run, node: raise_to_power(run.known[node.args[0]], run.known[node.args[1]]),
     "apply": _apply,
     "index": _index,
     "compare": _compare,

@@ -63,7 +63,7 @@ class Function(Record):
 # -- rules for other libraries ---------------------------------------------------------------------
 
 
-def _numpy_lookup(numpy: Any, values: Any, sizes: Any, x: Any) -> Any:
+def _lookup_in_numpy(numpy: Any, values: Any, sizes: Any, x: Any) -> Any:
     """As `interpolated`, for a whole array of x; the points are one-dimensional."""
     if len(sizes) == 1:
         return values[0] + 0 * x
@@ -71,7 +71,7 @@ def _numpy_lookup(numpy: Any, values: Any, sizes: Any, x: Any) -> Any:
     return values[left] + (values[left + 1] - values[left]) * (x - sizes[left]) / (sizes[left + 1] - sizes[left])
 
 
-def _sympy_lookup(sympy: Any, values: Any, sizes: Any, x: Any) -> Any:
+def _lookup_in_sympy(sympy: Any, values: Any, sizes: Any, x: Any) -> Any:
     """The segments as a Piecewise."""
     if len(sizes) == 1:
         return values[0]
@@ -80,10 +80,10 @@ def _sympy_lookup(sympy: Any, values: Any, sizes: Any, x: Any) -> Any:
         for i in range(len(sizes) - 1)
     ]
     pieces = [(line, sympy.Lt(x, sizes[i + 1], evaluate=False)) for i, line in enumerate(lines[:-1])]
-    return sympy_piecewise(sympy, *pieces, (lines[-1], sympy.true))
+    return make_piecewise(sympy, *pieces, (lines[-1], sympy.true))
 
 
-def sympy_piecewise(sympy: Any, *pieces: tuple[Any, Any]) -> Any:
+def make_piecewise(sympy: Any, *pieces: tuple[Any, Any]) -> Any:
     """A Piecewise of (value, condition) as it is written; SymPy's own constructor folds a Piecewise in a condition into
     the branches even with `evaluate=False`, and may divide by zero."""
     pair = sympy.functions.elementary.piecewise.ExprCondPair
@@ -102,12 +102,12 @@ def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
     return None, None, slope
 
 
-def _between(function: Callable[[Any], Any]) -> Rule:
+def _bound_monotone(function: Callable[[Any], Any]) -> Rule:
     """The interval of a monotonically increasing function."""
     return lambda x: (float(function(x[0])), float(function(x[1])))
 
 
-def _which(operator: str) -> Rule:
+def _slopes_of_choice(operator: str) -> Rule:
     """Slopes of max and min: 1 for the argument that is chosen, the first of equal ones, and 0 for the others."""
 
     def partials(graph: Any, *args: Any) -> Any:
@@ -124,7 +124,7 @@ def _which(operator: str) -> Rule:
     return partials
 
 
-def _flat(graph: Any, *args: Any) -> Any:
+def _zero_slopes(graph: Any, *args: Any) -> Any:
     """0 almost everywhere: a staircase is flat between its steps."""
     return tuple(graph.ZERO for _ in args)
 
@@ -135,7 +135,7 @@ def _flat(graph: Any, *args: Any) -> Any:
 STAIRCASE = {"jumps": True, "piecewise_constant": True}
 
 
-def _logarithm(name: str, base: int | None, exact: Rule, latex: str) -> Function:
+def _logarithm_row(name: str, base: int | None, exact: Rule, latex: str) -> Function:
     """The logarithm to a base, None for the natural one."""
     return Function(
         name, 1, 1, "pure",
@@ -144,14 +144,14 @@ def _logarithm(name: str, base: int | None, exact: Rule, latex: str) -> Function
         sympy=lambda sympy, x: sympy.log(x) if base is None else sympy.log(x) / sympy.log(base),
         c=name + "({0})",
         llvm=f"call double @{name}(double {{0}})",
-        interval=_between(getattr(math, name)),
+        interval=_bound_monotone(getattr(math, name)),
         rising=True,
         latex=latex + r"\left({0}\right)",
         derivative=lambda graph, x: (1 / (x if base is None else x * graph.apply("log", graph.number(base))),),
     )  # fmt: skip
 
 
-def _staircase(name: str, exact: Rule, ieee: str, sympy: Rule, brackets: str) -> Function:
+def _staircase_row(name: str, exact: Rule, ieee: str, sympy: Rule, brackets: str) -> Function:
     """A function to whole numbers, which NumPy, C and LLVM call by its name in IEEE 754's library."""
     left, right = brackets.split()
     return Function(
@@ -161,16 +161,16 @@ def _staircase(name: str, exact: Rule, ieee: str, sympy: Rule, brackets: str) ->
         sympy=sympy,
         c=ieee + "({0})",
         llvm=f"call double @llvm.{ieee}.f64(double {{0}})",
-        interval=_between(exact),
+        interval=_bound_monotone(exact),
         rising=True,
         latex=rf"\left{left} {{0}} \right{right}",
-        derivative=_flat,
+        derivative=_zero_slopes,
         traits=traits.whole,
         jumps=True,
     )  # fmt: skip
 
 
-def _helper(
+def _helper_row(
     name: str,
     least: int,
     most: int | None,
@@ -195,9 +195,9 @@ def _helper(
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
-        _logarithm("log", None, arithmetic.natural_logarithm, r"\ln"),
-        _logarithm("log2", 2, arithmetic.binary_logarithm, r"\log_{{2}}"),
-        _logarithm("log10", 10, arithmetic.decimal_logarithm, r"\log_{{10}}"),
+        _logarithm_row("log", None, arithmetic.natural_logarithm, r"\ln"),
+        _logarithm_row("log2", 2, arithmetic.binary_logarithm, r"\log_{{2}}"),
+        _logarithm_row("log10", 10, arithmetic.decimal_logarithm, r"\log_{{10}}"),
         Function(
             "exp", 1, 1, "pure",
             exact=arithmetic.exponential,
@@ -205,7 +205,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x: sympy.exp(x),
             c="aspen_exp({0})",
             llvm="call double @aspen_exp(double {0})",
-            interval=_between(math.exp),
+            interval=_bound_monotone(math.exp),
             rising=True,
             latex=r"\exp\left({0}\right)",
             derivative=lambda graph, x: (graph.apply("exp", x),),
@@ -218,16 +218,18 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x: sympy.sqrt(x),
             c="sqrt({0})",
             llvm="call double @llvm.sqrt.f64(double {0})",
-            interval=_between(math.sqrt),
+            interval=_bound_monotone(math.sqrt),
             rising=True,
             latex=r"\sqrt{{{0}}}",
             derivative=lambda graph, x: (1 / (2 * graph.apply("sqrt", x)),),
             traits=traits.root,
         ),
-        _staircase("floor", math.floor, "floor", lambda sympy, x: sympy.floor(x, evaluate=False), r"\lfloor \rfloor"),
-        _staircase("ceil", math.ceil, "ceil", lambda sympy, x: sympy.ceiling(x, evaluate=False), r"\lceil \rceil"),
+        _staircase_row(
+            "floor", math.floor, "floor", lambda sympy, x: sympy.floor(x, evaluate=False), r"\lfloor \rfloor"
+        ),
+        _staircase_row("ceil", math.ceil, "ceil", lambda sympy, x: sympy.ceiling(x, evaluate=False), r"\lceil \rceil"),
         # to the nearest whole number, a half to the even one, as IEEE 754 has it
-        _staircase("round", round, "rint", lambda sympy, x: _sympy_round(sympy, x), r"\lfloor \rceil"),
+        _staircase_row("round", round, "rint", lambda sympy, x: _round_in_sympy(sympy, x), r"\lfloor \rceil"),
         Function(
             "abs", 1, 1, "same",
             exact=lambda x: abs(x),
@@ -242,7 +244,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "pow", 2, 2, "power",  # the graph writes it as a power node
-            exact=arithmetic.raised,
+            exact=arithmetic.raise_to_power,
             numpy=lambda numpy, base, exponent: numpy.power(base, exponent),
             sympy=lambda sympy, base, exponent: sympy.Pow(base, exponent),
             c="aspen_power({joined})",
@@ -265,30 +267,30 @@ FUNCTIONS: dict[str, Function] = {
         Function(
             "max", 2, None, "same",
             exact=lambda *args: max(args),
-            numpy=lambda numpy, *args: _folded(numpy.maximum, args),
+            numpy=lambda numpy, *args: _fold_operands(numpy.maximum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Max, *args),
             c="aspen_max({joined})",
             interval=lambda *args: (max(low for low, _ in args), max(high for _, high in args)),
             latex=r"\max\left({joined}\right)",
-            derivative=_which(">"),
+            derivative=_slopes_of_choice(">"),
             traits=traits.maximum,
         ),
         Function(
             "min", 2, None, "same",
             exact=lambda *args: min(args),
-            numpy=lambda numpy, *args: _folded(numpy.minimum, args),
+            numpy=lambda numpy, *args: _fold_operands(numpy.minimum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Min, *args),
             c="aspen_min({joined})",
             interval=lambda *args: (min(low for low, _ in args), min(high for _, high in args)),
             latex=r"\min\left({joined}\right)",
-            derivative=_which("<"),
+            derivative=_slopes_of_choice("<"),
             traits=traits.every,
         ),
         Function(
             "lookup", 3, 3, "lookup",
-            exact=arithmetic.interpolated,
-            numpy=_numpy_lookup,
-            sympy=_sympy_lookup,
+            exact=arithmetic.interpolate,
+            numpy=_lookup_in_numpy,
+            sympy=_lookup_in_sympy,
             c="aspen_lookup({joined})",
             latex=r"\operatorname{{lookup}}\left({joined}\right)",
             derivative=_lookup_slopes,
@@ -301,29 +303,29 @@ FUNCTIONS: dict[str, Function] = {
             c="aspen_gcd({joined})",
             llvm="call double @aspen_gcd(double {0}, double {1})",
             latex=r"\gcd\left({joined}\right)",
-            derivative=_flat,
+            derivative=_zero_slopes,
             traits=traits.count,
             jumps=True,
         ),
-        _helper(
-            "grid", 3, 3, process_grid, cache_laws.numpy_by_point(process_grid), _flat, traits.count
+        _helper_row(
+            "grid", 3, 3, process_grid, cache_laws.apply_by_point(process_grid), _zero_slopes, traits.count
         ).replace(dimension="pure", **STAIRCASE),
-        _helper(
+        _helper_row(
             "lru_hits", 3, 3, cache_laws.lru_hits, cache_laws.numpy_lru_hits, cache_laws.lru_slopes
         ).replace(llvm="call double @aspen_lru_hits(double {0}, double {1}, double {2})"),
-        _helper(
+        _helper_row(
             "random_misses", 3, None,
-            cache_laws.random_misses, cache_laws.numpy_by_point(cache_laws.random_misses), cache_laws.random_slopes,
+            cache_laws.random_misses, cache_laws.apply_by_point(cache_laws.random_misses), cache_laws.random_slopes,
         ),
-        _helper(
+        _helper_row(
             "sets_touched", 5, None,
-            cache_laws.sets_touched, cache_laws.numpy_by_point(cache_laws.sets_touched), _flat, traits.count,
+            cache_laws.sets_touched, cache_laws.apply_by_point(cache_laws.sets_touched), _zero_slopes, traits.count,
         ).replace(**STAIRCASE),
-        _helper(
+        _helper_row(
             "share_kept", 4, None,
-            cache_windows.share_kept, cache_laws.numpy_by_point(cache_windows.share_kept), _flat,
+            cache_windows.share_kept, cache_laws.apply_by_point(cache_windows.share_kept), _zero_slopes,
         ).replace(**STAIRCASE),
-        _helper(
+        _helper_row(
             "lines_with_room", 2, None,
             cache_laws.lines_with_room, cache_laws.numpy_lines_with_room, cache_laws.room_slopes,
         ).replace(**STAIRCASE),
@@ -334,18 +336,18 @@ FUNCTIONS: dict[str, Function] = {
 }  # fmt: skip
 
 
-def _folded(function: Any, args: tuple[Any, ...]) -> Any:
+def _fold_operands(function: Any, args: tuple[Any, ...]) -> Any:
     result = args[0]
     for arg in args[1:]:
         result = function(result, arg)
     return result
 
 
-def _sympy_round(sympy: Any, x: Any) -> Any:
+def _round_in_sympy(sympy: Any, x: Any) -> Any:
     """SymPy has no function that rounds symbolically: floor(x + 1/2), one less where a half meets an odd number."""
     up = sympy.floor(x + sympy.Rational(1, 2), evaluate=False)
     tie_to_odd = sympy.And(sympy.Eq(up - x, sympy.Rational(1, 2)), sympy.Eq(sympy.Mod(up, 2), 1))
-    return sympy_piecewise(sympy, (up - 1, tie_to_odd), (up, sympy.true))
+    return make_piecewise(sympy, (up - 1, tie_to_odd), (up, sympy.true))
 
 
 def _empty_cells(row: Function) -> list[str]:
@@ -354,7 +356,7 @@ def _empty_cells(row: Function) -> list[str]:
     needed = ["latex"] if row.random else ["exact", "numpy", "c", "latex", "derivative"]
     if row.name == "pow":
         needed.remove("derivative")
-    if row.derivative is _flat and not row.jumps:
+    if row.derivative is _zero_slopes and not row.jumps:
         needed.append("jumps")
     return [cell for cell in needed if not getattr(row, cell)]
 

@@ -29,7 +29,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.expr import traits
-from aspenpy.expr.arithmetic import COMPARISONS, DomainError, Number, divide, plus, raised, times
+from aspenpy.expr.arithmetic import (
+    COMPARISONS,
+    DomainError,
+    Number,
+    add_exactly,
+    divide,
+    multiply_exactly,
+    raise_to_power,
+)
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.leaves import (
@@ -40,7 +48,7 @@ from aspenpy.expr.leaves import (
     TRUE,
     ZERO,
     array,
-    coerced,
+    coerce,
     counter,
     failure,
     is_call,
@@ -53,14 +61,51 @@ from aspenpy.expr.leaves import (
     symbol,
     whole_number,
 )
-from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, folded, of_kind, shared, topological
+from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, fold, intern_node, nodes_of_kind, topological_order
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
 
 __all__ = [
-    "COMPARISONS", "FALSE", "FROM_ZERO", "ONE", "TRUE", "ZERO", "Expr", "add", "apply", "array", "checked", "coerced",
-    "compare", "counter", "dependents", "div", "draw", "failure", "folded", "free_symbols", "if_else", "index",
-    "is_call", "is_counter", "is_exact", "is_integer", "is_total", "junction", "mul", "neg", "number", "of_kind",
-    "power", "rewritten", "stream", "sub", "substitute", "summation", "symbol", "topological", "whole_number",
+    "COMPARISONS",
+    "FALSE",
+    "FROM_ZERO",
+    "ONE",
+    "TRUE",
+    "ZERO",
+    "Expr",
+    "add",
+    "apply",
+    "array",
+    "checked",
+    "coerce",
+    "compare",
+    "counter",
+    "dependents",
+    "div",
+    "draw",
+    "failure",
+    "fold",
+    "free_symbols",
+    "if_else",
+    "index",
+    "is_call",
+    "is_counter",
+    "is_exact",
+    "is_integer",
+    "is_total",
+    "junction",
+    "mul",
+    "neg",
+    "nodes_of_kind",
+    "number",
+    "power",
+    "rewrite",
+    "stream",
+    "sub",
+    "substitute",
+    "summation",
+    "symbol",
+    "topological_order",
+    "whole_number",
 ]  # fmt: skip
 
 LONGEST_CHAIN = 32
@@ -70,7 +115,7 @@ LONGEST_CHAIN = 32
 # -- operators -------------------------------------------------------------------------------------
 
 
-def _folded(rule: Callable[..., Number], *args: Expr) -> Expr | None:
+def _fold_constants(rule: Callable[..., Number], *args: Expr) -> Expr | None:
     """The exact result for exact constants; None where there is none."""
     if not all(map(is_exact, args)):
         return None
@@ -81,7 +126,7 @@ def _folded(rule: Callable[..., Number], *args: Expr) -> Expr | None:
     return None if type(value) is float else number(value)
 
 
-def _known(args: tuple[Expr, ...]) -> tuple[int, ...]:
+def _known_traits(args: tuple[Expr, ...]) -> tuple[int, ...]:
     return tuple([arg.traits for arg in args])
 
 
@@ -91,14 +136,14 @@ def _chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule: Cal
     parts: list[Expr] = []
     whole = True
     for operand in operands:
-        term = coerced(operand)
+        term = coerce(operand)
         if term is unit:
             continue
         if not parts and term.kind == kind and len(term.args) < LONGEST_CHAIN:
             parts = list(term.args)
             whole = bool(term.traits & INTEGER)
             continue
-        folded = _folded(rule, parts[-1], term) if parts and (whole or len(parts) == 1) else None
+        folded = _fold_constants(rule, parts[-1], term) if parts and (whole or len(parts) == 1) else None
         if folded is not None:
             parts.pop()
             if folded is not unit or not parts:
@@ -109,17 +154,17 @@ def _chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule: Cal
     if len(parts) < 2:
         return parts[0] if parts else unit
     args = tuple(parts)
-    return shared(kind, args, None, traits.every(_known(args)))
+    return intern_node(kind, args, None, traits.every(_known_traits(args)))
 
 
 def add(*terms: Expr | Number) -> Expr:
     """The sum, evaluated from left to right."""
-    return _chain("add", terms, ZERO, plus)
+    return _chain("add", terms, ZERO, add_exactly)
 
 
 def mul(*factors: Expr | Number) -> Expr:
     """The product, evaluated from left to right; 0 only if no factor can fail. Signs are moved to the front."""
-    product = _chain("mul", factors, ONE, times)
+    product = _chain("mul", factors, ONE, multiply_exactly)
     if product.kind != "mul":
         return product
     if is_total(product) and ZERO in product.args:
@@ -128,17 +173,17 @@ def mul(*factors: Expr | Number) -> Expr:
     if not signs:
         return product
     parts = [factor.args[0] if factor.kind == "neg" else factor for factor in product.args if factor is not MINUS_ONE]
-    positive = _chain("mul", tuple(parts), ONE, times)
+    positive = _chain("mul", tuple(parts), ONE, multiply_exactly)
     return neg(positive) if signs % 2 else positive
 
 
 def neg(x: Expr | Number) -> Expr:
-    x = coerced(x)
+    x = coerce(x)
     if x.kind == "number":
         return number(-x.payload)
     if x.kind == "neg":
         return x.args[0]
-    return shared("neg", (x,), None, x.traits & ~NONNEGATIVE)
+    return intern_node("neg", (x,), None, x.traits & ~NONNEGATIVE)
 
 
 def sub(a: Expr | Number, b: Expr | Number) -> Expr:
@@ -147,25 +192,25 @@ def sub(a: Expr | Number, b: Expr | Number) -> Expr:
 
 def div(a: Expr | Number, b: Expr | Number) -> Expr:
     """The quotient, never a reciprocal and a product; division by zero fails on evaluation."""
-    a, b = coerced(a), coerced(b)
+    a, b = coerce(a), coerce(b)
     if b is ONE:
         return a
     if a.kind == "neg":
         return neg(div(a.args[0], b))
-    folded = _folded(divide, a, b)
+    folded = _fold_constants(divide, a, b)
     if folded is not None:
         return folded
     safe = TOTAL if b.kind == "number" and b.payload != 0 else 0
-    return shared("div", (a, b), None, a.traits & (b.traits & NONNEGATIVE | safe))
+    return intern_node("div", (a, b), None, a.traits & (b.traits & NONNEGATIVE | safe))
 
 
 def power(base: Expr | Number, exponent: Expr | Number) -> Expr:
-    base, exponent = coerced(base), coerced(exponent)
+    base, exponent = coerce(base), coerce(exponent)
     if exponent is ONE:
         return base
     if exponent is ZERO and is_total(base):
         return ONE
-    folded = _folded(raised, base, exponent)
+    folded = _fold_constants(raise_to_power, base, exponent)
     if folded is not None:
         return folded
     known = base.traits & NONNEGATIVE
@@ -174,7 +219,7 @@ def power(base: Expr | Number, exponent: Expr | Number) -> Expr:
             known |= base.traits
         if times % 2 == 0:
             known |= NONNEGATIVE
-    return shared("power", (base, exponent), None, known)
+    return intern_node("power", (base, exponent), None, known)
 
 
 CONSTRUCTORS.update(add=add, sub=sub, mul=mul, div=div, power=power, neg=neg)
@@ -182,32 +227,36 @@ CONSTRUCTORS.update(add=add, sub=sub, mul=mul, div=div, power=power, neg=neg)
 
 def apply(function: str, *args: Expr | Number) -> Expr:
     """A function of the table; `max` and `min` drop arguments that cannot decide."""
-    arguments = tuple([coerced(arg) for arg in args])
+    arguments = tuple([coerce(arg) for arg in args])
     if function == "pow":
         return power(*arguments)
     row = FUNCTIONS[function]
     if not row.accepts(len(arguments)) or row.exact is None:
         raise TypeError(f"{function} takes {row.arity()}" if row.exact else f"{function} is a draw, not an apply")
     if function in ("max", "min"):
-        arguments = _extreme(function, row.exact, arguments)
+        arguments = _reduce_extreme(function, row.exact, arguments)
         if len(arguments) == 1:
             return arguments[0]
     elif row.traits is traits.whole and arguments[0].traits & INTEGER:
         return arguments[0]
-    folded = _folded(row.exact, *arguments) if function != "lookup" else _looked_up(row.exact, arguments)
-    return folded if folded is not None else shared("apply", arguments, function, row.traits(_known(arguments)))
+    folded = _fold_constants(row.exact, *arguments) if function != "lookup" else _fold_lookup(row.exact, arguments)
+    return (
+        folded
+        if folded is not None
+        else intern_node("apply", arguments, function, row.traits(_known_traits(arguments)))
+    )
 
 
-def _looked_up(rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> Expr | None:
+def _fold_lookup(rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> Expr | None:
     """The exact result of a lookup among exact constants; None for others."""
     *points, x = arguments
     if not is_exact(x) or not all(array.kind == "array" and all(map(is_exact, array.args)) for array in points):
         return None
     columns = [tuple([element.payload for element in array.args]) for array in points]
-    return _folded(lambda value: rule(*columns, value), x)
+    return _fold_constants(lambda value: rule(*columns, value), x)
 
 
-def _extreme(function: str, rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def _reduce_extreme(function: str, rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """The arguments of max or min without duplicates, nested calls flattened, with at most one exact constant."""
     kept: dict[Expr, None] = {}
     constants: list[Expr] = []
@@ -227,13 +276,13 @@ def _extreme(function: str, rule: Callable[..., Number], arguments: tuple[Expr, 
 
 def index(array: Expr, *indices: Expr | Number) -> Expr:
     """An element; a constant index inside a written-out array is looked up at once. Indices truncate to zero."""
-    remaining = tuple([coerced(position) for position in indices])
+    remaining = tuple([coerce(position) for position in indices])
     while remaining and array.kind == "array" and is_exact(remaining[0]) and len(remaining) <= _depth(array):
         position = int(remaining[0].payload)
         if not 0 <= position < len(array.args):
             break
         array, remaining = array.args[position], remaining[1:]
-    return shared("index", (array, *remaining), None, 0) if remaining else array
+    return intern_node("index", (array, *remaining), None, 0) if remaining else array
 
 
 def _depth(array: Expr) -> int:
@@ -245,11 +294,11 @@ def _depth(array: Expr) -> int:
 
 def compare(op: str, a: Expr | Number, b: Expr | Number) -> Expr:
     """A condition; op is one of `COMPARISONS`."""
-    a, b = coerced(a), coerced(b)
+    a, b = coerce(a), coerce(b)
     rule = COMPARISONS[op]
     if a.kind == "number" and b.kind == "number":
         return TRUE if rule(a.payload, b.payload) else FALSE
-    return shared("compare", (a, b), op, a.traits & b.traits & TOTAL)
+    return intern_node("compare", (a, b), op, a.traits & b.traits & TOTAL)
 
 
 def junction(op: str, a: Expr, b: Expr) -> Expr:
@@ -259,23 +308,23 @@ def junction(op: str, a: Expr, b: Expr) -> Expr:
         return a if a is decisive else b
     if b.kind == "boolean" and (b is not decisive or is_total(a)):
         return b if b is decisive else a
-    return shared("junction", (a, b), op, a.traits & b.traits & TOTAL)
+    return intern_node("junction", (a, b), op, a.traits & b.traits & TOTAL)
 
 
 def if_else(condition: Expr, then: Expr | Number, otherwise: Expr | Number) -> Expr:
     """One of two values; the other one may fail."""
-    then, otherwise = coerced(then), coerced(otherwise)
+    then, otherwise = coerce(then), coerce(otherwise)
     if condition.kind == "boolean":
         return then if condition is TRUE else otherwise
     if then is otherwise and is_total(condition):
         return then
     args = (condition, then, otherwise)
-    return shared("if_else", args, None, traits.branches(_known(args)))
+    return intern_node("if_else", args, None, traits.branches(_known_traits(args)))
 
 
 def checked(law: str, x: Expr | Number, subject: Expr | None = None) -> Expr:
     """x, refused on evaluation where the subject (x itself, if left out) breaks the law."""
-    x = coerced(x)
+    x = coerce(x)
     subject = x if subject is None else subject
     rule = LAWS[law]
     if subject.kind == "number" and rule.holds(subject.payload):
@@ -283,7 +332,7 @@ def checked(law: str, x: Expr | Number, subject: Expr | None = None) -> Expr:
     if rule.from_zero and subject.traits & NONNEGATIVE and (subject is x or is_total(subject)):
         return x
     known = x.traits & ~TOTAL | (NONNEGATIVE if rule.from_zero and subject is x else 0)
-    return shared("checked", (x, subject), law, known)
+    return intern_node("checked", (x, subject), law, known)
 
 
 # -- sums and draws --------------------------------------------------------------------------------
@@ -294,7 +343,7 @@ def summation(counter: Expr, count: Expr | Number, body: Expr | Number) -> Expr:
 
     The count is taken not to be negative (`checked("count", ...)` refuses one that is).
     """
-    return CONSTRUCTORS["sum"](counter, coerced(count), coerced(body))
+    return CONSTRUCTORS["sum"](counter, coerce(count), coerce(body))
 
 
 def draw(distribution: str, arguments: Sequence[Expr | Number], stream: Expr | tuple[Expr | Number, ...]) -> Expr:
@@ -304,7 +353,7 @@ def draw(distribution: str, arguments: Sequence[Expr | Number], stream: Expr | t
         raise TypeError(f"{distribution} takes {row.arity()}" if row.random else f"{distribution} is no distribution")
     identity = stream if isinstance(stream, Expr) else _stream(*stream)
     known = INTEGER | NONNEGATIVE if distribution == "cdf" else 0
-    return shared("draw", (identity, *[coerced(argument) for argument in arguments]), distribution, known)
+    return intern_node("draw", (identity, *[coerce(argument) for argument in arguments]), distribution, known)
 
 
 _stream = stream
@@ -315,16 +364,16 @@ _stream = stream
 
 def free_symbols(expr: Expr) -> frozenset[Expr]:
     """The symbols the value depends on; the counter of a sum is bound by it."""
-    nodes = topological(expr)
+    nodes = topological_order(expr)
     bound = {node.args[0] for node in nodes if node.kind == "sum"}
     free = {node for node in nodes if node.kind == "symbol" and node not in bound}
-    return frozenset(free | _unbound(nodes, bound))
+    return frozenset(free | _unbound_counters(nodes, bound))
 
 
 _NONE: frozenset[Expr] = frozenset()
 
 
-def _unbound(nodes: Sequence[Expr], counters: set[Expr]) -> frozenset[Expr]:
+def _unbound_counters(nodes: Sequence[Expr], counters: set[Expr]) -> frozenset[Expr]:
     """The counters that the last node depends on outside of the sums that bind them."""
     outside: dict[Expr, frozenset[Expr]] = {}
     for node in nodes if counters else ():
@@ -352,14 +401,14 @@ _OF_PAYLOAD: dict[str, Callable[..., Expr]] = {
 REBUILT = frozenset({*_OF_ARGUMENTS, *_OF_PAYLOAD})  # the kinds that have arguments
 
 
-def rebuilt(node: Expr, args: tuple[Expr, ...]) -> Expr:
+def rebuild(node: Expr, args: tuple[Expr, ...]) -> Expr:
     """The node with other arguments, through its constructor."""
     if node.kind in _OF_PAYLOAD:
         return _OF_PAYLOAD[node.kind](node.payload, *args)
     return _OF_ARGUMENTS[node.kind](*args)
 
 
-def rewritten(
+def rewrite(
     exprs: Sequence[Expr],
     exception: Callable[[Expr, tuple[Expr, ...]], Expr | None],
     carry: Callable[[Expr, Expr], None] | None = None,
@@ -368,13 +417,13 @@ def rewritten(
     """The expressions with each node rebuilt of its new arguments, unless `exception(node, new arguments)` returns a
     replacement. `carry(old, new)` is called for each rebuilt node; nodes with a serial below `since` stay."""
     new: dict[Expr, Expr] = {}
-    for node in topological(*exprs, since=since):
+    for node in topological_order(*exprs, since=since):
         args = tuple([new.get(arg, arg) for arg in node.args])
         instead = exception(node, args)
         if instead is not None:
             new[node] = instead
         elif args != node.args:
-            replacement = rebuilt(node, args)
+            replacement = rebuild(node, args)
             if replacement is not node:
                 new[node] = replacement
                 if carry is not None:
@@ -392,4 +441,4 @@ def substitute(
     if not bindings:
         return list(exprs)
     since = min(key.serial for key in bindings)
-    return rewritten(exprs, lambda node, args: bindings.get(node), carry, since)
+    return rewrite(exprs, lambda node, args: bindings.get(node), carry, since)

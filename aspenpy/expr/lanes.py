@@ -26,13 +26,13 @@ from aspenpy.expr.accuracy import (
     WHOLE,
     Elements,
     are_powers_of_two,
-    as_float,
     grade_of,
+    graded_float,
     holds_whole,
-    near_step,
-    whole_power,
+    is_near_step,
+    raise_by_squares,
 )
-from aspenpy.expr.arithmetic import DomainError, plus, shown
+from aspenpy.expr.arithmetic import DomainError, add_exactly, format_number
 from aspenpy.expr.failures import EvaluationError, TooMuchWork
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
@@ -70,10 +70,10 @@ class Evaluation(Protocol):
 
     def inside(self, total: Expr) -> list[Expr]: ...
 
-    def one_pass(self, total: Expr, number: int) -> Any: ...
+    def evaluate_pass(self, total: Expr, number: int) -> Any: ...
 
 
-def summed(run: Evaluation, total: Expr, passes: int) -> Any:
+def sum_over_passes(run: Evaluation, total: Expr, passes: int) -> Any:
     """The sum of `total`'s body over its passes; int where the body is known to be whole and float64 holds it."""
     whole = bool(total.args[2].traits & INTEGER)
     sums: list[float] = []
@@ -88,15 +88,16 @@ def summed(run: Evaluation, total: Expr, passes: int) -> Any:
             doubtful = numpy.flatnonzero(doubts).tolist()
             redone += len(doubtful)
             if redone * (len(lanes.inside) + 5) > MOST_REDONE:
-                run.one_pass(total, start + doubtful[0])  # where none has a value, the first says why
+                run.evaluate_pass(total, start + doubtful[0])  # where none has a value, the first says why
                 raise DomainError(
-                    f"more than {shown(redone)} passes have to be computed exactly, one by one, which takes too long"
+                    f"more than {format_number(redone)} passes have to be computed exactly, one by one, "
+                    "which takes too long"
                 )
             charge(run.allowance, INTERPRETED * len(doubtful) * (len(lanes.inside) + 5))
             for number in doubtful:
-                again = plus(again, run.one_pass(total, start + number))
+                again = add_exactly(again, run.evaluate_pass(total, start + number))
     result = math.fsum(sums)
-    return plus(int(result) if whole and abs(result) < 2**53 else result, again)
+    return add_exactly(int(result) if whole and abs(result) < 2**53 else result, again)
 
 
 Exactly = Callable[[Expr, dict[Expr, Any]], float]
@@ -222,7 +223,7 @@ class Lanes:
         except EvaluationError:  # it fails again, and is reported, if an exact pass needs it
             self.run.begun = begun
             return numpy.nan, WHOLE  # a lane that takes it is in doubt for that, and the others do not
-        return (value, WHOLE) if node.kind == "stream" else as_float(value)
+        return (value, WHOLE) if node.kind == "stream" else graded_float(value)
 
     def operands(self, node: Expr) -> list[Any]:
         return [self.known[arg] for arg in node.args]
@@ -242,7 +243,7 @@ def _power(lanes: Lanes, node: Expr) -> Any:
     base, exponent = lanes.operands(node)
     lanes.doubt(numpy.isnan(base) | numpy.isnan(exponent))  # nan^0 is 1 to NumPy
     whole = min(lanes.grade[arg] for arg in node.args) == WHOLE
-    return whole_power(base, exponent) if whole and numpy.all(exponent >= 0) else numpy.power(base, exponent)
+    return raise_by_squares(base, exponent) if whole and numpy.all(exponent >= 0) else numpy.power(base, exponent)
 
 
 def _apply(lanes: Lanes, node: Expr) -> Any:
@@ -256,9 +257,9 @@ def _apply(lanes: Lanes, node: Expr) -> Any:
         return numpy.where(mantissa == 0.5, exponent - 1.0, row.numpy(numpy, *operands))
     rough = lanes.grade[node.args[0]] == ROUGH and not _is_log_of_whole(lanes, node.args[0])
     if node.payload in ("floor", "ceil", "round") and rough:
-        lanes.doubt(near_step(2 * operands[0] if node.payload == "round" else operands[0]))
+        lanes.doubt(is_near_step(2 * operands[0] if node.payload == "round" else operands[0]))
     if node.payload == "mod" and min(lanes.grade[arg] for arg in node.args) < EXACT:
-        lanes.doubt(near_step(operands[0] / operands[1]))
+        lanes.doubt(is_near_step(operands[0] / operands[1]))
     return row.numpy(numpy, *operands)
 
 
@@ -272,7 +273,7 @@ def _is_log_of_whole(lanes: Lanes, node: Expr) -> bool:
 
 def _lookup(lanes: Lanes, operands: list[Any]) -> Any:
     values, sizes, x = operands
-    if not (_points(values) and _points(sizes) and len(values.rows) == len(sizes.rows)):
+    if not (_is_constant_array(values) and _is_constant_array(sizes) and len(values.rows) == len(sizes.rows)):
         return lanes.unknown()
     if not (numpy.diff(sizes.rows) > 0).all():
         return lanes.unknown()
@@ -281,7 +282,7 @@ def _lookup(lanes: Lanes, operands: list[Any]) -> Any:
     return rule(numpy, values.rows, sizes.rows, x)
 
 
-def _points(value: Any) -> bool:
+def _is_constant_array(value: Any) -> bool:
     """An array that is the same in all lanes, and has elements."""
     return isinstance(value, Elements) and not value.by_lane and value.rows.ndim == 1 and len(value.rows) > 0
 
@@ -305,7 +306,7 @@ def _index(lanes: Lanes, node: Expr) -> Any:
     inside = numpy.ones(lanes.size, dtype=bool)
     for arg, position, length in zip(node.args[1:], positions, lengths, strict=True):
         if lanes.grade[arg] == ROUGH:
-            lanes.doubt(near_step(position))
+            lanes.doubt(is_near_step(position))
         place = numpy.trunc(position)
         within = (place >= 0) & (place < length)
         inside &= within
@@ -355,10 +356,10 @@ def _checked(lanes: Lanes, node: Expr) -> Any:
 
 
 def _stream(lanes: Lanes, node: Expr) -> Any:
-    return draws.stream_hash([_part(lanes, arg) for arg in node.args])
+    return draws.hash_stream([_stream_part_of_lanes(lanes, arg) for arg in node.args])
 
 
-def _part(lanes: Lanes, arg: Expr) -> Any:
+def _stream_part_of_lanes(lanes: Lanes, arg: Expr) -> Any:
     part = lanes.known[arg]
     if isinstance(part, numpy.ndarray) and part.dtype == numpy.uint64:
         return part
@@ -373,27 +374,27 @@ def _draw(lanes: Lanes, node: Expr) -> Any:
     stream, *arguments = lanes.operands(node)
     if type(stream) is not int:
         stream = numpy.broadcast_to(stream, (lanes.size,))
-    random_bits = draws.bits(lanes.run.seed, stream)
+    random_bits = draws.random_bits(lanes.run.seed, stream)
     return _DISTRIBUTIONS[node.payload](lanes, random_bits, *arguments)
 
 
 def _uniform(lanes: Lanes, random_bits: Any, low: Any, high: Any) -> Any:
-    return numpy.where(low <= high, low + (high - low) * draws.unit(random_bits), numpy.nan)
+    return numpy.where(low <= high, low + (high - low) * draws.unit_interval(random_bits), numpy.nan)
 
 
 def _normal(lanes: Lanes, random_bits: Any, mean: Any, deviation: Any) -> Any:
-    quantiles = draws.normal_quantiles(numpy, numpy.asarray(draws.open_unit(random_bits)))
+    quantiles = draws.normal_quantiles(numpy, numpy.asarray(draws.open_unit_interval(random_bits)))
     return numpy.where(deviation >= 0, mean + deviation * quantiles, numpy.nan)
 
 
 def _cdf(lanes: Lanes, random_bits: Any, cumulative: Any) -> Any:
     """An array that is no distribution is refused by the exact rule, in the pass that is computed again."""
-    if not _points(cumulative):
+    if not _is_constant_array(cumulative):
         return lanes.unknown()
     steps = cumulative.rows
     if not (numpy.diff(steps, prepend=0.0) >= 0).all() or abs(steps[-1] - 1) > draws.ENDS_AT_ONE:
         return lanes.unknown()
-    places = numpy.searchsorted(steps, draws.unit(random_bits), side="right")
+    places = numpy.searchsorted(steps, draws.unit_interval(random_bits), side="right")
     return numpy.minimum(places, len(steps) - 1).astype(numpy.float64)
 
 
@@ -415,11 +416,11 @@ class Sums:
             alike = self.expected.get((node.args[0], node.args[1]), {})
             together = list(dict.fromkeys((node, *alike)))
             alike.clear()  # another one that a body needs is computed by itself
-            self.done |= _added(lanes, together)
+            self.done |= _add_passes(lanes, together)
         return self.done.pop(node)
 
 
-def _added(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, Array]]:
+def _add_passes(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, Array]]:
     """Sums over one counter: the passes of all lanes in sequence, as many at a time as memory is allowed for."""
     counts = numpy.ceil(numpy.broadcast_to(lanes.known[nodes[0].args[1]], (lanes.size,)))
     passes = numpy.where(numpy.isnan(counts), 0, numpy.maximum(counts, 0))
@@ -448,7 +449,7 @@ def _sum(lanes: Lanes, node: Expr) -> Any:
     """A loop within the loop."""
     counts = numpy.broadcast_to(lanes.known[node.args[1]], (lanes.size,))
     if lanes.grade[node.args[1]] == ROUGH:
-        lanes.doubt(near_step(counts))
+        lanes.doubt(is_near_step(counts))
     totals, doubtful = lanes.sums.of(lanes, node)
     lanes.doubt(doubtful > 0)
     lanes.grade[node] = WHOLE if node.args[2].traits & INTEGER else ROUGH

@@ -20,14 +20,14 @@ class Lattice(NamedTuple):
         divisor = math.gcd(self.step, self.units)
         cycles, rest = numpy.divmod(trips, self.units // divisor)
         all_of_cycle = high // divisor - low // divisor
-        return cycles * all_of_cycle + self._below(high, rest) - self._below(low, rest)
+        return cycles * all_of_cycle + self._count_below(high, rest) - self._count_below(low, rest)
 
-    def _below(self, end: Any, trips: Any) -> Any:
+    def _count_below(self, end: Any, trips: Any) -> Any:
         """The sum of floor((end - step t) / units) over the trips t."""
-        return floor_sums(trips, self.step, self.units, end - self.step * (trips - 1))
+        return sums_of_floors(trips, self.step, self.units, end - self.step * (trips - 1))
 
 
-def floor_sums(counts: Any, step: int, modulus: int, begins: Any) -> Any:
+def sums_of_floors(counts: Any, step: int, modulus: int, begins: Any) -> Any:
     """The sums of floor((begin + step t) / modulus) over t below each count: what is whole is taken out, and the points
     under the line are counted by its other axis, as in Euclid's algorithm (Graham, Knuth and Patashnik, Concrete
     Mathematics, 1994, section 3.5)."""

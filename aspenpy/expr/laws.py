@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.expr.arithmetic import Number, shown
+from aspenpy.expr.arithmetic import Number, format_number
 from aspenpy.record import Record
 
 
@@ -37,9 +37,9 @@ class Law(Record):
         obeyed = True if self.low is None else value > self.low if self.open else value >= self.low
         return obeyed if self.high is None else obeyed & (value <= self.high)
 
-    def broken(self, value: Number) -> str:
+    def describe_violation(self, value: Number) -> str:
         """The message for a value that breaks the law."""
-        return self.reason.format(shown(value))
+        return self.reason.format(format_number(value))
 
 
 PROBABILITY_SLACK = 1e-12  # tolerance for rounding: ten times 0.1 in floating point is accepted as 1

@@ -9,11 +9,11 @@ from typing import Any
 
 from aspenpy.expr import traits
 from aspenpy.expr.arithmetic import Number
-from aspenpy.expr.node import Expr, shared
+from aspenpy.expr.node import Expr, intern_node
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
 
 
-def coerced(value: Expr | Number) -> Expr:
+def coerce(value: Expr | Number) -> Expr:
     """The expression itself, or the number as one."""
     return value if type(value) is Expr else number(value)  # type: ignore[arg-type]
 
@@ -28,7 +28,7 @@ def number(value: Number) -> Expr:
     elif kind is not int and kind is not float and kind is not Fraction:
         raise TypeError(f"a number is an int, a Fraction or a float, not {kind.__name__}")
     known = TOTAL | (NONNEGATIVE if value >= 0 else 0) | (INTEGER if type(value) is int else 0)
-    return shared("number", (), value, known)
+    return intern_node("number", (), value, known)
 
 
 FROM_ZERO = "from zero"  # owner of symbols that never stand for a value below 0
@@ -36,13 +36,13 @@ FROM_ZERO = "from zero"  # owner of symbols that never stand for a value below 0
 
 def symbol(name: str, owner: str = "") -> Expr:
     """A free name; `owner` distinguishes symbols of the same name."""
-    return shared("symbol", (), (name, owner), TOTAL | (NONNEGATIVE if owner == FROM_ZERO else 0))
+    return intern_node("symbol", (), (name, owner), TOTAL | (NONNEGATIVE if owner == FROM_ZERO else 0))
 
 
 def counter(name: str, owner: str = "") -> Expr:
     """A new loop counter, 0, 1, 2, ...: different from all others, also those of the same name and of other
     processes."""
-    return shared("symbol", (), (name, owner, int.from_bytes(os.urandom(8))), traits.ALL)
+    return intern_node("symbol", (), (name, owner, int.from_bytes(os.urandom(8))), traits.ALL)
 
 
 def is_counter(expr: Expr) -> bool:
@@ -51,21 +51,21 @@ def is_counter(expr: Expr) -> bool:
 
 def array(elements: Sequence[Expr | Number]) -> Expr:
     """An array; a table is an array of arrays."""
-    return shared("array", tuple([coerced(element) for element in elements]), None, 0)
+    return intern_node("array", tuple([coerce(element) for element in elements]), None, 0)
 
 
 def failure(payload: Any) -> Expr:
     """A node without value; evaluating it raises an `EvaluationError` with the payload."""
-    return shared("failure", (), payload, 0)
+    return intern_node("failure", (), payload, 0)
 
 
 def stream(*parts: Expr | Number) -> Expr:
     """What identifies a random draw: ints, counters and other streams."""
-    return shared("stream", tuple([coerced(part) for part in parts]), None, TOTAL | INTEGER)
+    return intern_node("stream", tuple([coerce(part) for part in parts]), None, TOTAL | INTEGER)
 
 
-TRUE = shared("boolean", (), True, TOTAL)
-FALSE = shared("boolean", (), False, TOTAL)
+TRUE = intern_node("boolean", (), True, TOTAL)
+FALSE = intern_node("boolean", (), False, TOTAL)
 ZERO = number(0)
 ONE = number(1)
 MINUS_ONE = number(-1)

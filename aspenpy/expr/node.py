@@ -41,9 +41,9 @@ class Expr:
         raise AttributeError(f"an expression is immutable: {name} cannot be set")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        order = topological(self)
+        order = topological_order(self)
         position = {node: index for index, node in enumerate(order)}
-        return from_tape, (
+        return node_from_tape, (
             tuple((n.kind, tuple([position[arg] for arg in n.args]), n.payload, n.traits) for n in order),
         )
 
@@ -106,7 +106,7 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
 """Keys for payloads that `==` does not distinguish: 1 and 1.0, 0.0 and -0.0, two failures with equal messages."""
 
 
-def shared(kind: str, args: tuple[Expr, ...], payload: Any, traits: int) -> Expr:
+def intern_node(kind: str, args: tuple[Expr, ...], payload: Any, traits: int) -> Expr:
     """The one node of this kind, arguments and payload; `traits` follow from the three."""
     global _last_serial
     key = (kind, args, _KEYS[kind](payload) if kind in _KEYS else payload)
@@ -126,15 +126,15 @@ def shared(kind: str, args: tuple[Expr, ...], payload: Any, traits: int) -> Expr
     return node
 
 
-def from_tape(tape: Iterable[tuple[str, tuple[int, ...], Any, int]]) -> Expr:
+def node_from_tape(tape: Iterable[tuple[str, tuple[int, ...], Any, int]]) -> Expr:
     """The last node of a tape, whose entries name their arguments by position; the inverse of pickling."""
     nodes: list[Expr] = []
     for kind, positions, payload, traits in tape:
-        nodes.append(shared(kind, tuple([nodes[position] for position in positions]), payload, traits))
+        nodes.append(intern_node(kind, tuple([nodes[position] for position in positions]), payload, traits))
     return nodes[-1]
 
 
-def topological(*roots: Expr, since: int = 0) -> list[Expr]:
+def topological_order(*roots: Expr, since: int = 0) -> list[Expr]:
     """All nodes of the roots, each after its arguments, without those whose serial is below `since`."""
     seen = {root for root in roots if root.serial >= since}
     waiting = list(seen)
@@ -146,15 +146,15 @@ def topological(*roots: Expr, since: int = 0) -> list[Expr]:
     return sorted(seen, key=attrgetter("serial"))
 
 
-def of_kind(kind: str, *roots: Expr) -> list[Expr]:
+def nodes_of_kind(kind: str, *roots: Expr) -> list[Expr]:
     """The nodes of one kind in the roots, each after its arguments."""
-    return [node for node in topological(*roots) if node.kind == kind]
+    return [node for node in topological_order(*roots) if node.kind == kind]
 
 
 def dependents(*roots: Expr, on: Collection[Expr]) -> list[Expr]:
     """The nodes `on`, and the nodes of the roots that depend on them, each after its arguments."""
     nodes = dict.fromkeys(on)
-    for node in topological(*roots, since=min([cause.serial for cause in on], default=0)):
+    for node in topological_order(*roots, since=min([cause.serial for cause in on], default=0)):
         if node not in nodes and not nodes.keys().isdisjoint(node.args):
             nodes[node] = None
     return list(nodes)
@@ -163,9 +163,9 @@ def dependents(*roots: Expr, on: Collection[Expr]) -> list[Expr]:
 Result = TypeVar("Result")
 
 
-def folded(rule: Callable[[Expr, Mapping[Expr, Result]], Result], *roots: Expr) -> dict[Expr, Result]:
+def fold(rule: Callable[[Expr, Mapping[Expr, Result]], Result], *roots: Expr) -> dict[Expr, Result]:
     """The result of `rule(node, results so far)` for each node of the roots, arguments first."""
     results: dict[Expr, Result] = {}
-    for node in topological(*roots):
+    for node in topological_order(*roots):
         results[node] = rule(node, results)
     return results

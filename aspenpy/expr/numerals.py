@@ -14,7 +14,7 @@ MOST_DIGITS = 20  # a decimal with more significant digits is written as a quoti
 _PLAIN_ABOVE, _PLAIN_BELOW = -4, 15  # powers of ten between which a number is written without an exponent
 
 
-def decimal(value: int | Fraction) -> tuple[int, int] | None:
+def decimal_digits(value: int | Fraction) -> tuple[int, int] | None:
     """(digits, exponent) with value = digits * 10^exponent, digits not divisible by 10; None if the decimal is not
     finite."""
     bottom = value.denominator
@@ -37,7 +37,7 @@ def _mantissa(digits: int, exponent: int) -> tuple[str, int]:
     return text[0] + ("." + text[1:] if len(text) > 1 else ""), exponent + len(text) - 1
 
 
-def _plain(digits: int, exponent: int) -> str | None:
+def _plain_decimal(digits: int, exponent: int) -> str | None:
     """Without an exponent, if the number is neither too small nor too large for that."""
     text = str(digits)
     if not _PLAIN_ABOVE <= exponent + len(text) - 1 <= _PLAIN_BELOW:
@@ -48,26 +48,26 @@ def _plain(digits: int, exponent: int) -> str | None:
     return padded[:exponent] + "." + padded[exponent:]
 
 
-def _written(value: Number, scientific: str, quotient: str) -> tuple[str, bool]:
+def _format_numeral(value: Number, scientific: str, quotient: str) -> tuple[str, bool]:
     if isinstance(value, float):
         mantissa, _, power = repr(value).partition("e")
         return scientific.format(mantissa, int(power)) if power else mantissa, True
-    parts = decimal(value)
+    parts = decimal_digits(value)
     if parts is None or (len(str(parts[0])) > MOST_DIGITS and value.denominator != 1):
         return quotient.format(value.numerator, value.denominator), False
     digits, exponent = parts
-    plain = _plain(digits, exponent)
+    plain = _plain_decimal(digits, exponent)
     if plain is None and (exponent < 0 or exponent >= 6):
         return scientific.format(*_mantissa(digits, exponent)), True
     return plain or str(value), True
 
 
 def aspen_numeral(value: Number) -> tuple[str, bool]:
-    return _written(value, "{}e{}", "{}/{}")
+    return _format_numeral(value, "{}e{}", "{}/{}")
 
 
 def latex_numeral(value: Number) -> tuple[str, bool]:
-    text, _ = _written(value, r"{} \cdot 10^{{{}}}", r"\frac{{{}}}{{{}}}")
+    text, _ = _format_numeral(value, r"{} \cdot 10^{{{}}}", r"\frac{{{}}}{{{}}}")
     return text, "cdot" not in text
 
 

@@ -42,7 +42,7 @@ class Polynomial(Generic[M, C]):
         return Polynomial({monomial: -coefficient for monomial, coefficient in self.terms.items()})
 
     def times(self, other: Polynomial[M, C]) -> Polynomial[M, C]:
-        return _gathered(
+        return _gather_terms(
             (left.times(right), a * b) for left, a in self.terms.items() for right, b in other.terms.items()
         )
 
@@ -54,7 +54,7 @@ class Polynomial(Generic[M, C]):
         return Polynomial({monomial.over(divisor): above / under for monomial, above in self.terms.items()})
 
 
-def _gathered(terms: Iterable[tuple[M, C]]) -> Polynomial[M, C]:
+def _gather_terms(terms: Iterable[tuple[M, C]]) -> Polynomial[M, C]:
     total: dict[M, C] = {}
     for monomial, coefficient in terms:
         total[monomial] = total[monomial] + coefficient if monomial in total else coefficient
@@ -62,7 +62,7 @@ def _gathered(terms: Iterable[tuple[M, C]]) -> Polynomial[M, C]:
 
 
 def total(parts: Iterable[Polynomial[M, C]]) -> Polynomial[M, C]:
-    return _gathered(term for part in parts for term in part.terms.items())
+    return _gather_terms(term for part in parts for term in part.terms.items())
 
 
 def product(factors: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
@@ -75,7 +75,7 @@ def product(factors: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] 
     return result
 
 
-def combined(kind: str, parts: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
+def combine(kind: str, parts: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
     """What a node of one of the kinds of `ARITHMETIC` is, from what its arguments are; `most` limits products."""
     if kind == "add":
         return total(parts)
@@ -158,7 +158,7 @@ def term(expr: Expr, *, all_positive: bool = False) -> Term:
     return Term(coefficient, Monomial.of(exponents))
 
 
-def certainly_at_most(first: Expr, second: Expr) -> bool:
+def is_certainly_at_most(first: Expr, second: Expr) -> bool:
     """Whether the first is no larger for all atoms of at least 1: the second is a multiple of it."""
     under, over = (term(expr, all_positive=True) for expr in (first, second))
     if not under.coefficient or not over.coefficient:
@@ -167,6 +167,6 @@ def certainly_at_most(first: Expr, second: Expr) -> bool:
     return multiple and abs(over.coefficient) >= abs(under.coefficient)
 
 
-def certainly_shorter(first: Expr, second: Expr) -> bool:
+def is_certainly_shorter(first: Expr, second: Expr) -> bool:
     """As `certainly_at_most`, for two that are not the same."""
-    return term(first, all_positive=True) != term(second, all_positive=True) and certainly_at_most(first, second)
+    return term(first, all_positive=True) != term(second, all_positive=True) and is_certainly_at_most(first, second)

@@ -15,7 +15,7 @@ from typing import Any
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.functions import FUNCTIONS, Function
-from aspenpy.expr.node import TEXTS, Expr, of_kind, topological
+from aspenpy.expr.node import TEXTS, Expr, nodes_of_kind, topological_order
 from aspenpy.expr.numerals import aspen_numeral, latex_numeral
 from aspenpy.record import Record
 
@@ -55,7 +55,7 @@ class Dialect(Record):
 
 def display_names(*exprs: Expr) -> dict[Expr, str]:
     """A unique name for each symbol: its own if no other has it, else `owner:name`, else one with a number appended."""
-    symbols = of_kind("symbol", *exprs)
+    symbols = nodes_of_kind("symbol", *exprs)
     uses = Counter(symbol.payload[0] for symbol in symbols)
     taken: set[str] = set()
     names: dict[Expr, str] = {}
@@ -131,7 +131,7 @@ def _junction(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return JUNCTION, [(first, JUNCTION if same else COMPARISON), f" {sign} ", (second, COMPARISON)]
 
 
-def called(template: str, args: tuple[Expr, ...]) -> Pieces:
+def fill_template(template: str, args: tuple[Expr, ...]) -> Pieces:
     """A template with arguments put in: `{0}`, `{1}`, `{joined}` for all of them with commas between, and `{count}`
     for how many there are."""
     from string import Formatter  # at start-up, it would compile the pattern of templates
@@ -149,16 +149,16 @@ def called(template: str, args: tuple[Expr, ...]) -> Pieces:
     return pieces
 
 
-def _called(template: str) -> Rule:
-    return lambda node, dialect: (ATOM, called(template, node.args))
+def _call_rule(template: str) -> Rule:
+    return lambda node, dialect: (ATOM, fill_template(template, node.args))
 
 
 def _apply(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called(dialect.template(FUNCTIONS[node.payload]), node.args)
+    return ATOM, fill_template(dialect.template(FUNCTIONS[node.payload]), node.args)
 
 
 def _draw(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called(dialect.template(FUNCTIONS[node.payload]), node.args[1:])
+    return ATOM, fill_template(dialect.template(FUNCTIONS[node.payload]), node.args[1:])
 
 
 def _index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
@@ -180,12 +180,12 @@ RULES: dict[str, Rule] = {
     "junction": _junction,
     "apply": _apply,
     "draw": _draw,
-    "array": _called("{{{joined}}}"),
+    "array": _call_rule("{{{joined}}}"),
     "index": _index,
-    "if_else": _called("if({joined})"),
-    "sum": _called("sum({joined})"),
-    "failure": _called("undefined"),
-    "stream": _called("stream({joined})"),
+    "if_else": _call_rule("if({joined})"),
+    "sum": _call_rule("sum({joined})"),
+    "failure": _call_rule("undefined"),
+    "stream": _call_rule("stream({joined})"),
 }
 
 
@@ -207,7 +207,7 @@ def _latex_power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 
 
 def _latex_index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    positions = called("{joined}", node.args[1:])
+    positions = fill_template("{joined}", node.args[1:])
     return ATOM, ["{", (node.args[0], ATOM), "}_{", *positions, "}"]
 
 
@@ -228,14 +228,14 @@ def _latex_sum(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 
 ASPEN = Dialect(
     "aspen",
-    numeral=lambda value: _graded(aspen_numeral(value)),
+    numeral=lambda value: _numeral_with_precedence(aspen_numeral(value)),
     symbol=lambda name: name,
     product="*",
     template=lambda function: function.name + "({joined})",
 )
 LATEX = Dialect(
     "latex",
-    numeral=lambda value: _graded(latex_numeral(value)),
+    numeral=lambda value: _numeral_with_precedence(latex_numeral(value)),
     symbol=_latex_symbol,
     product=r" \cdot ",
     template=lambda function: function.latex,
@@ -244,18 +244,18 @@ LATEX = Dialect(
     junctions={"and": r"\land", "or": r"\lor"},
     constants=(r"\mathrm{false}", r"\mathrm{true}"),
     rules={
-        "div": _called(r"\frac{{{0}}}{{{1}}}"),
+        "div": _call_rule(r"\frac{{{0}}}{{{1}}}"),
         "power": _latex_power,
         "index": _latex_index,
-        "array": _called(r"\left\{{{joined}\right\}}"),
+        "array": _call_rule(r"\left\{{{joined}\right\}}"),
         "if_else": _latex_if_else,
         "sum": _latex_sum,
-        "failure": _called(r"\mathrm{{undefined}}"),
+        "failure": _call_rule(r"\mathrm{{undefined}}"),
     },
 )
 
 
-def _graded(numeral: tuple[str, bool]) -> tuple[str, int]:
+def _numeral_with_precedence(numeral: tuple[str, bool]) -> tuple[str, int]:
     """A numeral with its precedence: a quotient or a product of two numbers binds less than one number."""
     text, simple = numeral
     return text, ATOM if simple else PRODUCT
@@ -264,7 +264,7 @@ def _graded(numeral: tuple[str, bool]) -> tuple[str, int]:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def written(expr: Expr, dialect: Dialect, names: Mapping[Expr, str]) -> Iterator[str]:
+def write_fragments(expr: Expr, dialect: Dialect, names: Mapping[Expr, str]) -> Iterator[str]:
     """The text in fragments. `names` has a text for every symbol, and for other nodes that are written as atoms."""
     waiting: list[Any] = [(expr, JUNCTION)]
     while waiting:
@@ -285,8 +285,8 @@ def written(expr: Expr, dialect: Dialect, names: Mapping[Expr, str]) -> Iterator
         waiting.extend(reversed(pieces))
 
 
-def _text(expr: Expr, dialect: Dialect) -> str:
-    nodes = topological(expr)
+def _join_fragments(expr: Expr, dialect: Dialect) -> str:
+    nodes = topological_order(expr)
     sizes: dict[Expr, int] = {}
     for node in nodes:
         sizes[node] = min(1 + sum([sizes[arg] for arg in node.args]), MOST_NODES + 1)
@@ -295,7 +295,7 @@ def _text(expr: Expr, dialect: Dialect) -> str:
             f"written out, the expression has more than {MOST_NODES:,} terms; its graph has {len(nodes):,} nodes"
         )
     names = {node: dialect.symbol(name) for node, name in display_names(expr).items()}
-    return "".join(written(expr, dialect, names))
+    return "".join(write_fragments(expr, dialect, names))
 
 
 def to_text(expr: Expr) -> str:
@@ -304,12 +304,12 @@ def to_text(expr: Expr) -> str:
 
     May raise `TooLarge`.
     """
-    return _text(expr, ASPEN)
+    return _join_fragments(expr, ASPEN)
 
 
 def to_latex(expr: Expr) -> str:
     """LaTeX for mathematics mode. May raise `TooLarge`."""
-    return _text(expr, LATEX)
+    return _join_fragments(expr, LATEX)
 
 
 def text_if_short(expr: Expr) -> str | None:
@@ -323,7 +323,7 @@ def text_if_short(expr: Expr) -> str | None:
 def excerpt(expr: Expr, length: int = 80) -> str:
     """The beginning of the text, for messages and the debugger."""
     text = ""
-    for fragment in written(expr, ASPEN, display_names(expr)):
+    for fragment in write_fragments(expr, ASPEN, display_names(expr)):
         text += fragment
         if len(text) > length:
             return text[: length - 3] + "..."

@@ -11,7 +11,7 @@ from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import Evaluation
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.node import topological
+from aspenpy.expr.node import topological_order
 from aspenpy.expr.polynomial import (
     ARITHMETIC,
     Exact,
@@ -19,7 +19,7 @@ from aspenpy.expr.polynomial import (
     Polynomial,
     Term,
     atom,
-    combined,
+    combine,
     constant,
     product,
     term,
@@ -43,28 +43,28 @@ def regime(expr: Expr, values: Mapping[Expr, Number], seed: int = 0) -> Expr:
     run = Evaluation(values, seed)
     run.compute([expr])
     forms: dict[Expr, Exact] = {}
-    for node in topological(expr):
+    for node in topological_order(expr):
         if node in run.known:
-            forms[node] = _form(node, forms, run.known)
-    return _written(forms[expr])
+            forms[node] = _form_of(node, forms, run.known)
+    return _write_form(forms[expr])
 
 
-def _form(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
+def _form_of(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
     name = node.payload if node.kind == "apply" else node.kind
     if name in ARITHMETIC:
-        form = combined(name, [forms[arg] for arg in node.args], MOST_TERMS)
+        form = combine(name, [forms[arg] for arg in node.args], MOST_TERMS)
     else:
         form = _RULES[name](node, forms, known) if name in _RULES else None
-    return _opaque(node, forms, known) if form is None else form
+    return _make_atom(node, forms, known) if form is None else form
 
 
-def _written(form: Exact) -> Expr:
+def _write_form(form: Exact) -> Expr:
     """The highest powers first."""
     ordered = sorted(form.terms.items(), key=lambda term: (-sum(power for _, power in term[0]), len(term[0])))
-    return graph.add(*(_term(coefficient, powers) for powers, coefficient in ordered))
+    return graph.add(*(_write_term(coefficient, powers) for powers, coefficient in ordered))
 
 
-def _term(coefficient: Fraction, powers: Monomial) -> Expr:
+def _write_term(coefficient: Fraction, powers: Monomial) -> Expr:
     """A coefficient that a reader cannot take in as a quotient is written with a decimal point."""
     if coefficient.denominator <= LARGEST_DENOMINATOR:
         return Term(coefficient, powers).expression()
@@ -76,13 +76,13 @@ def _term(coefficient: Fraction, powers: Monomial) -> Expr:
 Rule = Callable[[Expr, Mapping[Expr, Exact], Mapping[Expr, Any]], "Exact | None"]
 
 
-def _opaque(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
+def _make_atom(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
     """A node as an atom, its arguments written anew where they are numbers; a constant where nothing in it is free."""
     if not graph.free_symbols(node):
         return constant(known[node]) if not isinstance(known[node], tuple) else atom(node)
     if node.kind not in ("apply", "mul", "power", "div") or any(arg not in forms for arg in node.args):
         return atom(node)
-    rebuilt = term(graph.rebuilt(node, tuple(_written(forms[arg]) for arg in node.args)))
+    rebuilt = term(graph.rebuild(node, tuple(_write_form(forms[arg]) for arg in node.args)))
     return Polynomial({rebuilt.powers: rebuilt.coefficient})
 
 
@@ -98,13 +98,13 @@ def _if_else(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any])
     return forms[then if known[condition] else otherwise]
 
 
-def _chosen(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
+def _choose_argument(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
     """The argument that is the value, the shortest of equals; the value itself where none is."""
     equal = [forms[arg] for arg in node.args if known[arg] == known[node]]
     return min(equal, key=len) if equal else constant(known[node])
 
 
-def _rounded(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact | None:
+def _round_argument(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact | None:
     (arg,) = node.args
     return forms[arg] if known[arg] == known[node] else None
 
@@ -115,8 +115,8 @@ _RULES: dict[str, Rule] = {
     "if_else": _if_else,
     "checked": lambda node, forms, known: forms[node.args[0]],
     "abs": lambda node, forms, known: forms[node.args[0]] if known[node.args[0]] >= 0 else -forms[node.args[0]],
-    **dict.fromkeys(("max", "min", "gcd"), _chosen),
-    **dict.fromkeys(("ceil", "floor", "round"), _rounded),
+    **dict.fromkeys(("max", "min", "gcd"), _choose_argument),
+    **dict.fromkeys(("ceil", "floor", "round"), _round_argument),
     **dict.fromkeys(STAIRCASES, lambda node, forms, known: constant(known[node])),
 }
 """By kind, and by name of a function."""

@@ -14,8 +14,8 @@ from math import comb, lcm
 
 from aspenpy.expr import graph
 from aspenpy.expr.laws import LAWS
-from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, shared
-from aspenpy.expr.polynomial import ARITHMETIC, Polynomial, combined, product
+from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, intern_node
+from aspenpy.expr.polynomial import ARITHMETIC, Polynomial, combine, product
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE
 from aspenpy.record import NamedTuple, Record
 
@@ -70,9 +70,9 @@ class Form(Record):
         return self.polynomial.terms.keys() <= {_CONSTANT}
 
 
-def _form(terms: dict[Power, Expr], *parts: Form) -> Form:
+def _join_guards(terms: dict[Power, Expr], *parts: Form) -> Form:
     """A form with these terms and the guards of its parts."""
-    return Form(Polynomial(terms), _guards(parts))
+    return Form(Polynomial(terms), _guards_of(parts))
 
 
 def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
@@ -86,7 +86,7 @@ def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
     if inside[-1] is not body:
         return graph.mul(passes, body)
     if len(inside) > MOST_INSIDE:
-        return shared("sum", (counter, count, body), None, body.traits & (INTEGER | NONNEGATIVE))
+        return intern_node("sum", (counter, count, body), None, body.traits & (INTEGER | NONNEGATIVE))
     return _Split(counter, count, passes, inside).total(body)
 
 
@@ -107,31 +107,33 @@ class _Split:
         them."""
         needed = {body}
         for node in reversed(self.inside):
-            if node in needed and self._taken_apart(node):
+            if node in needed and self._is_summed_by_parts(node):
                 needed.update(arg for arg in _parts(node, self.forms) if arg in self.forms)
         sums: dict[Expr, Expr] = {}
         for node in self.inside:
             if node in needed:
-                sums[node] = self._distributed(node, sums) if self._taken_apart(node) else self._summed(node)
+                sums[node] = (
+                    self._distribute_sum(node, sums) if self._is_summed_by_parts(node) else self._sum_of_node(node)
+                )
         return sums[body]
 
-    def _taken_apart(self, node: Expr) -> bool:
+    def _is_summed_by_parts(self, node: Expr) -> bool:
         """Whether the node's sum is made of sums of its parts: to take out factors, or because it has no form as a
         whole."""
         return bool(_parts(node, self.forms)) and (node.kind in ("neg", "mul", "div") or self.forms[node] is None)
 
-    def _summed(self, node: Expr) -> Expr:
+    def _sum_of_node(self, node: Expr) -> Expr:
         form = self.forms[node] if node in self.forms else self._form(node)
         return self._closed(form) if form is not None else self._open(node)
 
     # -- reading a body as a form ------------------------------------------------------------------
 
     def of(self, node: Expr) -> Form | None:
-        return self.forms[node] if node in self.forms else _form({_CONSTANT: node})
+        return self.forms[node] if node in self.forms else _join_guards({_CONSTANT: node})
 
     def _form(self, node: Expr) -> Form | None:
         if node is self.counter:
-            return _form({_COUNTER: graph.ONE})
+            return _join_guards({_COUNTER: graph.ONE})
         rule = _FORMS.get(node.kind)
         if rule is None:
             return None
@@ -152,7 +154,7 @@ class _Split:
         for law, start, step in form.guards:
             if step is None:
                 each = self._open(graph.checked(law, graph.apply("min", start, graph.ZERO), start))
-                total = graph.checked(law, total, graph.if_else(self._from_zero(start), graph.ZERO, each))
+                total = graph.checked(law, total, graph.if_else(self._is_never_negative(start), graph.ZERO, each))
                 continue
             for subject in (start, self._last(start, step)):
                 total = graph.checked(law, total, graph.if_else(runs, subject, graph.ONE))
@@ -162,7 +164,7 @@ class _Split:
         """The value of a straight line in the last pass."""
         return graph.add(start, graph.mul(step, graph.sub(self.passes, 1)))
 
-    def _from_zero(self, node: Expr) -> Expr:
+    def _is_never_negative(self, node: Expr) -> Expr:
         """A sufficient condition for the node not to be negative in any pass."""
         if node.traits & NONNEGATIVE:
             return graph.TRUE
@@ -173,8 +175,8 @@ class _Split:
             ends = line[0], self._last(*line)
             return graph.junction("and", *[graph.compare(">=", end, graph.ZERO) for end in ends])
         if node.kind in ("add", "mul", "div", "power", "apply") and node.payload in _KEEPING_SIGNS:
-            return reduce(lambda a, b: graph.junction("and", a, b), map(self._from_zero, node.args))
-        return self._from_zero(node.args[0]) if node.kind == "checked" else graph.FALSE
+            return reduce(lambda a, b: graph.junction("and", a, b), map(self._is_never_negative, node.args))
+        return self._is_never_negative(node.args[0]) if node.kind == "checked" else graph.FALSE
 
     def _power_sum(self, k: int, r: Expr) -> Expr:
         if r is graph.ONE:
@@ -192,9 +194,9 @@ class _Split:
 
     def _open(self, body: Expr) -> Expr:
         known = body.traits & (INTEGER | NONNEGATIVE)
-        return shared("sum", (self.counter, self.count, body), None, known)
+        return intern_node("sum", (self.counter, self.count, body), None, known)
 
-    def _distributed(self, node: Expr, sums: dict[Expr, Expr]) -> Expr:
+    def _distribute_sum(self, node: Expr, sums: dict[Expr, Expr]) -> Expr:
         """The sum of a node that has no form as a whole, from the sums of its parts."""
         parts = _parts(node, self.forms)
 
@@ -210,8 +212,8 @@ class _Split:
         if node.kind == "mul":
             free = [arg for arg in node.args if arg not in self.forms]
             bound = [arg for arg in node.args if arg in self.forms]
-            return graph.mul(*free, sums[bound[0]] if len(bound) == 1 else self._summed(graph.mul(*bound)))
-        return graph.rebuilt(node, (total(node.args[0]), *node.args[1:]))
+            return graph.mul(*free, sums[bound[0]] if len(bound) == 1 else self._sum_of_node(graph.mul(*bound)))
+        return graph.rebuild(node, (total(node.args[0]), *node.args[1:]))
 
 
 def _parts(node: Expr, inside: dict[Expr, Form | None]) -> list[Expr]:
@@ -233,19 +235,19 @@ def _parts(node: Expr, inside: dict[Expr, Form | None]) -> list[Expr]:
 # -- how forms combine -----------------------------------------------------------------------------
 
 
-def _guards(operands: Iterable[Form]) -> tuple[Guard, ...]:
+def _guards_of(operands: Iterable[Form]) -> tuple[Guard, ...]:
     return tuple(dict.fromkeys(guard for operand in operands for guard in operand.guards))
 
 
-def _arithmetic(node: Expr, operands: list[Form]) -> Form | None:
+def _combine_forms(node: Expr, operands: list[Form]) -> Form | None:
     """Sums, products and quotients; a divisor may be c * r^i, without powers of the counter."""
     if node.kind == "div" and any(power.k for power in operands[1].polynomial.terms):
         return None
-    polynomial = combined(node.kind, [operand.polynomial for operand in operands], MOST_TERMS)
-    return None if polynomial is None else Form(polynomial, _guards(operands))
+    polynomial = combine(node.kind, [operand.polynomial for operand in operands], MOST_TERMS)
+    return None if polynomial is None else Form(polynomial, _guards_of(operands))
 
 
-def _raised(node: Expr, operands: list[Form]) -> Form | None:
+def _raise_form(node: Expr, operands: list[Form]) -> Form | None:
     """(a form)^(a small whole number), or base^(start + step * i) = base^start * (base^step)^i."""
     base, exponent = node.args
     if exponent.kind == "number":
@@ -258,7 +260,7 @@ def _raised(node: Expr, operands: list[Form]) -> Form | None:
     positive = base.kind == "number" and base.payload > 0
     if not positive and not (step.kind == "number" and graph.is_integer(step)):
         return None
-    return _form({Power(0, graph.power(base, step)): graph.power(base, start)}, operands[1])
+    return _join_guards({Power(0, graph.power(base, step)): graph.power(base, start)}, operands[1])
 
 
 def _whole_power(base: Form, times: int) -> Form | None:
@@ -272,25 +274,27 @@ def _whole_power(base: Form, times: int) -> Form | None:
         Power(k): graph.mul(comb(times, k), graph.power(start, times - k), graph.power(step, k))
         for k in range(times, -1, -1)
     }
-    return _form({power: coefficient for power, coefficient in terms.items() if coefficient is not graph.ZERO}, base)
+    return _join_guards(
+        {power: coefficient for power, coefficient in terms.items() if coefficient is not graph.ZERO}, base
+    )
 
 
-def _applied(node: Expr, operands: list[Form]) -> Form | None:
+def _apply_to_form(node: Expr, operands: list[Form]) -> Form | None:
     """Whole terms are taken out of ceil and floor: ceil(x + i) = ceil(x) + i; exp makes a line a geometric term."""
     operand = operands[0]
     if node.payload == "exp":
         line = operand.line()
-        return line and _form({Power(0, graph.apply("exp", line[1])): graph.apply("exp", line[0])}, operand)
+        return line and _join_guards({Power(0, graph.apply("exp", line[1])): graph.apply("exp", line[0])}, operand)
     if node.payload not in ("ceil", "floor"):
         return None
     terms = dict(operand.polynomial.terms)
     rest = terms.pop(_CONSTANT, graph.ZERO)
     if not all(graph.is_integer(coefficient) and graph.is_integer(power.r) for power, coefficient in terms.items()):
         return None
-    return _form({_CONSTANT: graph.apply(node.payload, rest), **terms}, operand)
+    return _join_guards({_CONSTANT: graph.apply(node.payload, rest), **terms}, operand)
 
 
-def _checked(node: Expr, operands: list[Form]) -> Form | None:
+def _check_form(node: Expr, operands: list[Form]) -> Form | None:
     """A law becomes a guard: a straight line obeys it everywhere if it does at both ends; any other subject is checked
     pass by pass unless the signs of its parts tell."""
     value, subject = operands
@@ -298,26 +302,26 @@ def _checked(node: Expr, operands: list[Form]) -> Form | None:
     if (line is None and not LAWS[node.payload].from_zero) or (line is not None and line[1] is graph.ZERO):
         return None
     guard = (node.payload, node.args[1], None) if line is None else (node.payload, *line)
-    return Form(value.polynomial, (*_guards(operands), guard))
+    return Form(value.polynomial, (*_guards_of(operands), guard))
 
 
-def _chosen(node: Expr, operands: list[Form]) -> Form | None:
+def _choose_form(node: Expr, operands: list[Form]) -> Form | None:
     condition, then, otherwise = operands
-    if not condition.is_constant() or _guards(operands):
+    if not condition.is_constant() or _guards_of(operands):
         return None
     ours, theirs, zero = then.polynomial.terms, otherwise.polynomial.terms, graph.ZERO
-    return _form({
+    return _join_guards({
         power: graph.if_else(node.args[0], ours.get(power, zero), theirs.get(power, zero))
         for power in dict.fromkeys([*ours, *theirs])
     })  # fmt: skip
 
 
 _FORMS: dict[str, Callable[[Expr, list[Form]], Form | None]] = {
-    **dict.fromkeys(ARITHMETIC, _arithmetic),
-    "power": _raised,
-    "apply": _applied,
-    "checked": _checked,
-    "if_else": _chosen,
+    **dict.fromkeys(ARITHMETIC, _combine_forms),
+    "power": _raise_form,
+    "apply": _apply_to_form,
+    "checked": _check_form,
+    "if_else": _choose_form,
 }
 
 

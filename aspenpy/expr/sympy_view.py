@@ -13,8 +13,8 @@ from sympy.printing.str import StrPrinter
 
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
-from aspenpy.expr.functions import FUNCTIONS, sympy_piecewise
-from aspenpy.expr.node import Expr, topological
+from aspenpy.expr.functions import FUNCTIONS, make_piecewise
+from aspenpy.expr.node import Expr, topological_order
 from aspenpy.expr.printer import display_names
 
 MOST_EVALUATED = 200
@@ -50,18 +50,18 @@ def to_sympy(expr: Expr, names: Mapping[Expr, str] | None = None) -> Any:
     `max`, `min`, `ceil`, `floor`, conditions and sums stay as they are. Checked values lose their check.
     """
     symbols = display_names(expr) | dict(names or {})
-    order = topological(expr)
+    order = topological_order(expr)
     evaluated = len(order) <= MOST_EVALUATED and not any(node.payload in ("max", "min") for node in order)
     known: dict[Expr, Any] = {}
     for node in order:
         if node.kind == "symbol":
             known[node] = sympy.Symbol(symbols[node])
         else:
-            known[node] = _made(node, [known[arg] for arg in node.args], evaluated)
+            known[node] = _convert_node(node, [known[arg] for arg in node.args], evaluated)
     return known[expr]
 
 
-def _made(node: Expr, args: list[Any], evaluated: bool) -> Any:
+def _convert_node(node: Expr, args: list[Any], evaluated: bool) -> Any:
     """What SymPy makes of a node. It may contradict itself over the signs and kinds of its own factors, such as under
     a root, depending on what it has kept; then it is told to simplify nothing."""
     try:
@@ -135,7 +135,7 @@ TO_SYMPY: dict[str, Callable[[Expr, list[Any], bool], Any]] = {
     "index": lambda node, args, evaluated: _KEPT["element"](*args),
     "compare": lambda node, args, evaluated: _COMPARISONS[node.payload](*args, evaluate=False),
     "junction": lambda node, args, evaluated: (sympy.And if node.payload == "and" else sympy.Or)(*args, evaluate=False),
-    "if_else": lambda node, args, evaluated: sympy_piecewise(sympy, (args[1], args[0]), (args[2], sympy.true)),
+    "if_else": lambda node, args, evaluated: make_piecewise(sympy, (args[1], args[0]), (args[2], sympy.true)),
     "sum": _sum,
     "checked": lambda node, args, evaluated: args[0],
     "draw": lambda node, args, evaluated: _KEPT[node.payload](*args),
@@ -180,13 +180,13 @@ def from_sympy(sympy_expr: Any, symbols: Mapping[str, Expr]) -> Expr:
             waiting.pop()
             continue
         if isinstance(item, sympy.Sum):
-            _bind(item, counters)
+            _bind_counter(item, counters)
         parts = [part for part in _parts(item) if part not in known]
         if parts:
             waiting += parts
             continue
         waiting.pop()
-        known[item] = _converted(item, known, symbols, counters)
+        known[item] = _convert_item(item, known, symbols, counters)
     return known[sympy.sympify(sympy_expr)]
 
 
@@ -194,7 +194,7 @@ def _parts(item: Any) -> list[Any]:
     """The parts to convert before the item: arguments, the contents of a Sum or Piecewise, a condition without its
     `not`."""
     if isinstance(item, sympy.Sum):
-        return [item.function, *[part for limits in _limits(item) for part in limits]]
+        return [item.function, *[part for limits in _sum_limits(item) for part in limits]]
     if isinstance(item, sympy.Piecewise):
         return [part for branch in item.args for part in branch.args]
     if isinstance(item, sympy.ITE | sympy.Not):
@@ -202,18 +202,18 @@ def _parts(item: Any) -> list[Any]:
     return [] if item.is_Atom else list(item.args)
 
 
-def _limits(item: Any) -> list[tuple[Any, Any, Any]]:
+def _sum_limits(item: Any) -> list[tuple[Any, Any, Any]]:
     """(counter, first, last) for each counter, innermost first."""
     return [tuple(limits) for limits in item.limits]
 
 
-def _bind(item: Any, counters: dict[Any, Expr]) -> None:
-    for counter, _, _ in _limits(item):
+def _bind_counter(item: Any, counters: dict[Any, Expr]) -> None:
+    for counter, _, _ in _sum_limits(item):
         if counter not in counters:
             counters[counter] = graph.counter(str(counter))
 
 
-def _converted(item: Any, known: dict[Any, Expr], symbols: Mapping[str, Expr], counters: dict[Any, Expr]) -> Expr:
+def _convert_item(item: Any, known: dict[Any, Expr], symbols: Mapping[str, Expr], counters: dict[Any, Expr]) -> Expr:
     if item.is_Symbol:
         if item in counters:
             return counters[item]
@@ -227,11 +227,11 @@ def _converted(item: Any, known: dict[Any, Expr], symbols: Mapping[str, Expr], c
             return rule(item, known)
     name = getattr(getattr(item, "func", None), "__name__", type(item).__name__)
     if name in _KEPT:
-        return _kept(name, [known[arg] for arg in item.args])
+        return _undefined_call(name, [known[arg] for arg in item.args])
     raise NotInSympy(f"the expression graph has no {name}")
 
 
-def _kept(name: str, args: list[Expr]) -> Expr:
+def _undefined_call(name: str, args: list[Expr]) -> Expr:
     if name == "element":
         return graph.index(*args)
     if name == "stream":
@@ -247,7 +247,7 @@ def _from_mul(item: Any, known: dict[Any, Expr]) -> Expr:
     bottom: list[Expr] = []
     for factor in item.args:
         if factor.is_Pow and factor.exp.is_Number and factor.exp.is_negative:
-            bottom.append(_raised(known[factor.base], known[factor.exp].payload * -1))
+            bottom.append(_raise_converted(known[factor.base], known[factor.exp].payload * -1))
         else:
             top.append(known[factor])
     return graph.div(graph.mul(*top), graph.mul(*bottom))
@@ -256,12 +256,12 @@ def _from_mul(item: Any, known: dict[Any, Expr]) -> Expr:
 def _from_pow(item: Any, known: dict[Any, Expr]) -> Expr:
     exponent = known[item.exp]
     if exponent.kind == "number" and exponent.payload < 0:
-        return graph.div(1, _raised(known[item.base], -exponent.payload))
-    return _raised(known[item.base], exponent)
+        return graph.div(1, _raise_converted(known[item.base], -exponent.payload))
+    return _raise_converted(known[item.base], exponent)
 
 
-def _raised(base: Expr, exponent: Any) -> Expr:
-    exponent = graph.coerced(exponent)
+def _raise_converted(base: Expr, exponent: Any) -> Expr:
+    exponent = graph.coerce(exponent)
     if exponent.kind == "number" and exponent.payload == Fraction(1, 2):
         return graph.apply("sqrt", base)
     return graph.power(base, exponent)
@@ -278,14 +278,14 @@ def _from_piecewise(item: Any, known: dict[Any, Expr]) -> Expr:
 def _from_sum(item: Any, known: dict[Any, Expr]) -> Expr:
     """A sum that does not start at 0 gets a shifted counter."""
     total = known[item.function]
-    for limits in _limits(item):
+    for limits in _sum_limits(item):
         counter, first, last = (known[part] for part in limits)
         (body,) = graph.substitute([total], {} if first is graph.ZERO else {counter: counter + first})
         total = graph.summation(counter, graph.add(graph.sub(last, first), 1), body)
     return total
 
 
-def _joined(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
+def _join_rule(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
     def rule(item: Any, known: dict[Any, Expr]) -> Expr:
         first, *rest = (known[arg] for arg in item.args)
         for condition in rest:
@@ -295,11 +295,11 @@ def _joined(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
     return rule
 
 
-def _compared(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
+def _compare_rule(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
     return lambda item, known: graph.compare(op, *[known[arg] for arg in item.args])
 
 
-def _applied(function: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
+def _apply_rule(function: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
     return lambda item, known: graph.apply(function, *[known[arg] for arg in item.args])
 
 
@@ -310,21 +310,21 @@ _FROM_SYMPY: list[tuple[Any, Callable[[Any, dict[Any, Expr]], Expr]]] = [
     (sympy.NumberSymbol, lambda item, known: graph.number(float(item))),
     (sympy.Add, lambda item, known: graph.add(*[known[arg] for arg in item.args])),
     (sympy.Mul, _from_mul),
-    (sympy.exp, _applied("exp")),
+    (sympy.exp, _apply_rule("exp")),
     (sympy.Pow, _from_pow),
-    (sympy.log, _applied("log")),
-    (sympy.Max, _applied("max")),
-    (sympy.Min, _applied("min")),
-    (sympy.ceiling, _applied("ceil")),
-    (sympy.floor, _applied("floor")),
-    (sympy.Abs, _applied("abs")),
-    (sympy.Mod, _applied("mod")),
+    (sympy.log, _apply_rule("log")),
+    (sympy.Max, _apply_rule("max")),
+    (sympy.Min, _apply_rule("min")),
+    (sympy.ceiling, _apply_rule("ceil")),
+    (sympy.floor, _apply_rule("floor")),
+    (sympy.Abs, _apply_rule("abs")),
+    (sympy.Mod, _apply_rule("mod")),
     (sympy.Piecewise, _from_piecewise),
     (sympy.Sum, _from_sum),
-    (sympy.And, _joined("and")),
-    (sympy.Or, _joined("or")),
+    (sympy.And, _join_rule("and")),
+    (sympy.Or, _join_rule("or")),
     ((sympy.ITE, sympy.Not), lambda item, known: known[item.to_nnf()]),
-    *[(kind, _compared(op)) for op, kind in _COMPARISONS.items()],
+    *[(kind, _compare_rule(op)) for op, kind in _COMPARISONS.items()],
     (type(sympy.true), lambda item, known: graph.TRUE),
     (type(sympy.false), lambda item, known: graph.FALSE),
     (sympy.Tuple, lambda item, known: graph.array([known[arg] for arg in item.args])),

@@ -24,8 +24,8 @@ from aspenpy.extract.front_end import CPP
 from aspenpy.extract.line_counts import Layout
 from aspenpy.extract.registers import Level
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.opening import content_of, text_of
-from aspenpy.language.schema import json_in, mismatch
+from aspenpy.language.opening import read_text_file, read_whole_file
+from aspenpy.language.schema import find_mismatch, parse_json
 from aspenpy.record import Record
 
 Counts = Literal["gcov", "lackey"]
@@ -326,10 +326,10 @@ def _of_flags(flags: Sequence[str]) -> Level | None:
 def _flags(path: Path, source: Path) -> list[str]:
     """The words of a source's compile command; none where there is no such file, or no such source in it."""
     try:
-        commands = json_in(text_of(path, MOST_BYTES))
-        for entry in commands if mismatch(commands, [{str: object}]) is None else ():
+        commands = parse_json(read_text_file(path, MOST_BYTES))
+        for entry in commands if find_mismatch(commands, [{str: object}]) is None else ():
             stated = {**ENTRY, **{name: value for name, value in entry.items() if name in SHAPE}}
-            if mismatch(stated, SHAPE) is None and _real(stated) == source.resolve():
+            if find_mismatch(stated, SHAPE) is None and _real(stated) == source.resolve():
                 return stated["arguments"] or shlex.split(stated["command"])
     except (AspenError, OSError, ValueError):
         return []
@@ -343,7 +343,7 @@ def _real(entry: Mapping[str, Any]) -> Path:
 def _recorded(program: str) -> list[str]:
     """The options that GCC has written into a program."""
     try:
-        found = _PRODUCER.search(content_of(program, MOST_BYTES))
+        found = _PRODUCER.search(read_whole_file(program, MOST_BYTES))
     except AspenError:
         return []
     return found[0].decode(errors="replace").split() if found else []

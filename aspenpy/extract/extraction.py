@@ -35,7 +35,7 @@ from aspenpy.extract.text import NOTHING, Kernel, Options, Writer
 from aspenpy.extract.tree import program as program_of
 from aspenpy.extract.values import TooLong, Value, expression, number
 from aspenpy.extract.walk import Walker
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail, instead_of, warning
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead, warning
 from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
 from aspenpy.record import Record
@@ -256,7 +256,7 @@ class _Extractor:
         holes = tuple(self._holes())
         unknown = [_warned(hole) for hole in holes if hole.is_left()]
         unknown += [_doubted(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
-        found = [*self.diagnostics, *distinct(self.names.diagnostics), *unknown, *self._told_overlaps()]
+        found = [*self.diagnostics, *drop_repeats(self.names.diagnostics), *unknown, *self._told_overlaps()]
         name = os.path.splitext(os.path.basename(self.path))[0]
         return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
 
@@ -271,7 +271,7 @@ class _Extractor:
                     fail(
                         "unknown-function",
                         f"there is no function `{name}` in `{self.path}`",
-                        hint=instead_of(name, known, "functions"),
+                        hint=suggest_instead(name, known, "functions"),
                     )
             return [known[name] for name in self.wanted]
         main = [function for function in functions if function.name == "main"]

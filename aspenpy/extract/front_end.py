@@ -18,7 +18,7 @@ from typing import Any
 
 from aspenpy.extract.library_functions import HEADER
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
-from aspenpy.language.opening import content_of
+from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source, Span
 from aspenpy.record import Record
 
@@ -261,7 +261,7 @@ class Reading:
 
 
 def _bytes_of(path: str) -> bytes:
-    data = content_of(path)
+    data = read_whole_file(path)
     if b"\0" in data:
         fail("unreadable-source", f"`{path}` is not a text: it has bytes of 0")
     return data

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
-from aspenpy.expr.printer import ASPEN, written
+from aspenpy.expr.printer import ASPEN, write_fragments
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.values import Value
@@ -27,7 +27,7 @@ def named(program: r.Program, symbols: Mapping[str, Expr], used: Collection[Expr
     names = {symbol: str(symbol.payload[0]) for symbol in symbols.values()}
     for macro in program.macros:
         if macro.name in made:
-            value = "".join(written(made[macro.name], ASPEN, names))
+            value = "".join(write_fragments(made[macro.name], ASPEN, names))
             yield f"param {names[symbols[macro.name]]} = {value}  // {_told(program, macro)}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
-from aspenpy.expr.printer import ASPEN, TooLarge, written
+from aspenpy.expr.printer import ASPEN, TooLarge, write_fragments
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Invocation, Meaning, Place, Profile
 from aspenpy.extract.count import Counter
@@ -229,7 +229,7 @@ class Naming:
             self.named(symbol)
         if len(symbols) > 200:
             raise TooLarge("too many names")
-        return "".join(written(expr, ASPEN, self.symbols))
+        return "".join(write_fragments(expr, ASPEN, self.symbols))
 
     def named(self, symbol: Expr) -> str:
         """The name of a symbol in this kernel: a parameter of the model, an argument, or the counter of a loop."""

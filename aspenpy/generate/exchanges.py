@@ -10,7 +10,7 @@ from aspenpy.cost.network.collectives import COLLECTIVES, algorithms
 from aspenpy.cost.network.halo import MOST_DIMENSIONS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest, warning
+from aspenpy.language.diagnostics import Diagnostic, Related, fail, suggest_nearest, warning
 from aspenpy.models.application import flow
 from aspenpy.record import Record
 
@@ -161,5 +161,5 @@ def doubts(requirement: flow.Requirement) -> list[Diagnostic]:
     return [
         warning("unknown-exchange", f"the trait `{trait.name}` names no MPI call", trait.span, hint=hint)
         for trait in requirement.traits
-        if trait.name not in KINDS and (hint := nearest(trait.name, KINDS)) is not None
+        if trait.name not in KINDS and (hint := suggest_nearest(trait.name, KINDS)) is not None
     ]

@@ -12,7 +12,7 @@ from typing import Any
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import PREFIXES
-from aspenpy.language.source import Source, Span, halves, listed, trimmed
+from aspenpy.language.source import Source, Span, split_at_commas, split_at_sign, trim_span
 from aspenpy.record import Record
 
 CATEGORIES = ("app", "machine", "socket", "kernel")  # axes that are no numbers
@@ -77,38 +77,38 @@ class Axis(Record):
         return self.name
 
 
-def parsed(text: str, where: str = "<axis>") -> Axis:
+def parse_axis(text: str, where: str = "<axis>") -> Axis:
     """The axis that a text asks for; `where` is what its place is called. Raises AspenError."""
-    return axis_at(Span(Source(text, where), 0, len(text)))
+    return read_axis(Span(Source(text, where), 0, len(text)))
 
 
-def axis_at(span: Span) -> Axis:
+def read_axis(span: Span) -> Axis:
     """The axis that stands there. Raises AspenError."""
-    sides = halves(span, "=")
+    sides = split_at_sign(span, "=")
     if sides is None:
         side = next((side for side in _SIDES if span.text().startswith(side)), "")
-        plain, *options = _parts(Span(span.source, span.start + len(side), span.end))
+        plain, *options = _split_at_colons(Span(span.source, span.start + len(side), span.end))
         name_span = Span(span.source, span.start, plain.end)
         axis = Axis(side + plain.text(), span=span, name_span=name_span)
-        return _with_options(axis, options)
+        return _apply_options(axis, options)
     name_span, rest = sides
     axis = Axis(name_span.text(), span=span, name_span=name_span)
     if not axis.name or not rest.text():
         fail("bad-axis", f"`{span.text()}` is not an axis", span, hint=f"write {FORMS}")
-    head, *options = _parts(rest)
-    ends = None if axis.name in CATEGORIES else halves(head, "..")
+    head, *options = _split_at_colons(rest)
+    ends = None if axis.name in CATEGORIES else split_at_sign(head, "..")
     if ends is None:
-        return _listed(axis, rest)
+        return _read_list(axis, rest)
     if not ends[0].text() or not ends[1].text():
         fail("bad-axis", f"an end of the range is missing in `{span.text()}`", rest, hint=f"write {FORMS}")
     ranged: Axis = axis.replace(low=ends[0], high=ends[1])
-    return _with_options(ranged, options)
+    return _apply_options(ranged, options)
 
 
-def axes_in(span: Span) -> list[Span]:
+def split_axes(span: Span) -> list[Span]:
     """The axes between commas: a part without `=` belongs to the list before it, unless it is the name of an axis."""
     parts: list[Span] = []
-    for part in listed(span):
+    for part in split_at_commas(span):
         before = parts[-1].text() if parts else ""
         in_list = "=" in before and ".." not in before and not before.endswith("}") and "=" not in part.text()
         name = before.partition("=")[0].strip()
@@ -119,43 +119,43 @@ def axes_in(span: Span) -> list[Span]:
     return parts
 
 
-def interval(text: str, option: str, example: str) -> tuple[str, Span, Span, bool | None]:
+def read_interval(text: str, option: str, example: str) -> tuple[str, Span, Span, bool | None]:
     """NAME, LOW and HIGH of an option that takes NAME=LOW..HIGH, and whether :whole or :real stands behind it; None for
     neither. Raises AspenError."""
-    axis = parsed(text, f"<{option}>")
+    axis = parse_axis(text, f"<{option}>")
     if axis.low is None or axis.high is None or axis.spacing or axis.count:
         fail("bad-axis", f"{option}: expected NAME=LOW..HIGH, such as {example}, not `{text}`", axis.span)
     return axis.name, axis.low, axis.high, axis.whole
 
 
-def ends(text: str, option: str) -> tuple[Span, Span | None]:
+def split_ends(text: str, option: str) -> tuple[Span, Span | None]:
     """LOW and HIGH of a range without a name, either of which may be empty; HIGH is None where there is one value."""
     span = Span(Source(text, f"<{option}>"), 0, len(text))
-    return halves(span, "..") or (trimmed(span), None)
+    return split_at_sign(span, "..") or (trim_span(span), None)
 
 
-def _parts(span: Span) -> list[Span]:
+def _split_at_colons(span: Span) -> list[Span]:
     """What stands between colons."""
     parts, rest = [], span
-    while parted := halves(rest, ":"):
+    while parted := split_at_sign(rest, ":"):
         parts.append(parted[0])
         rest = parted[1]
     return [*parts, rest]
 
 
-def _listed(axis: Axis, rest: Span) -> Axis:
+def _read_list(axis: Axis, rest: Span) -> Axis:
     """A list by commas, in braces or not."""
     braced = rest.text().startswith("{")
     if ":" in rest.text() and axis.name not in CATEGORIES:
         fail("bad-axis", f"`{rest.text()}` is neither a range nor a list", rest, hint=f"write {FORMS}")
     inner = Span(rest.source, rest.start + 1, rest.end - 1) if braced else rest
-    items = tuple(listed(inner))
+    items = tuple(split_at_commas(inner))
     if (braced and not rest.text().endswith("}")) or not items or not all(item.text() for item in items):
         fail("bad-axis", f"a value is missing in `{rest.text()}`", rest, hint=f"write {FORMS}")
     return axis.replace(items=items)
 
 
-def _with_options(axis: Axis, options: Sequence[Span]) -> Axis:
+def _apply_options(axis: Axis, options: Sequence[Span]) -> Axis:
     settings: dict[str, Any] = {}
     for option in options:
         text = option.text()
@@ -181,13 +181,13 @@ def _with_options(axis: Axis, options: Sequence[Span]) -> Axis:
 _NUMBER = re.compile(r"([-+]?[\d.]+(?:[eE][-+]?\d+)?)([A-Za-z]*)")
 
 
-def number(span: Span, worth: Callable[[Span], float]) -> float:
+def read_number_or_expression(span: Span, worth: Callable[[Span], float]) -> float:
     """A number, with a prefix or without, or else what an expression in the language is worth."""
-    plain = literal(span)
+    plain = read_literal(span)
     return worth(span) if plain is None else plain
 
 
-def literal(span: Span) -> float | None:
+def read_literal(span: Span) -> float | None:
     """A number, with a prefix such as `k`, `M` or `Ki` if it has one; None for any other expression."""
     match = _NUMBER.fullmatch(span.text())
     if not match or match[2] not in PREFIXES:

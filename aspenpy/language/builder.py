@@ -62,25 +62,25 @@ class Builder(ExpressionBuilder):
         )
 
     def parameter_array(self, children: Children) -> nodes.Parameter:
-        return self._ranked(children, 1)
+        return self._parameter_per_rank(children, 1)
 
     def parameter_table(self, children: Children) -> nodes.Parameter:
-        return self._ranked(children, 2)
+        return self._parameter_per_rank(children, 2)
 
     def parameter_unmarked(self, children: Children) -> nodes.Parameter:
-        name, rank = children[1], _rank(children[-1])
+        name, rank = children[1], _array_rank(children[-1])
         message = f"`param {name.value} = {{...}}` is an older spelling of an array"
-        self._warn_older(message, name, f"write `param {name.value}{'[]' * rank} = {{...}}`")
-        return self._ranked(children, rank)
+        self._warn_of_older_form(message, name, f"write `param {name.value}{'[]' * rank} = {{...}}`")
+        return self._parameter_per_rank(children, rank)
 
-    def _ranked(self, children: Children, rank: int) -> nodes.Parameter:
+    def _parameter_per_rank(self, children: Children, rank: int) -> nodes.Parameter:
         name, value = children[1], children[-1]
-        if _rank(value) != rank:
+        if _array_rank(value) != rank:
             message, hint = _RANKS[rank]
             fail("array-rank", message.format(name.value), value.span, hint=hint)
         return nodes.Parameter(name.value, value, rank=rank, span=self._whole(children), name_span=self._at(name))
 
-    def _warn_older(self, message: str, token: Any, hint: str) -> None:
+    def _warn_of_older_form(self, message: str, token: Any, hint: str) -> None:
         self.warnings.append(warning("older-spelling", message, self._at(token), hint=hint))
 
     def array(self, children: Children) -> nodes.Array:
@@ -155,7 +155,7 @@ class Builder(ExpressionBuilder):
         if token.type == "STRING":
             return Piece(read_string(token.value), token.start, token.end)
         message = f"the label `{token.value}` without quotes is an older spelling"
-        self._warn_older(message, token, f'write `"{token.value}"`')
+        self._warn_of_older_form(message, token, f'write `"{token.value}"`')
         return Piece(token.value, token.start, token.end)
 
     def execute(self, children: Children) -> nodes.Execute:
@@ -278,6 +278,6 @@ _RANKS = {
 }
 
 
-def _rank(array: nodes.Array) -> int:
+def _array_rank(array: nodes.Array) -> int:
     """2 for a table, which has arrays for its elements."""
     return 2 if array.elements and type(array.elements[0]) is nodes.Array else 1

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from aspenpy.language.diagnostics import Related, fail, nearest
+from aspenpy.language.diagnostics import Related, fail, suggest_nearest
 from aspenpy.language.dimensions import UNITS
 from aspenpy.language.mistakes import MISTAKES, Mistake
 from aspenpy.language.situation import Opening, Situation
@@ -20,14 +20,14 @@ def refuse(stream: TokenStream, token: Token, states: list[int], values: list[An
     situation = Situation(stream, token, states, values)
     for mistake in MISTAKES:
         if (not mistake.found or token.type in mistake.found) and mistake.when(situation):
-            _tell(mistake, situation)
+            _raise_mistake(mistake, situation)
     opening = situation.opening
-    closable = opening is not None and _closable(opening, situation)
+    closable = opening is not None and _can_close(opening, situation)
     related = (Related(situation.place(opening.token), "opened here"),) if opening and closable else ()
-    fail("syntax", _expectation(situation), situation.span, related=related, hint=_hint(situation))
+    fail("syntax", _describe_expectation(situation), situation.span, related=related, hint=_find_hint(situation))
 
 
-def _tell(mistake: Mistake, situation: Situation) -> NoReturn:
+def _raise_mistake(mistake: Mistake, situation: Situation) -> NoReturn:
     facts = {
         "found": situation.found_words,
         "spelling": situation.spelling,
@@ -35,16 +35,16 @@ def _tell(mistake: Mistake, situation: Situation) -> NoReturn:
         "previous": situation.previous_spelling,
         "block": situation.opening.encloses if situation.opening else "",
         "expected": word_for_all(situation.expected),
-        "unit_hint": _unit_hint(situation),
+        "unit_hint": _find_unit_hint(situation),
     }
     hint = mistake.hint and mistake.hint.format(**facts)
     fail("syntax", mistake.message.format(**facts), situation.span, hint=hint)
 
 
-def _expectation(situation: Situation) -> str:
+def _describe_expectation(situation: Situation) -> str:
     """What was expected, and where, and what was found instead."""
     wanted = word_for_all(situation.expected)
-    if situation.opening is not None and _closable(situation.opening, situation):
+    if situation.opening is not None and _can_close(situation.opening, situation):
         closing = CLOSING[situation.opening.token.type]
         others = situation.expected - {closing} - CONTINUATIONS
         close = f"{word_for(closing)} to close {situation.opening.encloses or word_for(situation.opening.token.type)}"
@@ -54,12 +54,12 @@ def _expectation(situation: Situation) -> str:
     return f"expected {wanted}, found {situation.found_words}"
 
 
-def _closable(opening: Opening, situation: Situation) -> bool:
+def _can_close(opening: Opening, situation: Situation) -> bool:
     """Whether a bracket could be closed here."""
     return CLOSING[opening.token.type] in situation.expected
 
 
-def _hint(situation: Situation) -> str | None:
+def _find_hint(situation: Situation) -> str | None:
     """Perhaps a misspelt keyword, or a text whose closing quote was forgotten."""
     for token in (situation.found, situation.previous):
         if token is not None and token.type == "STRING" and "\n" in token.value:
@@ -67,10 +67,12 @@ def _hint(situation: Situation) -> str | None:
             return f"the text that begins in line {line} goes on over several lines: is its closing quote missing?"
     if situation.found.type != "NAME":
         return None
-    return nearest(situation.spelling, [word for word, name in tables().keywords.items() if name in situation.expected])
+    return suggest_nearest(
+        situation.spelling, [word for word, name in tables().keywords.items() if name in situation.expected]
+    )
 
 
-def _unit_hint(situation: Situation) -> str:
+def _find_unit_hint(situation: Situation) -> str:
     """A number and a name: a product, or a unit that does not exist?"""
     from difflib import get_close_matches
 
@@ -80,7 +82,7 @@ def _unit_hint(situation: Situation) -> str:
         return "numbers are decimal"
     if name in UNITS:
         return "a unit stands right behind its number, or one space behind it"
-    if situation.behind("NUMBER") and (in_bytes := _in_bytes(number, name)) is not None:
+    if situation.behind("NUMBER") and (in_bytes := _amount_in_bytes(number, name)) is not None:
         return in_bytes
     product = f"write `{number}*{name}` for a product"
     similar = [unit for unit in UNITS if unit.lower() == name.lower().removesuffix("s")]
@@ -95,7 +97,7 @@ _SHORT = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _COUNTED = re.compile(r"([kKmMgGtTpP]?)(i?)(?:(?P<bits>b|[bB]its?)|(?P<bytes>[bB]ytes?|B(?=ps)))(?P<second>ps)?")
 
 
-def _in_bytes(number: str, name: str) -> str | None:
+def _amount_in_bytes(number: str, name: str) -> str | None:
     """What a number of bits, or of bytes under another name, is called; one lower-case `b` may have meant either."""
     counted = _COUNTED.fullmatch(name)
     if counted is None:

@@ -57,9 +57,9 @@ class Diagnostic(Record):
             "severity": self.severity,
             "code": self.code,
             "message": self.message,
-            **_place(self.span),
+            **_place_as_json(self.span),
             "hint": self.hint,
-            "related": [{"label": related.label, **_place(related.span)} for related in self.related],
+            "related": [{"label": related.label, **_place_as_json(related.span)} for related in self.related],
             "parents": list(self.parents),
         }
 
@@ -107,20 +107,20 @@ def require_type(argument: str, value: object, kinds: type | tuple[type, ...], w
 TOO_LARGE = "a value is too large for a floating-point number, which ends at 1.8e308"
 
 
-def within_floats(function: Callable[P, T]) -> Callable[P, T]:
+def refuse_float_overflow(function: Callable[P, T]) -> Callable[P, T]:
     """The function, with an `AspenError` where it meets an exact number that is too large for a floating-point one."""
 
     @wraps(function)
-    def refusing(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return function(*args, **kwargs)
         except OverflowError:
             fail("too-large", TOO_LARGE)
 
-    return refusing
+    return call
 
 
-def nearest(name: str, candidates: Iterable[str], spelled: Callable[[str], str] = str) -> str | None:
+def suggest_nearest(name: str, candidates: Iterable[str], spelled: Callable[[str], str] = str) -> str | None:
     """A "did you mean" hint with the closest candidates, each as it is to be spelled, or None when nothing comes
     close: those all but the same, and those that have the name in theirs (`k20x` is `tesla_k20x`), before others."""
     from difflib import get_close_matches
@@ -142,13 +142,13 @@ def require_known(
 ) -> None:
     """Refuses a name that is not among the known ones, with what is near it or else all that are `listed`."""
     if name not in known:
-        fail(code, message, span, hint=nearest(name, known) or f"{listed} {', '.join(known)}")
+        fail(code, message, span, hint=suggest_nearest(name, known) or f"{listed} {', '.join(known)}")
 
 
 MOST_LISTED = 12  # names that a hint lists where none of them comes close to the one that was given
 
 
-def instead_of(name: str, known: Iterable[str], noun: str) -> str:
+def suggest_instead(name: str, known: Iterable[str], noun: str) -> str:
     """A hint for a name that there is none of: what comes close, or else all there are, the likest first and of a
     long list the rest counted. `main` begins a list: it is what people look for."""
     from difflib import SequenceMatcher
@@ -156,7 +156,7 @@ def instead_of(name: str, known: Iterable[str], noun: str) -> str:
     names = list(dict.fromkeys(known))
     if not names:
         return f"there are no {noun}"
-    close = nearest(name, names)
+    close = suggest_nearest(name, names)
     if close is not None:
         return close
     if len(names) <= MOST_LISTED:
@@ -166,13 +166,13 @@ def instead_of(name: str, known: Iterable[str], noun: str) -> str:
     return f"the {noun} are {', '.join(first)}, and {len(names) - MOST_LISTED} more"
 
 
-def distinct(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def drop_repeats(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Each once, in order. Spans are left out of equality, so the same words about two places are told apart here."""
     places = ((item, None if item.span is None else item.span.resolve()) for item in diagnostics)
     return list({(item, place and (place.source.name, place.start)): item for item, place in places}.values())
 
 
-def chain(names: Sequence[str]) -> str:
+def join_chain(names: Sequence[str]) -> str:
     """`a -> b -> c`, the middle of a long one left out."""
     if len(names) > LONGEST_CHAIN_SHOWN:
         left_out = len(names) - LONGEST_CHAIN_SHOWN
@@ -191,18 +191,18 @@ LineKind = Literal["error", "warning", "note", "place", "code", "caret", "hint"]
 def drawn_lines(diagnostic: Diagnostic) -> list[tuple[LineKind, str]]:
     """The report line by line, each with the kind of line it is (what a terminal colours by)."""
     lines: list[tuple[LineKind, str]] = [
-        (diagnostic.severity, f"{diagnostic.severity}: {_visible(diagnostic.message)}")
+        (diagnostic.severity, f"{diagnostic.severity}: {_escape_invisible(diagnostic.message)}")
     ]
     if diagnostic.span is not None:
         lines += _excerpt(diagnostic.span, "")
     for related in diagnostic.related:
         if related.span is None:
-            lines.append(("note", f"  = note: {_visible(related.label)}"))
+            lines.append(("note", f"  = note: {_escape_invisible(related.label)}"))
         else:
-            lines += _excerpt(related.span, _visible(related.label))
+            lines += _excerpt(related.span, _escape_invisible(related.label))
     lines += [("note", f"  = {parent}") for parent in diagnostic.parents]
     if diagnostic.hint is not None:
-        lines.append(("hint", f"  = hint: {_visible(diagnostic.hint)}"))
+        lines.append(("hint", f"  = hint: {_escape_invisible(diagnostic.hint)}"))
     return lines
 
 
@@ -218,24 +218,24 @@ def _excerpt(span: Span, label: str) -> list[tuple[LineKind, str]]:
     window = max(0, first - LONGEST_LINE_SHOWN // 2)
     cut = line[window : window + LONGEST_LINE_SHOWN]
     before, after = "..." if window else "", "..." if window + LONGEST_LINE_SHOWN < len(line) else ""
-    indent = _width(before + _visible(cut[: first - window]))
-    carets = max(1, _width(_visible(cut[first - window : last - window])))
+    indent = _terminal_width(before + _escape_invisible(cut[: first - window]))
+    carets = max(1, _terminal_width(_escape_invisible(cut[first - window : last - window])))
     gutter = " " * len(str(line_number))
     return [
         ("place", f"{gutter}--> {span.place()}"),
-        ("code", f"{line_number} | {before}{_visible(cut)}{after}".rstrip()),
+        ("code", f"{line_number} | {before}{_escape_invisible(cut)}{after}".rstrip()),
         ("caret", f"{gutter} | {' ' * indent}{'^' * carets}{' ' + label if label else ''}"),
     ]
 
 
-def _visible(text: str) -> str:
+def _escape_invisible(text: str) -> str:
     """Tabs as one space; characters that would move the cursor or vanish as their escapes."""
     return "".join(
         " " if char == "\t" else char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text
     )
 
 
-def _width(text: str) -> int:
+def _terminal_width(text: str) -> int:
     """Columns a terminal uses for the text."""
     import unicodedata
 
@@ -244,6 +244,6 @@ def _width(text: str) -> int:
     )
 
 
-def _place(span: Span | None) -> dict[str, Any]:
+def _place_as_json(span: Span | None) -> dict[str, Any]:
     places = (None,) * 5 if span is None else (span.resolve().source.name, *span.position(), *span.end_position())
     return dict(zip(("file", "line", "column", "end_line", "end_column"), places, strict=True))

@@ -34,7 +34,7 @@ class Dimension(NamedTuple):
         return Dimension(*(ours * exponent for ours in self))
 
     def __str__(self) -> str:
-        return words(self)
+        return describe_dimension(self)
 
 
 DIMENSIONLESS = Dimension()
@@ -93,7 +93,7 @@ UNITS = {
 }
 
 
-def unit_of(text: str) -> Unit:
+def parse_unit(text: str) -> Unit:
     """The unit a text names: one of `UNITS`, or one per another (`GB/s`). KeyError for anything else."""
     above, per, below = text.partition("/")
     if not per:
@@ -112,25 +112,25 @@ _NAMED = {
 _SYMBOLS = ("B", "flop", "message", "s", "J")  # of the base units, in the order of the fields of `Dimension`
 
 
-def words(dimension: Dimension) -> str:
+def describe_dimension(dimension: Dimension) -> str:
     """What a message calls a dimension: "bytes", "B/s", "a plain number"."""
-    return _NAMED.get(dimension) or symbol(dimension)
+    return _NAMED.get(dimension) or unit_symbol(dimension)
 
 
-def symbol(dimension: Dimension) -> str:
+def unit_symbol(dimension: Dimension) -> str:
     """The base unit of a dimension: "B/s", "W", "flop/J", "1/s^2"; empty for a plain number."""
     for named, text in ((WATTS, "W"), (HERTZ, "Hz")):
         if dimension == named:
             return text
-    above = [_powered(base, exponent) for base, exponent in zip(_SYMBOLS, dimension, strict=True) if exponent > 0]
-    below = [_powered(base, -exponent) for base, exponent in zip(_SYMBOLS, dimension, strict=True) if exponent < 0]
+    above = [_write_power(base, exponent) for base, exponent in zip(_SYMBOLS, dimension, strict=True) if exponent > 0]
+    below = [_write_power(base, -exponent) for base, exponent in zip(_SYMBOLS, dimension, strict=True) if exponent < 0]
     if not below:
         return "*".join(above)
     denominator = below[0] if len(below) == 1 else f"({'*'.join(below)})"
     return f"{'*'.join(above) or '1'}/{denominator}"
 
 
-def _powered(base: str, exponent: Fraction | int) -> str:
+def _write_power(base: str, exponent: Fraction | int) -> str:
     return base if exponent == 1 else f"{base}^{exponent}" if exponent.denominator == 1 else f"{base}^({exponent})"
 
 
@@ -146,7 +146,7 @@ _DECIMAL_PREFIXES = sorted(
 )
 
 
-def readable(value: float | Fraction, unit: str = "", digits: int = 3) -> str:
+def format_quantity(value: float | Fraction, unit: str = "", digits: int = 3) -> str:
     """A value in base units as people read it: `readable(0.00183, "s")` is "1.83 ms".
 
     `unit` is a base unit, or one per another ("B/s"); its first part takes the prefix.
@@ -157,12 +157,12 @@ def readable(value: float | Fraction, unit: str = "", digits: int = 3) -> str:
     if unit == "s":
         for least, name, size in _LONG_TIMES:
             if abs(exact) >= least:
-                return f"{_shown(_rounded(exact / size, digits))} {name}"
+                return f"{_format_decimal(_round_to_digits(exact / size, digits))} {name}"
     if unit.partition("/")[0] not in _PREFIXED:
         whole = abs(exact) >= 10**digits
-        return f"{_shown(Decimal(round(exact)) if whole else _rounded(exact, digits))} {unit}".rstrip()
+        return f"{_format_decimal(Decimal(round(exact)) if whole else _round_to_digits(exact, digits))} {unit}".rstrip()
     of_prefix, prefixed = prefixed_unit(exact, unit, digits)
-    return f"{_shown(_rounded(exact / of_prefix, digits))} {prefixed}"
+    return f"{_format_decimal(_round_to_digits(exact / of_prefix, digits))} {prefixed}"
 
 
 def prefixed_unit(value: float | Fraction, unit: str, digits: int = 3) -> tuple[Fraction, str]:
@@ -170,7 +170,7 @@ def prefixed_unit(value: float | Fraction, unit: str, digits: int = 3) -> tuple[
     first = unit.partition("/")[0]
     if first not in _PREFIXED or not isfinite(value):
         return Fraction(1), unit
-    size, prefix = _prefix(Fraction(_rounded(Fraction(value), digits)), first in _DIVISIBLE)
+    size, prefix = _choose_prefix(Fraction(_round_to_digits(Fraction(value), digits)), first in _DIVISIBLE)
     return size, f"{prefix}{unit}"
 
 
@@ -181,23 +181,23 @@ _DIVISIBLE = frozenset(family.symbol for family in FAMILIES if "m" in family.pre
 """Units that come in thousandths; there is no such thing as a millibyte."""
 
 
-def _prefix(value: Fraction, divisible: bool) -> tuple[Fraction, str]:
+def _choose_prefix(value: Fraction, divisible: bool) -> tuple[Fraction, str]:
     """The largest prefix that leaves at least 1, or the smallest there is; none for 0."""
     if not value or (abs(value) < 1 and not divisible):
         return Fraction(1), ""
     return next((entry for entry in _DECIMAL_PREFIXES if abs(value) >= entry[0]), _DECIMAL_PREFIXES[-1])
 
 
-def _rounded(value: Fraction, digits: int) -> Decimal:
+def _round_to_digits(value: Fraction, digits: int) -> Decimal:
     return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-def _shown(value: Decimal) -> str:
+def _format_decimal(value: Decimal) -> str:
     """Without zeros that say nothing; as a power of ten where it would be long."""
     if 1000 <= abs(value) < 10**12:
         return f"{int(value):,}"
     plain = f"{value.normalize():f}"
-    return plain if len(plain) <= LONGEST_PLAIN_NUMBER else f"{_rounded(Fraction(value), 6).normalize():e}"
+    return plain if len(plain) <= LONGEST_PLAIN_NUMBER else f"{_round_to_digits(Fraction(value), 6).normalize():e}"
 
 
 LONGEST_PLAIN_NUMBER = 10  # characters of a number that is not shown as a power of ten

@@ -66,15 +66,17 @@ class ExpressionBuilder:
 
     def comparison(self, children: Children) -> Any:
         left, operator, right = children
-        return self._deepened(nodes.Comparison(operator.value, left, right, self._span(left, right)), (left, right))
+        return self._require_depth(
+            nodes.Comparison(operator.value, left, right, self._span(left, right)), (left, right)
+        )
 
     def junction(self, children: Children) -> Any:
         span = self._span(children[0], children[-1])
-        return self._deepened(nodes.Junction(children[0], _pairs(children), span), children[::2])
+        return self._require_depth(nodes.Junction(children[0], _pair_operators(children), span), children[::2])
 
     # -- expressions -----------------------------------------------------------------------------
 
-    def _deepened(self, node: Any, operands: Sequence[Any]) -> Any:
+    def _require_depth(self, node: Any, operands: Sequence[Any]) -> Any:
         """The node, if the tree does not become too deep with it."""
         depths = self._depths
         depth = 1 + max([depths.get(id(operand), 0) for operand in operands], default=0)
@@ -86,15 +88,15 @@ class ExpressionBuilder:
 
     def chain(self, children: Children) -> Any:
         span = self._span(children[0], children[-1])
-        return self._deepened(nodes.Chain(children[0], _pairs(children), span), children[::2])
+        return self._require_depth(nodes.Chain(children[0], _pair_operators(children), span), children[::2])
 
     def negation(self, children: Children) -> Any:
         minus, operand = children
-        return self._deepened(nodes.Negation(operand, self._span(minus, operand)), (operand,))
+        return self._require_depth(nodes.Negation(operand, self._span(minus, operand)), (operand,))
 
     def raised(self, children: Children) -> Any:
         base, _, exponent = children
-        return self._deepened(nodes.Power(base, exponent, self._span(base, exponent)), (base, exponent))
+        return self._require_depth(nodes.Power(base, exponent, self._span(base, exponent)), (base, exponent))
 
     def number(self, children: Children) -> nodes.Number:
         return self._literal(children[0], lambda spelling: (read_number(spelling), None))
@@ -124,12 +126,12 @@ class ExpressionBuilder:
         arguments = values_of(pieces)
         span = self._span(function, closing)
         node = nodes.Apply(function.value, arguments, span, self._at(function))
-        return self._deepened(node, arguments)
+        return self._require_depth(node, arguments)
 
     def indexed(self, children: Children) -> Any:
         array, *rest = children
         indices = tuple(rest[1::3])
-        return self._deepened(nodes.Index(array, indices, self._span(array, rest[-1])), indices)
+        return self._require_depth(nodes.Index(array, indices, self._span(array, rest[-1])), indices)
 
     def arguments(self, children: Children) -> Piece:
         return self._piece(tuple(children[::2]), children)
@@ -144,7 +146,7 @@ class ExpressionBuilder:
         return node
 
 
-def _pairs(children: Children) -> tuple[tuple[str, Any], ...]:
+def _pair_operators(children: Children) -> tuple[tuple[str, Any], ...]:
     """The operators of a chain with the operands behind them."""
     return tuple((operator.value, operand) for operator, operand in zip(children[1::2], children[2::2], strict=True))
 

@@ -15,8 +15,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
-from aspenpy.language.diagnostics import fail, nearest
-from aspenpy.language.opening import text_of
+from aspenpy.language.diagnostics import fail, suggest_nearest
+from aspenpy.language.opening import read_text_file
 from aspenpy.language.source import Source, Span
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 def models_folder() -> str:
     """The library of models: in the package where it is installed, beside it in a checkout."""
-    return _in_package("models")
+    return _find_in_package("models")
 
 
 def grammar_path() -> str:
     """The grammar of the language."""
-    return os.path.join(_in_package("grammar"), "aspen.lark")
+    return os.path.join(_find_in_package("grammar"), "aspen.lark")
 
 
-def _in_package(name: str) -> str:
+def _find_in_package(name: str) -> str:
     installed = os.path.join(_PACKAGE, "data", name)
     return installed if os.path.isdir(installed) else os.path.join(os.path.dirname(_PACKAGE), name)
 
@@ -70,7 +70,7 @@ class Reader:
 
     def read(self, path: Path | str, span: Span | None = None) -> Source:
         """The text of a file; `span` is the place that asks for it. The source's path is the real one, absolute."""
-        return self._source(_real(path), str(path), span)
+        return self._source(_real_path(path), str(path), span)
 
     def include(self, name: str, including: Source, top: Source, span: Span | None = None) -> Source:
         """The file an `include` names: beside the including file, beside the model, then in the library."""
@@ -90,26 +90,26 @@ class Reader:
         beside = ((_folder_of(source), os.path.dirname(source.name)) for source in (asking, top))
         for folder, shown in chain(beside, ((folder, folder) for folder in library())):
             if os.path.isfile(os.path.join(folder, name)):
-                file = _real(os.path.join(folder, name))
+                file = _real_path(os.path.join(folder, name))
                 self._require_inside(file, name, top, span)
                 return self._source(file, os.path.join(shown, name), span)
         return _refuse_missing(name, asking, library(), span)
 
     def _source(self, file: str, name: str, span: Span | None) -> Source:
         if file not in self._texts:
-            self._texts[file] = _model_text(file, name, span)
-        inside = _in_library(file) if os.path.isabs(name) else None
+            self._texts[file] = _read_model_text(file, name, span)
+        inside = _path_in_library(file) if os.path.isabs(name) else None
         return Source(self._texts[file], name, file, in_library=inside)
 
     def _require_inside(self, file: str, name: str, top: Source, span: Span | None) -> None:
-        if self.allow_outside or any(_lies_in(folder, file) for folder in (_folder_of(top), models_folder())):
+        if self.allow_outside or any(_is_inside(folder, file) for folder in (_folder_of(top), models_folder())):
             return
         message = f"`{name}` lies outside the folder of the model"
         hint = "a model reads only files beside it, below it and in the library; --allow-outside lets it read others"
         fail("outside", message, span, hint=hint)
 
 
-def _lies_in(folder: str, file: str) -> bool:
+def _is_inside(folder: str, file: str) -> bool:
     return file.startswith(os.path.join(folder, ""))
 
 
@@ -118,13 +118,13 @@ def _folder_of(source: Source) -> str:
     return os.getcwd() if source.path is None else os.path.dirname(source.path)
 
 
-def _in_library(file: str) -> str | None:
+def _path_in_library(file: str) -> str | None:
     """The way to a file from the folder of the library, if it is in there."""
     library = models_folder()
-    return os.path.relpath(file, library).replace(os.sep, "/") if _lies_in(library, file) else None
+    return os.path.relpath(file, library).replace(os.sep, "/") if _is_inside(library, file) else None
 
 
-def _real(path: Path | str) -> str:
+def _real_path(path: Path | str) -> str:
     """The absolute path without links; the path itself where that cannot be told."""
     try:
         return os.path.realpath(path)
@@ -132,21 +132,21 @@ def _real(path: Path | str) -> str:
         return str(path)
 
 
-def _written_to(path: Path | str) -> str:
+def _path_to_write(path: Path | str) -> str:
     """The absolute path without links of a file to write; of a pipe, which /dev/stdout may be, the path itself."""
-    real = _real(path)
+    real = _real_path(path)
     return real if os.path.exists(real) or not os.path.exists(path) else str(path)
 
 
-def _model_text(file: str, name: str, span: Span | None) -> str:
+def _read_model_text(file: str, name: str, span: Span | None) -> str:
     """The text of a model; where there is none, models of a similar name are told."""
     hint = None
     if not os.path.exists(file):
         folder = os.path.dirname(name)
-        hint = nearest(
-            _stem(file), models_in(os.path.dirname(file)), lambda stem: os.path.join(folder, f"{stem}.aspen")
+        hint = suggest_nearest(
+            _model_stem(file), list_models(os.path.dirname(file)), lambda stem: os.path.join(folder, f"{stem}.aspen")
         )
-    return text_of(file, name=name, span=span, hint=hint)
+    return read_text_file(file, name=name, span=span, hint=hint)
 
 
 def _refuse_missing(name: str, asking: Source, library: Iterable[str], span: Span | None) -> NoReturn:
@@ -154,23 +154,23 @@ def _refuse_missing(name: str, asking: Source, library: Iterable[str], span: Spa
     if not folders:  # a file of data
         fail("file-not-found", f"file not found: `{name}`", span, hint=f"searched beside `{asking.name}`")
     beside = "" if os.path.isabs(name) or ".." in name.split("/") else os.path.dirname(name)
-    files = {stem: f"{stem}.aspen" for folder in (_folder_of(asking), *folders) for stem in models_in(folder)}
+    files = {stem: f"{stem}.aspen" for folder in (_folder_of(asking), *folders) for stem in list_models(folder)}
     here = os.path.join(_folder_of(asking), beside)
-    files |= {stem: os.path.join(beside, f"{stem}.aspen") for stem in models_in(here)}
-    hint = nearest(_stem(name), files, files.__getitem__)
+    files |= {stem: os.path.join(beside, f"{stem}.aspen") for stem in list_models(here)}
+    hint = suggest_nearest(_model_stem(name), files, files.__getitem__)
     hint = hint or f"searched beside `{asking.name}` and in the library"
     fail("file-not-found", f"file not found: `{name}`", span, hint=hint)
 
 
-def models_in(folder: str) -> list[str]:
+def list_models(folder: str) -> list[str]:
     """The names of the models in a folder, in any order; none where there is no such folder."""
     try:
-        return [_stem(name) for name in os.listdir(folder) if name.endswith(".aspen")]
+        return [_model_stem(name) for name in os.listdir(folder) if name.endswith(".aspen")]
     except (OSError, ValueError):
         return []
 
 
-def _stem(path: str) -> str:
+def _model_stem(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
 
 
@@ -195,19 +195,19 @@ def put_whole(path: Path | str, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    with replacing(path) as unfinished:
+    with replace_file(path) as unfinished:
         unfinished.write_bytes(text.encode())
 
 
 @contextmanager
-def replacing(path: Path | str) -> Iterator[Path]:
+def replace_file(path: Path | str) -> Iterator[Path]:
     """The name of an unfinished file, which takes the place of `path` when the block ends well; the one that was there
     stays until then. Links and the mode stay. A device such as /dev/stdout is written to as it is. The unfinished file
     is beside the other; those that writers left who were killed are removed. Raises OSError."""
     import tempfile
     from pathlib import Path
 
-    target = Path(_written_to(path))
+    target = Path(_path_to_write(path))
     if target.exists() and not os.access(target, os.W_OK):  # a new file may take its place, but is not to
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     if target.exists() and not target.is_file():
@@ -215,13 +215,13 @@ def replacing(path: Path | str) -> Iterator[Path]:
         return
     beside, start = target.parent, f".{target.name[:100]}."
     _remove_leftovers(beside, start)
-    descriptor, name = tempfile.mkstemp(prefix=f"{start}{_host()}-{os.getpid()}-", dir=beside)
+    descriptor, name = tempfile.mkstemp(prefix=f"{start}{_host_name()}-{os.getpid()}-", dir=beside)
     os.close(descriptor)
     unfinished = Path(name)
     try:
         yield unfinished
         unfinished.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
-        settle(unfinished)
+        flush_to_disk(unfinished)
         put_in_place(unfinished, target)
     except BaseException:
         with suppress(OSError):  # what went wrong first is what is told
@@ -243,7 +243,7 @@ def put_in_place(unfinished: Path, target: Path) -> None:
         os.replace(unfinished, target)
 
 
-def _host() -> str:
+def _host_name() -> str:
     """What tells the machines apart that write into one file system."""
     name = os.uname().nodename if hasattr(os, "uname") else ""
     return f"{zlib.crc32(name.encode()):08x}"
@@ -253,15 +253,15 @@ def _remove_leftovers(folder: Path, start: str) -> None:
     """Removes the unfinished files of processes of this machine that are no more."""
     if os.name == "nt":  # where asking for a process would end it
         return
-    written = re.compile(re.escape(f"{start}{_host()}-") + r"(\d{1,9})-\w+")
+    written = re.compile(re.escape(f"{start}{_host_name()}-") + r"(\d{1,9})-\w+")
     with suppress(OSError):  # who may not look here, or remove, leaves it
         for path in folder.iterdir():
             found = written.fullmatch(path.name)
-            if found is not None and not _runs(int(found[1])):
+            if found is not None and not _is_running(int(found[1])):
                 path.unlink()
 
 
-def _runs(process: int) -> bool:
+def _is_running(process: int) -> bool:
     """Whether there is a process of that number."""
     try:
         os.kill(process, 0)
@@ -272,7 +272,7 @@ def _runs(process: int) -> bool:
     return True
 
 
-def settle(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
     """Waits until a file, or all files of a folder, are on the disk: what is renamed before that may be empty after a
     loss of power."""
     for file in (item for item in path.rglob("*") if item.is_file()) if path.is_dir() else (path,):
@@ -284,7 +284,7 @@ def require_writable(path: Path | str) -> None:
     """Refuses, before the work is done, a file that could not be written after it."""
     if path == STANDARD_OUTPUT:
         return
-    target = _written_to(path)
+    target = _path_to_write(path)
     parent = os.path.dirname(target)
     try:
         problems = (
@@ -320,6 +320,6 @@ def measurements_path(name: str) -> str:
     known = os.path.join(models_folder(), "measurements")
     names = sorted(file.removesuffix(".csv") for file in os.listdir(known) if file.endswith(".csv"))
     if name not in names:
-        hint = nearest(name, names) or f"the examples are {', '.join(names)}"
+        hint = suggest_nearest(name, names) or f"the examples are {', '.join(names)}"
         fail("no-file", f"file not found: `{name}`", hint=hint)
     return os.path.join(known, f"{name}.csv")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import Reader
-from aspenpy.language.outline import GROUP, Block, Item, Word, outline, words_of
+from aspenpy.language.outline import GROUP, Block, Item, Word, outline_of, split_words
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
 from aspenpy.language.vocabulary import LIST
@@ -27,9 +27,9 @@ def format_text(source: Source, reader: Reader | None = None) -> str:
 
     Raises AspenError, and gives nothing, for a file with a syntax error; `reader` finds what a whole model includes.
     """
-    file = words_of(source)
-    items = outline(source, file)
-    if _is_whole(items):
+    file = split_words(source)
+    items = outline_of(source, file)
+    if _is_whole_model(items):
         parse_file(source.with_text(source.text), reader or Reader())
     writer = _Writer()
     writer.write_items(items, "")
@@ -38,7 +38,7 @@ def format_text(source: Source, reader: Reader | None = None) -> str:
     return text
 
 
-def _is_whole(items: list[Item]) -> bool:
+def _is_whole_model(items: list[Item]) -> bool:
     """Whether a file is a model, or has the component of type `machine`, and not a piece to be included."""
     beginnings = ([part for part in item.parts if isinstance(part, Word) and part.kind != "COMMENT"] for item in items)
     return any(words and (words[0].kind == "MODEL" or words[0].text == "machine") for words in beginnings)
@@ -46,7 +46,7 @@ def _is_whole(items: list[Item]) -> bool:
 
 def _require_same_words(source: Source, before: list[Word], text: str) -> None:
     """Spaces can matter between words that do not belong beside each other: `3  s` is no quantity, `3 s` is."""
-    for old, new in zip(before, words_of(source.with_text(text)), strict=False):
+    for old, new in zip(before, split_words(source.with_text(text)), strict=False):
         if (old.kind, old.text) != (new.kind, new.text):
             place = Span(source, old.start, old.start + len(old.text))
             fail("syntax", f"`{old.text}` cannot stand here", place, hint="the line would mean something else laid out")
@@ -71,7 +71,7 @@ class _Writer:
         last = parts[-1]
         if len(parts) > 1 and isinstance(last, Word) and last.kind == "COMMENT" and not last.breaks:
             parts, remark = parts[:-1], f"  {last.text}"
-        flat = _flat(parts)
+        flat = _write_flat(parts)
         if flat is not None and (len(indent + flat) <= WIDTH or not any(isinstance(part, Block) for part in parts)):
             self.lines.append(indent + flat + remark)
         else:
@@ -93,7 +93,7 @@ class _Writer:
                 deeper = lists - (word.closes == LIST) if lists else 0 if opened or joined else 2
                 line = indent + INDENTATION * deeper + word.text
             else:
-                line += _gap(previous, word) + word.text
+                line += _gap_between(previous, word) + word.text
             lists += (word.opens == LIST) - (word.closes == LIST)
             previous = word
             if isinstance(part, Block):
@@ -105,7 +105,7 @@ class _Writer:
         self.lines.append(line)
 
 
-def _flat(parts: list[Word | Block], first: bool = True) -> str | None:
+def _write_flat(parts: list[Word | Block], first: bool = True) -> str | None:
     """An item on one line, if it was written so and no block in it has several items or a comment."""
     text = ""
     previous: Word | None = None
@@ -113,12 +113,12 @@ def _flat(parts: list[Word | Block], first: bool = True) -> str | None:
         word = part.opening if isinstance(part, Block) else part
         if (word.breaks and not (first and previous is None)) or (word.kind == "COMMENT" and len(parts) > 1):
             return None
-        text += _gap(previous, word) + word.text
+        text += _gap_between(previous, word) + word.text
         previous = word
         if isinstance(part, Block):
             if part.remarks or len(part.items) > 1 or part.closing[0].breaks:
                 return None
-            inside = [_flat(item.parts, first=False) for item in part.items]
+            inside = [_write_flat(item.parts, first=False) for item in part.items]
             if None in inside:
                 return None
             previous = part.closing[0]
@@ -126,7 +126,7 @@ def _flat(parts: list[Word | Block], first: bool = True) -> str | None:
     return text
 
 
-def _gap(left: Word | None, right: Word) -> str:
+def _gap_between(left: Word | None, right: Word) -> str:
     """The space between two words of a line."""
     if left is None:
         return ""
@@ -141,11 +141,11 @@ def _gap(left: Word | None, right: Word) -> str:
     if right.kind == "LPAR":
         return "" if left.kind == "NAME" else " "
     if right.kind == "LSQB":
-        return "" if _indexes(left, right) else " "
+        return "" if _is_index_bracket(left, right) else " "
     return " "
 
 
-def _indexes(left: Word, bracket: Word) -> bool:
+def _is_index_bracket(left: Word, bracket: Word) -> bool:
     """Whether a bracket is an index, or the brackets of an array: `v[1]`, `param v[]`, but `flops [n]`, and `add [4]`
     of a mixture."""
     header = bracket.header.kind if bracket.header is not None else ""

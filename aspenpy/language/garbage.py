@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collection_paused() -> Iterator[None]:
+def pause_collection() -> Iterator[None]:
     """Looking for cycles in a million new nodes that have none takes a third of the time of making them.
 
     Freezing and thawing hands the nodes to the oldest generation, so that the next look at the youngest

@@ -12,7 +12,7 @@ from fractions import Fraction
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail
-from aspenpy.language.dimensions import DIMENSIONLESS, Dimension, unit_of, words
+from aspenpy.language.dimensions import DIMENSIONLESS, Dimension, describe_dimension, parse_unit
 
 Lookup = Callable[[str], Dimension | None]  # the dimension of a name, None if it is not known
 
@@ -25,7 +25,7 @@ def dimension_of(node: nodes.Expression | nodes.Condition, lookup: Lookup) -> Di
     """
     match node:
         case nodes.Number():
-            return None if node.unit is None else unit_of(node.unit).dimension
+            return None if node.unit is None else parse_unit(node.unit).dimension
         case nodes.Name():
             return lookup(node.name)
         case nodes.Negation():
@@ -41,9 +41,9 @@ def dimension_of(node: nodes.Expression | nodes.Condition, lookup: Lookup) -> Di
                 _require_pure(index, lookup, "an index")
             return lookup(node.array.name)
         case nodes.Array():
-            return _common(node.elements, lookup, "put into one array with")
+            return _common_dimension(node.elements, lookup, "put into one array with")
         case nodes.Comparison():
-            _common((node.left, node.right), lookup, "compared with")
+            _common_dimension((node.left, node.right), lookup, "compared with")
         case nodes.Junction():
             for condition in (node.first, *(condition for _, condition in node.rest)):
                 dimension_of(condition, lookup)
@@ -53,7 +53,7 @@ def dimension_of(node: nodes.Expression | nodes.Condition, lookup: Lookup) -> Di
 def _chain(node: nodes.Chain, lookup: Lookup) -> Dimension | None:
     operands = (node.first, *(operand for _, operand in node.rest))
     if node.rest[0][0] in "+-":
-        return _common(operands, lookup, "added to" if node.rest[0][0] == "+" else "subtracted from")
+        return _common_dimension(operands, lookup, "added to" if node.rest[0][0] == "+" else "subtracted from")
     known = [dimension_of(operand, lookup) for operand in operands]
     result = known[0]
     for (operator, _), dimension in zip(node.rest, known[1:], strict=True):
@@ -76,10 +76,10 @@ def _power(base: nodes.Expression, exponent: nodes.Expression, lookup: Lookup) -
 def _apply(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
     function, arguments = FUNCTIONS.get(node.function), node.arguments
     if function is None or not function.accepts(len(arguments)):  # refused where the expression is built
-        return _unknown(arguments, lookup)
+        return _check_arguments(arguments, lookup)
     match function.dimension:
         case "same":  # as all its arguments: `max(a, b)`
-            return _common(arguments, lookup, f"used with `{node.function}` beside")
+            return _common_dimension(arguments, lookup, f"used with `{node.function}` beside")
         case "pure":  # of and to a plain number: `log(x)`; of a bare number it is as bare, and fits anything
             known = [_require_pure(argument, lookup, f"the argument of `{node.function}`") for argument in arguments]
             return None if None in known else DIMENSIONLESS
@@ -89,20 +89,20 @@ def _apply(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
         case "power":
             return _power(arguments[0], arguments[1], lookup)
         case "lookup":  # `lookup(values, sizes, x)` is as the values; x is as the sizes
-            _common(arguments[1:], lookup, "looked up among")
+            _common_dimension(arguments[1:], lookup, "looked up among")
             return dimension_of(arguments[0], lookup)
         case "unknown":
-            return _unknown(arguments, lookup)
+            return _check_arguments(arguments, lookup)
     raise NotImplementedError(function.dimension)
 
 
-def _unknown(arguments: tuple[nodes.Expression, ...], lookup: Lookup) -> Dimension | None:
+def _check_arguments(arguments: tuple[nodes.Expression, ...], lookup: Lookup) -> Dimension | None:
     for argument in arguments:
         dimension_of(argument, lookup)
     return None
 
 
-def _common(operands: tuple[nodes.Expression, ...], lookup: Lookup, relation: str) -> Dimension | None:
+def _common_dimension(operands: tuple[nodes.Expression, ...], lookup: Lookup, relation: str) -> Dimension | None:
     """The dimension all operands have, as far as it is known; fails at the first that has another."""
     common: Dimension | None = None
     told_by: nodes.Expression | None = None
@@ -113,13 +113,13 @@ def _common(operands: tuple[nodes.Expression, ...], lookup: Lookup, relation: st
         if common is None or told_by is None:
             common, told_by = dimension, operand
         elif dimension != common:
-            message = f"{words(dimension)} cannot be {relation} {words(common)}"
-            fail("dimensions", message, operand.span, related=(Related(told_by.span, words(common)),))
+            message = f"{describe_dimension(dimension)} cannot be {relation} {describe_dimension(common)}"
+            fail("dimensions", message, operand.span, related=(Related(told_by.span, describe_dimension(common)),))
     return common
 
 
 def _require_pure(node: nodes.Expression, lookup: Lookup, role: str) -> Dimension | None:
     dimension = dimension_of(node, lookup)
     if dimension is not None and dimension != DIMENSIONLESS:
-        fail("dimensions", f"{role} is a plain number, this is {words(dimension)}", node.span)
+        fail("dimensions", f"{role} is a plain number, this is {describe_dimension(dimension)}", node.span)
     return dimension

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-from aspenpy.language.dimensions import unit_of
+from aspenpy.language.dimensions import parse_unit
 
 LONGEST_NUMBER = 4_000  # characters of a number: converting more takes quadratic time, and nobody can read them
 LARGEST_EXPONENT = 400  # behind `e`; a floating-point number ends at about 308
@@ -26,10 +26,10 @@ def read_number(spelling: str) -> int | Fraction:
     mantissa, _, exponent = spelling.lower().partition("e")
     whole, _, fraction = mantissa.partition(".")
     if len(exponent) > LONGEST_EXPONENT or abs(int(exponent or 0)) > LARGEST_EXPONENT:
-        raise LiteralError(f"the exponent of `{_shortened(spelling)}` is beyond {LARGEST_EXPONENT}")
+        raise LiteralError(f"the exponent of `{_shorten(spelling)}` is beyond {LARGEST_EXPONENT}")
     scale = int(exponent or 0) - len(fraction)
     digits = int(whole + fraction)
-    return digits * 10**scale if scale >= 0 else _whole(Fraction(digits, 10**-scale))
+    return digits * 10**scale if scale >= 0 else _reduce_fraction(Fraction(digits, 10**-scale))
 
 
 LONGEST_EXPONENT = 12  # characters of an exponent that are looked at
@@ -41,7 +41,7 @@ def read_quantity(spelling: str) -> tuple[int | Fraction, str]:
     match = re.match(r"([0-9.]++(?:[eE][+-]?[0-9]+)?+) ?(.*)", spelling)
     assert match is not None, f"{spelling!r} is no quantity"
     number, unit = match.groups()
-    return _whole(read_number(number) * unit_of(unit).size), unit
+    return _reduce_fraction(read_number(number) * parse_unit(unit).size), unit
 
 
 def read_string(spelling: str) -> str:
@@ -54,9 +54,9 @@ def write_string(value: str) -> str:
     return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
 
 
-def _whole(value: int | Fraction) -> int | Fraction:
+def _reduce_fraction(value: int | Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
-def _shortened(spelling: str) -> str:
+def _shorten(spelling: str) -> str:
     return spelling if len(spelling) <= 20 else spelling[:9] + "..." + spelling[-8:]

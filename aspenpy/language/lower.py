@@ -12,7 +12,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, require_known
 from aspenpy.language.source import Span
-from aspenpy.language.statements import nodes_in
+from aspenpy.language.statements import walk_nodes
 from aspenpy.language.vocabulary import SI_CONSTANTS
 from aspenpy.record import Record
 
@@ -25,7 +25,7 @@ MORE_CONSTANTS: dict[str, tuple[int, int]] = {
 """Constants that stand behind every other name: a model may define its own."""
 
 
-def constant(name: str) -> Expr | None:
+def constant_value(name: str) -> Expr | None:
     """The value of an SI or binary constant, exactly."""
     if name in SI_CONSTANTS:
         return graph.power(graph.number(10), graph.number(SI_CONSTANTS[name]))
@@ -55,7 +55,7 @@ def draw_sites(trees: Mapping[str, Any]) -> dict[int, str]:
     """The site of each draw in some trees that have names, by the identity of its node: `main 0`, `main 1`, ..."""
     sites: dict[int, str] = {}
     for name, tree in trees.items():
-        draws = [node for node in nodes_in(tree) if _draws(node)]
+        draws = [node for node in walk_nodes(tree) if _is_draw(node)]
         sites |= {id(node): f"{name} {number}" for number, node in enumerate(draws)}
     return sites
 
@@ -65,7 +65,7 @@ def site_in_text(node: Draw) -> str:
     return str(node.span.start if node.span else 0)
 
 
-def _draws(node: Record) -> bool:
+def _is_draw(node: Record) -> bool:
     if isinstance(node, nodes.Apply):
         return node.function in FUNCTIONS and FUNCTIONS[node.function].random
     return isinstance(node, nodes.Sample)
@@ -157,12 +157,12 @@ _RULES: dict[type, Callable[[Lowering, Any], Expr]] = {
 }
 
 
-def failing(code: str, message: str, span: Span | None) -> Expr:
+def failure_node(code: str, message: str, span: Span | None) -> Expr:
     """A node that is wrong only when its value is needed."""
     return graph.failure(Diagnostic(code, message, span))
 
 
-def checked_at(law: str, value: Expr, span: Span | None, origins: Origins) -> Expr:
+def check_value_at(law: str, value: Expr, span: Span | None, origins: Origins) -> Expr:
     """A value held to a law, which says where it is broken."""
     result = graph.checked(law, value)
     if span is not None:
@@ -170,7 +170,7 @@ def checked_at(law: str, value: Expr, span: Span | None, origins: Origins) -> Ex
     return result
 
 
-def guarded(lower: Callable[[Any], Expr], node: Any) -> Expr:
+def lower_guarded(lower: Callable[[Any], Expr], node: Any) -> Expr:
     """Lowers, and puts off a mistake until the value is needed: what is never used may be wrong."""
     try:
         return lower(node)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aspenpy.language.situation import Situation
 from aspenpy.language.tables import END
-from aspenpy.language.vocabulary import CONSTANTS, DECLARATION, STATEMENT, beginning, enclosing
+from aspenpy.language.vocabulary import CONSTANTS, DECLARATION, STATEMENT, keywords_that_begin, statements_with_bracket
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +26,10 @@ class Mistake(NamedTuple):
 
 
 ANY: frozenset[str] = frozenset()
-STATEMENTS = beginning(STATEMENT)
-DECLARATIONS = beginning(DECLARATION)
-LOOPS = enclosing("LSQB") - {"EXECUTE"}
-CHOICES = enclosing("LPAR") - {"SAMPLE"}
+STATEMENTS = keywords_that_begin(STATEMENT)
+DECLARATIONS = keywords_that_begin(DECLARATION)
+LOOPS = statements_with_bracket("LSQB") - {"EXECUTE"}
+CHOICES = statements_with_bracket("LPAR") - {"SAMPLE"}
 CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
 NUMBERS = frozenset({"NUMBER", "QUANTITY"})
 

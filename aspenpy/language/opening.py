@@ -21,7 +21,7 @@ MAXIMUM_SIZE = 8 * 2**20
 """Bytes of a file, and characters of a model with all it includes: the tree takes some 50 bytes for each."""
 
 
-def opened(file: Path | str, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:
+def open_file(file: Path | str, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:
     """An ordinary file to read from, or with `streams` a pipe; nothing else, and none that would let us wait for ever,
     as /proc/kmsg: where that has nothing, `read` gives None. Raises AspenError and OSError."""
     mode = os.stat(file).st_mode
@@ -43,7 +43,7 @@ def _require_kind(mode: int, name: str, span: Span | None, streams: bool) -> Non
         fail("not-a-file", f"`{name}` is not an ordinary file", span)
 
 
-def content_of(
+def read_whole_file(
     file: Path | str,
     most: int = MAXIMUM_SIZE,
     *,
@@ -60,14 +60,14 @@ def content_of(
     return content
 
 
-def first_bytes(file: Path | str, size: int) -> bytes:
+def read_first_bytes(file: Path | str, size: int) -> bytes:
     """The beginning of an ordinary file. Raises AspenError."""
     return _first_bytes(file, size, str(file))
 
 
 def _first_bytes(file: Path | str, size: int, name: str, span: Span | None = None, hint: str | None = None) -> bytes:
     try:
-        with opened(file, name, span) as stream:
+        with open_file(file, name, span) as stream:
             content: bytes | None = stream.read(size)
     except FileNotFoundError:
         fail("file-not-found", f"file not found: `{name}`", span, hint=hint)
@@ -79,7 +79,7 @@ def _first_bytes(file: Path | str, size: int, name: str, span: Span | None = Non
     return content
 
 
-def text_of(
+def read_text_file(
     file: Path | str,
     most: int = MAXIMUM_SIZE,
     *,
@@ -88,10 +88,12 @@ def text_of(
     hint: str | None = None,
 ) -> str:
     """The text of an ordinary file in UTF-8. Raises AspenError."""
-    return _decoded(content_of(file, most, name=name, span=span, hint=hint), str(file) if name is None else name, span)
+    return _decode_text(
+        read_whole_file(file, most, name=name, span=span, hint=hint), str(file) if name is None else name, span
+    )
 
 
-def _decoded(content: bytes, name: str, span: Span | None) -> str:
+def _decode_text(content: bytes, name: str, span: Span | None) -> str:
     try:
         text = content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:

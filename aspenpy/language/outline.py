@@ -26,7 +26,7 @@ from aspenpy.language.vocabulary import (
     REQUIREMENTS,
     STATEMENT,
     STATEMENTS,
-    beginning,
+    keywords_that_begin,
 )
 from aspenpy.language.words import CLOSING, word_for
 
@@ -66,21 +66,21 @@ class Block(NamedTuple):
 BLOCKS = (STATEMENTS, REQUIREMENTS, PARTS, CASES)
 GROUP = "group"
 
-_ITEM_WORDS = beginning(MODEL, DECLARATION, KERNEL, STATEMENT, PART)
+_ITEM_WORDS = keywords_that_begin(MODEL, DECLARATION, KERNEL, STATEMENT, PART)
 
 _ENDS = frozenset({"NAME", "NUMBER", "QUANTITY", "STRING", "RPAR", "RSQB", "RBRACE", "INCLUDE", "PER_RANK"}) | CONSTANTS
 """What an expression, and so an item, may end with; a minus behind one of them subtracts."""
 
 
-def outline(source: Source, file: list[Word] | None = None) -> list[Item]:
+def outline_of(source: Source, file: list[Word] | None = None) -> list[Item]:
     """The items of a file, given its words or not. Raises AspenError for stray characters and brackets that do not
     match."""
-    file = words_of(source) if file is None else file
+    file = split_words(source) if file is None else file
     _annotate(source, [word for word in file if word.kind != "COMMENT"])
-    return _gathered(file)
+    return _gather_items(file)
 
 
-def words_of(source: Source) -> list[Word]:
+def split_words(source: Source) -> list[Word]:
     """The words of a file, comments and includes too. Raises AspenError for stray characters."""
     keywords = tables().keywords
     read: list[Word] = []
@@ -129,7 +129,7 @@ def _annotate(source: Source, code: list[Word]) -> None:
         word.frame, word.header = frame.kind, frame.header
         word.sign = word.kind == "MINUS" and (previous is None or previous.kind not in _ENDS)
         if word.kind in CLOSING:
-            word.opens = _opened(frame, previous, word)
+            word.opens = _describe_opening(frame, previous, word)
             frames.append(_Frame(word.opens, word))
             frames[-1].header = frame.header if word.opens == LIST else None
             if len(frames) > MAXIMUM_NESTING:
@@ -138,7 +138,7 @@ def _annotate(source: Source, code: list[Word]) -> None:
         _refuse(source, frames[-1].opening, f"this `{frames[-1].opening.text}` is not closed")
 
 
-def _opened(frame: _Frame, previous: Word | None, word: Word) -> str:
+def _describe_opening(frame: _Frame, previous: Word | None, word: Word) -> str:
     header = frame.header.kind if frame.header is not None else ""
     if word.kind != "LBRACE":
         return GROUP
@@ -191,12 +191,12 @@ def _place(source: Source, word: Word) -> Span:
 # -- putting them together -------------------------------------------------------------------------
 
 
-def _gathered(file: list[Word]) -> list[Item]:
+def _gather_items(file: list[Word]) -> list[Item]:
     """Words in items and blocks. A comment goes with the item on its line; alone on a line between two items, it is
     an item itself."""
     items: list[Item] = []
     open_blocks: list[tuple[Block, list[Item]]] = []
-    for word, between in zip(file, _between_items(file), strict=True):
+    for word, between in zip(file, _ends_of_items(file), strict=True):
         if word.kind == "COMMENT" and not word.breaks and open_blocks and not items:
             open_blocks[-1][0].remarks.append(word)
         elif word.closes in BLOCKS:
@@ -215,7 +215,7 @@ def _gathered(file: list[Word]) -> list[Item]:
     return items
 
 
-def _between_items(file: list[Word]) -> list[bool]:
+def _ends_of_items(file: list[Word]) -> list[bool]:
     """For each word, whether what follows, comments aside, begins an item or closes a block, or nothing follows."""
     between: list[bool] = []
     ends = True

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 from aspenpy.language.builder import Builder
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
-from aspenpy.language.garbage import collection_paused
+from aspenpy.language.garbage import pause_collection
 from aspenpy.language.nodes import Application, Condition, Expression, Machine
 from aspenpy.language.source import Source, Span
-from aspenpy.language.statements import own_last
+from aspenpy.language.statements import order_own_last
 from aspenpy.language.tables import COLLECT, PASS_ON, Rule, tables
 from aspenpy.language.tokens import TokenStream
 
@@ -33,7 +33,7 @@ def parse_file(
     if source.in_library is not None or all(file.in_library is None for _, file in source.included):
         return node
     fields = [field for field in ("declarations", "components", "kernels") if hasattr(node, field)]
-    return node.replace(**{field: own_last(getattr(node, field)) for field in fields})
+    return node.replace(**{field: order_own_last(getattr(node, field)) for field in fields})
 
 
 def parse_expression(text: str, name: str = "<expression>") -> Expression:
@@ -65,15 +65,15 @@ def _parse(
 ) -> Any:
     stream = TokenStream(source, reader, part)
     builder = Builder(source, [] if warnings is None else warnings)
-    with collection_paused():
-        return _recognise(stream, builder, start)
+    with pause_collection():
+        return _recognise_stream(stream, builder, start)
 
 
-def _recognise(stream: TokenStream, builder: Builder, start: str) -> Any:
+def _recognise_stream(stream: TokenStream, builder: Builder, start: str) -> Any:
     """What the builder makes of the whole stream."""
     language = tables()
     actions = language.actions
-    steps = [(rule.symbol, rule.length, _maker(rule, builder)) for rule in language.rules]
+    steps = [(rule.symbol, rule.length, _maker_of_rule(rule, builder)) for rule in language.rules]
     states = [language.first_state[start]]
     values: list[Any] = []
     for token in stream:
@@ -98,15 +98,17 @@ def _recognise(stream: TokenStream, builder: Builder, start: str) -> Any:
 _STUCK = -(10**9)  # no action: the token cannot stand there
 
 
-def _maker(rule: Rule, builder: Builder) -> Callable[[list[Any]], Any] | None:
+def _maker_of_rule(rule: Rule, builder: Builder) -> Callable[[list[Any]], Any] | None:
     """What makes the value of a rule from the values of its symbols; None if it is the value of the only one."""
     if rule.handler == PASS_ON:
         return None
     make = (lambda values: values) if rule.handler == COLLECT else getattr(builder, rule.handler)
-    return make if rule.arrangement is None else _arranged(make, rule.arrangement)
+    return make if rule.arrangement is None else _arrange_values(make, rule.arrangement)
 
 
-def _arranged(make: Callable[[list[Any]], Any], arrangement: tuple[int | None, ...]) -> Callable[[list[Any]], Any]:
+def _arrange_values(
+    make: Callable[[list[Any]], Any], arrangement: tuple[int | None, ...]
+) -> Callable[[list[Any]], Any]:
     """`make` of the values in the order of the arrangement (see `Rule`). A list that comes first grows in place: a
     sum of a million terms is a million times one more."""
 

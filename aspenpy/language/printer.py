@@ -86,12 +86,12 @@ def _parameter(node: nodes.Parameter) -> str:
 
 def _data(node: nodes.Data) -> str:
     size = f"[{_text(node.size)}]" if node.size is not None else f"as {node.shape}({_list(node.factors)})"
-    return f"data {node.name} {size}{_optional(' in {}', node.memory)}"
+    return f"data {node.name} {size}{_write_optional(' in {}', node.memory)}"
 
 
 def _requirement(node: nodes.Requirement) -> str:
-    size, target = _optional(" of size [{}]", node.size), _optional(f" {node.direction} {{}}", node.target)
-    return f"{node.resource} [{_text(node.quantity)}]{size}{target}{_optional(' as {}', _list(node.traits))}"
+    size, target = _write_optional(" of size [{}]", node.size), _write_optional(f" {node.direction} {{}}", node.target)
+    return f"{node.resource} [{_text(node.quantity)}]{size}{target}{_write_optional(' as {}', _list(node.traits))}"
 
 
 def _if(node: nodes.If) -> str:
@@ -136,7 +136,7 @@ def _label(label: str | None) -> str:
     return "" if label is None else f" {write_string(label)}"
 
 
-def _optional(pattern: str, part: Record | str | None) -> str:
+def _write_optional(pattern: str, part: Record | str | None) -> str:
     """Nothing for what is absent."""
     if not part:
         return ""
@@ -159,17 +159,17 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Data: _data,
     nodes.Override: lambda node: f"{node.name} = {_text(node.value)}",
     nodes.Import: lambda node: (
-        f"import {node.name} from {write_string(node.path)}" + _optional(" with {}", _list(node.overrides))
+        f"import {node.name} from {write_string(node.path)}" + _write_optional(" with {}", _list(node.overrides))
     ),
     nodes.Mixture: lambda node: f"mixture {node.name} {{{_list(node.parts)}}}",
     nodes.Mixed: lambda node: f"{node.name} [{_text(node.amount)}]",
     nodes.Formal: lambda node: f"{node.kind} {node.name}",
-    nodes.Trait: lambda node: node.name + _optional("({})", _list(node.arguments)),
+    nodes.Trait: lambda node: node.name + _write_optional("({})", _list(node.arguments)),
     nodes.Text: lambda node: write_string(node.value),
     nodes.Counted: lambda node: f"{node.counter} in {_text(node.low)} .. {_text(node.high)}",
     nodes.Requirement: _requirement,
     nodes.Execute: lambda node: (
-        f"execute{_optional(' [{}]', node.parallelism)}{_optional(' of [{}]', node.width)}"
+        f"execute{_write_optional(' [{}]', node.parallelism)}{_write_optional(' of [{}]', node.width)}"
         f"{_label(node.label)} {_block(node.requirements)}"
     ),
     nodes.Call: lambda node: (
@@ -178,7 +178,8 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Sample: lambda node: f"sample {node.name} from {node.distribution}({_list(node.arguments)})",
     nodes.Group: lambda node: f"{node.mode}{_label(node.label)} {_block(node.body)}",
     nodes.Loop: lambda node: (
-        f"{node.mode}{_optional(' {}', node.counter)} [{_text(node.count)}]{_label(node.label)} {_block(node.body)}"
+        f"{node.mode}{_write_optional(' {}', node.counter)} [{_text(node.count)}]"
+        f"{_label(node.label)} {_block(node.body)}"
     ),
     nodes.If: _if,
     nodes.Case: lambda node: f"[{_text(node.value)}] {_block(node.body)}",
@@ -186,11 +187,11 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Probability: lambda node: f"probability {_cases(node)}",
     nodes.Kernel: _kernel,
     nodes.Application: _application,
-    nodes.Part: lambda node: f"{node.type}{_optional(' [{}]', node.quantity)} {node.name}",
-    nodes.Property: lambda node: f"property {node.name}{_optional(' [{}]', node.value)}",
-    nodes.ResourceTrait: lambda node: f"{node.name}{_optional('({})', node.argument)} [{_text(node.time)}]",
+    nodes.Part: lambda node: f"{node.type}{_write_optional(' [{}]', node.quantity)} {node.name}",
+    nodes.Property: lambda node: f"property {node.name}{_write_optional(' [{}]', node.value)}",
+    nodes.ResourceTrait: lambda node: f"{node.name}{_write_optional('({})', node.argument)} [{_text(node.time)}]",
     nodes.Resource: lambda node: (
-        f"resource {node.name}({node.argument}) [{_text(node.time)}]" + _optional(" with {}", _list(node.traits))
+        f"resource {node.name}({node.argument}) [{_text(node.time)}]" + _write_optional(" with {}", _list(node.traits))
     ),
     nodes.Conflict: lambda node: f"conflict {node.first}, {node.second}",
     nodes.PowerDraw: lambda node: f"{node.kind} power [{_text(node.watts)}]",

@@ -20,7 +20,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.opening import MAXIMUM_SIZE, text_of
+from aspenpy.language.opening import MAXIMUM_SIZE, read_text_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,26 +39,30 @@ class OneOf:
         self.shapes = shapes
 
 
-def mismatch(value: Any, shape: Any, place: str = "") -> str | None:
+def find_mismatch(value: Any, shape: Any, place: str = "") -> str | None:
     """Where a value of JSON differs from a shape, in a sentence such as "`training.rows` is null, not a whole number";
     None where it fits."""
     if shape is object:
         return None
     if isinstance(shape, OneOf):
-        found = [mismatch(value, each, place) for each in shape.shapes]
-        return None if None in found else _differs(value, shape, place)
+        found = [find_mismatch(value, each, place) for each in shape.shapes]
+        return None if None in found else _describe_difference(value, shape, place)
     if isinstance(shape, dict):
-        return _differs(value, shape, place) if not isinstance(value, dict) else _of_object(value, shape, place)
+        return (
+            _describe_difference(value, shape, place)
+            if not isinstance(value, dict)
+            else _find_object_mismatch(value, shape, place)
+        )
     if isinstance(shape, list | tuple):
         if not isinstance(value, list) or (isinstance(shape, tuple) and len(value) != len(shape)):
-            return _differs(value, shape, place)
+            return _describe_difference(value, shape, place)
         parts = shape if isinstance(shape, tuple) else shape * len(value)
-        wrong = (mismatch(*pair, f"{place}[{at}]") for at, pair in enumerate(zip(value, parts, strict=True)))
+        wrong = (find_mismatch(*pair, f"{place}[{at}]") for at, pair in enumerate(zip(value, parts, strict=True)))
         return next((text for text in wrong if text is not None), None)
-    return None if _is_of(value, shape) else _differs(value, shape, place)
+    return None if _is_instance(value, shape) else _describe_difference(value, shape, place)
 
 
-def _is_of(value: Any, kind: type | None) -> bool:
+def _is_instance(value: Any, kind: type | None) -> bool:
     if kind is None:
         return value is None
     if kind is float:
@@ -73,36 +77,36 @@ def _is_finite(value: float) -> bool:
         return False
 
 
-def _of_object(value: dict[str, Any], shape: dict[Any, Any], place: str) -> str | None:
+def _find_object_mismatch(value: dict[str, Any], shape: dict[Any, Any], place: str) -> str | None:
     if str in shape:
-        wrong = (mismatch(part, shape[str], _inside(place, key)) for key, part in value.items())
+        wrong = (find_mismatch(part, shape[str], _place_of_key(place, key)) for key, part in value.items())
     else:
         if missing := [key for key in shape if key not in value]:
-            return f"`{_inside(place, missing[0])}` is missing"
+            return f"`{_place_of_key(place, missing[0])}` is missing"
         if unknown := [key for key in value if key not in shape]:
-            return f"`{_inside(place, unknown[0])}` does not belong there"
-        wrong = (mismatch(value[key], part, _inside(place, key)) for key, part in shape.items())
+            return f"`{_place_of_key(place, unknown[0])}` does not belong there"
+        wrong = (find_mismatch(value[key], part, _place_of_key(place, key)) for key, part in shape.items())
     return next((text for text in wrong if text is not None), None)
 
 
-def _inside(place: str, key: str) -> str:
+def _place_of_key(place: str, key: str) -> str:
     return f"{place}.{key[:MOST_SHOWN]}" if place else key[:MOST_SHOWN]
 
 
-def _differs(value: Any, shape: Any, place: str) -> str:
+def _describe_difference(value: Any, shape: Any, place: str) -> str:
     held = NAMES[type(value)] if isinstance(value, list | dict | None) else json.dumps(value, default=repr)[:MOST_SHOWN]
-    return f"{f'`{place}`' if place else 'the content'} is {held}, not {_wanted(shape)}"
+    return f"{f'`{place}`' if place else 'the content'} is {held}, not {_describe_shape(shape)}"
 
 
-def _wanted(shape: Any) -> str:
+def _describe_shape(shape: Any) -> str:
     if isinstance(shape, OneOf):
-        return " or ".join(map(_wanted, shape.shapes))
+        return " or ".join(map(_describe_shape, shape.shapes))
     if isinstance(shape, tuple):
         return f"a list of {len(shape)}"
     return NAMES[type(None) if shape is None else shape if isinstance(shape, type) else type(shape)]
 
 
-def json_in(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """The value that a text holds in JSON. Raises ValueError where it holds none, is nested too deep, or has a number
     that JSON does not know."""
     try:
@@ -117,9 +121,9 @@ def _refuse_constant(name: str) -> None:
 
 def require_json(path: Path | str, what: str, most: int = MAXIMUM_SIZE, hint: str | None = None) -> dict[str, Any]:
     """The object in a file of JSON. Raises AspenError where the file cannot be read or is none."""
-    text = text_of(path, most, hint=hint)
+    text = read_text_file(path, most, hint=hint)
     try:
-        content = json_in(text)
+        content = parse_json(text)
     except ValueError:
         content = None
     if not isinstance(content, dict):

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from aspenpy.language import nodes
 from aspenpy.language.source import Span
-from aspenpy.language.stray import LONGEST_SHOWN, shortened
+from aspenpy.language.stray import LONGEST_SHOWN, shorten_line
 from aspenpy.language.tables import END, tables
 from aspenpy.language.tokens import Token, TokenStream
-from aspenpy.language.vocabulary import CONSTANTS, KEYWORDS, STATEMENT, beginning
+from aspenpy.language.vocabulary import CONSTANTS, KEYWORDS, STATEMENT, keywords_that_begin
 from aspenpy.language.words import CLOSING, word_for
 
 BLOCK_OF_EXECUTE = KEYWORDS["EXECUTE"].encloses["LBRACE"]
@@ -30,8 +30,8 @@ class Situation:
         self.found = token
         self.previous = stream.previous
         self.values = values
-        self.expected = acceptable(states)
-        self.opening = _innermost(values)
+        self.expected = acceptable_terminals(states)
+        self.opening = _innermost_opening(values)
 
     @property
     def span(self) -> Span:
@@ -44,7 +44,7 @@ class Situation:
     def after(self, *types: str) -> bool:
         """Whether what was read last, and is not complete yet, are symbols of these types; `*` is any."""
         return len(self.values) >= len(types) and all(
-            wanted in ("*", _type(value))
+            wanted in ("*", _terminal_of(value))
             for wanted, value in zip(types, self.values[len(self.values) - len(types) :], strict=True)
         )
 
@@ -57,7 +57,7 @@ class Situation:
         if self.opening is None:
             return False
         place = next(i for i, value in enumerate(self.values) if value is self.opening.token)
-        return _types(self.values[: place + 1])[-len(types) :] == list(types)
+        return _terminals_of(self.values[: place + 1])[-len(types) :] == list(types)
 
     def wants(self, *terminals: str) -> bool:
         """Whether all of these could stand here."""
@@ -80,7 +80,7 @@ class Situation:
     @property
     def statement_wanted(self) -> bool:
         """Whether a statement could stand here."""
-        return self.wants(*beginning(STATEMENT))
+        return self.wants(*keywords_that_begin(STATEMENT))
 
     @property
     def in_braces(self) -> bool:
@@ -133,12 +133,12 @@ class Situation:
     @property
     def spelling(self) -> str:
         """The token as it is written, or the beginning of it."""
-        return shortened(self.found.value)
+        return shorten_line(self.found.value)
 
     @property
     def previous_spelling(self) -> str:
         """The token before it, or the beginning of that."""
-        return shortened(self.previous.value) if self.previous is not None else ""
+        return shorten_line(self.previous.value) if self.previous is not None else ""
 
     @property
     def found_words(self) -> str:
@@ -150,13 +150,13 @@ class Situation:
         return f"the keyword `{self.spelling}`" if self.is_keyword else f"`{self.spelling}`"
 
 
-def acceptable(states: list[int]) -> frozenset[str]:
+def acceptable_terminals(states: list[int]) -> frozenset[str]:
     """The terminals that the parser could go on with."""
     actions = tables().actions
-    return frozenset(terminal for terminal in actions[states[-1]] if _accepts(states, terminal))
+    return frozenset(terminal for terminal in actions[states[-1]] if _accepts_terminal(states, terminal))
 
 
-def _accepts(states: list[int], terminal: str) -> bool:
+def _accepts_terminal(states: list[int], terminal: str) -> bool:
     """Whether the parser would reach the token, after all it has to reduce before."""
     language = tables()
     if terminal != END and not terminal.isupper():
@@ -169,43 +169,43 @@ def _accepts(states: list[int], terminal: str) -> bool:
     return action is not None
 
 
-def _type(value: Any) -> str:
+def _terminal_of(value: Any) -> str:
     """The terminal of a token; the name of the class of anything built."""
     return value.type if isinstance(value, Token) else type(value).__name__
 
 
-def _innermost(values: list[Any]) -> Opening | None:
+def _innermost_opening(values: list[Any]) -> Opening | None:
     """The last bracket that is not closed."""
     closed = 0
     for place in range(len(values) - 1, -1, -1):
-        kind = _type(values[place])
+        kind = _terminal_of(values[place])
         if kind in CLOSING.values():
             closed += 1
         elif kind in CLOSING:
             if not closed:
-                return Opening(values[place], _enclosed(values[max(0, place - 20) : place], kind))
+                return Opening(values[place], _describe_enclosed(values[max(0, place - 20) : place], kind))
             closed -= 1
     return None
 
 
-def _enclosed(before: list[Any], bracket: str) -> str:
+def _describe_enclosed(before: list[Any], bracket: str) -> str:
     """What a bracket encloses, told from the symbols before it; "" where it only groups."""
     for place in range(len(before) - 1, -1, -1):
-        kind = _type(before[place])
+        kind = _terminal_of(before[place])
         phrase = KEYWORDS[kind].encloses.get(bracket) if kind in KEYWORDS else None
         if phrase is not None:
-            following = before[place + 1].value if _types(before[place + 1 :][:1]) == ["NAME"] else ""
+            following = before[place + 1].value if _terminals_of(before[place + 1 :][:1]) == ["NAME"] else ""
             return phrase.format(name=following)
-        if kind == "list" or (kind in CLOSING and CLOSING[kind] not in _types(before[place:])):
+        if kind == "list" or (kind in CLOSING and CLOSING[kind] not in _terminals_of(before[place:])):
             break
-    if bracket == "LBRACE" and _types(before[-2:]) == ["NAME", "NAME"]:
+    if bracket == "LBRACE" and _terminals_of(before[-2:]) == ["NAME", "NAME"]:
         return f"{before[-2].value} `{before[-1].value}`"
-    if _types(before[-1:]) == ["NAME"]:
+    if _terminals_of(before[-1:]) == ["NAME"]:
         return ("the quantity of" if bracket == "LSQB" else "the arguments of") + f" `{before[-1].value}`"
-    if _types(before[-1:]) == ["Name"]:
+    if _terminals_of(before[-1:]) == ["Name"]:
         return ("the index of" if bracket == "LSQB" else "the arguments of") + f" `{before[-1].name}`"
     return ""
 
 
-def _types(values: list[Any]) -> list[str]:
-    return [_type(value) for value in values]
+def _terminals_of(values: list[Any]) -> list[str]:
+    return [_terminal_of(value) for value in values]

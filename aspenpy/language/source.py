@@ -112,32 +112,32 @@ class Span(NamedTuple):
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
-def trimmed(span: Span) -> Span:
+def trim_span(span: Span) -> Span:
     """Without white space at its ends."""
     text = span.text()
     start = span.start + len(text) - len(text.lstrip())
     return Span(span.source, start, max(start, span.start + len(text.rstrip())))
 
 
-def listed(span: Span) -> list[Span]:
+def split_at_commas(span: Span) -> list[Span]:
     """The parts between commas that stand in no brackets; of nothing none."""
-    cuts = [place for place in _outside(span) if span.source.text[place] == ","]
+    cuts = [place for place in _offsets_outside_brackets(span) if span.source.text[place] == ","]
     starts, ends = [span.start, *(place + 1 for place in cuts)], [*cuts, span.end]
-    parts = [trimmed(Span(span.source, start, end)) for start, end in zip(starts, ends, strict=True)]
+    parts = [trim_span(Span(span.source, start, end)) for start, end in zip(starts, ends, strict=True)]
     return parts if len(parts) > 1 or parts[0].text() else []
 
 
-def halves(span: Span, sign: str) -> tuple[Span, Span] | None:
+def split_at_sign(span: Span, sign: str) -> tuple[Span, Span] | None:
     """What stands before and behind the first such sign that stands in no brackets; None where there is none."""
     text = span.source.text
-    for place in _outside(span):
+    for place in _offsets_outside_brackets(span):
         if text.startswith(sign, place, span.end):
             before, behind = Span(span.source, span.start, place), Span(span.source, place + len(sign), span.end)
-            return trimmed(before), trimmed(behind)
+            return trim_span(before), trim_span(behind)
     return None
 
 
-def _outside(span: Span) -> list[int]:
+def _offsets_outside_brackets(span: Span) -> list[int]:
     """The offsets of the characters that stand in no brackets."""
     depth, places = 0, []
     for place in range(span.start, span.end):

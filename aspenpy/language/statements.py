@@ -13,7 +13,7 @@ from aspenpy.record import Record
 Declared = TypeVar("Declared", nodes.Parameter, nodes.Enum, nodes.Data, nodes.Import, nodes.Mixture, nodes.Property)
 
 
-def named(kind: type[Declared], declarations: Iterable[Record]) -> dict[str, Declared]:
+def declarations_by_name(kind: type[Declared], declarations: Iterable[Record]) -> dict[str, Declared]:
     """The declarations of one kind by name; of two with one name the later holds."""
     return {item.name: item for item in declarations if isinstance(item, kind)}
 
@@ -23,14 +23,14 @@ def is_of_library(span: Span | None) -> bool:
     return span is not None and span.resolve().source.in_library is not None
 
 
-def own_last(items: tuple[Any, ...]) -> tuple[Any, ...]:
+def order_own_last(items: tuple[Any, ...]) -> tuple[Any, ...]:
     """Definitions of which the later of two holds, in an order in which it is the one outside of the library."""
     theirs = {(type(item), item.name) for item in items if is_of_library(item.span)}
     last = [(type(item), item.name) in theirs and not is_of_library(item.span) for item in items]
     return (*(item for item, is_last in zip(items, last, strict=True) if not is_last), *compress(items, last))
 
 
-def nodes_in(tree: Any) -> Iterator[Record]:
+def walk_nodes(tree: Any) -> Iterator[Record]:
     """A tree of nodes, or a tuple of such, from the top down and in the order written."""
     pending = [tree]
     while pending:
@@ -47,17 +47,17 @@ def branches(node: Record) -> list[str]:
     return [field for field in node._fields if not field.endswith("span")]
 
 
-def statements_in(statements: tuple[nodes.Statement, ...]) -> Iterator[nodes.Statement]:
+def walk_statements(statements: tuple[nodes.Statement, ...]) -> Iterator[nodes.Statement]:
     """Some statements and all inside them, in the order written."""
     for statement in statements:
         yield statement
         for body in bodies(statement):
-            yield from statements_in(body)
+            yield from walk_statements(body)
 
 
 def calls(statements: tuple[nodes.Statement, ...]) -> list[nodes.Call]:
     """Every call in some statements, nested ones included, in the order written."""
-    return [statement for statement in statements_in(statements) if isinstance(statement, nodes.Call)]
+    return [statement for statement in walk_statements(statements) if isinstance(statement, nodes.Call)]
 
 
 def bodies(statement: nodes.Statement) -> list[tuple[nodes.Statement, ...]]:
@@ -102,7 +102,7 @@ def own_names(kernel: nodes.Kernel) -> Iterator[tuple[str, str, Span | None]]:
     yield from (
         ("parameter", node.name, node.name_span) for node in kernel.declarations if isinstance(node, nodes.Parameter)
     )
-    for statement in statements_in(kernel.body):
+    for statement in walk_statements(kernel.body):
         if isinstance(statement, nodes.Loop) and statement.counter is not None:
             yield "counter", statement.counter, statement.span
         elif isinstance(statement, nodes.Sample):

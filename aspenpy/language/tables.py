@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from aspenpy.language.files import grammar_path, replacing, user_folder
+from aspenpy.language.files import grammar_path, replace_file, user_folder
 from aspenpy.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ def tables() -> Tables:
     """The tables of the language, from the cache if they are there."""
     with open(grammar_path(), encoding="utf-8") as file:
         grammar = file.read()
-    return cached_tables(grammar, cache_folder())
+    return load_or_compute_tables(grammar, cache_folder())
 
 
 # -- made by lark --------------------------------------------------------------------------------
 
 
-def made_tables(grammar: str) -> Tables:
+def compute_tables(grammar: str) -> Tables:
     """The tables of a grammar, computed."""
     from lark import Lark
 
@@ -82,7 +82,7 @@ def made_tables(grammar: str) -> Tables:
     ]
     for last_state in table.end_states.values():
         actions[last_state][END] = last_state
-    pattern, keywords = _words(parser)
+    pattern, keywords = _token_patterns(parser)
     rules = [_rule(rule) for rule in parser.rules]
     return Tables(actions, rules, dict(table.start_states), pattern, keywords)
 
@@ -109,7 +109,7 @@ def _rule(rule: LarkRule) -> Rule:
     return Rule(symbol, length, handler, None if plain else tuple(arrangement))
 
 
-def _words(parser: Lark) -> tuple[str, dict[str, str]]:
+def _token_patterns(parser: Lark) -> tuple[str, dict[str, str]]:
     """One pattern for every token and the white space before it, and the terminals of the keywords."""
     name = re.compile(next(t.pattern.to_regexp() for t in parser.terminals if t.name == "NAME"))
     literals = {t.pattern.value: t.name for t in parser.terminals if t.pattern.type == "str"}
@@ -137,16 +137,16 @@ def cache_folder() -> str | None:
     return None if foreign or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else folder
 
 
-def cached_tables(grammar: str, folder: Path | str | None) -> Tables:
+def load_or_compute_tables(grammar: str, folder: Path | str | None) -> Tables:
     """The tables of a grammar from the folder, or new ones, which are left there."""
     if folder is None:
-        return made_tables(grammar)
+        return compute_tables(grammar)
     with open(__file__, "rb") as own:
         made_from = own.read() + grammar.encode()
     file = os.path.join(folder, f"grammar-{crc32(made_from):08x}.{sys.implementation.cache_tag}")
     kept = _load(file, made_from)
     if kept is None:
-        kept = made_tables(grammar)
+        kept = compute_tables(grammar)
         _save(file, made_from, kept)
     return kept
 
@@ -165,12 +165,12 @@ def _load(file: str, made_from: bytes) -> Tables | None:
         if kept.pop("made_from") != made_from:
             return None
         tables = Tables(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
-        return tables if _plausible(tables) else None
+        return tables if _are_plausible(tables) else None
     except (AttributeError, EOFError, KeyError, TypeError, ValueError):
         return None
 
 
-def _plausible(tables: Tables) -> bool:
+def _are_plausible(tables: Tables) -> bool:
     """Whether tables are of the shape that the parser runs on: what stands in a file can be anything."""
     actions = {action for row in tables.actions for action in row.values()} | set(tables.first_state.values())
     words = [*tables.first_state, *tables.keywords, *tables.keywords.values()]
@@ -192,5 +192,5 @@ def _save(file: str, made_from: bytes, tables: Tables) -> None:
     """Leaves the tables for the next time; gives up if it cannot."""
     plain = {**tables._asdict(), "rules": [tuple(rule) for rule in tables.rules], "made_from": made_from}
     content = marshal.dumps(plain)
-    with suppress(OSError), replacing(file) as unfinished:
+    with suppress(OSError), replace_file(file) as unfinished:
         unfinished.write_bytes(crc32(content).to_bytes(4, "big") + content)

@@ -90,14 +90,14 @@ KEYWORDS: dict[str, Keyword] = {
 """By the terminal of the grammar."""
 
 
-def beginning(*kinds: str) -> frozenset[str]:
+def keywords_that_begin(*kinds: str) -> frozenset[str]:
     """The keywords that begin a thing of one of these kinds."""
     return frozenset(word for word, keyword in KEYWORDS.items() if keyword.begins in kinds)
 
 
-def enclosing(bracket: str) -> frozenset[str]:
+def statements_with_bracket(bracket: str) -> frozenset[str]:
     """The statements that have such a bracket."""
-    return frozenset(word for word in beginning(STATEMENT) if bracket in KEYWORDS[word].encloses)
+    return frozenset(word for word in keywords_that_begin(STATEMENT) if bracket in KEYWORDS[word].encloses)
 
 
-CONSTANTS = beginning(CONSTANT)  # keywords that are values
+CONSTANTS = keywords_that_begin(CONSTANT)  # keywords that are values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.language.vocabulary import CONSTANTS, DECLARATION, PART, STATEMENT, beginning
+from aspenpy.language.vocabulary import CONSTANTS, DECLARATION, PART, STATEMENT, keywords_that_begin
 
 TERMINALS = {
     "$END": "the end of the text",
@@ -24,9 +24,9 @@ TERMINALS = {
 
 GROUPS = (
     (frozenset({"NUMBER", "QUANTITY", "NAME", "MINUS", "LPAR"}), "a value"),
-    (beginning(STATEMENT), "a statement"),
-    (beginning(DECLARATION), "a declaration"),
-    (beginning(PART) | {"NAME"}, "a part, a property, a resource, a conflict, a power"),
+    (keywords_that_begin(STATEMENT), "a statement"),
+    (keywords_that_begin(DECLARATION), "a declaration"),
+    (keywords_that_begin(PART) | {"NAME"}, "a part, a property, a resource, a conflict, a power"),
     (frozenset({"NAME", "OF", "TO", "FROM", "AS"}), "the rest of the requirement, another requirement"),
 )
 """Terminals that begin the same thing are told as that thing, if all of them are possible."""

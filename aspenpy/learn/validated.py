@@ -15,8 +15,8 @@ from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.peaks import value_of
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.memory import PAGE
-from aspenpy.language.axis import Axis, parsed
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail, instead_of
+from aspenpy.language.axis import Axis, parse_axis
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead
 from aspenpy.language.source import Source, Span
 from aspenpy.learn.measurements.measure import Measured, Target, measure
 from aspenpy.models.application.model import Application
@@ -114,7 +114,10 @@ class Command:
             if match[1] not in axes:
                 message = f"`{match[0]}` stands for no axis of --over"
                 fail(
-                    "unknown-placeholder", message, Span(source, *match.span()), hint=instead_of(match[1], axes, "axes")
+                    "unknown-placeholder",
+                    message,
+                    Span(source, *match.span()),
+                    hint=suggest_instead(match[1], axes, "axes"),
                 )
         whole = Span(source, 0, len(text))
         used = set(_PLACEHOLDER.findall(text))
@@ -158,7 +161,7 @@ def validate(
     :returns: a `Validation`: at each point the predicted and the measured seconds, by kernel, and their ratio.
     :raises AspenError: where the model has no prediction at a point, or the command ends with an error.
     """
-    axes = {name: parsed(f"{name}={_axis(values)}") for name, values in over.items()}
+    axes = {name: parse_axis(f"{name}={_axis(values)}") for name, values in over.items()}
     return validated(case_of(app, machine, options), run, axes, target, clock=PROCESSOR if processor_time else WALL)
 
 
@@ -193,7 +196,7 @@ def validated(
         watch(number, len(values), " ".join(words))
         points.append(_point(value, prediction, measure(words, target or Target()), clock))
     warnings = (item for prediction in predictions for item in prediction.diagnostics)
-    return Validation(case, command, tuple(points), tuple(distinct(warnings)))
+    return Validation(case, command, tuple(points), tuple(drop_repeats(warnings)))
 
 
 def _point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> Point:

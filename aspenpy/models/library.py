@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic, fail, nearest, require_type
-from aspenpy.language.files import Reader, models_folder, models_in
-from aspenpy.language.opening import first_bytes
+from aspenpy.language.diagnostics import Diagnostic, fail, require_type, suggest_nearest
+from aspenpy.language.files import Reader, list_models, models_folder
+from aspenpy.language.opening import read_first_bytes
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
 from aspenpy.models.application.load import link as link_application
@@ -26,7 +26,7 @@ Kind = Literal["apps", "machines"]
 
 def names(kind: Kind) -> list[str]:
     """The names of the library's applications or machines, sorted."""
-    return sorted(models_in(os.path.join(models_folder(), kind)))
+    return sorted(list_models(os.path.join(models_folder(), kind)))
 
 
 def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> Source:
@@ -49,14 +49,16 @@ def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> 
     if text in names("machines" if kind == "apps" else "apps"):
         message = f"`{text}` is a model of the library, but {other} and no {noun}"
         fail(f"unknown-{noun}", message, hint=f"`aspenpy list {kind}` shows the {noun}s")
-    hint = nearest(text, names(kind)) or f"`aspenpy list {kind}` shows the library's; a file is named by its path"
+    hint = (
+        suggest_nearest(text, names(kind)) or f"`aspenpy list {kind}` shows the library's; a file is named by its path"
+    )
     fail(f"unknown-{noun}", f"there is no file and no {noun} in the library called `{text}`", hint=hint)
 
 
 def is_text(path: str) -> bool:
     """Whether a file begins as text does: a program of the name of a model, such as `md`, does not hide it. Raises
     AspenError for what is no ordinary file."""
-    return b"\0" not in first_bytes(path, 1024)
+    return b"\0" not in read_first_bytes(path, 1024)
 
 
 def refuse_source_code(path: str) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic
-from aspenpy.language.lower import Draw, Lowering, Origins, draw_sites, guarded, site_in_text
+from aspenpy.language.lower import Draw, Lowering, Origins, draw_sites, lower_guarded, site_in_text
 from aspenpy.language.source import Span
-from aspenpy.language.statements import named
+from aspenpy.language.statements import declarations_by_name
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -29,7 +29,7 @@ class Parameter(Record):
 
 
 def parameter(name: str, symbol: Expr, value: Expr, node: nodes.Parameter, lower: Lowering) -> Parameter:
-    low, high = (None if end is None else guarded(lower, end) for end in (node.low, node.high))
+    low, high = (None if end is None else lower_guarded(lower, end) for end in (node.low, node.high))
     return Parameter(name, symbol, value, low, high, node, node.span)
 
 
@@ -72,11 +72,11 @@ class Model(Result):
     @cached_property
     def declared(self) -> dict[str, nodes.Parameter]:
         """Its own global parameters by name; of two with one name the later holds."""
-        return named(nodes.Parameter, self.node.declarations)
+        return declarations_by_name(nodes.Parameter, self.node.declarations)
 
     @cached_property
     def enums(self) -> dict[str, nodes.Enum]:
-        return named(nodes.Enum, self.node.declarations)
+        return declarations_by_name(nodes.Enum, self.node.declarations)
 
     @cached_property
     def constants(self) -> dict[str, int]:

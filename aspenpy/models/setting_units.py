@@ -10,7 +10,7 @@ from typing import Any
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related
-from aspenpy.language.dimensions import words
+from aspenpy.language.dimensions import describe_dimension
 from aspenpy.language.infer import dimension_of
 from aspenpy.models.application.dimensions import Contradictions, Inference, carries_units, parameters_of
 from aspenpy.models.application.dimensions import contradictions as application_contradictions
@@ -39,7 +39,9 @@ def require_units(model: Application | Machine, written: list[Written]) -> None:
     for item in written:
         before, after = _dimension(item.declared.value, own), _dimension(item.value, own)
         if before is not None and after is not None and before != after:
-            message = f"`{item.name}` is in {words(before)}, and here it is set to {words(after)}"
+            message = (
+                f"`{item.name}` is in {describe_dimension(before)}, and here it is set to {describe_dimension(after)}"
+            )
             related = (Related(item.declared.span, "as the model has it"),)
             raise AspenError(Diagnostic("dimensions", message, item.value.span, related))
     changed = {id(item.declared): item.declared.replace(value=item.value) for item in written}

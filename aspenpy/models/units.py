@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.language.dimensions import Dimension, symbol
+from aspenpy.language.dimensions import Dimension, unit_symbol
 from aspenpy.language.infer import dimension_of
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
@@ -22,7 +22,7 @@ class Units:
     def of(self, node: nodes.Expression) -> str:
         """`B/s`, `Hz`; empty for a plain number, and where the model does not say."""
         dimension = self.dimension(node)
-        return "" if dimension is None else symbol(dimension)
+        return "" if dimension is None else unit_symbol(dimension)
 
     def dimension(self, node: nodes.Expression) -> Dimension | None:
         """None for an array, and where the model does not say."""

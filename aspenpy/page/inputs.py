@@ -11,8 +11,8 @@ from aspenpy.answers.scope import as_float
 from aspenpy.expr.graph import Expr, free_symbols
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import symbol as symbol_of_unit
-from aspenpy.language.dimensions import unit_of
+from aspenpy.language.dimensions import parse_unit
+from aspenpy.language.dimensions import unit_symbol as symbol_of_unit
 from aspenpy.language.source import Span
 from aspenpy.models.application.ranges import declared_range
 from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
@@ -155,7 +155,7 @@ def _unit(prediction: Prediction, symbol: Expr) -> str:
     node = _node(prediction, symbol)
     value: Any = None if node is None else node.value
     if isinstance(value, nodes.Number) and value.unit:
-        return symbol_of_unit(unit_of(value.unit).dimension)
+        return symbol_of_unit(parse_unit(value.unit).dimension)
     for component in prediction.machine.components.values():
         for item in component.properties.values():
             if symbol in (item.symbol, item.value) and item.name in PROPERTY_DIMENSIONS:

@@ -10,9 +10,9 @@ from typing import Any
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import predict
-from aspenpy.engine.javascript_text import NotInJavaScript, to_javascript, with_helpers
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail, warning
-from aspenpy.language.dimensions import UNITS, readable, symbol, unit_of
+from aspenpy.engine.javascript_text import NotInJavaScript, add_helpers, to_javascript
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
+from aspenpy.language.dimensions import UNITS, format_quantity, parse_unit, unit_symbol
 from aspenpy.page.document import document
 from aspenpy.page.inputs import Input, Place, inputs_of, refuse_arrays
 from aspenpy.page.machine import MachinePage, machine_page
@@ -55,7 +55,7 @@ class WhatIf:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Of the models, as the page has them."""
-        return tuple(distinct(item for prediction in self.predictions for item in prediction.diagnostics))
+        return tuple(drop_repeats(item for prediction in self.predictions for item in prediction.diagnostics))
 
     @property
     def too_large(self) -> Diagnostic | None:
@@ -65,9 +65,8 @@ class WhatIf:
             return None
         fewer = "machines, or with --free fewer parameters," if len(self.predictions) > 1 else "parameters with --free"
         hint = f"fewer {fewer} make it smaller"
-        message = (
-            f"the page has {readable(size, 'B')}, more than the {readable(MOST_BYTES, 'B')} that mail takes easily"
-        )
+        sizes = f"{format_quantity(size, 'B')}, more than the {format_quantity(MOST_BYTES, 'B')}"
+        message = f"the page has {sizes} that mail takes easily"
         return warning("large-page", message, None, hint=hint)
 
     @cached_property
@@ -96,7 +95,7 @@ class WhatIf:
             functions.append(page.numbers.function(f"all{number}"))
             functions.append(page.numbers.function(f"headline{number}", page.headline))
         pairs = ", ".join(f"{{ all: all{number}, headline: headline{number} }}" for number in range(len(self.machines)))
-        return with_helpers("\n\n".join(functions)) + f"\nconst machines = [{pairs}];\n"
+        return add_helpers("\n\n".join(functions)) + f"\nconst machines = [{pairs}];\n"
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -127,11 +126,11 @@ class WhatIf:
 
 def _units(needed: set[str]) -> dict[str, tuple[float, str]]:
     """What one of each unit is worth in base units, and their symbol; of units per another those that are needed."""
-    found = {name: (float(unit.size), symbol(unit.dimension)) for name, unit in UNITS.items()}
+    found = {name: (float(unit.size), unit_symbol(unit.dimension)) for name, unit in UNITS.items()}
     for above, below in product(UNITS, repeat=2):
-        unit = unit_of(f"{above}/{below}")
-        if symbol(unit.dimension) in needed - {""}:
-            found[f"{above}/{below}"] = (float(unit.size), symbol(unit.dimension))
+        unit = parse_unit(f"{above}/{below}")
+        if unit_symbol(unit.dimension) in needed - {""}:
+            found[f"{above}/{below}"] = (float(unit.size), unit_symbol(unit.dimension))
     return found
 
 

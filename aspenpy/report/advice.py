@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.advice.advice import Advice
-from aspenpy.language.diagnostics import Diagnostic, distinct
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.report import classification, decision, design_space, scalability, significance, throttled, uncertain
 from aspenpy.tables.data import as_json
 from aspenpy.tables.table import CSV, Paragraph, Part, Report, Table, Title
@@ -38,4 +38,4 @@ def report(advice: Advice) -> Report:
     parts.append(design_space.near_optimal(advice.space, CSV))
     case = advice.case
     headline = f"advice for {case.application.name} on {case.required_machine.name}"
-    return Report(headline, data, tuple(parts), tuple(distinct(said)))
+    return Report(headline, data, tuple(parts), tuple(drop_repeats(said)))

@@ -6,7 +6,7 @@ from aspenpy.advice.advice import Advice
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import ComponentRange
 from aspenpy.answers.prediction import Prediction
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span as Place
 from aspenpy.report import explanation
 from aspenpy.tables.document import Block, Code, Link, Points, Section, Sentence, Span, Words, anchor_of, sheet
@@ -130,11 +130,11 @@ def _energy(advice: Advice) -> list[Block]:
         return []
     rows: list[list[Span]] = []
     for use in sorted(energy.terms, key=lambda use: -use.energy):
-        term, joules = use.term, readable(use.energy, "J")
+        term, joules = use.term, format_quantity(use.energy, "J")
         if term is None or use.rate is None or use.amount is None:
             rows.append([use.key.cause, use.key.component, joules, "", "", ""])
             continue
-        formula = f"{readable(use.rate, term.unit)} x {readable(use.amount, term.amount_unit)}"
+        formula = f"{format_quantity(use.rate, term.unit)} x {format_quantity(use.amount, term.amount_unit)}"
         span = term.span
         place, line = ("", "") if span is None else (span.place(), _line(span))
         rows.append([use.key.cause, use.key.component, joules, formula, place, Code(line) if line else ""])

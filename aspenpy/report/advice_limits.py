@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.advice.advice import Advice
 from aspenpy.advice.choices import amount_in
 from aspenpy.advice.decision import Decision
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice_formulas import explained
 from aspenpy.report.advice_sections import in_joules, in_words
 from aspenpy.report.decision import UNIT_OF, budget_in_words, spread
@@ -36,7 +36,7 @@ def decided_blocks(advice: Advice, picture: Callable[[], str] | None) -> list[Bl
                     Link(in_words(choice.configuration), "components"),
                     explained(seconds(choice.outcome.runtime), "optimum"),
                     in_joules(choice.outcome.energy, "optimum"),
-                    "" if power is None else explained(readable(power, "W"), "power"),
+                    "" if power is None else explained(format_quantity(power, "W"), "power"),
                     "chosen" if choice == item.choice and not item.unmet else "",
                 ]
             )
@@ -72,9 +72,9 @@ def _bound(item: Decision) -> list[list[Any]]:
             " instead of ",
             explained(amount_in(found.limit, found.bound), "worth"),
             " it would be ",
-            explained(readable(found.next_value, unit, 4), "worth"),
+            explained(format_quantity(found.next_value, unit, 4), "worth"),
             ", ",
-            explained(f"{readable(found.worth, unit, 3)} for each {ONE[found.limit]} more", "worth"),
+            explained(f"{format_quantity(found.worth, unit, 3)} for each {ONE[found.limit]} more", "worth"),
             ".",
         ]
         for found in item.bindings

@@ -8,7 +8,7 @@ from aspenpy.advice.advice import Advice
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import NearOptimal
 from aspenpy.advice.scalability import Scalability
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report import decision, design_space, throttled
 from aspenpy.report.advice_counters import significance_blocks
 from aspenpy.report.advice_formulas import appendix, explained
@@ -79,8 +79,8 @@ def _takes(advice: Advice) -> Words:
     base, sure = advice.base, advice.uncertain
     said: list[Any] = ["One run takes ", explained(seconds(base.runtime), "runtime")]
     if base.energy is not None and base.power is not None:
-        said += [" and consumes ", explained(readable(base.energy, "J"), "energy"), ", "]
-        said += [explained(readable(base.power, "W"), "power"), " on average"]
+        said += [" and consumes ", explained(format_quantity(base.energy, "J"), "energy"), ", "]
+        said += [explained(format_quantity(base.power, "W"), "power"), " on average"]
     said += ["; with all that is uncertain, it takes between ", Link(ends(sure.total_runtime, "s", " and "), "sure")]
     return (*said, ".")
 
@@ -111,7 +111,7 @@ def _best(advice: Advice, item: NearOptimal) -> Words:
     said += ["; it takes ", explained(seconds(item.outcome.runtime), "optimum"), " ("]
     said += [explained(against(item.outcome.runtime, advice.base.runtime), "against"), ")"]
     if item.outcome.energy is not None and advice.base.energy is not None:
-        said += [" and consumes ", explained(readable(item.outcome.energy, "J"), "optimum"), " ("]
+        said += [" and consumes ", explained(format_quantity(item.outcome.energy, "J"), "optimum"), " ("]
         said += [explained(against(item.outcome.energy, advice.base.energy), "against"), ")"]
     return (*said, ".")
 

@@ -11,7 +11,7 @@ from aspenpy.advice.classification import Classification
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import Configuration, NearOptimal, Objective
 from aspenpy.advice.significant import SIGNIFICANT
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report import design_space, scalability
 from aspenpy.report.advice_formulas import MOST_KERNELS, explained
 from aspenpy.tables.document import Block, Link, Picture, Section, Sentence, Span, Words, anchor_of, sheet
@@ -45,7 +45,7 @@ def _svg(draw: Callable[[Any], Any], result: Any) -> str:
 
 def in_joules(value: float | None, formula: str) -> Span:
     """An energy that leads to its formula; nothing where the machine states no power."""
-    return "" if value is None else explained(readable(value, "J"), formula)
+    return "" if value is None else explained(format_quantity(value, "J"), formula)
 
 
 # -- what it is bound by ---------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def matters_blocks(advice: Advice) -> list[Block]:
 
 
 def _from_to(low: float, high: float) -> str:
-    return f"{readable(low, 'J')} to {readable(high, 'J')}"
+    return f"{format_quantity(low, 'J')} to {format_quantity(high, 'J')}"
 
 
 def _left_out(advice: Advice) -> list[Block]:

@@ -9,7 +9,7 @@ from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import ComponentRange
 from aspenpy.advice.sampled import Sampled
 from aspenpy.advice.uncertain import Claim, Uncertain
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice_formulas import explained
 from aspenpy.tables.document import Block, Code, Link, Points, Section, Sentence, Span, Words, sheet
 from aspenpy.tables.numbers import count, share
@@ -18,7 +18,7 @@ SURER = "Which of two configurations is better is surer than either number: both
 
 
 def ends(found: Sampled, unit: str, between: str = " to ") -> str:
-    return f"{readable(found.low, unit)}{between}{readable(found.high, unit)}"
+    return f"{format_quantity(found.low, unit)}{between}{format_quantity(found.high, unit)}"
 
 
 def sure_blocks(uncertain: Uncertain) -> list[Block]:

@@ -6,7 +6,7 @@ from itertools import cycle
 from typing import Any
 
 from aspenpy.answers.bounds import Real
-from aspenpy.language.diagnostics import distinct
+from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.prediction import ranks_of, served
 from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, name_ends, numbers_in, styled, titled
@@ -35,7 +35,7 @@ def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
         ]
     predictions = [one.prediction for one in comparison.contenders]
     told = (item.diagnostics if sweep is None else item.tree.warnings for item in predictions)
-    warnings = distinct([*comparison.warnings, *(item for found in told for item in found)])
+    warnings = drop_repeats([*comparison.warnings, *(item for found in told for item in found)])
     headline = f"{comparison.case.application.name}: {comparison.case.kernel} is fastest on {comparison.fastest}"
     return Report(headline, data, tuple(parts), tuple(warnings))
 

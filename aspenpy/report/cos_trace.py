@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.cos_trace import Kind, Stage, total
 from aspenpy.learn.measurements.sheet import counted
 from aspenpy.tables.drawing import EDGE, FILLS, numbers_in, styled, titled
@@ -58,7 +58,7 @@ def draw_traces(axes: Any, traces: Mapping[str, Sequence[Stage]], legend: Mappin
         for stage in stages:
             axes.barh(-place, stage.end - stage.begin, left=stage.begin, **EDGE, **FILL_OF[stage.kind])
         end = max(stage.end for stage in stages)
-        axes.annotate(f" {readable(end, 's')}", (end, -place), va="center")
+        axes.annotate(f" {format_quantity(end, 's')}", (end, -place), va="center")
     axes.set_yticks([-place for place in range(len(traces))], list(traces))
     axes.margins(x=0.18)
     axes.grid(visible=False, axis="y")

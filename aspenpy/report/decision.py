@@ -9,7 +9,7 @@ from typing import Any
 from aspenpy.advice.choices import amount_in
 from aspenpy.advice.decide import Decided
 from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Decision, Limit
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.design_space import configured
 from aspenpy.report.problem import cap_note, problem_data, problem_note
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, name_ends, numbers_in, styled, titled
@@ -108,7 +108,7 @@ class _Bound:
         self.input = decision.label or decision.settings or None
 
     def objective(self, value: float) -> str:
-        return readable(value, UNIT_OF[self.decision.objective], 4)
+        return format_quantity(value, UNIT_OF[self.decision.objective], 4)
 
     @property
     def one_more(self) -> str:

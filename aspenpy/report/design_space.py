@@ -10,7 +10,7 @@ from aspenpy.advice.configuration import ComponentRange, Configuration, NearOpti
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.ranges import is_turned
 from aspenpy.cost.caches.names import PATTERN_NAMES, WITH_ARGUMENTS
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.flow import Trait
 from aspenpy.models.application.total import blocks_in
 from aspenpy.report.prediction import subject
@@ -168,7 +168,7 @@ def _better(component: str, value: float, base: float) -> bool:
 
 def value_of(component: str, value: float) -> str:
     unit = COMPONENTS[component].unit
-    return readable(value, unit) if unit else f"{value:,.4g}"
+    return format_quantity(value, unit) if unit else f"{value:,.4g}"
 
 
 def _ranges(ranges: Sequence[ComponentRange]) -> Part:

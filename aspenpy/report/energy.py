@@ -11,8 +11,8 @@ from aspenpy.answers.energy.hardware import HardwarePeak
 from aspenpy.answers.energy.optimum import Optimum
 from aspenpy.answers.energy.term import Key
 from aspenpy.expr.printer import excerpt
-from aspenpy.language.diagnostics import Diagnostic, distinct
-from aspenpy.language.dimensions import readable
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.prediction import ranks_of
@@ -86,7 +86,7 @@ def report(
     average = "" if energy.power is None else f" ({watts(energy.power)} on average)"
     consumed = f"{joules(energy.value)} in {seconds(energy.capped_runtime)}{average}"
     headline = f"{prediction.where}: {prediction.kernel} consumes {consumed}"
-    return Report(headline, data, parts, tuple(distinct([*prediction.diagnostics, *warnings])))
+    return Report(headline, data, parts, tuple(drop_repeats([*prediction.diagnostics, *warnings])))
 
 
 def _totals(energy: Energy) -> dict[str, Amount]:
@@ -169,8 +169,10 @@ def _waiting(energy: Energy) -> str:
 
 def _capped(cap: Capped) -> str:
     if cap.clock == cap.declared:
-        return f"{watts(cap.cap)} hold: a socket consumes at most {watts(cap.power)} at {readable(cap.clock, 'Hz')}"
-    lowered = f"from {readable(cap.declared, 'Hz')} to {readable(cap.clock, 'Hz')}"
+        return (
+            f"{watts(cap.cap)} hold: a socket consumes at most {watts(cap.power)} at {format_quantity(cap.clock, 'Hz')}"
+        )
+    lowered = f"from {format_quantity(cap.declared, 'Hz')} to {format_quantity(cap.clock, 'Hz')}"
     if cap.power > cap.cap * (1 + 1e-9):
         return f"clock lowered {lowered}, the lowest, where a socket would still consume {watts(cap.power)}: it waits"
     return f"clock lowered {lowered}, so that a socket consumes {watts(cap.cap)} and not {watts(cap.uncapped)}"
@@ -193,8 +195,8 @@ def _optimum(best: Optimum, unit: str) -> dict[str, Any]:
 
 
 def _verdict(verdict: Verdict) -> str:
-    allowed, drawn = (readable(value, verdict.unit) for value in (verdict.allowed, verdict.drawn))
-    apart = readable(abs(verdict.left), verdict.unit)
+    allowed, drawn = (format_quantity(value, verdict.unit) for value in (verdict.allowed, verdict.drawn))
+    apart = format_quantity(abs(verdict.left), verdict.unit)
     relative = f"{abs(verdict.left) / verdict.allowed:.1%}".replace("%", " %")
     by = f" (kernel {verdict.of})" if verdict.of else ""
     if verdict.holds:

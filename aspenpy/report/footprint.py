@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.answers.footprint import Capacity, Footprint
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.tables.numbers import Amount, count, quantity, share
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, facts, table
 
@@ -75,11 +75,11 @@ def _memory(found: Capacity, footprint: Footprint) -> dict[str, Any]:
 def _facts(memory: Capacity, one_of_several: bool) -> Iterator[tuple[str, str]]:
     yield "memory", f"{memory.memory}, {count(memory.count)} in all"
     if memory.fullest is not None:
-        yield "on one of them", f"{readable(memory.fullest, 'B')} at most, the share of the ranks there"
+        yield "on one of them", f"{format_quantity(memory.fullest, 'B')} at most, the share of the ranks there"
     if memory.size is None:
         yield "capacity", "not stated (property capacity)"
     else:
         verdict = f"{share(float(memory.held) / float(memory.size))} of it is touched" if memory.fits else "too small"
-        yield "capacity", f"{readable(memory.size, 'B')} in all, {verdict}"
+        yield "capacity", f"{format_quantity(memory.size, 'B')} in all, {verdict}"
     if one_of_several:
         yield "holds", ", ".join(memory.data) or "nothing that is touched"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.advice.decision import Choice
 from aspenpy.advice.grouped import Cluster, Grouped
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.decision import UNIT_OF, budget_in_words
 from aspenpy.report.design_space import configured
 from aspenpy.report.problem import problem_note
@@ -72,7 +72,7 @@ def _notes(grouped: Grouped) -> list[str]:
     objective = grouped.objective
 
     def told(cluster: Cluster) -> str:
-        return readable(cluster.outcome.worth(objective), UNIT_OF[objective], 4)
+        return format_quantity(cluster.outcome.worth(objective), UNIT_OF[objective], 4)
 
     first = "no one kind of nodes serves all within the budget"
     if grouped.common is not None:

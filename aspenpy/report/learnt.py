@@ -7,7 +7,7 @@ from itertools import cycle
 from types import MappingProxyType
 from typing import Any
 
-from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, symbol
+from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, unit_symbol
 from aspenpy.learn.estimators.assumptions import Assumption
 from aspenpy.learn.estimators.cos_trace import Kind, Stage
 from aspenpy.learn.estimators.power_aware import PowerAwareSpeedup
@@ -59,7 +59,7 @@ NOTHING = {"n": 0} | dict.fromkeys(ErrorSummary._fields[1:])
 
 def report(found: Validation, assumed: tuple[Assumption, ...] = (), whole: bool = False) -> Report:
     """Errors first; with `whole` what was learnt and assumed too."""
-    unit = symbol(TARGETS[found.model.target])
+    unit = unit_symbol(TARGETS[found.model.target])
     data = {
         "model": found.model.kind,
         "target": found.model.target,
@@ -167,7 +167,7 @@ def draw(found: Validation, residuals: Any = None, traces: Traces = MappingProxy
     panels = (3 if residuals is None else 4) + len(surfaces) + bool(traces)
     figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
     figure.suptitle(shortened(heading(found), LONGEST_TITLE), x=0.02, ha="left")
-    unit = symbol(TARGETS[found.model.target])
+    unit = unit_symbol(TARGETS[found.model.target])
     first, second, third = (figure.add_subplot(1, panels, number) for number in (1, 2, 3))
     _against(first, found, unit)
     for trained, mark, colour in ((True, "o", SKY), (False, "D", VERMILION)):

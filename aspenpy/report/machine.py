@@ -11,10 +11,10 @@ from aspenpy.answers.peaks import Peak, peaks, together, value_of
 from aspenpy.expr import graph
 from aspenpy.expr.printer import excerpt
 from aspenpy.language import nodes
-from aspenpy.language.dimensions import symbol
-from aspenpy.language.lower import Lowering, guarded
+from aspenpy.language.dimensions import unit_symbol
+from aspenpy.language.lower import Lowering, lower_guarded
 from aspenpy.language.source import Span
-from aspenpy.language.statements import named
+from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.model import OWNER, Machine, Place
 from aspenpy.models.machine.provenance import Origin, provenance
@@ -192,7 +192,7 @@ def properties_of(machine: Machine) -> list[Declared]:
     """The properties of the components, under their full names."""
     declared = []
     for node in machine.node.components:
-        own = named(nodes.Property, node.items)
+        own = declarations_by_name(nodes.Property, node.items)
         written = {name: item.value for name, item in own.items() if item.value is not None}
         units = Units(_expressions(machine) | written)
         for name, item in machine.components[node.name].properties.items():
@@ -205,7 +205,7 @@ def properties_of(machine: Machine) -> list[Declared]:
 def _conventional(name: str, written: nodes.Expression) -> str:
     """The unit of a property of that name where its formula does not tell; a number without one stays as it is."""
     dimension = None if isinstance(written, nodes.Number) else PROPERTY_DIMENSIONS.get(name)
-    return "" if dimension is None else symbol(dimension)
+    return "" if dimension is None else unit_symbol(dimension)
 
 
 def parameters_of(machine: Machine) -> list[Declared]:
@@ -214,7 +214,9 @@ def parameters_of(machine: Machine) -> list[Declared]:
     lower = Lowering(lambda node: machine.lookup(node.name) or graph.symbol(node.name, OWNER), {})
     declared = []
     for name, node in machine.declared.items():
-        low, high = (None if end is None else value_of(guarded(lower, end), known) for end in (node.low, node.high))
+        low, high = (
+            None if end is None else value_of(lower_guarded(lower, end), known) for end in (node.low, node.high)
+        )
         value = value_of(graph.symbol(name, OWNER), known)
         declared.append(Declared(name, value, units.of(node.value), low, high, node))
     return declared

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.language.diagnostics import Diagnostic
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.measurements.measure import Measured
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.tables.numbers import Amount
@@ -26,7 +26,10 @@ def report(found: Measured) -> Report:
     share = f"{100 * found.half / found.mean:.2g} %"
     kind = "trimmed mean" if found.target.trimmed else "mean"
     said = [
-        (f"{kind} runtime", f"{readable(found.mean, 's')} ± {share} at {100 * found.target.confidence:g} % confidence"),
+        (
+            f"{kind} runtime",
+            f"{format_quantity(found.mean, 's')} ± {share} at {100 * found.target.confidence:g} % confidence",
+        ),
         *((f"no {what}", why) for what, why in found.missing),
     ]
     names = list(dict.fromkeys(name for run in found.runs for name in run.values))

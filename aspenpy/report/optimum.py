@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from aspenpy.answers.prediction import Prediction
-from aspenpy.language.diagnostics import Diagnostic, distinct
-from aspenpy.language.dimensions import readable
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.studies.explore.constraint import unit_of_quantity
 from aspenpy.studies.explore.optimise import Binding, Goal, Optimum
 from aspenpy.studies.explore.pareto import Front
@@ -35,7 +35,7 @@ class Words:
         return unit_of_quantity(goal.subject.node, self.space.cases[0])
 
     def amount(self, goal: Goal, value: float) -> str:
-        return readable(value, self.unit(goal), 6)
+        return format_quantity(value, self.unit(goal), 6)
 
     def at(self, point: dict[str, float | str]) -> str:
         return ", ".join(f"{name} = {self.value(name, value)}" for name, value in point.items())
@@ -49,7 +49,7 @@ class Words:
         if point is not None and len(self.space.cases) == 1:
             values = {item.name: point[item.name] for item in self.space.parameters}
             reported += Prediction(self.space.cases[0].case.with_set(values)).wasted
-        return tuple(distinct(reported))
+        return tuple(drop_repeats(reported))
 
     def side(self, binding: Binding) -> str:
         """The unit of both sides of a constraint."""
@@ -120,7 +120,7 @@ def _bindings(result: Optimum, words: Words) -> Table:
         return None if item.multiplier is None else f"{item.multiplier:.6g} {both}".rstrip()
 
     def bound(item: Binding) -> str | None:
-        return None if item.next_bound is None else readable(item.next_bound, words.side(item), 6)
+        return None if item.next_bound is None else format_quantity(item.next_bound, words.side(item), 6)
 
     def amount(header: str, field: str) -> Column:
         return Column(header, lambda value: words.amount(goal, value), get=field)

@@ -9,7 +9,7 @@ from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.problem import Problem
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.tables.numbers import counted
 
 SAME = 1e-6  # relative: seconds that differ by less are equal
@@ -41,8 +41,8 @@ def cap_note(space: DesignSpace) -> list[str]:
     if capped <= alone * (1 + SAME):
         return []
     return [
-        f"The power cap of the socket is reached: the run takes {readable(capped, 's', 4)} instead of "
-        f"{readable(alone, 's', 4)}, which it takes by `eval` and `scale`, in which no cap holds."
+        f"The power cap of the socket is reached: the run takes {format_quantity(capped, 's', 4)} instead of "
+        f"{format_quantity(alone, 's', 4)}, which it takes by `eval` and `scale`, in which no cap holds."
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import Point
-from aspenpy.language.diagnostics import distinct
+from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
 
 CEILING = (
@@ -61,7 +61,7 @@ def report(roofline: Roofline) -> Report:
         _long(roofline),
     )
     data = {"machine": roofline.machine.name, "socket": roofline.socket}
-    return Report(heading(roofline), data, parts, tuple(distinct(warnings or roofline.machine.warnings)))
+    return Report(heading(roofline), data, parts, tuple(drop_repeats(warnings or roofline.machine.warnings)))
 
 
 def heading(roofline: Roofline) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import LevelPoint, Point
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.roofline import heading, label, traits
 from aspenpy.tables.drawing import (
     BLACK,
@@ -131,7 +131,7 @@ def _point_names(points: Sequence[Point]) -> list[str]:
 
 
 def _roof_name(level: Level) -> str:
-    return f"{shortened(level.text, LONGEST_ROOF)}: {readable(level.rate, 'flop/s')}"
+    return f"{shortened(level.text, LONGEST_ROOF)}: {format_quantity(level.rate, 'flop/s')}"
 
 
 def _legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: Sequence[str], left: float) -> None:
@@ -232,7 +232,7 @@ def _bandwidths(axes: Any, names: Mapping[float, str], seen: Window) -> None:
     for (rate, text), turn in zip(names.items(), turns([log10(rate) * up for rate in names]), strict=True):
         x = max(seen.left, seen.bottom / rate) * 10 ** ((0.12 + turn * NAME_WIDTH) / across)
         axes.annotate(
-            f"{shortened(text)}: {readable(rate, 'B/s')}",
+            f"{shortened(text)}: {format_quantity(rate, 'B/s')}",
             (x, x * rate),
             xytext=(-3, 5),
             textcoords="offset points",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aspenpy.answers.metrics import metric
 from aspenpy.expr.printer import text_if_short
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.studies.explore.elasticity import Elasticities, Elasticity
 from aspenpy.studies.explore.methods import Found
 from aspenpy.studies.explore.sensitivity import Effects
@@ -86,7 +86,7 @@ STEPPED = (
 def _end(field: str) -> Callable[[Elasticity], str | None]:
     def read(item: Elasticity) -> str | None:
         value = getattr(item, field)
-        return None if value is None else readable(value, item.unit, 4)
+        return None if value is None else format_quantity(value, item.unit, 4)
 
     return read
 

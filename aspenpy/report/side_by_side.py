@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.side_by_side import LARGE, Pair, SideBySide
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.tables.table import DATA, TEXT, Column, Report, table
 
 
@@ -33,4 +33,4 @@ def _percent(value: float) -> str:
 
 
 def _text(pair: Pair, value: float | None) -> str | None:
-    return None if value is None else readable(value, pair.unit)
+    return None if value is None else format_quantity(value, pair.unit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.dvfs import Dvfs
 from aspenpy.learn.estimators.power_aware import Spot, surface_tables, sweet_spots
 from aspenpy.tables.drawing import MAP, VERMILION, styled, titled
@@ -18,12 +18,12 @@ def report(found: Dvfs) -> Report:
     case = found.prediction.case
     what = f"{case.application.name} on {case.required_machine.name}"
     share = f"{100 * model.off_chip_share:.1f} % off-chip" if model.time(1, model.clock) else "no work"
-    heading = f"{what}: {share} at {readable(model.clock, 'Hz')}"
+    heading = f"{what}: {share} at {format_quantity(model.clock, 'Hz')}"
     seconds = {"on_chip": work.on, "off_chip": work.off, "messages": model.overhead_off}
     notes = [
-        ("on-chip", f"{readable(work.on, 's')}, goes with the clock: cores and caches"),
-        ("off-chip", f"{readable(work.off, 's')}, does not: memory"),
-        ("messages", f"{readable(model.overhead_off, 's')}, the overhead of running in parallel"),
+        ("on-chip", f"{format_quantity(work.on, 's')}, goes with the clock: cores and caches"),
+        ("off-chip", f"{format_quantity(work.off, 's')}, does not: memory"),
+        ("messages", f"{format_quantity(model.overhead_off, 's')}, the overhead of running in parallel"),
     ]
     columns = (Column("processors", "count"), Column("clock", unit="Hz"), Column("time", unit="s"), Column("speedup"))
     energies = (Column("energy"), Column("energy_delay"))
@@ -58,7 +58,7 @@ def draw_surface(figure: Any, axes: Any, found: Sequence[Spot], what: str) -> No
         colour = "white" if norm(value) < 0.5 else "black"
         place = clocks.index(clock), counts.index(count)
         axes.text(*place, f"{value:.3g}", ha="center", va="center", color=colour)
-    axes.set_xticks(range(len(clocks)), [readable(clock, "Hz") for clock in clocks])
+    axes.set_xticks(range(len(clocks)), [format_quantity(clock, "Hz") for clock in clocks])
     axes.set_yticks(range(len(counts)), [str(count) for count in counts])
     axes.set_xlabel("clock")
     axes.set_ylabel("processors")

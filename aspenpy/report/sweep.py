@@ -9,7 +9,7 @@ import numpy
 
 from aspenpy.engine.reasons import REASONS
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
 from aspenpy.studies.sweeps.study import Study, label
@@ -112,7 +112,7 @@ def _axes(study: Study) -> list[Column]:
 
 def _value(unit: str, value: Any) -> str:
     if unit:
-        return readable(value, unit, digits=6)
+        return format_quantity(value, unit, digits=6)
     return f"{value:,}" if isinstance(value, int) else f"{value:.7g}"
 
 

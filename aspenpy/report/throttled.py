@@ -9,7 +9,7 @@ from typing import Any
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.sampled import Sampled
 from aspenpy.advice.throttled import Restriction, Throttled
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.problem import problem_note
 from aspenpy.tables.drawing import STYLES, name_ends, numbers_in, styled
 from aspenpy.tables.numbers import count, ratio, share
@@ -53,7 +53,7 @@ def named(component: str) -> str:
 
 
 def _value(component: str, value: float) -> str:
-    return readable(value, "W" if component == "power" else COMPONENTS[component].unit)
+    return format_quantity(value, "W" if component == "power" else COMPONENTS[component].unit)
 
 
 def parts(throttled: Throttled) -> tuple[Any, ...]:
@@ -125,7 +125,8 @@ def _below_declared(throttled: Throttled) -> list[str]:
 
 
 def _interval(found: Sampled, unit: str) -> str:
-    return f"{readable(found.low, unit)} to {readable(found.high, unit)} instead of {readable(found.stated, unit)}"
+    low, high, stated = (format_quantity(value, unit) for value in (found.low, found.high, found.stated))
+    return f"{low} to {high} instead of {stated}"
 
 
 WIDTH, UP = 7, 4.2  # inches

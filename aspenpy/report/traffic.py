@@ -6,7 +6,7 @@ from typing import Any
 
 from aspenpy.answers.traffic import LevelTotal, RangedUse, Traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.prediction import subject
 from aspenpy.tables.drawing import EDGE, FILLS, GREY, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import expected, quantity
@@ -137,7 +137,9 @@ def draw(traffic: Traffic) -> Any:
         axes.barh(len(names), past, height=0.6, color=GREY)
         starts, ticks = [*starts, past], [*ticks, "without a pattern – memory"]
     for place, total in enumerate(starts):
-        axes.annotate(readable(total, "B"), (total, place), xytext=(4, 0), textcoords="offset points", va="center")
+        axes.annotate(
+            format_quantity(total, "B"), (total, place), xytext=(4, 0), textcoords="offset points", va="center"
+        )
     axes.set_yticks(range(len(ticks)), ticks)
     axes.set_ylim(len(ticks) - 0.5, -0.5)
     axes.set_xlim(0, 1.15 * max([*starts, 1e-300]))

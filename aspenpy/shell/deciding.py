@@ -19,7 +19,7 @@ from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.advice.throttled import NOISE, PIECES, Throttled
 from aspenpy.answers.case import Case
 from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, WATTS
-from aspenpy.language.files import replacing, require_writable
+from aspenpy.language.files import replace_file, require_writable
 from aspenpy.report.advice_page import document
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError, writing
@@ -179,7 +179,7 @@ def uncertain_of(arguments: Arguments) -> dict[str, float] | None:
 def write_document(advice: Advice, arguments: Arguments) -> None:
     """The report into the file of `--output`."""
     text = DOCUMENTS[suffix_of(arguments.output)](advice, command_line(arguments.command_line))
-    with writing(arguments.output), replacing(arguments.output) as unfinished:
+    with writing(arguments.output), replace_file(arguments.output) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 

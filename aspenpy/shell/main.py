@@ -123,8 +123,8 @@ def run(arguments: list[str]) -> int:
 
 
 def _unknown(name: str) -> str:
-    from aspenpy.language.diagnostics import nearest
+    from aspenpy.language.diagnostics import suggest_nearest
 
     noun = "option" if name.startswith("-") else "command"
-    hint = nearest(name, COMMANDS) or "`aspenpy --help` lists the commands"
+    hint = suggest_nearest(name, COMMANDS) or "`aspenpy --help` lists the commands"
     return f"there is no {noun} `{name}`; {hint}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_nearest
 from aspenpy.language.files import models_folder
 from aspenpy.shell.failure import CommandError
 
@@ -54,5 +54,7 @@ def path_of(path_or_name: str) -> Path:
     }
     if path_or_name in library:
         return library[path_or_name]
-    hint = nearest(path_or_name, library) or "`aspenpy list apps` and `aspenpy list machines` show what there is"
+    hint = (
+        suggest_nearest(path_or_name, library) or "`aspenpy list apps` and `aspenpy list machines` show what there is"
+    )
     fail("unknown-model", f"there is no file and no model in the library called `{path_or_name}`", hint=hint)

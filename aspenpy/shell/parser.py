@@ -9,7 +9,7 @@ from importlib import import_module
 from itertools import takewhile
 from typing import NoReturn
 
-from aspenpy.language.diagnostics import nearest
+from aspenpy.language.diagnostics import suggest_nearest
 from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, OneOf, Option
@@ -66,7 +66,7 @@ class Parser(ArgumentParser):
         named, colon, rest = message.removeprefix("argument ").partition(": ")
         if found := re.fullmatch(r"invalid choice: '(.*)' \(choose from (.*)\)", rest):
             choices = found[2].replace("'", "").split(", ")
-            meant = nearest(found[1], choices)
+            meant = suggest_nearest(found[1], choices)
             wrong = f"expected {', '.join(choices[:-1])} or {choices[-1]}, not `{found[1]}`"
             return f"{named}: {wrong}{f': {meant}'.removesuffix('?') if meant else ''}"
         return f"{named}{colon}{'a value is missing' if rest == 'expected one argument' else rest}"
@@ -83,7 +83,7 @@ class Parser(ArgumentParser):
         if named is not None and named.split()[0] in self._option_string_actions:
             return f"did you mean `{named}`?"
         known = (name[2:] for name in self._option_string_actions if name.startswith("--"))
-        return nearest(word[2:], known, "--{}".format) if word.startswith("--") else None
+        return suggest_nearest(word[2:], known, "--{}".format) if word.startswith("--") else None
 
     def _with_value(self, name: str) -> str:
         """`--machine M`, as the help has it."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from aspenpy.language.files import replacing, require_writable
+from aspenpy.language.files import replace_file, require_writable
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.tables.drawing import style
 
@@ -30,6 +30,6 @@ def save(path: str, draw: Callable[[], Any]) -> None:
     require_drawable(path)
     with style():  # with no date in it, the same picture is the same file
         figure = draw()
-        with writing(path), replacing(path) as unfinished:
+        with writing(path), replace_file(path) as unfinished:
             metadata = {"Date": None} if suffix == ".svg" else None
             figure.savefig(unfinished, dpi=150, format=suffix[1:], metadata=metadata)

@@ -7,9 +7,9 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.language.dimensions import HERTZ, JOULES, SECONDS, WATTS, Dimension, words
+from aspenpy.language.dimensions import HERTZ, JOULES, SECONDS, WATTS, Dimension, describe_dimension
 from aspenpy.language.infer import dimension_of
-from aspenpy.language.lower import Lowering, constant
+from aspenpy.language.lower import Lowering, constant_value
 from aspenpy.language.parser import parse_value
 from aspenpy.shell.failure import CommandError
 
@@ -27,7 +27,9 @@ def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
         such_as = EXAMPLES.get(dimension, "1000J or 20MW") if dimension is not None else "1000J or 20MW"
         raise CommandError(f"{option}: expected a quantity, such as {such_as}, not `{text}`") from None
     if dimension is not None and found is not None and found != dimension:
-        raise CommandError(f"{option}: expected {words(dimension)}, not {words(found)}: `{text}`")
+        raise CommandError(
+            f"{option}: expected {describe_dimension(dimension)}, not {describe_dimension(found)}: `{text}`"
+        )
     if value <= 0:
         raise CommandError(f"{option}: expected more than nothing, not `{text}`")
     return value
@@ -35,4 +37,4 @@ def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
 
 def constant_or_failure(node: nodes.Name) -> Expr:
     """What a name stands for where no model is: a constant of the language."""
-    return constant(node.name) or graph.failure(node.name)
+    return constant_value(node.name) or graph.failure(node.name)

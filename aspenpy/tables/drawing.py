@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any, ParamSpec
 
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW, BLACK = PALETTE = (
     "#0072B2",
@@ -145,7 +145,7 @@ def _logarithmic(axis: Any, unit: str) -> None:
 def amount(value: float, unit: str = "") -> str:
     """`2.5 GHz`, `1,000`, `1e9`; seconds stay seconds."""
     if unit and (unit != "s" or abs(value) < 100):
-        return readable(float(f"{value:.6g}"), unit, 4)
+        return format_quantity(float(f"{value:.6g}"), unit, 4)
     plain = f"{value:,.6g}" if 1e-4 <= abs(value) < 1e6 or not value else f"{value:.3g}"
     return f"{plain.replace('e+0', 'e').replace('e+', 'e').replace('e-0', 'e-')} {unit}".rstrip()
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.expr.numerals import aspen_numeral, decimal
-from aspenpy.language.dimensions import readable
+from aspenpy.expr.numerals import aspen_numeral, decimal_digits
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.record import NamedTuple
 
 Real = int | Fraction | float
@@ -33,17 +33,17 @@ def unit_of_resource(resource: str) -> str:
 
 def amount(cell: Amount) -> str:
     """`23.1 Gflop`; plain numbers as `count` has them."""
-    return readable(cell.value, cell.unit) if cell.unit else count(cell.value)
+    return format_quantity(cell.value, cell.unit) if cell.unit else count(cell.value)
 
 
 def worth(cell: Amount) -> str:
     """`3.5 GHz`; what has no unit as it could be given to `--set`."""
-    return readable(cell.value, cell.unit) if cell.unit else setting(cell.value)
+    return format_quantity(cell.value, cell.unit) if cell.unit else setting(cell.value)
 
 
 def quantity(unit: str) -> Callable[[Real], str]:
     """A reader of numbers in a base unit, such as `831 ms`."""
-    return lambda value: readable(value, unit)
+    return lambda value: format_quantity(value, unit)
 
 
 seconds = quantity("s")
@@ -53,7 +53,7 @@ def count(value: Real) -> str:
     """`1,280`, `2.5`, `3.2e+18`."""
     if -(10**15) < value < 10**15 and value == int(value):
         return f"{int(value):,}"
-    return readable(value, "", 6)
+    return format_quantity(value, "", 6)
 
 
 def counted(number: Real, noun: str) -> str:
@@ -96,13 +96,13 @@ def _setting(value: Any) -> str:
         return "-" + _setting(-value)
     if isinstance(value, float):
         return f"{value:.10g}"
-    digits, exponent = decimal(value) or ("", 0)
+    digits, exponent = decimal_digits(value) or ("", 0)
     size = exponent + len(str(digits)) - 1
     if digits and not -3 <= size < 6 and len(str(digits)) <= MOST_DIGITS:
         thousands = 3 * (size // 3)
         return f"{float(value / Fraction(10) ** thousands):g}e{thousands}"
     text = aspen_numeral(value)[0]
-    return text if len(text) <= LONGEST_NUMBER else readable(value, "", 6)
+    return text if len(text) <= LONGEST_NUMBER else format_quantity(value, "", 6)
 
 
 def plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.language.diagnostics import within_floats
+from aspenpy.language.diagnostics import refuse_float_overflow
 
 if TYPE_CHECKING:
     from aspenpy.tables.table import Report
@@ -29,35 +29,35 @@ class Result:
         """The module that reports it."""
         return self.through(f"report.{self.reported_by}")
 
-    @within_floats
+    @refuse_float_overflow
     def report(self, **options: Any) -> Report:
         """All there is to say, as a value from which every format derives."""
         made: Report = self.reporter().report(self, **options)
         return made
 
-    @within_floats
+    @refuse_float_overflow
     def __str__(self) -> str:
         text: str = self.through("tables.text").as_text(self.report().page)
         return text
 
-    @within_floats
+    @refuse_float_overflow
     def to_json(self) -> dict[str, Any]:
         """One object with everything, numbers in base units."""
         item: dict[str, Any] = self.through("tables.data").as_json(self.report())
         return item
 
-    @within_floats
+    @refuse_float_overflow
     def to_csv(self) -> str:
         """The main table as comma-separated values, numbers in base units. Raises AspenError where there is none."""
         text: str = self.through("tables.data").as_csv(self.report())
         return text
 
-    @within_floats
+    @refuse_float_overflow
     def to_dataframe(self) -> Any:
         """The table of `to_csv` as a pandas DataFrame. Raises AspenError where there is no table, or no pandas."""
         return self.through("tables.data").as_dataframe(self.report())
 
-    @within_floats
+    @refuse_float_overflow
     def _repr_html_(self) -> str:
         text: str = self.through("tables.html").as_html(self.report().page)
         return text

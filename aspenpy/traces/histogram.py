@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.language.files import Reader
-from aspenpy.language.source import Source, Span, trimmed
+from aspenpy.language.source import Source, Span, trim_span
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _pieces(span: Span, separator: str) -> Iterator[Span]:
     """What stands between separators, without the blanks around it."""
     offset = span.start
     for text in span.text().split(separator):
-        yield trimmed(Span(span.source, offset, offset + len(text)))
+        yield trim_span(Span(span.source, offset, offset + len(text)))
         offset += len(text) + 1
 
 

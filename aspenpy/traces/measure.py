@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from aspenpy.language.diagnostics import fail, nearest, require_known
+from aspenpy.language.diagnostics import fail, require_known, suggest_nearest
 from aspenpy.record import Record
 from aspenpy.traces.distances import AddressRange, Origin, ReuseDistances
 from aspenpy.traces.references import DATA, KINDS, References
@@ -189,7 +189,7 @@ def _check(line: int, sample: float | None, trace_format: str | None) -> None:
         hint = "a rate is between 0 and 1, such as 0.01"
         fail("sample-rate", f"a sample cannot be {sample:g} of the lines", hint=hint)
     if trace_format is not None and trace_format not in FORMATS:
-        hint = nearest(trace_format, FORMATS) or ", ".join(FORMATS)
+        hint = suggest_nearest(trace_format, FORMATS) or ", ".join(FORMATS)
         fail("unknown-format", f"there is no format `{trace_format}`", hint=hint)
 
 

@@ -14,7 +14,7 @@ from typing import BinaryIO, NoReturn, cast
 import numpy as np
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.opening import opened
+from aspenpy.language.opening import open_file
 from aspenpy.traces import dinero, lackey, text
 from aspenpy.traces.references import DATA, References
 
@@ -144,7 +144,7 @@ def _opened(path: Path | str, name: str) -> BinaryIO:
             fail("file-not-readable", "standard input cannot be read: it is closed")
         return sys.stdin.buffer
     try:
-        return opened(Path(path), name, streams=True)
+        return open_file(Path(path), name, streams=True)
     except FileNotFoundError:
         fail("file-not-found", f"file not found: `{name}`")
     except (OSError, ValueError) as error:

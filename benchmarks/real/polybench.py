@@ -20,7 +20,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import predict
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
-from aspenpy.language.axis import parsed
+from aspenpy.language.axis import parse_axis
 from aspenpy.learn.measurements.measure import Target
 from aspenpy.learn.validated import NEAR, PROCESSOR, WALL, Point, overhead, validated
 from aspenpy.probe.benchmark import compiler
@@ -71,7 +71,7 @@ def points(source: Path, machine: aspenpy.Machine, level: Level, clock: str) -> 
     for size in sizes:
         compiled(source, size)
     command = f"{BUILD / source.stem}_{{N}}"
-    over = {"N": parsed(f"N={','.join(map(str, sizes))}")}
+    over = {"N": parse_axis(f"N={','.join(map(str, sizes))}")}
     return validated(case, command, over, Target(least=10, most=15), clock=clock).points
 
 

@@ -71,7 +71,7 @@ def test_regimes_are_short_and_equal(name: str, free: tuple[str, ...]) -> None:
     formula, there = found.formula("misses", "D1", free), found.regime("misses", "D1", free)
     values = {n: 256, tile: 16}
     assert float(evaluate(there, values)) == pytest.approx(float(evaluate(formula, values)), rel=1e-12)
-    assert len(graph.topological(there)) <= 25
+    assert len(graph.topological_order(there)) <= 25
 
 
 # -- the best block --------------------------------------------------------------------------------

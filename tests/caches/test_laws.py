@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from aspenpy.engine.c_text import to_c
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_laws import (
+    apply_by_point,
     greatest_divisor,
     lines_with_room,
     lru_hits,
-    numpy_by_point,
     numpy_lines_with_room,
     numpy_lru_hits,
     random_misses,
@@ -403,5 +403,5 @@ def test_by_point_is_once_for_each_different_point():
         asked.append(point)
         return point * 2
 
-    assert numpy_by_point(rule)(numpy, numpy.array([3.0, 1.0, 3.0])).tolist() == [6, 2, 6]
+    assert apply_by_point(rule)(numpy, numpy.array([3.0, 1.0, 3.0])).tolist() == [6, 2, 6]
     assert sorted(asked) == [1, 3]

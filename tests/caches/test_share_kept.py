@@ -11,7 +11,7 @@ import pytest
 from aspenpy.expr import cache_sets
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_windows import share_kept
-from aspenpy.expr.lattice import floor_sums
+from aspenpy.expr.lattice import sums_of_floors
 
 LINE = 16
 
@@ -97,13 +97,13 @@ def test_arrays_that_begin_elsewhere(
 def test_without_tables(trips: tuple[int, ...], walks: list[Walk], monkeypatch: pytest.MonkeyPatch) -> None:
     """As large caches are counted."""
     tabled = share_kept(*arguments(2, 8, trips, walks))
-    for table in (cache_sets._begins, cache_sets._by_trips):
+    for table in (cache_sets._count_begins, cache_sets._count_lines_by_trip):
         table.cache_clear()
     monkeypatch.setattr(cache_sets, "MOST_TABLED", 0)
     assert share_kept(*arguments(2, 8, trips, walks)) == tabled
     expected = touched_one_by_one(2, 8, trips, walks)
     assert float(tabled) == pytest.approx(expected, abs=0.04)
-    for table in (cache_sets._begins, cache_sets._by_trips):
+    for table in (cache_sets._count_begins, cache_sets._count_lines_by_trip):
         table.cache_clear()
 
 
@@ -118,7 +118,7 @@ def test_floor_sums() -> None:
             sum((begin + step * t) // modulus for t in range(count))
             for count, begin in zip(counts, begins, strict=True)
         ]
-        assert floor_sums(counts, step, modulus, begins).tolist() == expected
+        assert sums_of_floors(counts, step, modulus, begins).tolist() == expected
 
 
 def test_large_caches() -> None:

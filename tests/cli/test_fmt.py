@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.language.files import replacing
+from aspenpy.language.files import replace_file
 from tests.cli.conftest import AXPY, Runner
 
 MESSY = "model m {\n param   n=2*kilo\n  kernel main { execute { flops [n] } }\n}\n"
@@ -111,7 +111,7 @@ def test_what_a_killed_writer_left_is_removed(models: Path) -> None:
     others = {name + str(os.getppid()) + rest, f".out.csv.00000000-{dead}-abc", ".out.csv.abc", ".out.csv.12-34-56"}
     for other in others:
         (models / other).touch()
-    with replacing(target) as unfinished:
+    with replace_file(target) as unfinished:
         unfinished.write_text("whole")
     assert target.read_text() == "whole"
     assert {path.name for path in models.iterdir() if ".out.csv." in path.name} == others

@@ -21,7 +21,7 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
-from aspenpy.language.statements import nodes_in
+from aspenpy.language.statements import walk_nodes
 from aspenpy.language.vocabulary import SI_CONSTANTS
 from tests.thorough import THOROUGH, examples
 from tests.timing import best_of_three
@@ -65,7 +65,7 @@ def test_every_name_of_every_tree_is_found() -> None:
     for text, tree in models():
         if isinstance(tree, nodes.Application | nodes.Machine):
             found = {name.start: name for name in names_of(text).names}
-            for node in nodes_in(tree):
+            for node in walk_nodes(tree):
                 for span, name in written(node):
                     place = span.resolve() if span else None
                     if place is None or place.source.text != text or "." in name or name in SI_CONSTANTS:

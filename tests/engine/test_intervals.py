@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from aspenpy.engine.intervals import ANYWHERE, LARGEST, certain, intervals
+from aspenpy.engine.intervals import ANYWHERE, LARGEST, find_intervals, is_certain
 from aspenpy.engine.program import Program
 from aspenpy.engine.reasons import CONSTRAINT, FINE
 from aspenpy.expr import graph
@@ -109,7 +109,7 @@ ends = st.tuples(st.integers(-20, 20), st.integers(-20, 20)).map(sorted)
 def test_values_lie_in_their_intervals(recipe, box, part):
     """An operation with a finite interval has a value, and there, at both ends of the box and between them."""
     expr = built(recipe)
-    nodes = [node for node in graph.topological(expr) if node.kind not in ("array", "number", "boolean")]
+    nodes = [node for node in graph.topological_order(expr) if node.kind not in ("array", "number", "boolean")]
     if not nodes:
         return
     program = Program(nodes, list(SYMBOLS.values()), box=[tuple(map(float, box[name])) for name in SYMBOLS])
@@ -122,7 +122,7 @@ def test_values_lie_in_their_intervals(recipe, box, part):
 
 
 def ends_of(expr, first, second):
-    return intervals(Program([expr], [x, y]).ops, [first, second])[-1]
+    return find_intervals(Program([expr], [x, y]).ops, [first, second])[-1]
 
 
 def test_intervals_by_hand():
@@ -141,7 +141,7 @@ def test_intervals_by_hand():
 
 @pytest.mark.parametrize(("end", "expected"), [(LARGEST, True), (-LARGEST, True), (1.1e300, False), (-1.1e300, False)])
 def test_what_may_overflow_is_not_certain(end, expected):
-    assert certain((min(end, 0.0), max(end, 0.0))) is expected
+    assert is_certain((min(end, 0.0), max(end, 0.0))) is expected
 
 
 def test_an_operation_that_may_fail_is_anywhere():

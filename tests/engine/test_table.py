@@ -13,8 +13,8 @@ from aspenpy.engine import llvm
 from aspenpy.engine.arrays import Doubt
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.c_text import helpers, to_c
-from aspenpy.engine.compiled import compilable
-from aspenpy.engine.intervals import intervals
+from aspenpy.engine.compiled import is_compilable
+from aspenpy.engine.intervals import find_intervals
 from aspenpy.engine.program import LOWERED, Program
 from aspenpy.engine.python import Prepared, compile_python
 from aspenpy.expr import graph
@@ -81,7 +81,7 @@ def test_no_cell_is_empty(name):
     assert row.dimension
     assert row.derivative or name == "pow"
     program = Program([CALLS[name][0]], [x, y])
-    given = not compilable(program) or any(op.kind == name for op in [program.ops[p] for p in program.straight])
+    given = not is_compilable(program) or any(op.kind == name for op in [program.ops[p] for p in program.straight])
     assert row.llvm or given or name in ("max", "min", "lookup")
 
 
@@ -97,7 +97,7 @@ def test_every_runner_has_every_function(name, backend):
     assert to_latex(expr)
     again = from_sympy(to_sympy(expr), {"x": x, "y": y})
     assert float(evaluate(again, point)) == pytest.approx(expected, rel=1e-12)
-    (low, high) = intervals(Program([expr], [x, y]).ops, [(first, first), (second, second)])[-1]
+    (low, high) = find_intervals(Program([expr], [x, y]).ops, [(first, first), (second, second)])[-1]
     assert low - 1e-9 <= expected <= high + 1e-9
 
 

@@ -74,7 +74,7 @@ def grids(passes: graph.Expr | int, slope: int) -> graph.Expr:
 def test_short_sums_are_written_out() -> None:
     """At x from 60 to 64: x + x/8 + 1 against x + x/8 + 2, as x/64 is 1 at most."""
     one, two = written_out(grids(3, 100)), written_out(grids(3, 200))
-    assert "sum" not in {node.kind for node in graph.topological(one)}
+    assert "sum" not in {node.kind for node in graph.topological_order(one)}
     assert difference(one, two, X, 60, 64) == Range(-1, -1)
     apart = difference(grids(3, 100), grids(3, 200), X, 60, 64)  # as sums they could lie anywhere
     assert apart.low < -1 < apart.high

@@ -20,7 +20,7 @@ def test_the_generator_is_splitmix64():
     """The first outputs of the reference implementation for seed 1234567 (Rosetta Code, "Splitmix64")."""
     state, outputs = 1234567, []
     for _ in range(3):
-        outputs.append(draws.mixed(state))
+        outputs.append(draws.mix_state(state))
         state = (state + 0x9E3779B97F4A7C15) & draws.MASK
     assert outputs == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
@@ -28,7 +28,9 @@ def test_the_generator_is_splitmix64():
 @given(st.lists(st.integers(0, draws.MASK), min_size=1, max_size=4), st.integers(-(2**70), 2**70))
 def test_python_and_numpy_compute_the_same_bits(parts, seed):
     arrays = [numpy.array([part], dtype=numpy.uint64) for part in parts]
-    assert int(draws.bits(seed, draws.stream_hash(arrays))[0]) == draws.bits(seed, draws.stream_hash(parts))
+    assert int(draws.random_bits(seed, draws.hash_stream(arrays))[0]) == draws.random_bits(
+        seed, draws.hash_stream(parts)
+    )
 
 
 @given(st.floats(1e-300, 1, exclude_max=True))

@@ -38,9 +38,9 @@ from aspenpy.expr.graph import (
     substitute,
     summation,
     symbol,
-    topological,
+    topological_order,
 )
-from aspenpy.expr.node import shared
+from aspenpy.expr.node import intern_node
 from tests.expr.strategies import SYMBOLS, expressions
 from tests.thorough import some
 
@@ -207,7 +207,7 @@ def test_operators_take_numbers_on_either_side():
 
 
 def test_arguments_come_first():
-    nodes = topological((n + 1) * m / (n + 1))
+    nodes = topological_order((n + 1) * m / (n + 1))
     position = {node: place for place, node in enumerate(nodes)}
     assert all(position[arg] < position[node] for node in nodes for arg in node.args)
     assert len(nodes) == len(set(nodes)) == 6
@@ -237,7 +237,7 @@ def test_deeper_than_python_recurses():
     assert free_symbols(chain) == {n}
     (other,) = substitute([chain], {n: m})
     assert free_symbols(other) == {m}
-    assert len(topological(chain)) == 2 * DEEP + 2
+    assert len(topological_order(chain)) == 2 * DEEP + 2
     del chain, other  # freed without recursion, too
 
 
@@ -245,7 +245,7 @@ def test_sums_built_term_by_term_take_linear_work():
     total = ZERO
     for term in range(20_000):
         total = total + symbol(f"s{term}")
-    assert max(len(node.args) for node in topological(total)) <= graph.LONGEST_CHAIN
+    assert max(len(node.args) for node in topological_order(total)) <= graph.LONGEST_CHAIN
     assert evaluate(total, dict.fromkeys(free_symbols(total), 1)) == 20_000
 
 
@@ -262,15 +262,15 @@ def test_bound_counters_are_not_free():
 
 def test_a_counter_may_be_free_in_one_place_and_bound_in_another():
     i, j = counter("i"), counter("j")
-    open_sum = shared("sum", (i, n, apply("max", i, m)), None, 0)
+    open_sum = intern_node("sum", (i, n, apply("max", i, m)), None, 0)
     assert free_symbols(open_sum) == {n, m}
     assert free_symbols(open_sum + i) == {n, m, i}
     assert free_symbols(i * open_sum + power(j, 2)) == {n, m, i, j}
-    inner = shared("sum", (i, n, apply("max", i, j)), None, 0)
-    outer = shared("sum", (j, m, inner * apply("ceil", i / 2)), None, 0)
+    inner = intern_node("sum", (i, n, apply("max", i, j)), None, 0)
+    outer = intern_node("sum", (j, m, inner * apply("ceil", i / 2)), None, 0)
     assert free_symbols(inner) == {n, j}
     assert free_symbols(outer) == {n, m, i}
-    assert free_symbols(shared("sum", (i, i + 1, apply("max", i, m)), None, 0)) == {m, i}  # the count is outside
+    assert free_symbols(intern_node("sum", (i, i + 1, apply("max", i, m)), None, 0)) == {m, i}  # the count is outside
 
 
 def test_substitution_is_simultaneous():

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from aspenpy.engine.javascript_text import NotInJavaScript, helpers, to_javascript, with_helpers
+from aspenpy.engine.javascript_text import NotInJavaScript, add_helpers, helpers, to_javascript
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import apply, array, draw, index, power, symbol
 from tests.caches.test_laws import FORMS, expected
@@ -24,7 +24,7 @@ def run(folder, calls):
     results = ", ".join(f"f{number}({json.dumps([*values])})" for number, (*_, values) in enumerate(calls))
     script = folder / "all.js"
     script.write_text(
-        '"use strict";\n' + with_helpers("\n".join(functions)) + f"console.log(JSON.stringify([{results}]));"
+        '"use strict";\n' + add_helpers("\n".join(functions)) + f"console.log(JSON.stringify([{results}]));"
     )
     done = subprocess.run(["node", str(script)], check=True, capture_output=True, text=True)
     return [[math.nan if value is None else value for value in row] for row in json.loads(done.stdout)]
@@ -74,4 +74,4 @@ def test_what_has_no_form():
 
 def test_helpers_are_those_of_c():
     assert {"aspen_divide", "aspen_share_kept", "aspen_grid"} <= set(helpers())
-    assert not with_helpers("").count("aspen_")
+    assert not add_helpers("").count("aspen_")

@@ -12,7 +12,7 @@ from aspenpy.expr.graph import (
     apply,
     array,
     checked,
-    coerced,
+    coerce,
     compare,
     counter,
     draw,
@@ -24,7 +24,7 @@ from aspenpy.expr.graph import (
     substitute,
     symbol,
 )
-from aspenpy.expr.node import shared
+from aspenpy.expr.node import intern_node
 from tests.expr.strategies import SYMBOLS, bound, environments, expressions
 from tests.thorough import examples
 
@@ -36,7 +36,7 @@ PASSES = evaluation.EXACT_PASSES + 100
 
 def open_sum(counter_, count, body):
     """A sum node without any closed form."""
-    return shared("sum", (counter_, coerced(count), body), None, 0)
+    return intern_node("sum", (counter_, coerce(count), body), None, 0)
 
 
 @settings(max_examples=examples(150))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import symbol
-from aspenpy.expr.polynomial import Monomial, Term, atom, combined, constant, product, term, total
+from aspenpy.expr.polynomial import Monomial, Term, atom, combine, constant, product, term, total
 from aspenpy.expr.regime import regime
 
 x, y, z = symbol("x"), symbol("y"), symbol("z")
@@ -32,7 +32,7 @@ def both(recipe):
         kind, parts = recipe
         ours, theirs = zip(*map(both, parts), strict=True)
         rule = {"add": sympy.Add, "mul": sympy.Mul, "neg": lambda value: -value}[kind]
-        return combined(kind, ours, 10_000), rule(*theirs)
+        return combine(kind, ours, 10_000), rule(*theirs)
     if isinstance(recipe, Fraction):
         return constant(recipe), sympy.Rational(recipe.numerator, recipe.denominator)
     return atom(recipe), SYMPY[recipe]

@@ -24,7 +24,7 @@ from aspenpy.expr.graph import (
     substitute,
     summation,
     symbol,
-    topological,
+    topological_order,
 )
 from aspenpy.expr.series import bernoulli
 
@@ -33,7 +33,7 @@ i, j, k = counter("i"), counter("j"), counter("k")
 
 
 def is_closed(expr):
-    return all(node.kind != "sum" for node in topological(expr))
+    return all(node.kind != "sum" for node in topological_order(expr))
 
 
 def one_by_one(body, passes, values):
@@ -188,14 +188,14 @@ def test_what_does_not_depend_on_the_counter_is_multiplied():
 def test_what_has_no_closed_form_is_taken_apart():
     body = a * apply("max", i, b) / 4 + a * i + b
     total = summation(i, n, body)
-    loops = [node for node in topological(total) if node.kind == "sum"]
+    loops = [node for node in topological_order(total) if node.kind == "sum"]
     assert [loop.args[2] for loop in loops] == [apply("max", i, b)]
     assert evaluate(total, {n: 9, a: 2, b: 5}) == one_by_one(body, 9, {a: 2, b: 5})
 
 
 def test_parts_without_closed_form_share_one_loop():
     total = summation(i, n, apply("max", i, b) + apply("min", i, a) + i)
-    assert sum(node.kind == "sum" for node in topological(total)) == 1
+    assert sum(node.kind == "sum" for node in topological_order(total)) == 1
 
 
 def test_a_condition_free_of_the_counter_is_taken_out():

@@ -10,7 +10,7 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.case import Case
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.page.what_if import WhatIf
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
@@ -135,7 +135,7 @@ def test_a_link_opens_to_the_same_numbers_and_the_csv_has_those_shown(shown):
     assert csv_of(again) == csv_of(page)
     assert again.locator(".card").all_inner_texts() == page.locator(".card").all_inner_texts()
     rows = list(csv.DictReader(io.StringIO(csv_of(page))))
-    runtimes = [readable(float(row["value"]), "s") for row in rows if row["quantity"] == "runtime"]
+    runtimes = [format_quantity(float(row["value"]), "s") for row in rows if row["quantity"] == "runtime"]
     assert page.locator(".large").all_inner_texts() == runtimes
 
 
@@ -145,7 +145,7 @@ def test_an_enum_is_chosen_by_name_and_the_link_holds_it(shown):
     assert chosen.evaluate("list => [list.tagName, list.value]") == ["SELECT", "B"]
     before = page.locator(".large").inner_text()
     run = aspenpy.predict(aspenpy.load_application("cg"), aspenpy.load_machine("haswell"), set={"class": "B"})
-    assert before == readable(run.runtime, "s")
+    assert before == format_quantity(run.runtime, "s")
     chosen.focus()
     page.keyboard.press("ArrowDown")
     assert page.locator(".large").inner_text() != before

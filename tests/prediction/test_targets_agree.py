@@ -17,11 +17,11 @@ import aspenpy
 from aspenpy.answers.metrics import has_metric, metric
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.c_text import HEADERS, helpers, to_c_fragment, used_helpers
-from aspenpy.engine.compiled import compilable
-from aspenpy.engine.javascript_text import NotInJavaScript, to_javascript, with_helpers
+from aspenpy.engine.compiled import is_compilable
+from aspenpy.engine.javascript_text import NotInJavaScript, add_helpers, to_javascript
 from aspenpy.engine.program import Program
 from aspenpy.expr.evaluate import EvaluationError, evaluate
-from aspenpy.expr.node import topological
+from aspenpy.expr.node import topological_order
 from aspenpy.expr.printer import to_latex
 from aspenpy.expr.sympy_view import from_sympy, to_sympy
 from aspenpy.studies.sweeps.sheet import Sheet
@@ -119,7 +119,7 @@ def test_sweeps(backend):
     for formula in tried:
         program = formula.program()
         few = len(program.ops) < 300  # compiling a larger one takes longer than all else here
-        kernel = make(program) if make and few and compilable(program) else None
+        kernel = make(program) if make and few and is_compilable(program) else None
         compiled += kernel is not None
         columns = [(0, numpy.array(column, dtype=float)) for column in zip(*formula.points, strict=True)]
         sheet = Sheet(program, (len(formula.points),), columns, kernel)
@@ -137,7 +137,7 @@ def test_c(tmp_path):
     tried = formulas() if THOROUGH else formulas()[1::5]
     for formula in tried:
         names = {symbol: f"x{place}" for place, symbol in enumerate(formula.symbols)}
-        if any(node.kind == "draw" for node in topological(formula.expr)):
+        if any(node.kind == "draw" for node in topological_order(formula.expr)):
             continue
         body, result = to_c_fragment(formula.expr, names, set(names.values()))
         arguments = ", ".join(f"double {name}" for name in names.values()) or "void"
@@ -158,7 +158,7 @@ def test_c(tmp_path):
 def test_sympy_says_the_same_and_latex_is_balanced():
     """Read back from SymPy, a formula has the value that it had."""
     for formula in formulas():
-        if len(topological(formula.expr)) > 300:
+        if len(topological_order(formula.expr)) > 300:
             continue
         names = {f"x{place}": symbol for place, symbol in enumerate(formula.symbols)}
         again = from_sympy(to_sympy(formula.expr, {symbol: name for name, symbol in names.items()}), names)
@@ -188,7 +188,7 @@ def test_javascript(tmp_path):
     calls = [f"{json.dumps([list(map(float, point)) for point in item.points])}" for item in written]
     listed = ", ".join(f"{call}.map(f{number}).map(([value]) => value)" for number, call in enumerate(calls))
     script = tmp_path / "all.js"
-    script.write_text(with_helpers("\n".join(functions)) + f"console.log(JSON.stringify([{listed}]));\n")
+    script.write_text(add_helpers("\n".join(functions)) + f"console.log(JSON.stringify([{listed}]));\n")
     done = subprocess.run(["node", str(script)], check=True, capture_output=True, text=True)
     assert len(written) > 0.9 * len(formulas())
     for formula, values in zip(written, json.loads(done.stdout), strict=True):

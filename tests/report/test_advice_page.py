@@ -11,7 +11,7 @@ import pytest
 
 from aspenpy.advice.advise import AdviceOptions, advise
 from aspenpy.answers.case import Case, case_of
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine, parse
 from aspenpy.report import advice_formulas, advice_sections
@@ -135,7 +135,7 @@ def test_all_forms_say_the_same_numbers(written: dict[str, str]) -> None:
     steps = ("classify", "significance", "configure", "decide", "throttle", "uncertainty")
     assert [name for name in data if name in steps] == [*steps]
     expected = [seconds(row["time"]) for row in data["classify"]["classifications"]]
-    expected += [readable(row["energy"], "J") for row in data["classify"]["classifications"]]
+    expected += [format_quantity(row["energy"], "J") for row in data["classify"]["classifications"]]
     expected += [share(row["share"]) for row in data["significance"]["significances"] if row["evidence"] == "counters"]
     expected += [share(row["share"]) for row in data["significance"]["counters"] if row["share"]]
     singles = [
@@ -147,7 +147,7 @@ def test_all_forms_say_the_same_numbers(written: dict[str, str]) -> None:
     lost = [row for row in data["throttle"]["restrictions"] if round(row["left"], 6) in (0.9, 0.7, 0.5, 0.3)]
     expected += [f"x {ratio(row['loss'])}" for row in lost]
     total = data["uncertainty"]["total_runtime"]
-    expected.append(f"{readable(total['low'], 's')} to {readable(total['high'], 's')}")
+    expected.append(f"{format_quantity(total['low'], 's')} to {format_quantity(total['high'], 's')}")
     expected += [share(row["median"]) for row in data["uncertainty"]["claims"]]
     assert {*expected} <= told, {*expected} - told
 

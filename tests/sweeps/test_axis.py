@@ -3,7 +3,7 @@
 import numpy
 import pytest
 
-from aspenpy.language.axis import Axis, parsed
+from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.studies.sweeps.values import values
 from tests.tiny import codes
@@ -14,7 +14,7 @@ def refused(text):
 
 
 def numbers(text, declared=None):
-    return values(parsed(text), refused, lambda name: declared).tolist()
+    return values(parse_axis(text), refused, lambda name: declared).tolist()
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def test_a_range_that_the_model_declares():
     assert numbers("n:lin:3", (1.0, 5.0)) == [1, 3, 5]
     assert numbers("n:3", (1.0, 10000.0)) == pytest.approx([1, 100, 10000])
     assert numbers("app:n:pow2", (1.0, 5.0)) == [1, 2, 4]
-    assert parsed("app:n") == Axis("app:n")
+    assert parse_axis("app:n") == Axis("app:n")
     assert len(numbers("n", (1.0, 2.0))) == 100
 
 
 def test_an_expression_is_the_languages_business():
     asked = []
-    found = values(parsed("n=2*k,max(1, 2)"), lambda text: asked.append(text.text()) or 3.0, lambda name: None)
+    found = values(parse_axis("n=2*k,max(1, 2)"), lambda text: asked.append(text.text()) or 3.0, lambda name: None)
     assert (asked, found.tolist()) == (["2*k", "max(1, 2)"], [3, 3])
 
 

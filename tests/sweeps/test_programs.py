@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aspenpy.engine.backends import BACKENDS
-from aspenpy.engine.compiled import compilable
+from aspenpy.engine.compiled import is_compilable
 from aspenpy.engine.program import Program
 from aspenpy.engine.reasons import CONSTRAINT, DIVISION, DOMAIN, FINE, OVERFLOW, UNDEFINED
 from aspenpy.expr import graph
@@ -30,7 +30,7 @@ def swept(expr, columns, backend="numpy", seed=0):
     box = [(float(min(column)), float(max(column))) for column in columns.values()]
     program = Program([expr], list(columns), seed, box=box)
     make = BACKENDS[backend].kernel
-    kernel = make(program) if make and compilable(program) else None
+    kernel = make(program) if make and is_compilable(program) else None
     points = [(0, numpy.array(column, dtype=float)) for column in columns.values()]
     sheet = Sheet(program, (len(points[0][1]),), points, kernel)
     values = numpy.empty(len(points[0][1]))

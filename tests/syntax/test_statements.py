@@ -8,7 +8,7 @@ from aspenpy.language import nodes
 from aspenpy.language.parser import parse_file
 from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Source
-from aspenpy.language.statements import bodies, expressions, statements_in
+from aspenpy.language.statements import bodies, expressions, walk_statements
 
 LEAF = "execute { flops [n] }"
 
@@ -41,5 +41,5 @@ def test_own_expressions_and_bodies(text: str, own: list[str], inside: int) -> N
 
 def test_statements_in_the_order_written() -> None:
     text = 'if (a < b) { seq { execute "1" { flops [n] } } } else { execute "2" { flops [n] } }'
-    kinds = [type(item).__name__ for item in statements_in((only(text), only(LEAF)))]
+    kinds = [type(item).__name__ for item in walk_statements((only(text), only(LEAF)))]
     assert kinds == ["If", "Group", "Execute", "Execute", "Execute"]

@@ -20,7 +20,7 @@ from aspenpy.language.builder import Builder
 from aspenpy.language.dimensions import UNITS
 from aspenpy.language.files import grammar_path
 from aspenpy.language.source import Source
-from aspenpy.language.tables import COLLECT, PASS_ON, Tables, cache_folder, cached_tables, tables
+from aspenpy.language.tables import COLLECT, PASS_ON, Tables, cache_folder, load_or_compute_tables, tables
 from aspenpy.language.tokens import word_pattern
 from aspenpy.language.words import TERMINALS, word_for, word_for_all
 
@@ -37,7 +37,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         computed.append(grammar)
         return ready
 
-    monkeypatch.setattr(module, "made_tables", make)
+    monkeypatch.setattr(module, "compute_tables", make)
     return computed
 
 
@@ -88,35 +88,35 @@ def test_the_grammar_knows_no_other_units(word: str) -> None:
 
 
 def test_tables_are_kept_and_read_again(tmp_path: Path, made: list[str]) -> None:
-    first = cached_tables(GRAMMAR, tmp_path)
-    assert cached_tables(GRAMMAR, tmp_path) == first
+    first = load_or_compute_tables(GRAMMAR, tmp_path)
+    assert load_or_compute_tables(GRAMMAR, tmp_path) == first
     assert made == [GRAMMAR]
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_tables_of_another_grammar_are_others(tmp_path: Path, made: list[str]) -> None:
-    cached_tables(GRAMMAR, tmp_path)
-    cached_tables(GRAMMAR + "// changed\n", tmp_path)
+    load_or_compute_tables(GRAMMAR, tmp_path)
+    load_or_compute_tables(GRAMMAR + "// changed\n", tmp_path)
     assert len(made) == 2
 
 
 @pytest.mark.parametrize("damage", [b"", b"abc", b"\0" * 100_000])
 def test_a_damaged_cache_is_made_anew(tmp_path: Path, made: list[str], damage: bytes) -> None:
-    first = cached_tables(GRAMMAR, tmp_path)
+    first = load_or_compute_tables(GRAMMAR, tmp_path)
     (file,) = tmp_path.iterdir()
     file.write_bytes(damage)
-    assert cached_tables(GRAMMAR, tmp_path) == first
-    assert cached_tables(GRAMMAR, tmp_path) == first
+    assert load_or_compute_tables(GRAMMAR, tmp_path) == first
+    assert load_or_compute_tables(GRAMMAR, tmp_path) == first
     assert len(made) == 2
 
 
 def test_a_single_wrong_byte_is_noticed(tmp_path: Path, made: list[str]) -> None:
-    cached_tables(GRAMMAR, tmp_path)
+    load_or_compute_tables(GRAMMAR, tmp_path)
     (file,) = tmp_path.iterdir()
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
-    cached_tables(GRAMMAR, tmp_path)
+    load_or_compute_tables(GRAMMAR, tmp_path)
     assert len(made) == 2
 
 
@@ -147,19 +147,19 @@ def _field(name: str, value: Any) -> Callable[[Any], Any]:
 def test_wrong_content_with_the_right_checksum_is_made_anew(
     tmp_path: Path, made: list[str], change: Callable[[Any], Any]
 ) -> None:
-    first = cached_tables(GRAMMAR, tmp_path)
+    first = load_or_compute_tables(GRAMMAR, tmp_path)
     [file] = tmp_path.iterdir()
     content = marshal.dumps(change(marshal.loads(file.read_bytes()[4:])))
     file.write_bytes(zlib.crc32(content).to_bytes(4, "big") + content)
-    assert cached_tables(GRAMMAR, tmp_path) == first
+    assert load_or_compute_tables(GRAMMAR, tmp_path) == first
     assert len(made) == 2
-    assert cached_tables(GRAMMAR, tmp_path) == first
+    assert load_or_compute_tables(GRAMMAR, tmp_path) == first
     assert len(made) == 2
 
 
 def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path, made: list[str]) -> None:
-    assert cached_tables(GRAMMAR, tmp_path / "missing").rules
-    assert cached_tables(GRAMMAR, None).rules
+    assert load_or_compute_tables(GRAMMAR, tmp_path / "missing").rules
+    assert load_or_compute_tables(GRAMMAR, None).rules
     assert len(made) == 2
 
 

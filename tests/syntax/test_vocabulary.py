@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aspenpy.language.files import grammar_path
 from aspenpy.language.tables import tables
-from aspenpy.language.vocabulary import DECLARATION, KEYWORDS, PART, STATEMENT, beginning
+from aspenpy.language.vocabulary import DECLARATION, KEYWORDS, PART, STATEMENT, keywords_that_begin
 
 RULE = re.compile(r"^\??([a-z_]+):(.*?)(?=^\S)", re.MULTILINE | re.DOTALL)
 
@@ -34,9 +34,9 @@ def test_the_table_has_every_keyword_of_the_grammar_and_no_other() -> None:
 
 
 def test_what_begins_what_is_as_in_the_grammar() -> None:
-    assert first_words("statement") == beginning(STATEMENT)
-    assert first_words("declaration") == beginning(DECLARATION)
-    assert first_words("item") == beginning(PART)
+    assert first_words("statement") == keywords_that_begin(STATEMENT)
+    assert first_words("declaration") == keywords_that_begin(DECLARATION)
+    assert first_words("item") == keywords_that_begin(PART)
 
 
 def test_every_bracket_behind_a_keyword_is_one_of_its_rule() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.case import Case
-from aspenpy.language.axis import parsed
+from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.measurements.measure import Measured, Run, Target
 from aspenpy.learn.validated import PROCESSOR, WALL, Command, Overhead, Point, validated
@@ -50,7 +50,7 @@ def point(predicted: float, *seconds: float) -> Point:
 
 def test_a_prediction_is_the_kernels_the_start_and_the_pages(case: Case) -> None:
     """A word takes 1 ns of flops and of loads, which overlap; 512 words are a page."""
-    found = validated(case, "true {n}", {"n": parsed("n=1e6,2e6")}, Target(least=2, most=2))
+    found = validated(case, "true {n}", {"n": parse_axis("n=1e6,2e6")}, Target(least=2, most=2))
     assert [run.run.command for run in found.points] == [("true", "1000000"), ("true", "2000000")]
     for run, n in zip(found.points, (1e6, 2e6), strict=True):
         assert run.predicted == pytest.approx(n * 1e-9 + 1e-3 + n / 512 * 1e-6)
@@ -64,7 +64,7 @@ def test_the_shortest_run_counts() -> None:
 
 
 def test_values_are_whole_unless_an_axis_is_real(case: Case) -> None:
-    axes = {"n": parsed("n=100..2000:log:3")}
+    axes = {"n": parse_axis("n=100..2000:log:3")}
     assert [int(each.values["n"]) for each in validated(case, "true {n}", axes, Target(least=2, most=2)).points] == [
         100,
         447,
@@ -80,17 +80,17 @@ def test_words_are_told_apart_without_a_shell() -> None:
 
 
 def test_what_is_refused_is_as_pictured(case: Case, update_pictures: bool) -> None:
-    n = {"n": parsed("n=1,2")}
+    n = {"n": parse_axis("n=1,2")}
     tried = [
         ("true {m}", n),
         ("true {n} {nn}", n),
         ("true", n),
         ("true '{n}", n),
         ("", {}),
-        ("true {m}", {"m": parsed("m=1,2")}),
+        ("true {m}", {"m": parse_axis("m=1,2")}),
         ("./no_such_program {n}", n),
         ("false {n}", n),
-        ("true {n}", {"n": parsed("n=1..5000:lin:5000")}),
+        ("true {n}", {"n": parse_axis("n=1..5000:lin:5000")}),
     ]
     reports = []
     for command, axes in tried:

@@ -27,9 +27,9 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, distinct, nearest, warning
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, drop_repeats, suggest_nearest, warning
 from aspenpy.language.source import Span
-from aspenpy.language.statements import named, own_names
+from aspenpy.language.statements import declarations_by_name, own_names
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import callees_first
 from aspenpy.models.application.model import Application
@@ -71,7 +71,7 @@ def check_application(
         diagnostics += _patterns_of_any_cache(application, kernels)
         diagnostics += _refused_by_count(application, diagnostics)
         said = [(item.message, item.span) for item in diagnostics]
-        return distinct(
+        return drop_repeats(
             [
                 *diagnostics,
                 *(item for item in _constants(application, kernels) if (item.message, item.span) not in said),
@@ -105,7 +105,7 @@ def _on_machine(
         found = [item.replace(severity="warning") if item.severity == "error" else item for item in found]
     said = {(item.code, item.message) for item in found}
     more = [item for item in evaluated if (item.code, item.message) not in said]
-    return distinct([*found, *_unknown_traits(machine, kernels, sockets), *more])
+    return drop_repeats([*found, *_unknown_traits(machine, kernels, sockets), *more])
 
 
 def _evaluated(
@@ -124,7 +124,7 @@ def _evaluated(
                     warnings += Traffic(prediction).edge_notes
         except AspenError as error:
             errors.append(error.diagnostics)
-    return list(errors[0]) if len(errors) == len(sockets) else distinct(warnings)
+    return list(errors[0]) if len(errors) == len(sockets) else drop_repeats(warnings)
 
 
 def _refused_by_count(application: Application, found: list[Diagnostic]) -> list[Diagnostic]:
@@ -211,7 +211,7 @@ def _unknown_names(application: Application, machine: Machine | None, kernels: l
             "unknown-name",
             f"unknown name `{symbol.payload[0]}`",
             application.origins.get(symbol),
-            hint=nearest(symbol.payload[0], application.known_names())
+            hint=suggest_nearest(symbol.payload[0], application.known_names())
             or (
                 "neither model defines it"
                 if machine
@@ -280,14 +280,14 @@ def _unknown_arrays(application: Application, kernels: list[flow.Kernel]) -> lis
     unknown = []
     for kernel in kernels:
         node = application.kernels[kernel.name.removeprefix(application.prefix)]
-        local = {f"{kernel.name}.{name}" for name in named(nodes.Data, node.declarations)}
+        local = {f"{kernel.name}.{name}" for name in declarations_by_name(nodes.Data, node.declarations)}
         known = {*application.data, *kernel.arrays, *local}
         unknown += [
             warning(
                 "unknown-data",
                 f"no data structure `{item.target}` is declared",
                 item.target_span or item.span,
-                hint=nearest(item.target, known),
+                hint=suggest_nearest(item.target, known),
             )
             for item in _requirements([kernel])
             if item.target is not None and item.target not in known and item.resource not in ANY_TARGET

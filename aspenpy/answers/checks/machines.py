@@ -17,8 +17,8 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct, nearest, warning
-from aspenpy.language.dimensions import readable
+from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, suggest_nearest, warning
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.lower import Origins
 from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.machine.model import OWNER, Component, Machine
@@ -64,7 +64,7 @@ def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
             "unknown-name",
             f"unknown name `{symbol.payload[0]}`",
             machine.origins.get(symbol),
-            hint=nearest(symbol.payload[0], machine.declared) or "the machine does not define it",
+            hint=suggest_nearest(symbol.payload[0], machine.declared) or "the machine does not define it",
         )
         for symbol in sorted(unknown, key=lambda symbol: start_of(machine.origins.get(symbol)))
     ]
@@ -100,7 +100,10 @@ def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
         offered |= {TRANSLATIONS} if "tlb_latency" in component.properties else set()
     return [
         warning(
-            "unknown-resource", f"no component offers the resource `{name}`", conflict.span, hint=nearest(name, offered)
+            "unknown-resource",
+            f"no component offers the resource `{name}`",
+            conflict.span,
+            hint=suggest_nearest(name, offered),
         )
         for component in machine.node.components
         for conflict in component.items
@@ -148,7 +151,7 @@ def _homeless_ranks(machine: Machine) -> list[Diagnostic]:
         if flag is not None and flag.value is not None and component.type in INHABITED:
             message = f"`{RANK}` with a value does not say that a rank occupies {component.type} `{component.name}`"
             found.append(warning("valued-rank", message, flag.span, hint=f"write `property {RANK}`"))
-    return distinct(found)
+    return drop_repeats(found)
 
 
 INHABITED = ("node", "socket", "core")  # what ranks live on: a memory may have a property `rank` of another meaning
@@ -194,10 +197,11 @@ def _too_low_a_cap(component: Component, machine: Machine) -> Iterator[Diagnosti
     except EvaluationError:
         return
     if most <= least:
-        message = (
-            f"the power cap of {component.type} `{component.name}`, {readable(most, 'W')}, is not above its idle power"
+        stated = f"the power cap of {component.type} `{component.name}`, {format_quantity(most, 'W')},"
+        message = f"{stated} is not above its idle power"
+        yield Diagnostic(
+            "impossible-power", message, cap.span, hint=f"it consumes {format_quantity(least, 'W')} without work"
         )
-        yield Diagnostic("impossible-power", message, cap.span, hint=f"it consumes {readable(least, 'W')} without work")
 
 
 def _broken(watts: Expr, machine: Machine, origins: Origins) -> Iterator[Diagnostic]:

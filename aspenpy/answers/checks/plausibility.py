@@ -13,8 +13,8 @@ from aspenpy.answers.peaks import Peak, peaks, value_of
 from aspenpy.cost.caches.level import SET_LATENCIES, levels_of
 from aspenpy.cost.operations import CLASSES, PRECISIONS, WIDE
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, distinct, warning
-from aspenpy.language.dimensions import readable
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, warning
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.machine.model import Component, Machine
 
@@ -150,7 +150,7 @@ def implausible(machine: Machine) -> list[Diagnostic]:
         if node.name in machine.components
         for item in _Component(machine, machine.components[node.name]).warnings()
     ]
-    return [*diagnostics, *_counts(machine), *_rates(machine), *distinct(_orders(machine))]
+    return [*diagnostics, *_counts(machine), *_rates(machine), *drop_repeats(_orders(machine))]
 
 
 class _Component:
@@ -181,21 +181,21 @@ class _Component:
             limits = RANGES.get((self.component.type, name))
             if limits is None or limits.low <= value <= limits.high:
                 continue
-            told = readable(value, limits.unit)
+            told = format_quantity(value, limits.unit)
             if value <= 0 and limits.low > 0:
                 yield warning("not-positive", f"{self.called(name)} is {told}", self.span(name), hint=limits.below)
             elif value < limits.low:
                 yield warning("implausibly-small", f"{self.called(name)} is {told}", self.span(name), hint=limits.below)
             else:
                 forgotten = ": is the unit missing?" if limits.unit == "s" else ""
-                hint = f"no known hardware has more than {readable(limits.high, limits.unit)}{forgotten}"
+                hint = f"no known hardware has more than {format_quantity(limits.high, limits.unit)}{forgotten}"
                 yield warning("implausibly-large", f"{self.called(name)} is {told}", self.span(name), hint=hint)
 
     def _uneven(self) -> Iterator[Diagnostic]:
         for (kind, name), unit in POWERS_OF_TWO.items():
             value = self.values.get(name)
             if kind == self.component.type and value is not None and value > 0 and not _is_power_of_two(value):
-                message = f"{self.called(name)} is {readable(value, unit)}, which is not a power of two"
+                message = f"{self.called(name)} is {format_quantity(value, unit)}, which is not a power of two"
                 yield warning(
                     "no-power-of-two", message, self.span(name), hint="lines are selected by bits of the address"
                 )
@@ -215,8 +215,8 @@ class _Component:
         bandwidth, channels, each = (self.values[name] for name in names)
         if bandwidth > channels * each * (1 + TOLERANCE):
             message = (
-                f"{self.called('bandwidth')} is {readable(bandwidth, 'B/s')}, and its {_number(channels)} channels of "
-                f"{readable(each, 'B/s')} carry {readable(channels * each, 'B/s')}"
+                f"{self.called('bandwidth')} is {format_quantity(bandwidth, 'B/s')}, and its {_number(channels)} "
+                f"channels of {format_quantity(each, 'B/s')} carry {format_quantity(channels * each, 'B/s')}"
             )
             yield warning("above-channels", message, self.span("bandwidth"))
 
@@ -257,7 +257,8 @@ def _out_of_order(order: Order, levels: list[tuple[_Component, Any]]) -> Iterato
         first, last = (inside, outside) if order.rises else (outside, inside)
         if first > last * (1 + TOLERANCE):
             unit = RANGES[outer.component.type, order.property].unit
-            told = f"{readable(outside, unit)} against {readable(inside, unit)}{' a core' if order.shared else ''}"
+            per_core = " a core" if order.shared else ""
+            told = f"{format_quantity(outside, unit)} against {format_quantity(inside, unit)}{per_core}"
             message = (
                 f"{outer.component.type} `{outer.component.name}` {order.worse} {inner.component.type} "
                 f"`{inner.component.name}` inside it: {told}"
@@ -293,8 +294,8 @@ def _peak(known: _Component, found: list[Peak], span: Span | None) -> Iterator[D
     if best.limit is not None and best.limit > allowed * (1 + TOLERANCE):
         product = " x ".join(name for name in ("clock", "issue", "simd_width", "fma_gain") if name in known.values)
         message = (
-            f"core `{known.component.name}` does {readable(best.limit, 'flop/s')}{_as(best)}, and {product} allow "
-            f"{readable(allowed, 'flop/s')}"
+            f"core `{known.component.name}` does {format_quantity(best.limit, 'flop/s')}{_as(best)}, and {product} "
+            f"allow {format_quantity(allowed, 'flop/s')}"
         )
         yield warning("above-peak", message, span)
 
@@ -319,8 +320,8 @@ def _transfer(known: _Component, resource: str, found: list[Peak], span: Span | 
     if best is None or best.limit is None or bandwidth is None or best.limit <= bandwidth * (1 + TOLERANCE):
         return
     message = (
-        f"{known.component.type} `{known.component.name}` serves {resource} at {readable(best.limit, 'B/s')}"
-        f"{_as(best)}, above its bandwidth of {readable(bandwidth, 'B/s')}"
+        f"{known.component.type} `{known.component.name}` serves {resource} at {format_quantity(best.limit, 'B/s')}"
+        f"{_as(best)}, above its bandwidth of {format_quantity(bandwidth, 'B/s')}"
     )
     yield warning("above-bandwidth", message, span)
 
@@ -333,7 +334,7 @@ def _as(peak: Peak) -> str:
 
 
 def _number(value: Any) -> str:
-    return readable(value, "")
+    return format_quantity(value, "")
 
 
 def _is_power_of_two(value: Any) -> bool:

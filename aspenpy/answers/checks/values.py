@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from aspenpy.expr import graph
-from aspenpy.expr.definitions import CircularDefinition, reached
+from aspenpy.expr.definitions import CircularDefinition, order_definitions
 from aspenpy.expr.evaluate import EvaluationError, evaluate, needed_nodes
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic
@@ -46,7 +46,7 @@ def circles(symbols: Iterable[Expr], definitions: Mapping[Expr, Expr]) -> list[C
     cycles: list[CircularDefinition] = []
     while len(cycles) < MOST_CIRCLES:
         try:
-            reached([symbol for symbol in symbols if symbol in left], left)
+            order_definitions([symbol for symbol in symbols if symbol in left], left)
             return cycles
         except CircularDefinition as error:
             cycles.append(CircularDefinition(error.cycle))  # without the frames that the one raised holds

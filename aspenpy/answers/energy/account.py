@@ -16,7 +16,7 @@ from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.scope import as_float
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import within_floats
+from aspenpy.language.diagnostics import refuse_float_overflow
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -91,13 +91,13 @@ class Energy(Result):
         return self.value / self.capped_runtime if self.capped_runtime else None
 
     @property
-    @within_floats
+    @refuse_float_overflow
     def edp(self) -> float:
         """Joule seconds, under the cap."""
         return self.value * self.capped_runtime
 
     @property
-    @within_floats
+    @refuse_float_overflow
     def ed2p(self) -> float:
         """Joule seconds squared, under the cap."""
         return self.value * self.capped_runtime**2

@@ -17,7 +17,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.total import Exclusive
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
@@ -44,7 +44,7 @@ def capped(prediction: Prediction, options: EnergyOptions = DEFAULT) -> Capped:
     AspenError where the socket declares no cap or its cores no clock, and with AEEM where no clock is low enough."""
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
     socket = where.central
-    expr = where.declared_property(CAP)[1] if options.cap is None else graph.coerced(options.cap)
+    expr = where.declared_property(CAP)[1] if options.cap is None else graph.coerce(options.cap)
     parameter = _clock(where)
     cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
     powers = _Powers(prediction, options, where, parameter)
@@ -136,7 +136,7 @@ def _highest(powers: _Powers, cap: float, low: float, declared: float, socket: P
             return min(low, high)
         component = socket.component
         message = f"the power cap of socket `{component.name}` does not hold at any clock"
-        hint = f"at {readable(low, 'Hz')}, the lowest, a kernel consumes {readable(powers.at(low), 'W')}"
+        hint = f"at {format_quantity(low, 'Hz')}, the lowest, a kernel consumes {format_quantity(powers.at(low), 'W')}"
         fail("no-clock", message, component.properties["power_cap"].span, hint=hint)
     while high - low > PRECISION * declared:
         middle = (low + high) / 2

@@ -75,7 +75,7 @@ def optimum(
         except EvaluationError as error:
             raise prediction.scope.located(error) from None
 
-    proved = sum(1 for _ in graph.topological(formula)) <= MOST_PROVED
+    proved = sum(1 for _ in graph.topological_order(formula)) <= MOST_PROVED
     turns = _turns(formula, symbol, low, high, at) if proved else _searched(lambda x: float(at(formula, x)), low, high)
     values = {place: float(at(formula, place)) for place in [low, *turns, high]}
     best = min(values, key=values.__getitem__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.record import Record
 
 LawName = Literal["auto", "responding", "aeem", "roofline"]
@@ -62,7 +62,7 @@ def refuse_unknown(options: EnergyOptions) -> None:
     for name, allowed in CHOICES.items():
         chosen = getattr(options, name)
         if chosen not in allowed:
-            hint = nearest(str(chosen), allowed) or f"it is one of {', '.join(allowed)}"
+            hint = suggest_nearest(str(chosen), allowed) or f"it is one of {', '.join(allowed)}"
             fail("unknown-option", f"`{name}` cannot be `{chosen}`", hint=hint)
 
 

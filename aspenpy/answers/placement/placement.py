@@ -18,7 +18,7 @@ from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.sympy_view import to_sympy
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, nearest, require_known
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, require_known, suggest_nearest
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import (
@@ -314,7 +314,7 @@ def check_names(application: Application, machine: Machine, entry: flow.Kernel, 
             if name in application.kernels:
                 message = f"kernel `{entry.name}` does not call `{name}`, so it cannot be placed"
                 fail("unknown-kernel", message, application.kernels[name].name_span)
-            hint = nearest(name, names) or "the kernels are " + ", ".join(names[:12])
+            hint = suggest_nearest(name, names) or "the kernels are " + ", ".join(names[:12])
             message = f"application `{application.name}` has no kernel `{name}`"
             fail("unknown-kernel", message, application.node.name_span, hint=hint)
         choose_socket(machine, socket)

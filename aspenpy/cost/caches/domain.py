@@ -12,8 +12,8 @@ from typing import Any
 from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.node import topological
-from aspenpy.expr.polynomial import ARITHMETIC, Exact, Monomial, Polynomial, Term, atom, combined, constant, product
+from aspenpy.expr.node import topological_order
+from aspenpy.expr.polynomial import ARITHMETIC, Exact, Monomial, Polynomial, Term, atom, combine, constant, product
 from aspenpy.expr.polynomial import total as sum_of
 from aspenpy.expr.series import bernoulli
 from aspenpy.record import Record
@@ -131,14 +131,14 @@ def _line(expr: Expr, counter: Expr) -> tuple[Fraction, Expr]:
 def exact(expr: Expr) -> Exact:
     """An expression multiplied out; what is no sum, product or quotient is an atom."""
     forms: dict[Expr, Exact] = {}
-    for node in topological(expr):
+    for node in topological_order(expr):
         form: Exact | None = None
         if graph.is_exact(node):
             form = constant(node.payload)
         elif node.kind == "checked":
             form = forms[node.args[0]]
         elif node.kind in ARITHMETIC:
-            form = combined(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
+            form = combine(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
         elif node.kind == "power" and (times := graph.whole_number(node.args[1]) or 0) in range(1, HIGHEST_POWER + 1):
             form = product([forms[node.args[0]]] * times, MOST_TERMS)
         forms[node] = atom(node) if form is None else form

@@ -10,7 +10,7 @@ from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import STORE_RATES, attained_bandwidth
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest
 from aspenpy.models.machine.model import Component, Machine, Place
 from aspenpy.models.machine.words import word
 from aspenpy.record import Record
@@ -219,7 +219,7 @@ def _word(component: Component, name: str, words: tuple[str, ...]) -> str:
         return words[0]
     if written not in words:
         listed = ", ".join(f"`{known}`" for known in words)
-        hint = nearest(written, words) or f"it is one of {listed}"
+        hint = suggest_nearest(written, words) or f"it is one of {listed}"
         message, span = f"a cache has no `{name}` called `{written}`", component.properties[name].span
         fail("unknown-cache-property", message, span, hint=hint)
     return written

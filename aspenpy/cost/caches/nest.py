@@ -10,7 +10,7 @@ from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.polynomial import certainly_shorter, term
+from aspenpy.expr.polynomial import is_certainly_shorter, term
 from aspenpy.record import Record
 
 
@@ -165,8 +165,8 @@ def _shortest_first(strides: tuple[Expr, ...], word: Expr) -> tuple[int, ...]:
 
 
 def _shorter(first: Expr, second: Expr, word: Expr) -> bool:
-    if certainly_shorter(first, second) or certainly_shorter(second, first):
-        return certainly_shorter(first, second)
+    if is_certainly_shorter(first, second) or is_certainly_shorter(second, first):
+        return is_certainly_shorter(first, second)
     return first is not second and (first is word or (first.kind == "number" and second.kind != "number"))
 
 

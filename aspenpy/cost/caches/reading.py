@@ -15,8 +15,8 @@ from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, 
 from aspenpy.cost.value_mistakes import whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.polynomial import certainly_at_most
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.expr.polynomial import is_certainly_at_most
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_nearest
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import UNITS
 from aspenpy.record import Record
@@ -206,7 +206,7 @@ def _nest(request: _Request) -> Affine:
 
 def _not_too_many(nest: Nest, request: _Request) -> Expr:
     """1, or the mistake, told when it has a value, of a nest that makes more accesses than the requirement asks for."""
-    if certainly_at_most(nest.accesses, request.accesses):
+    if is_certainly_at_most(nest.accesses, request.accesses):
         return graph.ONE
     slack = request.accesses * (1 + 1e-9)
     message = "the nest makes more accesses than the requirement states"
@@ -295,7 +295,9 @@ def _counted(request: _Request, values: int, form: str) -> tuple[list[Expr], str
         fail("wrong-arguments", f"`{request.trait.name}` is written `{form}`", request.trait.span)
     unit = rest[0] if rest else UNITS[0]
     if not isinstance(unit, str) or unit not in UNITS:
-        hint = (nearest(unit, UNITS) if isinstance(unit, str) else None) or "it is counted in `line`, `word` or `byte`"
+        hint = (
+            suggest_nearest(unit, UNITS) if isinstance(unit, str) else None
+        ) or "it is counted in `line`, `word` or `byte`"
         fail("unknown-unit", f"a reuse distance is not counted in `{unit}`", request.trait.span, hint=hint)
     return numbers, unit
 

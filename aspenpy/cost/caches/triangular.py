@@ -10,7 +10,7 @@ from aspenpy.cost.caches.domain import Bounds, Domain, at_middles, exact, reduce
 from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.node import topological
+from aspenpy.expr.node import topological_order
 from aspenpy.expr.polynomial import Exact, Monomial, Polynomial
 
 SAMPLES = (8, 4, 3)
@@ -160,7 +160,7 @@ def averages(values: Sequence[Expr], weight: Expr, nests: Sequence[tuple[Loop, .
 
 
 def _counters(bodies: Sequence[Expr]) -> frozenset[Expr]:
-    return frozenset(node for node in topological(*bodies) if node.kind == "symbol").intersection(COUNTERS)
+    return frozenset(node for node in topological_order(*bodies) if node.kind == "symbol").intersection(COUNTERS)
 
 
 @lru_cache(maxsize=1024)

@@ -33,7 +33,7 @@ def fastest_time(
     p = checked_ranks(ranks)
     fastest: Expr | None = None
     for algorithm in sorted(chosen_among(collective, all_pairs=all_pairs), key=lambda each: each.power_of_two):
-        time = seconds(algorithm.cost(p, graph.coerced(size)))
+        time = seconds(algorithm.cost(p, graph.coerce(size)))
         together = time if fastest is None else graph.apply("min", fastest, time)
         fastest = together if fastest is None else graph.if_else(algorithm.applies(p), together, fastest)
     assert fastest is not None, "every collective has an algorithm for any number of ranks"

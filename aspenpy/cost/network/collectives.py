@@ -22,7 +22,7 @@ from collections.abc import Callable
 from aspenpy.cost.network.topology import NetworkError, Size, floor
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import nearest
+from aspenpy.language.diagnostics import suggest_nearest
 from aspenpy.record import Record
 
 
@@ -43,7 +43,7 @@ class Cost(Record):
     def time(self, alpha: Size, beta: Size, gamma: Size = 0) -> Expr:
         """Seconds, with alpha a message, beta a byte sent (the inverse of the bandwidth) and gamma a byte combined."""
         sent = self.rounds * alpha + self.volume * beta
-        return sent if graph.coerced(gamma) is graph.ZERO else sent + self.combined * gamma
+        return sent if graph.coerce(gamma) is graph.ZERO else sent + self.combined * gamma
 
 
 class Algorithm(Record):
@@ -59,7 +59,7 @@ class Algorithm(Record):
 
     def applies(self, ranks: Size) -> Expr:
         """The condition under which there is such an algorithm."""
-        p = graph.coerced(ranks)
+        p = graph.coerce(ranks)
         return graph.compare("==", below_power(p), p) if self.power_of_two else graph.TRUE
 
 
@@ -312,7 +312,7 @@ def algorithms(collective: str) -> list[Algorithm]:
     if collective in PARTS:
         return [PARTS[collective]]
     if collective not in COLLECTIVES:
-        hint = nearest(collective, COLLECTIVES) or f"there are {', '.join(COLLECTIVES)}"
+        hint = suggest_nearest(collective, COLLECTIVES) or f"there are {', '.join(COLLECTIVES)}"
         raise NetworkError(f"unknown collective `{collective}`", "collective", hint)
     return [algorithm for algorithm in ALGORITHMS.values() if algorithm.collective == collective]
 
@@ -327,17 +327,17 @@ def cost(collective: str, algorithm: str, ranks: Size, size: Size = 0) -> Cost:
     rank, and for an algorithm that is for powers of two where the number of ranks is known and none."""
     known = {each.name: each for each in algorithms(collective)}
     if algorithm not in known:
-        hint = nearest(algorithm, known) or f"there are {', '.join(known)}"
+        hint = suggest_nearest(algorithm, known) or f"there are {', '.join(known)}"
         raise NetworkError(f"unknown algorithm `{algorithm}` of {collective}", "algorithm", hint)
     p = checked_ranks(ranks)
     if known[algorithm].applies(p) is graph.FALSE:
         message = f"{algorithm} of {collective} is for a power of two of ranks, not {p}"
         raise NetworkError(message, "ranks", f"there are also {', '.join(name for name in known if name != algorithm)}")
-    return known[algorithm].cost(p, graph.coerced(size))
+    return known[algorithm].cost(p, graph.coerce(size))
 
 
 def checked_ranks(ranks: Size) -> Expr:
-    p = graph.coerced(ranks)
+    p = graph.coerce(ranks)
     if p.kind == "number" and (graph.whole_number(p) is None or p.payload < 1):
         raise NetworkError(f"the number of ranks must be a whole number from 1 on, not {p}", "ranks")
     return p

@@ -9,7 +9,7 @@ from aspenpy.cost.network import custom, dragonfly, fat_tree, grids, single_hop,
 from aspenpy.cost.network.topology import NetworkError, Topology
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.graph import Expr, number, substitute
-from aspenpy.language.diagnostics import nearest
+from aspenpy.language.diagnostics import suggest_nearest
 from aspenpy.record import Record
 
 
@@ -43,13 +43,15 @@ def topology(kind: str, **parameters: Any) -> Topology:
     """The topology of that name. Raises NetworkError for a name or a parameter that there is not, a parameter that is
     missing, and values that make no network."""
     if kind not in TOPOLOGIES:
-        hint = nearest(kind, TOPOLOGIES) or f"there are {', '.join(TOPOLOGIES)}"
+        hint = suggest_nearest(kind, TOPOLOGIES) or f"there are {', '.join(TOPOLOGIES)}"
         raise NetworkError(f"unknown topology `{kind}`", "topology", hint)
     family = TOPOLOGIES[kind]
     known = (*family.parameters, *family.optional)
     for name in parameters:
         if name not in known:
-            raise NetworkError(f"a {kind} has no `{name}`", name, nearest(name, known) or f"it has {', '.join(known)}")
+            raise NetworkError(
+                f"a {kind} has no `{name}`", name, suggest_nearest(name, known) or f"it has {', '.join(known)}"
+            )
     for name in family.parameters:
         if name not in parameters:
             raise NetworkError(f"a {kind} needs `{name}`", name, f"it is made from {', '.join(family.parameters)}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from aspenpy.language.diagnostics import Diagnostic, fail
-from aspenpy.language.dimensions import BYTES, JOULES, WATTS, unit_of
+from aspenpy.language.dimensions import BYTES, JOULES, WATTS, parse_unit
 from aspenpy.language.source import Span
 from aspenpy.learn.estimators.model import Constant, LearntModel
 from aspenpy.learn.estimators.short_list import short_list
@@ -357,7 +357,7 @@ def leaks(sheet: Sheet, name: str) -> bool:
     """Whether a column is an energy or a power, which is what models of the energy are to predict."""
     heading = sheet.heading(name)
     unit = plain_unit(heading.unit)
-    dimension = unit_of(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else BYTES
+    dimension = parse_unit(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else BYTES
     return dimension in (JOULES, WATTS) or LEAKING.search(f"{name} {heading.written}") is not None
 
 

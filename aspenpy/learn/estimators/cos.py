@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from aspenpy.language.diagnostics import Diagnostic, fail
-from aspenpy.language.dimensions import readable, symbol
+from aspenpy.language.dimensions import format_quantity, unit_symbol
 from aspenpy.learn.estimators.cos_trace import Stage
 from aspenpy.learn.estimators.model import Constant, LearntModel
 from aspenpy.learn.measurements.columns import (
@@ -222,11 +222,11 @@ def configurations(model: Cos, sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
     if core is None or (core < 0).any() or (core > whole).any():
         return {}
     names = [name for name in ("threads", "core_frequency", "memory_frequency") if name in part.names]
-    units = [symbol(KNOWN[name].dimension) for name in names]
+    units = [unit_symbol(KNOWN[name].dimension) for name in names]
     rows = list(zip(*(numbers(part, name) for name in names), core, whole, strict=True))
     made: dict[str, tuple[Stage, ...]] = {}
     for *values, computing, runtime in rows[:: -(-len(rows) // MOST_TRACES)]:
-        told = [f"{value:g} threads" if not unit else readable(value, unit)
+        told = [f"{value:g} threads" if not unit else format_quantity(value, unit)
                 for value, unit in zip(values, units, strict=True)]  # fmt: skip
         made[", ".join(told)] = (Stage("compute", 0.0, computing), Stage("stall", computing, runtime))
     return made

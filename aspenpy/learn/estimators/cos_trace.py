@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.measurements.columns import groups, members, numbers, require_columns
 from aspenpy.learn.measurements.condition import rows_where
 from aspenpy.learn.measurements.sheet import Sheet
@@ -66,7 +66,7 @@ def traces_of(sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
     labels = groups(sheet, [name for name in names if name != "core_frequency"])
     if clock:
         hertz = numbers(sheet, "core_frequency")
-        labels = [(*label, readable(float(value), "Hz")) for label, value in zip(labels, hertz, strict=True)]
+        labels = [(*label, format_quantity(float(value), "Hz")) for label, value in zip(labels, hertz, strict=True)]
     made = {}
     for key, places in members(labels).items():
         parts: dict[str, list[Interval]] = {"core": [], "memory": []}

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, warning
-from aspenpy.language.dimensions import readable, symbol
+from aspenpy.language.diagnostics import Diagnostic, fail, suggest_instead, warning
+from aspenpy.language.dimensions import format_quantity, unit_symbol
 from aspenpy.learn.measurements.columns import KNOWN, is_blank, is_numeric, numbers, recognised, require_columns
 from aspenpy.learn.measurements.read import measured
 from aspenpy.learn.measurements.sheet import Cell, Data, Heading, Sheet, counted
@@ -68,7 +68,7 @@ class LearntModel(Result):
     def set_params(self, **options: Any) -> Self:
         for name, value in options.items():
             if name not in self.defaults:
-                hint = instead_of(name, self.defaults, "options")
+                hint = suggest_instead(name, self.defaults, "options")
                 fail("unknown-option", f"`{self.kind}` has no option `{name}`", hint=hint)
             allowed = self.choices.get(name)
             if allowed is not None and value not in allowed:
@@ -197,10 +197,12 @@ class LearntModel(Result):
             beyond = (found < low * (1 - 1e-6)) | (found > high * (1 + 1e-6))
             if beyond.any():
                 unit = _unit(name)
-                ends = f"{readable(low, unit)} .. {readable(high, unit)}"
+                ends = f"{format_quantity(low, unit)} .. {format_quantity(high, unit)}"
                 worst = found[beyond][0]
                 message = f"`{name}` is outside the training range {ends} in {int(beyond.sum())} of {len(found)} rows"
-                warnings.append(warning("outside-training", message, hint=f"such as {readable(float(worst), unit)}"))
+                warnings.append(
+                    warning("outside-training", message, hint=f"such as {format_quantity(float(worst), unit)}")
+                )
         return tuple(warnings)
 
 
@@ -212,7 +214,7 @@ def rows_left_out(name: str, cells: Sequence[Cell]) -> Diagnostic:
 
 
 def _unit(name: str) -> str:
-    return symbol(KNOWN[name].dimension) if name in KNOWN else ""
+    return unit_symbol(KNOWN[name].dimension) if name in KNOWN else ""
 
 
 def _training(sheet: Sheet, names: Iterable[str]) -> Training:

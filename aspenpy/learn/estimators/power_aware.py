@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.model import Constant, LearntModel
 from aspenpy.learn.measurements.columns import WHAT_RAN, groups, keys_problem, members, numbers
 from aspenpy.learn.measurements.sheet import Sheet
@@ -175,7 +175,7 @@ SWEET = (
 def surface_tables(found: Sequence[Spot], what: str, key: str = "") -> tuple[Table, ...]:
     """The speedups, and the sweet spots where there are energies."""
     clocks = list(dict.fromkeys(spot.clock for spot in found))
-    columns = (Column("processors", "count"), *(Column(readable(clock, "Hz"), "ratio") for clock in clocks))
+    columns = (Column("processors", "count"), *(Column(format_quantity(clock, "Hz"), "ratio") for clock in clocks))
     counts = dict.fromkeys(spot.processors for spot in found)
     rows = tuple((count, *(spot.speedup for spot in found if spot.processors == count)) for count in counts)
     speedups = Table(columns, rows, title=f"speedup of {what}", key=f"speedup{key}")

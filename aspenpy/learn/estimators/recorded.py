@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from aspenpy.language.diagnostics import fail, instead_of
+from aspenpy.language.diagnostics import fail, suggest_instead
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.estimators.short_list import Listed, short_list
 from aspenpy.learn.measurements.columns import recognised
@@ -41,7 +41,11 @@ def recorded(path: str | Path, application: str, settings: Mapping[str, Any], by
     own = [place for place, row in enumerate(sheet.rows) if str(row["application"].value) == application]
     if not own:
         known = {str(row["application"].value) for row in sheet.rows}
-        fail("no-record", f"`{path}` has no run of {application}", hint=instead_of(application, known, "applications"))
+        fail(
+            "no-record",
+            f"`{path}` has no run of {application}",
+            hint=suggest_instead(application, known, "applications"),
+        )
     same = [place for place in own if _has(sheet.rows[place], settings) and number_in(sheet.rows[place]["energy"])]
     if not same:
         said = ", ".join(f"{name}={value}" for name, value in settings.items())

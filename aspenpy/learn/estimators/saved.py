@@ -14,7 +14,7 @@ from typing import Any
 
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.language.files import write_whole
-from aspenpy.language.schema import mismatch, require_json
+from aspenpy.language.schema import find_mismatch, require_json
 from aspenpy.learn.estimators.acee import Acee
 from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity
 from aspenpy.learn.estimators.cos import Cos, CosThrottling
@@ -70,7 +70,7 @@ def load(path: str | Path, kinds: Mapping[str, type[LearntModel]]) -> LearntMode
     if (written := content.get("format_version")) != FORMAT_VERSION:
         message = f"`{path}` is in version {json.dumps(written)[:20]} of the format, and this aspenpy reads"
         fail("model-version", f"{message} {FORMAT_VERSION}", hint=f"{_writer(content)}; fit the model again")
-    _require_sound(path, mismatch(content, SHAPE))
+    _require_sound(path, find_mismatch(content, SHAPE))
     if content.pop("checksum") != checksum(content):
         hint = "fit the model again rather than edit its file"
         fail("model-changed", f"`{path}` was changed after it was written: its checksum does not fit", hint=hint)
@@ -78,9 +78,9 @@ def load(path: str | Path, kinds: Mapping[str, type[LearntModel]]) -> LearntMode
     if kind is None:
         known = ", ".join(kinds)
         fail("model-kind", f"`{path}` holds a model `{content['kind']}`, and expected was {known}")
-    _require_sound(path, mismatch(content["options"], _option_shape(kind), "options"))
+    _require_sound(path, find_mismatch(content["options"], _option_shape(kind), "options"))
     model = kind(**content["options"])
-    _require_sound(path, mismatch(content["state"], model.state_shape(), "state"))
+    _require_sound(path, find_mismatch(content["state"], model.state_shape(), "state"))
     held = content["training"]
     model.training = Training(held["rows"], held["data_hash"], tuple(tuple(item) for item in held["ranges"]))
     model.state, model.notes = content["state"], _other_versions(path, content["versions"])

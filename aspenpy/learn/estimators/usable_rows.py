@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from aspenpy.language.diagnostics import Diagnostic, fail
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.model import rows_left_out
 from aspenpy.learn.measurements.columns import groups, is_blank, is_numeric, members, numbers
 from aspenpy.learn.measurements.condition import number_in
@@ -51,7 +51,7 @@ def _refuse_scales(sheet: Sheet, powers: NDArray[np.float64], low: Sequence[int]
 
 
 def _range(powers: NDArray[np.float64], places: Sequence[int]) -> str:
-    ends = [readable(float(powers[place]), "W") for place in (places[0], places[-1])]
+    ends = [format_quantity(float(powers[place]), "W") for place in (places[0], places[-1])]
     return " to ".join(dict.fromkeys(ends))
 
 

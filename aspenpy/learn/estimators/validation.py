@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail, instead_of
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.measurements.columns import KNOWN
 from aspenpy.learn.measurements.condition import rows_where
@@ -128,7 +128,7 @@ def validate(
         (*seen, *unseen),
         given,
         confidence,
-        tuple(distinct(diagnostics)),
+        tuple(drop_repeats(diagnostics)),
     )
 
 
@@ -149,7 +149,7 @@ def asked(model: LearntModel, sheet: Sheet, split: Split, confidence: float = 0.
     if not places:
         fail("no-rows", f"no row is one to test with: `{split.test}` holds nowhere", sheet.span)
     rows, given = predictions(model, sheet, places, confidence, trained=False)
-    found = distinct([*model.notes, *model.outside(sheet.rows_at(places))])
+    found = drop_repeats([*model.notes, *model.outside(sheet.rows_at(places))])
     return Validation(model, split, None, summary(rows), (), tuple(rows), given, confidence, tuple(found))
 
 
@@ -207,7 +207,7 @@ def _left_out(
     try:
         name = sheet.heading(column).name
     except KeyError:
-        hint = instead_of(column, sheet.names, "columns")
+        hint = suggest_instead(column, sheet.names, "columns")
         fail("unknown-column", f"--leave-out: there is no column `{column}`", sheet.span, hint=hint)
     members: dict[str, list[int]] = {}
     for place in places:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from aspenpy.answers.scope import Scope
-from aspenpy.expr.arithmetic import shown
+from aspenpy.expr.arithmetic import format_number
 from aspenpy.language.axis import Extent, is_wide
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.model import Parameter
@@ -53,7 +53,11 @@ def axis_of(parameter: Parameter, scope: Scope, given: Sequence[str], whole: boo
     if isinstance(start, tuple):
         fail("not-a-number", f"`{parameter.name}` is an array, and a number is fitted", place)
     if not low < high:
-        fail("empty-range", f"the range of `{parameter.name}` is empty: {shown(low)} .. {shown(high)}", place)
+        fail(
+            "empty-range",
+            f"the range of `{parameter.name}` is empty: {format_number(low)} .. {format_number(high)}",
+            place,
+        )
     whole = whole or scope.is_count(parameter.name)
     if whole:
         low, high = math.ceil(low), math.floor(high)

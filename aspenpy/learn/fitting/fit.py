@@ -15,7 +15,7 @@ from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, asked
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_nearest
 from aspenpy.learn.fitting.axis import Axis, axis_of, moved_by
 from aspenpy.learn.fitting.certainty import Certainty, certainty, determined
 from aspenpy.learn.fitting.machine_text import machine_text
@@ -283,7 +283,7 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
     for name in integer:
         if name not in names:
             why = next((item.reason for item in refused if item.name == name), None)
-            hint = why or nearest(name, names) or "fitted are " + ", ".join(names)
+            hint = why or suggest_nearest(name, names) or "fitted are " + ", ".join(names)
             fail("not-fitted", f"`{name}:whole`: `{name}` is not one of the fitted parameters", hint=hint)
 
 
@@ -302,7 +302,7 @@ def _checked(given: str, responses: Responses) -> str:
         fail("ambiguous-parameter", f"both models have a parameter `{given}`", hint=hint)
     if name not in known:
         ranges = ", ".join(parameter.name for parameter, _ in ranged(known.values()))
-        hint = nearest(name, known) or f"with a range are {ranges}"
+        hint = suggest_nearest(name, known) or f"with a range are {ranges}"
         fail("unknown-parameter", f"unknown parameter `{name}`", hint=hint)
     machines = responses.conflicting(name)
     if machines:
@@ -375,4 +375,4 @@ def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
             ends = scope.values([low, high], responses.case.seed)
             outside = [warning for value in values if (warning := range_warning(parameter, value, *ends))]
             warnings += outside[:1]
-    return tuple(distinct(warnings))
+    return tuple(drop_repeats(warnings))

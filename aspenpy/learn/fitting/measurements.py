@@ -20,8 +20,17 @@ from typing import Any
 from aspenpy.answers.case import Case
 from aspenpy.answers.metrics import METRICS
 from aspenpy.answers.scope import Value
-from aspenpy.language.diagnostics import AspenError, fail, nearest
-from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, UNITS, WATTS, Dimension, unit_of, words
+from aspenpy.language.diagnostics import AspenError, fail, suggest_nearest
+from aspenpy.language.dimensions import (
+    DIMENSIONLESS,
+    JOULES,
+    SECONDS,
+    UNITS,
+    WATTS,
+    Dimension,
+    describe_dimension,
+    parse_unit,
+)
 from aspenpy.language.source import Span
 from aspenpy.learn.measurements.sheet import Cell, Heading, Sheet
 from aspenpy.models.application.model import Application
@@ -116,7 +125,7 @@ def _measured(sheet: Sheet, application: Application) -> list[str]:
 def _asked(sheet: Sheet, metric: str) -> list[str]:
     """The metric that was asked for, where a column has it."""
     if metric not in METRIC_DIMENSIONS:
-        hint = nearest(metric, METRIC_DIMENSIONS) or "fitted are " + ", ".join(METRIC_DIMENSIONS)
+        hint = suggest_nearest(metric, METRIC_DIMENSIONS) or "fitted are " + ", ".join(METRIC_DIMENSIONS)
         fail("unknown-metric", f"`{metric}` is not fitted", hint=hint)
     if metric not in [heading.name for heading in sheet.headings]:
         fail("nothing-measured", f"no column `{metric}` with measurements", sheet.span)
@@ -135,7 +144,7 @@ def _inputs(
     for heading in rest:
         plain = heading.name.removeprefix("app:").removeprefix("machine:")
         if plain not in known and plain not in common:
-            hint = nearest(heading.name, [*known, *common, *PLACES, RUNTIME, *application.resources, "bytes"])
+            hint = suggest_nearest(heading.name, [*known, *common, *PLACES, RUNTIME, *application.resources, "bytes"])
             listed = "the parameters are " + ", ".join(known[:12])
             if heading.name in METRICS:
                 listed = _leaving_out(heading, sheet)
@@ -157,15 +166,16 @@ def _size(heading: Heading) -> Fraction:
     if heading.unit is None:
         return Fraction(1)
     try:
-        unit = unit_of(heading.unit)
+        unit = parse_unit(heading.unit)
     except KeyError:
-        hint = nearest(heading.unit, UNITS) or "units are such as s, ms, flop, MB, GB/s"
+        hint = suggest_nearest(heading.unit, UNITS) or "units are such as s, ms, flop, MB, GB/s"
         fail("unknown-unit", f"unknown unit `{heading.unit}`", heading.span, hint=hint)
     wanted = METRIC_DIMENSIONS.get(heading.name) or RESOURCE_DIMENSIONS.get(heading.name)
     if heading.name in PLACES:
         wanted = DIMENSIONLESS
     if wanted is not None and unit.dimension != wanted:
-        message = f"`{heading.name}` is in {words(wanted)}, and `{heading.unit}` is {words(unit.dimension)}"
+        kinds = describe_dimension(wanted), describe_dimension(unit.dimension)
+        message = f"`{heading.name}` is in {kinds[0]}, and `{heading.unit}` is {kinds[1]}"
         fail("wrong-unit", message, heading.span)
     return unit.size
 

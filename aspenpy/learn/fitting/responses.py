@@ -55,11 +55,11 @@ def hoisted(expr: Expr, moving: Iterable[Expr]) -> Hoisted:
         free = graph.free_symbols(node)
         return free.isdisjoint(wanted) and not any(graph.is_counter(symbol) for symbol in free)
 
-    opened = [node for node in graph.topological(expr) if node.kind not in OPAQUE and not is_fixed(node)]
+    opened = [node for node in graph.topological_order(expr) if node.kind not in OPAQUE and not is_fixed(node)]
     used = [arg for node in opened for arg in node.args] + [expr]
     parts = dict.fromkeys(arg for arg in used if arg.kind in NUMERIC and is_fixed(arg))
     symbols = {part: graph.symbol(f"part{number}", OWNER) for number, part in enumerate(parts)}
-    result = graph.rewritten([expr], lambda node, args: node if node.kind in OPAQUE else symbols.get(node))[0]
+    result = graph.rewrite([expr], lambda node, args: node if node.kind in OPAQUE else symbols.get(node))[0]
     return Hoisted(result, tuple(symbols.values()), tuple(symbols))
 
 
@@ -191,7 +191,7 @@ class Curve:
 
 def _unchecked(expr: Expr) -> Expr:
     """The expression without the laws that its parts must obey: they change no value, and so no slope."""
-    return graph.rewritten([expr], lambda node, args: args[0] if node.kind == "checked" else None)[0]
+    return graph.rewrite([expr], lambda node, args: args[0] if node.kind == "checked" else None)[0]
 
 
 def _slope(expr: Expr, symbol: Expr) -> Expr | None:

@@ -11,7 +11,7 @@ from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.numerals import aspen_numeral
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import unit_of
+from aspenpy.language.dimensions import parse_unit
 from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span
 from aspenpy.models.application.load import load
@@ -91,7 +91,7 @@ def written(value: float, node: nodes.Parameter) -> str:
     """A numeral with the digits of the float, in the unit that the value or its range is written with."""
     parts = (node.value, node.low, node.high)
     unit = next((part.unit for part in parts if isinstance(part, nodes.Number) and part.unit), None)
-    scaled = Fraction(repr(float(abs(value)))) / (1 if unit is None else unit_of(unit).size)
+    scaled = Fraction(repr(float(abs(value)))) / (1 if unit is None else parse_unit(unit).size)
     numeral = aspen_numeral(scaled)[0]
     if "/" in numeral:  # a unit such as GiB, in which the value has no short decimal
         numeral = aspen_numeral(float(scaled))[0]

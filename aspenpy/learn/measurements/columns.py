@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from aspenpy.language.diagnostics import fail, instead_of
+from aspenpy.language.diagnostics import fail, suggest_instead
 from aspenpy.language.dimensions import (
     BYTES,
     DIMENSIONLESS,
@@ -17,8 +17,8 @@ from aspenpy.language.dimensions import (
     UNITS,
     WATTS,
     Dimension,
-    unit_of,
-    words,
+    describe_dimension,
+    parse_unit,
 )
 from aspenpy.learn.measurements.condition import number_in
 from aspenpy.learn.measurements.sheet import Cell, Heading, Sheet
@@ -108,7 +108,7 @@ def plain_unit(text: str | None) -> str | None:
     """A unit as the language spells it; None for what is no unit."""
     unit = SAME_UNIT.get((text or "").strip(), (text or "").strip())
     try:
-        unit_of(unit)
+        parse_unit(unit)
         return unit
     except KeyError:
         return None
@@ -139,7 +139,7 @@ def _known(heading: Heading) -> Heading | None:
     for name, unit in readings:
         spelling = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
         for known, facts in KNOWN.items():
-            fits = unit is None or facts.dimension == unit_of(unit).dimension
+            fits = unit is None or facts.dimension == parse_unit(unit).dimension
             if fits and spelling in (known, *facts.spellings.split()):
                 return Heading(known, unit, heading.span)
     return None
@@ -167,7 +167,7 @@ def numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float
     try:
         heading = sheet.heading(name)
     except KeyError:
-        hint = instead_of(name, sheet.names, "columns")
+        hint = suggest_instead(name, sheet.names, "columns")
         fail("unknown-column", f"there is no column `{name}`", sheet.span, hint=hint)
     known, name = KNOWN.get(heading.name), heading.name
     size = _size(heading, known)
@@ -194,10 +194,11 @@ def _size(heading: Heading, known: Known | None) -> float:
     unit = plain_unit(heading.unit)
     if unit is None:
         return 1.0
-    if known is not None and not known.text and unit_of(unit).dimension != known.dimension:
-        message = f"`{heading.name}` is in {words(known.dimension)}, and `{unit}` is {words(unit_of(unit).dimension)}"
+    if known is not None and not known.text and parse_unit(unit).dimension != known.dimension:
+        wanted, found = map(describe_dimension, (known.dimension, parse_unit(unit).dimension))
+        message = f"`{heading.name}` is in {wanted}, and `{unit}` is {found}"
         fail("wrong-unit", message, heading.span)
-    return float(unit_of(unit).size)
+    return float(parse_unit(unit).size)
 
 
 def _refuse_cell(cell: Cell, name: str) -> NoReturn:

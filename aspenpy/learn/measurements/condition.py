@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-from aspenpy.language.diagnostics import fail, instead_of
+from aspenpy.language.diagnostics import fail, suggest_instead
 from aspenpy.language.dimensions import UNITS
 from aspenpy.language.source import Source, Span
 from aspenpy.learn.measurements.sheet import Cell, Sheet
@@ -162,7 +162,7 @@ class _Parser:
         try:
             heading = self.sheet.heading(token.text.strip("`"))
         except KeyError:
-            hint = instead_of(token.text.strip("`"), self.sheet.names, "columns")
+            hint = suggest_instead(token.text.strip("`"), self.sheet.names, "columns")
             fail("unknown-column", f"there is no column {'`' + token.text.strip('`') + '`'}", token.span, hint=hint)
         unit = UNITS.get(heading.unit or "")
         return heading.name, float(unit.size) if unit else 1.0

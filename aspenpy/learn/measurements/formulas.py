@@ -10,8 +10,8 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import fail, instead_of
-from aspenpy.language.lower import Lowering, constant
+from aspenpy.language.diagnostics import fail, suggest_instead
+from aspenpy.language.lower import Lowering, constant_value
 from aspenpy.language.parser import parse_value
 from aspenpy.learn.measurements.columns import numbers
 from aspenpy.learn.measurements.sheet import Sheet
@@ -55,9 +55,9 @@ def _lowered(text: str, sheet: Sheet) -> Expr:
         try:
             return graph.symbol(sheet.heading(node.name).name, "column")
         except KeyError:
-            known = constant(node.name)
+            known = constant_value(node.name)
         if known is None:
-            hint = instead_of(node.name, sheet.names, "columns")
+            hint = suggest_instead(node.name, sheet.names, "columns")
             fail("unknown-column", f"there is no column `{node.name}`", node.span, hint=hint)
         return known
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from aspenpy.language.dimensions import unit_of
+from aspenpy.language.dimensions import parse_unit
 from aspenpy.language.source import Source, Span
 from aspenpy.learn.measurements.columns import plain_unit
 from aspenpy.learn.measurements.sheet import Cell, Row, Sheet, known, lines_of, malformed, sheet_of_cells, whole_line
@@ -120,7 +120,7 @@ def _long(source: Source, key: tuple[str, ...], name: str, value: str, unit: str
         if said is not None:
             common = units.setdefault(metric, said)
             if common != said and cell.value != "":
-                cell = cell._replace(value=float(cell.value) * float(unit_of(said).size / unit_of(common).size))
+                cell = cell._replace(value=float(cell.value) * float(parse_unit(said).size / parse_unit(common).size))
         elif str(cell.value).endswith("%"):
             cell = cell._replace(value=str(cell.value).removesuffix("%"))
         row[f"{metric} [{units[metric]}]" if metric in units else metric] = cell

@@ -7,9 +7,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.files import Reader
-from aspenpy.language.opening import content_of
+from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source
 from aspenpy.learn.measurements.likwid import is_likwid, read_likwid
 from aspenpy.learn.measurements.nvidia import (
@@ -92,13 +92,13 @@ def _parquet(path: Path, columns: Mapping[str, str] | None) -> Sheet:
         from pyarrow import ArrowException, parquet
     except ImportError:
         fail("no-pyarrow", "Parquet needs pyarrow", hint="pip install 'aspenpy[data]'")
-    content = content_of(path, MOST_BYTES)
+    content = read_whole_file(path, MOST_BYTES)
     try:
         file = parquet.ParquetFile(BytesIO(content))
         names = _require_small(file, path)
         wanted = list(columns.values()) if columns else names
         if missing := [name for name in wanted if name not in names]:
-            hint = nearest(missing[0], names)
+            hint = suggest_nearest(missing[0], names)
             fail("unknown-column", f"there is no column `{missing[0]}` in `{path}`", hint=hint)
         texts = [name for name in wanted if _kind(file, names.index(name)) == TEXT]
         table = parquet.ParquetFile(BytesIO(content), read_dictionary=texts).read(wanted, use_threads=False)

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.files import require_writable
-from aspenpy.language.opening import first_bytes
-from aspenpy.language.schema import OneOf, json_in, mismatch
+from aspenpy.language.opening import read_first_bytes
+from aspenpy.language.schema import OneOf, find_mismatch, parse_json
 from aspenpy.learn.measurements.sheet import Sheet, sheet_of_rows
 from aspenpy.record import Record
 
@@ -73,7 +73,7 @@ class RecordStore:
     def _beginning(self) -> bytes:
         """The first bytes of the file; none where it is empty. Raises AspenError where it is no ordinary file, none of
         SQLite, or one with a write-ahead log, which no store has: beside one even a reader leaves files."""
-        found = first_bytes(self.path, len(BEGINNING) + 4)
+        found = read_first_bytes(self.path, len(BEGINNING) + 4)
         if found and (not found.startswith(BEGINNING) or found[len(BEGINNING) + 2 :] != ROLLBACK):
             self._refuse("it is not a database of this program, and stays as it is")
         return found
@@ -135,7 +135,7 @@ class RecordStore:
     def add(self, records: Sequence[RunRecord]) -> None:
         """Adds runs, all or none. Raises AspenError for a number that is not finite, which JSON has not."""
         for item in records:
-            if (problem := mismatch(dict(item.counters), COUNTERS)) is not None:
+            if (problem := find_mismatch(dict(item.counters), COUNTERS)) is not None:
                 fail("bad-counter", f"a run of {item.application} cannot be recorded: {problem}")
         rows = [
             (*(getattr(item, name) for name in ("application", "input", "hardware", "device", "runtime", "energy")),
@@ -174,11 +174,11 @@ class RecordStore:
 
     def _record(self, number: int, row: dict[str, Any]) -> RunRecord:
         """A row, which may hold anything: SQLite does not keep to the types of columns."""
-        problem = mismatch(row, ROW)
+        problem = find_mismatch(row, ROW)
         if problem is None:
             try:
-                row["counters"] = json_in(row["counters"])
-                problem = mismatch(row["counters"], COUNTERS, "counters")
+                row["counters"] = parse_json(row["counters"])
+                problem = find_mismatch(row["counters"], COUNTERS, "counters")
             except ValueError:
                 problem = "its counters are not JSON"
         if problem is not None:
@@ -197,7 +197,7 @@ def _text(content: bytes) -> str | bytes:
 def is_record_store(path: Path) -> bool:
     """Whether a file is one of SQLite."""
     try:
-        return first_bytes(path, len(BEGINNING)) == BEGINNING
+        return read_first_bytes(path, len(BEGINNING)) == BEGINNING
     except AspenError:
         return False
 

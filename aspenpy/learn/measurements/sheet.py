@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from aspenpy.language.diagnostics import Related, fail, nearest
+from aspenpy.language.diagnostics import Related, fail, suggest_nearest
 from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span
 
@@ -185,7 +185,7 @@ def _taken(head: list[Cell], line: Span, columns: Mapping[str, str]) -> list[tup
         places = [place for place, known in enumerate(texts) if known == text.strip()]
         places = places or [place for place, known in enumerate(plain) if known == text.strip()]
         if not places:
-            fail("unknown-column", f"there is no column `{text.strip()}`", line, hint=nearest(text, texts))
+            fail("unknown-column", f"there is no column `{text.strip()}`", line, hint=suggest_nearest(text, texts))
         new = heading(asked)
         taken.append((places[0], Heading(new.name, new.unit or heading(texts[places[0]]).unit)))
     if len({place for place, _ in taken}) < len(taken):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.lower import Lowering, Origins, guarded
-from aspenpy.language.statements import named
+from aspenpy.language.lower import Lowering, Origins, lower_guarded
+from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first, calls_in
@@ -32,7 +32,7 @@ def declared_size(application: Application, kernel: str, data: str, origins: Ori
     they were written."""
     model, node = application.find_kernel(kernel)
     wanted = data.rpartition(".")[2]
-    declared = named(nodes.Data, node.declarations)
+    declared = declarations_by_name(nodes.Data, node.declarations)
     if wanted not in declared:
         return None
     full_name = model.prefix + node.name
@@ -42,7 +42,7 @@ def declared_size(application: Application, kernel: str, data: str, origins: Ori
     def resolve(name: nodes.Name) -> Expr:
         if name.name in formals:
             return formals[name.name]
-        return guarded(lower, local[name.name]) if name.name in local else model.resolve(name)
+        return lower_guarded(lower, local[name.name]) if name.name in local else model.resolve(name)
 
     lower = Lowering(resolve, origins)
     return model.data_of(declared[wanted], lower).size

@@ -9,10 +9,10 @@ from typing import Any, Self
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, nearest
-from aspenpy.language.lower import Lowering, checked_at, constant, guarded
+from aspenpy.language.diagnostics import Diagnostic, fail, suggest_instead, suggest_nearest
+from aspenpy.language.lower import Lowering, check_value_at, constant_value, lower_guarded
 from aspenpy.language.source import Span
-from aspenpy.language.statements import statements_in
+from aspenpy.language.statements import walk_statements
 from aspenpy.models.application.flow import Kernel
 from aspenpy.models.model import Model, Parameter, parameter
 from aspenpy.record import Record
@@ -101,7 +101,7 @@ class Declarations(Model):
             for override in node.overrides:
                 if override.name in model.declared:
                     parameter = parameters[model.prefix + override.name]
-                    value = model.member_check(parameter.node, guarded(self.lowering, override.value))
+                    value = model.member_check(parameter.node, lower_guarded(self.lowering, override.value))
                     parameters[parameter.name] = parameter.replace(value=value)
         return parameters
 
@@ -117,7 +117,7 @@ class Declarations(Model):
         return [self, *(found for model in self.models() for found in model.all_models())]
 
     def _parameter(self, node: nodes.Parameter) -> Parameter:
-        value = self.member_check(node, guarded(self.lowering, node.value))
+        value = self.member_check(node, lower_guarded(self.lowering, node.value))
         name = self.prefix + node.name
         return parameter(name, graph.symbol(name), value, node, self.lowering)
 
@@ -127,7 +127,7 @@ class Declarations(Model):
             return value
         span = node.name_span or node.span
         if node.member_of not in self.enums:
-            hint = nearest(node.member_of, self.enums)
+            hint = suggest_nearest(node.member_of, self.enums)
             return graph.failure(Diagnostic("unknown-enum", f"unknown enum `{node.member_of}`", span, hint=hint))
         members = self.enums[node.member_of].members
         message = f"the value of `{node.name}` is not a member of `{node.member_of}`"
@@ -164,7 +164,7 @@ class Declarations(Model):
             return graph.symbol(self.prefix + name)
         if name in self.constants:
             return graph.number(self.constants[name])
-        return constant(name)
+        return constant_value(name)
 
     def known_names(self) -> list[str]:
         """Names an expression here may use, for "did you mean"."""
@@ -190,7 +190,7 @@ class Declarations(Model):
         in_reach = {**self.imports, **local}
         known = [*self.kernels, *(f"{model.name}.{kernel}" for model in in_reach.values() for kernel in model.kernels)]
         written = [within + other for other in known]
-        hint = instead_of(within + name, written, "kernels")
+        hint = suggest_instead(within + name, written, "kernels")
         fail("unknown-kernel", f"unknown kernel `{within}{name}`", span, hint=hint)
 
     @cached_property
@@ -199,7 +199,7 @@ class Declarations(Model):
         own = [
             requirement.resource
             for kernel in self.node.kernels
-            for statement in statements_in(kernel.body)
+            for statement in walk_statements(kernel.body)
             if isinstance(statement, nodes.Execute)
             for requirement in statement.requirements
         ]
@@ -212,4 +212,4 @@ class Declarations(Model):
 
 def _size(lower: Lowering, node: nodes.Expression) -> Expr:
     """The bytes of a data structure, or the extent along one of its axes."""
-    return checked_at("size", guarded(lower, node), node.span, lower.origins)
+    return check_value_at("size", lower_guarded(lower, node), node.span, lower.origins)

@@ -8,9 +8,9 @@ from typing import Any
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic
-from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, Dimension, words
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, Dimension, describe_dimension
 from aspenpy.language.infer import Lookup, dimension_of
-from aspenpy.language.statements import expressions, statements_in
+from aspenpy.language.statements import expressions, walk_statements
 
 RESOURCE_DIMENSIONS = {"flops": FLOPS, **dict.fromkeys(("loads", "stores", "intracomm", "read", "write"), BYTES)}
 """What an amount of the conventional resources is. A message may be counted or weighed, so `messages` is open."""
@@ -28,7 +28,7 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
         _declaration(declaration, names)
     for kernel in node.kernels:
         hidden: dict[str, nodes.Expression | None] = {formal.name: None for formal in kernel.formals}
-        for statement in statements_in(kernel.body):
+        for statement in walk_statements(kernel.body):
             if isinstance(statement, nodes.Loop) and statement.counter:
                 hidden[statement.counter] = None
             elif isinstance(statement, nodes.Sample):
@@ -36,7 +36,7 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
         inner = Inference({**names.definitions, **hidden, **parameters_of(kernel.declarations)}, {}, noted)
         for declaration in kernel.declarations:
             _declaration(declaration, inner)
-        for statement in statements_in(kernel.body):
+        for statement in walk_statements(kernel.body):
             _statement(statement, inner)
     return noted.diagnostics
 
@@ -93,7 +93,7 @@ class Inference:
         """Infers an expression and compares it with what is wanted of it, if anything is."""
         dimension = None if node is None else self.found.infer(node, self)
         if node is not None and wanted is not None and dimension is not None and dimension != wanted:
-            message = f"{role} must be {words(wanted)}, but this is {words(dimension)}"
+            message = f"{role} must be {describe_dimension(wanted)}, but this is {describe_dimension(dimension)}"
             self.found.add(Diagnostic("dimensions", message, node.span))
 
 

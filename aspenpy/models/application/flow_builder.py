@@ -11,9 +11,9 @@ from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, resolve_definitions
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail
-from aspenpy.language.lower import Lowering, carry_origin, checked_at, failing, guarded
-from aspenpy.language.statements import calls, named
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, join_chain
+from aspenpy.language.lower import Lowering, carry_origin, check_value_at, failure_node, lower_guarded
+from aspenpy.language.statements import calls, declarations_by_name
 from aspenpy.models.application import flow
 from aspenpy.models.application.declarations import Declarations
 from aspenpy.models.application.mixtures import divided
@@ -68,7 +68,7 @@ def callees_first(callees: Mapping[str, list[str]], kernels: Mapping[str, nodes.
         node = kernels[cycle[0]]
         next_name = cycle[1].rpartition(".")[2]
         call = next(call for call in calls(node.body) if call.kernel.rpartition(".")[2] == next_name)
-        message = "a kernel calls itself: " + chain(cycle)
+        message = "a kernel calls itself: " + join_chain(cycle)
         hint = "a model has no end condition for recursion; write the number of passes as `iterate [n] { ... }`"
         fail("recursive-kernel", message, call.span, related=(Related(node.name_span, "this kernel"),), hint=hint)
 
@@ -136,9 +136,9 @@ class KernelBuilder:
         self.context = graph.symbol("call", self.full_name)
         self.numbers = {id(call): number for number, call in enumerate(calls(node.body))}
         self.arrays = tuple(formal.name for formal in node.formals if formal.kind == "data")
-        self.local_data = named(nodes.Data, node.declarations)
+        self.local_data = declarations_by_name(nodes.Data, node.declarations)
         self.local_models = model.kernel_imports.get(node.name, {})
-        self.mixtures = named(nodes.Mixture, (*model.node.declarations, *node.declarations))
+        self.mixtures = declarations_by_name(nodes.Mixture, (*model.node.declarations, *node.declarations))
 
     def build(self, root: Declarations) -> flow.Kernel:
         self.origins = root.origins
@@ -177,27 +177,27 @@ class KernelBuilder:
         """Arguments and the kernel's own parameters and enums; local parameters in whatever order."""
         enums = [node for node in self.node.declarations if isinstance(node, nodes.Enum)]
         constants = {name: graph.number(value) for name, value in enum_constants(enums).items()}
-        parameters = named(nodes.Parameter, self.node.declarations)
+        parameters = declarations_by_name(nodes.Parameter, self.node.declarations)
         symbols = {name: graph.symbol(name, f"{self.full_name} local") for name in parameters}
         scope = self._scope({**formals, **constants, **symbols}, (self.context,))
-        definitions = {symbols[name]: guarded(scope.lower, node.value) for name, node in parameters.items()}
+        definitions = {symbols[name]: lower_guarded(scope.lower, node.value) for name, node in parameters.items()}
         for name, symbol in symbols.items():
             try:
                 scope.names[name] = resolve_definitions([symbol], definitions, carry_origin(self.origins))[0]
             except CircularDefinition as error:
-                message = "circular definition: " + chain(error.names)
-                scope.names[name] = failing("circular-definition", message, parameters[name].name_span)
+                message = "circular definition: " + join_chain(error.names)
+                scope.names[name] = failure_node("circular-definition", message, parameters[name].name_span)
         return scope
 
     def _overrides(self, scope: Scope) -> dict[Expr, Expr]:
         """What the kernel sets parameters of its own imports to."""
         values = {}
-        for node in named(nodes.Import, self.node.declarations).values():
+        for node in declarations_by_name(nodes.Import, self.node.declarations).values():
             model = self.local_models[node.name]
             for override in node.overrides:
                 parameter = model.parameters.get(model.prefix + override.name)
                 if parameter is not None:
-                    value = guarded(scope.lower, override.value)
+                    value = lower_guarded(scope.lower, override.value)
                     values[parameter.symbol] = model.member_check(parameter.node, value)
         return values
 
@@ -273,7 +273,7 @@ class KernelBuilder:
         return flow.NOTHING if node.otherwise is None else self._sequence(node.otherwise, scope)
 
     def _checked(self, law: str, node: Any, expr: Expr) -> Expr:
-        return checked_at(law, expr, None if node is None else node.span, self.origins)
+        return check_value_at(law, expr, None if node is None else node.span, self.origins)
 
     def _execute(self, node: nodes.Execute, scope: Scope) -> flow.Flow:
         parallelism = graph.ONE if node.parallelism is None else scope.lower(node.parallelism)
@@ -308,7 +308,7 @@ class KernelBuilder:
 
     def _unless_drawn(self, law: str, node: nodes.Expression, expr: Expr) -> Expr:
         """Holds a value to a law; the tail of a distribution is no mistake of the model."""
-        drawn = any(part.kind == "draw" for part in graph.topological(expr))
+        drawn = any(part.kind == "draw" for part in graph.topological_order(expr))
         return expr if drawn else self._checked(law, node, expr)
 
     def _trait_arguments(self, trait: nodes.Trait, lower: Lowering) -> Iterator[Expr | str | flow.Counted]:
@@ -327,7 +327,7 @@ class KernelBuilder:
                 yield lower(argument)
 
     def _is_data(self, name: str) -> bool:
-        known = named(nodes.Data, self.model.node.declarations)
+        known = declarations_by_name(nodes.Data, self.model.node.declarations)
         return name in self.arrays or name in self.local_data or name in known
 
     def _array(self, name: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, nearest, warning
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, suggest_nearest, warning
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
-from aspenpy.language.statements import is_of_library, named
+from aspenpy.language.statements import declarations_by_name, is_of_library
 from aspenpy.models.application.dimensions import contradictions
 from aspenpy.models.application.mixtures import check_mixtures
 from aspenpy.models.application.model import Application
@@ -91,7 +91,7 @@ class _Loader:
     ) -> dict[str, Application]:
         """Imports by name; of two with one name the later holds, and only that one is loaded."""
         models = {}
-        for node in named(nodes.Import, declarations).values():
+        for node in declarations_by_name(nodes.Import, declarations).values():
             model = self._import(node, source, prefix, path)
             models[node.name] = model
             warnings += model.warnings
@@ -100,7 +100,7 @@ class _Loader:
                     "unknown-override",
                     f"`{node.name}` has no parameter `{override.name}`: the override does nothing",
                     override.name_span,
-                    hint=nearest(override.name, model.declared),
+                    hint=suggest_nearest(override.name, model.declared),
                 )
                 for override in node.overrides
                 if override.name not in model.declared

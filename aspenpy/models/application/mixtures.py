@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 
 from aspenpy.expr import graph
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Related, fail, nearest
-from aspenpy.language.lower import Lowering, checked_at, guarded
+from aspenpy.language.diagnostics import Related, fail, suggest_nearest
+from aspenpy.language.lower import Lowering, check_value_at, lower_guarded
 from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.models.application import flow
 
@@ -32,7 +32,7 @@ def check_mixtures(mixtures: Iterable[nodes.Mixture]) -> None:
         for part in mixture.parts:
             if part.name not in OPERATION_CLASSES:
                 known = "the classes are " + ", ".join(OPERATION_CLASSES)
-                hint = nearest(part.name, OPERATION_CLASSES) or known
+                hint = suggest_nearest(part.name, OPERATION_CLASSES) or known
                 fail("mixture", f"there is no class of operations `{part.name}`", part.name_span, hint=hint)
             if part.name in first:
                 related = (Related(first[part.name].name_span, "first given here"),)
@@ -54,7 +54,9 @@ def divided(
     if said.arguments:
         fail("mixture", f"the mixture `{said.name}` takes no arguments", said.span, hint=f"write `as {said.name}`")
     parts = mixtures[said.name].parts
-    amounts = [checked_at("part", guarded(lower, part.amount), part.amount.span, lower.origins) for part in parts]
+    amounts = [
+        check_value_at("part", lower_guarded(lower, part.amount), part.amount.span, lower.origins) for part in parts
+    ]
     together = graph.add(*amounts)
     requirements = []
     for part, amount in zip(parts, amounts, strict=True):

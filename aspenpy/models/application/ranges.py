@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from aspenpy.expr.arithmetic import shown
+from aspenpy.expr.arithmetic import format_number
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
-from aspenpy.language.dimensions import readable, symbol, unit_of
+from aspenpy.language.dimensions import format_quantity, parse_unit, unit_symbol
 from aspenpy.models.model import Parameter
 
 
@@ -54,7 +54,7 @@ def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diag
         return warning("empty-range", message, node.name_span)
     told = _amount(value, unit)
     if told in (lowest, highest):  # it is outside by less than the digits of an amount show
-        told = f"{shown(value)} {unit}".rstrip()
+        told = f"{format_number(value)} {unit}".rstrip()
     message = f"`{name}` is {told}, outside its range {lowest} .. {highest}"
     return warning("outside-range", message, node.name_span)
 
@@ -69,7 +69,7 @@ def _is_float_of(value: Any, end: Any) -> bool:
 
 def _unit(end: nodes.Expression | None) -> str:
     """The base unit of an end that is written with a unit; empty for every other."""
-    return symbol(unit_of(end.unit).dimension) if isinstance(end, nodes.Number) and end.unit else ""
+    return unit_symbol(parse_unit(end.unit).dimension) if isinstance(end, nodes.Number) and end.unit else ""
 
 
 def _written(end: nodes.Expression | None, value: Any, unit: str) -> str:
@@ -78,4 +78,4 @@ def _written(end: nodes.Expression | None, value: Any, unit: str) -> str:
 
 
 def _amount(value: Any, unit: str) -> str:
-    return readable(value, unit, digits=6) if unit else shown(value)
+    return format_quantity(value, unit, digits=6) if unit else format_number(value)

@@ -173,7 +173,7 @@ class Totaller:
             symbols = {*node.kernel.formals, node.kernel.context}
             since = min(symbol.serial for symbol in symbols)
             self.symbols[node.kernel] = frozenset(
-                symbols.intersection(graph.topological(*callee.values(), since=since))
+                symbols.intersection(graph.topological_order(*callee.values(), since=since))
             )
         used = self.symbols[node.kernel]
         bindings = {formal: value for formal, value in node.arguments if formal in used}
@@ -210,10 +210,10 @@ def _carry_laws(counter: Expr, body: Totals, sums: Totals, carry: Callable[[Expr
     """What a body may not be on any pass (a negative count within) is asked of its sum in other nodes: they
     stand where the one of the body stands, or, if there were several, where the loop does."""
     laws: dict[str, set[Expr]] = {}
-    for node in graph.topological(*body.values(), since=counter.serial):
+    for node in graph.topological_order(*body.values(), since=counter.serial):
         if node.kind == "checked":
             laws.setdefault(node.payload, set()).add(node)
-    for node in graph.topological(*sums.values(), since=counter.serial) if laws else ():
+    for node in graph.topological_order(*sums.values(), since=counter.serial) if laws else ():
         if node.kind == "checked":
             broken = laws.get(node.payload, set())
             carry(next(iter(broken)) if len(broken) == 1 else counter, node)

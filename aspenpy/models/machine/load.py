@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, join_chain, suggest_nearest
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
@@ -66,7 +66,7 @@ def _part_errors(components: dict[str, nodes.Component]) -> list[Diagnostic]:
             if not isinstance(part, nodes.Part):
                 continue
             if part.name not in components:
-                hint = nearest(part.name, components)
+                hint = suggest_nearest(part.name, components)
                 message = f"unknown component `{part.name}`"
                 errors.append(Diagnostic("unknown-component", message, part.name_span or part.span, hint=hint))
             elif components[part.name].type != part.type:
@@ -87,5 +87,5 @@ def _cycle_errors(components: dict[str, nodes.Component]) -> list[Diagnostic]:
     except CycleError as error:
         cycle: list[str] = error.args[1][::-1]
         part = next(part for part in parts[cycle[0]] if part.name == cycle[1])
-        return [Diagnostic("component-cycle", "a component is part of itself: " + chain(cycle), part.span)]
+        return [Diagnostic("component-cycle", "a component is part of itself: " + join_chain(cycle), part.span)]
     return []

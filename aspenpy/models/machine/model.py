@@ -10,7 +10,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail
-from aspenpy.language.lower import Lowering, constant, guarded
+from aspenpy.language.lower import Lowering, constant_value, lower_guarded
 from aspenpy.language.source import Span
 from aspenpy.models.model import Model, Parameter, parameter
 from aspenpy.record import Record
@@ -134,7 +134,7 @@ class Machine(Model):
         """Those it declares, with what stands for their values and for the ends of their ranges."""
         lower = Lowering(self._resolve_parameter, self.origins, (), self.site_of_draw)
         return tuple(
-            parameter(name, graph.symbol(name, OWNER), guarded(lower, node.value), node, lower)
+            parameter(name, graph.symbol(name, OWNER), lower_guarded(lower, node.value), node, lower)
             for name, node in self.declared.items()
         )
 
@@ -254,7 +254,7 @@ class Machine(Model):
             return graph.number(self.constants[name])
         if name in self.properties:
             return graph.symbol(name, OWNER)
-        return constant(name)
+        return constant_value(name)
 
     def _resolve_parameter(self, node: nodes.Name) -> Expr:
         """A machine's own parameters never see an application's names."""
@@ -264,19 +264,19 @@ class Machine(Model):
         own = [item for item in node.items if isinstance(item, nodes.Property)]
         names = {item.name: graph.symbol(f"{node.name}.{item.name}", OWNER) for item in own}
         lower = self._lowering(names)
-        values = {item.name: None if item.value is None else guarded(lower, item.value) for item in own}
+        values = {item.name: None if item.value is None else lower_guarded(lower, item.value) for item in own}
         return Component(
             node.name,
             node.type,
             tuple(
-                Part(item.name, graph.ONE if item.quantity is None else guarded(lower, item.quantity), item.span)
+                Part(item.name, graph.ONE if item.quantity is None else lower_guarded(lower, item.quantity), item.span)
                 for item in node.items
                 if isinstance(item, nodes.Part)
             ),
             {item.name: Property(item.name, names[item.name], values[item.name], item.span) for item in own},
             {item.name: self._resource(node, item, names) for item in node.items if isinstance(item, nodes.Resource)},
             tuple((item.first, item.second) for item in node.items if isinstance(item, nodes.Conflict)),
-            {item.kind: guarded(lower, item.watts) for item in node.items if isinstance(item, nodes.PowerDraw)},
+            {item.kind: lower_guarded(lower, item.watts) for item in node.items if isinstance(item, nodes.PowerDraw)},
             node.span,
             node.name_span,
         )
@@ -288,9 +288,9 @@ class Machine(Model):
         for trait in node.traits:
             own = None if trait.argument is None else graph.symbol(trait.argument, f"{owner} {trait.name}")
             inner = {**names, "base": BASE} | ({} if own is None or trait.argument is None else {trait.argument: own})
-            time = guarded(self._lowering(inner), trait.time)
+            time = lower_guarded(self._lowering(inner), trait.time)
             traits.setdefault(trait.name, ResourceTrait(trait.name, own, time, trait.span))
-        time = guarded(self._lowering({**names, node.argument: argument}), node.time)
+        time = lower_guarded(self._lowering({**names, node.argument: argument}), node.time)
         return Resource(node.name, component.name, argument, time, traits, node.span, node.name_span)
 
     def _lowering(self, names: dict[str, Expr]) -> Lowering:

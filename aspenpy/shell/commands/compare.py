@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.prediction import predict
-from aspenpy.language.axis import interval
+from aspenpy.language.axis import read_interval
 from aspenpy.report.comparison import draw
 from aspenpy.shell.entry import case_of_arguments, machines_of
 from aspenpy.shell.failure import CommandError
@@ -65,7 +65,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _sweep(comparison: Comparison, arguments: Arguments) -> Sweep:
-    name, low, high, whole = interval(arguments.over[0], "--over", "n=10..1e6")
+    name, low, high, whole = read_interval(arguments.over[0], "--over", "n=10..1e6")
     ends = []
     for end in (low, high):
         probe = predict(comparison.case.with_set({name: end.text()}))

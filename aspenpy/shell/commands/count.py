@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.counting import Counts, Inverse
-from aspenpy.language.axis import parsed
+from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail
 from aspenpy.report.counting import inverse as reported
 from aspenpy.shell.entry import case_of_arguments
@@ -49,7 +49,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _solutions(counts: Counts, arguments: Arguments) -> Inverse:
-    axis = parsed(arguments.solve, "<--solve>")
+    axis = parse_axis(arguments.solve, "<--solve>")
     if axis.items or axis.spacing or axis.count or axis.whole is False:
         hint = "write NAME, NAME=LOW..HIGH or NAME=LOW..HIGH:whole"
         fail("bad-axis", f"`{arguments.solve}` is no range to look for solutions in", axis.span, hint=hint)

@@ -12,7 +12,7 @@ from aspenpy.answers.prediction import predict
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import HERTZ
 from aspenpy.language.files import measurements_path, require_writable
-from aspenpy.language.source import Source, Span, listed
+from aspenpy.language.source import Source, Span, split_at_commas
 from aspenpy.learn.estimators.acee import Acee
 from aspenpy.learn.estimators.assumptions import Assumption, assumptions
 from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity, Choice, choices
@@ -295,5 +295,5 @@ def _options(arguments: Arguments) -> dict[str, Any]:
         if "predictors" not in defaults:
             raise CommandError(f"--predictors: `{arguments.kind}` takes none")
         whole = Source(arguments.predictors, "<--predictors>")
-        options["predictors"] = tuple(part.text() for part in listed(Span(whole, 0, len(whole.text))))
+        options["predictors"] = tuple(part.text() for part in split_at_commas(Span(whole, 0, len(whole.text))))
     return options

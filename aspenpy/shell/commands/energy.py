@@ -9,7 +9,7 @@ from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.language.axis import interval
+from aspenpy.language.axis import read_interval
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
 from aspenpy.learn.estimators.recorded import recorded
@@ -121,7 +121,7 @@ def _least(energy: Energy, texts: list[str]) -> Optimum | None:
     text, *more = texts
     if more:
         raise CommandError("--least is given twice: it looks for one value; `aspenpy optimise` for several")
-    name, low, high, whole = interval(text, "--least", "clock=1e9..3e9")
+    name, low, high, whole = read_interval(text, "--least", "clock=1e9..3e9")
     if whole:
         raise CommandError("--least looks among all values: leave :whole out")
     ends = [quantity_of(end.text(), None, "--least") for end in (low, high)]

@@ -7,7 +7,7 @@ from typing import Any
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.mapper import warnings_of
-from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.shell.entry import case_of_arguments, entries
 from aspenpy.shell.option import Arguments, Examples, words
 from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, SAMPLES, SEED, SETTINGS, TABLES, machine
@@ -57,7 +57,7 @@ def _predicted(case: Case) -> Prediction:
         return predict(case)
     except AspenError as error:
         warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
-        raise AspenError(*distinct([*error.diagnostics, *warnings])) from None
+        raise AspenError(*drop_repeats([*error.diagnostics, *warnings])) from None
 
 
 def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:

@@ -9,7 +9,7 @@ from aspenpy.answers.scope import Scope
 from aspenpy.expr.evaluate import needed_nodes
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex, to_text
-from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
@@ -77,7 +77,7 @@ def _asked_for(case: Case, metric: str) -> tuple[Scope, Expr]:
         scope, amounts = counts(case)
         return scope, amount_of(amounts, metric)
     prediction = Prediction(case)
-    report(distinct(prediction.diagnostics))
+    report(drop_repeats(prediction.diagnostics))
     return prediction.scope, prediction.metric(metric)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.extract.extraction import Run, extract
-from aspenpy.language.axis import parsed
+from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.language.source import Span
@@ -70,7 +70,7 @@ def _runs(arguments: Arguments) -> Run | None:
                 raise CommandError(f"--{name.rstrip('s')} belongs to --run COMMAND")
         return None
     over = {}
-    for axis in (parsed(text, "<--over>") for text in arguments.over):
+    for axis in (parse_axis(text, "<--over>") for text in arguments.over):
         if axis.name in over:
             raise CommandError(f"--over: there are two axes `{axis.name}`")
         whole = axis if axis.whole is not None or axis.items else axis.replace(whole=True)

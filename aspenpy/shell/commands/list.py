@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from aspenpy.answers.peaks import value_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
-from aspenpy.language.axis import ends
-from aspenpy.language.diagnostics import nearest
+from aspenpy.language.axis import split_ends
+from aspenpy.language.diagnostics import suggest_nearest
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.models.library import find, load_machine, names
@@ -91,7 +91,7 @@ def _vendor(text: str) -> str:
     vendors = {header_of(find("machines", name).text).vendor for name in names("machines")}
     known = sorted(vendor for vendor in vendors if vendor)
     if text.lower() not in map(str.lower, known):
-        hint = nearest(text, known) or f"there are {', '.join(known)}"
+        hint = suggest_nearest(text, known) or f"there are {', '.join(known)}"
         raise CommandError(f"--vendor: no machine of the library is by `{text}`; {hint}")
     return text.lower()
 
@@ -112,7 +112,7 @@ def _interval(name: str, text: str | None) -> Interval | None:
     """`MIN..MAX`, `MIN..`, `..MAX`, or one value."""
     if text is None:
         return None
-    low, high = (None if end is None else end.text() for end in ends(text, f"--{name}"))
+    low, high = (None if end is None else end.text() for end in split_ends(text, f"--{name}"))
     if not (low or high):
         raise CommandError(f"--{name}: expected MIN..MAX, MIN.. or ..MAX, not `{text}`")
     numbers = [_number(name, end) if end else None for end in (low, low if high is None else high)]

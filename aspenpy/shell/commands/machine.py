@@ -8,7 +8,7 @@ from pathlib import Path
 from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import implausible
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.language.files import Reader, put_whole
 from aspenpy.language.parser import parse_file
 from aspenpy.models.library import parse
@@ -77,7 +77,7 @@ def run(arguments: Arguments) -> int:
         message = "--kind belongs to `aspenpy machine new`, --output and --replace to it and to `aspenpy machine probe`"
         raise CommandError(message)
     _refuse_probing(arguments)
-    return conclude(distinct(_diagnostics(arguments)), arguments)
+    return conclude(drop_repeats(_diagnostics(arguments)), arguments)
 
 
 # -- new -------------------------------------------------------------------------------------------

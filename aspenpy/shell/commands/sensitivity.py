@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
-from aspenpy.language.axis import axes_in, parsed
-from aspenpy.language.diagnostics import distinct
+from aspenpy.language.axis import parse_axis, split_axes
+from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.language.source import Source, Span
 from aspenpy.report.sensitivity import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
@@ -83,7 +83,7 @@ def varied(texts: list[str]) -> list[str]:
     """What `--vary` names: at the commas between names, while those between values of a list stay."""
     names: list[str] = []
     for text in texts:
-        parts = [part.text() for part in axes_in(Span(Source(text), 0, len(text)))]
+        parts = [part.text() for part in split_axes(Span(Source(text), 0, len(text)))]
         if not parts or not all(parts):
             raise CommandError(f"--vary: a name is missing in `{text}`")
         names.extend(parts)
@@ -96,7 +96,7 @@ def varied_with_machines(arguments: Arguments) -> list[str]:
     names, found = machine_names(arguments.machines), varied(arguments.vary)
     if len(names) > 1:
         found.append(f"machine={','.join(names)}")
-    for axis in (parsed(text, "<--vary>") for text in found if text.startswith("machine=")):
+    for axis in (parse_axis(text, "<--vary>") for text in found if text.startswith("machine=")):
         names = names or [item.text() for item in axis.items]
     if not names:
         raise CommandError("a machine is needed: --machine M, or --vary machine=A,B")
@@ -119,6 +119,6 @@ def run(arguments: Arguments) -> int:
         samples=arguments.samples,
         pairs=arguments.pairs,
     )
-    warnings = tuple(distinct(Prediction(case).diagnostics))
+    warnings = tuple(drop_repeats(Prediction(case).diagnostics))
     report = result.report().replace(diagnostics=warnings)
     return answer(report, arguments, lambda: draw(result, result.subject, metric(result.metric).unit))

@@ -6,7 +6,7 @@ import re
 from math import inf
 
 from aspenpy.allowance import OPERATIONS, separate_allowance
-from aspenpy.language.axis import Axis, parsed
+from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.dimensions import UNITS
 from aspenpy.report.sweep import draw, summed_up
 from aspenpy.shell.entry import case_of_arguments, machine_named
@@ -137,7 +137,7 @@ def _axes(texts: list[str]) -> dict[str, Axis]:
     if not texts:
         raise CommandError("a sweep goes over something: --over n=1k..1M:log:200")
     axes: dict[str, Axis] = {}
-    for axis in (parsed(text, "<--over>") for text in texts):
+    for axis in (parse_axis(text, "<--over>") for text in texts):
         if axis.name in axes:
             raise CommandError(f"--over: there are two axes `{axis.name}`")
         axes[axis.name] = axis

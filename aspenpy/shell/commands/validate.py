@@ -8,7 +8,7 @@ from aspenpy.answers.case import Case
 from aspenpy.extract.execution import read_compile_level
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
-from aspenpy.language.axis import Axis, parsed
+from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.learn.measurements.measure import Target
 from aspenpy.learn.validated import PROCESSOR, WALL, validated
@@ -80,7 +80,7 @@ def run(arguments: Arguments) -> int:
 
 def _axes(texts: list[str]) -> dict[str, Axis]:
     axes: dict[str, Axis] = {}
-    for axis in (parsed(text, "<--over>") for text in texts):
+    for axis in (parse_axis(text, "<--over>") for text in texts):
         if axis.name in axes:
             raise CommandError(f"--over: there are two axes `{axis.name}`")
         axes[axis.name] = axis

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil, floor, log2
 
 from aspenpy.answers.scope import Value
-from aspenpy.language.axis import Axis, Extent, axis_at, literal
+from aspenpy.language.axis import Axis, Extent, read_axis, read_literal
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
 from aspenpy.models.application.ranges import declared_range
@@ -40,7 +40,7 @@ class Values(Record):
 
 def values_at(span: Span, state: State, count: int) -> Values:
     """The values that are asked for there; so many, where it does not say how many. Raises AspenError."""
-    axis = axis_at(span)
+    axis = read_axis(span)
     if len(axis.items) == 1 and not span.text().endswith("}"):
         expected("a range LOW..HIGH", axis.items[0], USAGE)
     if axis.items:
@@ -53,7 +53,7 @@ def values_at(span: Span, state: State, count: int) -> Values:
 
 def interval(span: Span, state: State) -> Range:
     """The range that stands there, with its options, or the one that a parameter declares. Raises AspenError."""
-    axis = axis_at(span)
+    axis = read_axis(span)
     if axis.items:
         expected("a range LOW..HIGH", axis.items[0], USAGE)
     wanted = _ranged(axis, span, state)
@@ -96,7 +96,7 @@ def number(span: Span, state: State) -> Value:
     """The value of an expression in the names of models and session."""
     if not span.text():
         expected("a number or an expression", span, USAGE)
-    found = literal(span) if span.text()[-1].isalpha() else None
+    found = read_literal(span) if span.text()[-1].isalpha() else None
     value: Value = asked(span, state).along()() if found is None else int(found) if found.is_integer() else found
     try:
         float(value)

@@ -10,7 +10,7 @@ from aspenpy.expr.numerals import aspen_numeral
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.nodes import Expression
 from aspenpy.language.parser import parse_value
-from aspenpy.language.source import Span, halves, listed
+from aspenpy.language.source import Span, split_at_commas, split_at_sign
 from aspenpy.models.library import load_machine
 from aspenpy.shell.option import positive
 from aspenpy.shell.session.conversation import Answer, Conversation, whole_line
@@ -34,8 +34,8 @@ def set_(session: Conversation, rest: Span) -> Answer:
     """Gives parameters other values."""
     state = session.state
     settings = dict(state.set)
-    for part in listed(rest) or [rest]:
-        sides = halves(part, "=")
+    for part in split_at_commas(rest) or [rest]:
+        sides = split_at_sign(part, "=")
         if sides is None or not sides[0].text() or not sides[1].text():
             expected("NAME=EXPR", part, SET)
         name, value = sides
@@ -69,7 +69,7 @@ def _require_parameter(name: Span, state: State) -> None:
 def unset(session: Conversation, rest: Span) -> Answer:
     """Gives parameters the values of the models again."""
     settings = dict(session.state.set)
-    for part in listed(rest) or [rest]:
+    for part in split_at_commas(rest) or [rest]:
         if not part.text():
             expected("the name of a parameter", part, UNSET)
         if part.text() not in settings:
@@ -82,7 +82,7 @@ def unset(session: Conversation, rest: Span) -> Answer:
 def let(session: Conversation, rest: Span) -> Answer:
     """Defines a name for the lines behind."""
     state = session.state
-    sides = halves(rest, "=")
+    sides = split_at_sign(rest, "=")
     if sides is None or not sides[1].text():
         expected("NAME = EXPR", rest, LET)
     name = identifier(sides[0], "a name", LET)
@@ -98,7 +98,7 @@ def let(session: Conversation, rest: Span) -> Answer:
 def free(session: Conversation, rest: Span) -> Answer:
     """Chooses the parameters that formulas keep."""
     state = session.state
-    parts = listed(rest)
+    parts = split_at_commas(rest)
     for part in parts:
         _require_parameter(part, state)
     names = tuple(dict.fromkeys(part.text() for part in parts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from aspenpy.cost.ranks import DISTRIBUTIONS
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.source import Span
 from aspenpy.models.library import names as library_names
 from aspenpy.record import Record
@@ -35,7 +35,7 @@ def help_(session: Conversation, rest: Span) -> Answer:
         hint = "`help COMMAND` says more. An expression may name parameters, and runtime, flops, bytes, ..."
         return Answer((Table((Column(""), Column("", wrapped=True)), rows), Paragraph(hint)))
     if name not in COMMANDS:
-        fail("unknown-command", f"there is no command `{name}`", rest, hint=nearest(name, COMMANDS))
+        fail("unknown-command", f"there is no command `{name}`", rest, hint=suggest_nearest(name, COMMANDS))
     item = COMMANDS[name]
     usage = item.usage or name
     rows = (("written", usage), ("such as", item.example or usage))

@@ -7,9 +7,9 @@ from typing import Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.prediction import Prediction
-from aspenpy.language.diagnostics import Diagnostic, distinct, render
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, render
 from aspenpy.language.parser import parse_value
-from aspenpy.language.source import Source, Span, trimmed
+from aspenpy.language.source import Source, Span, trim_span
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -62,7 +62,7 @@ class Conversation:
         """Goes on to another state, unless it has no prediction, and says how it compares with the baseline."""
         known = set(map(str, self.prediction.diagnostics))
         page = whatif.page(state)
-        warnings = tuple(item for item in distinct(state.prediction.diagnostics) if str(item) not in known)
+        warnings = tuple(item for item in drop_repeats(state.prediction.diagnostics) if str(item) not in known)
         self.history = self.history.step(whole_line(line), state)
         return Answer(page, warnings)
 
@@ -70,4 +70,4 @@ class Conversation:
 def whole_line(part: Span) -> str:
     """The line that something stands in, in one space between its words."""
     source: Source = part.source
-    return " ".join(trimmed(Span(source, 0, part.end)).text().split())
+    return " ".join(trim_span(Span(source, 0, part.end)).text().split())

@@ -10,7 +10,7 @@ from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import MOST_NODES, TooLarge, text_if_short, to_text
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import prefixed_unit, readable
+from aspenpy.language.dimensions import format_quantity, prefixed_unit
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.shell.session.question import Question
@@ -69,7 +69,7 @@ def _by_differences(question: Question, name: str, here: Any, below: str, why: s
     value = question.along(name)
     low, high = here - step, here + step
     slope = (value(high) - value(low)) / (high - low)
-    ends = " to ".join(worth(Amount(end, below)) if whole else readable(end, below, 6) for end in (low, high))
+    ends = " to ".join(worth(Amount(end, below)) if whole else format_quantity(end, below, 6) for end in (low, high))
     facts = [(f"from {name} = {ends}", _slope(question, slope, here, below))]
     facts += _elasticity(question, name, here, slope)
     note = f"By differences: there is no derivative ({why})."
@@ -95,7 +95,7 @@ def _shown(text: str | None) -> str:
 
 def _jumps(formula: Expr) -> set[str]:
     """The functions in a formula that jump."""
-    return {node.payload for node in graph.topological(formula) if graph.is_call(node, JUMPING_FUNCTIONS)}
+    return {node.payload for node in graph.topological_order(formula) if graph.is_call(node, JUMPING_FUNCTIONS)}
 
 
 def _bracketed(text: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.source import Source, Span, trimmed
+from aspenpy.language.source import Source, Span, trim_span
 
 COMMENT = "//"  # begins a comment, as in a model
 
@@ -16,14 +16,14 @@ COMMENT = "//"  # begins a comment, as in a model
 def typed(text: str, name: str = "<input>", number: int = 1) -> Span:
     """A line with neither the comment at its end nor white space around it; `number` is its line in what was typed."""
     source = Source(text, name, first_line=number)
-    return trimmed(Span(source, 0, len(text.partition(COMMENT)[0])))
+    return trim_span(Span(source, 0, len(text.partition(COMMENT)[0])))
 
 
 def first_word(span: Span) -> tuple[Span, Span]:
     """The first word, and what is behind it."""
     match = re.match(r"\S*", span.text())
     end = span.start + (match.end() if match else 0)
-    return Span(span.source, span.start, end), trimmed(Span(span.source, end, span.end))
+    return Span(span.source, span.start, end), trim_span(Span(span.source, end, span.end))
 
 
 def around(span: Span, word: str) -> tuple[Span, Span] | None:
@@ -32,7 +32,7 @@ def around(span: Span, word: str) -> tuple[Span, Span] | None:
     if not matches:
         return None
     start, end = span.start + matches[-1].start(), span.start + matches[-1].end()
-    return trimmed(Span(span.source, span.start, start)), trimmed(Span(span.source, end, span.end))
+    return trim_span(Span(span.source, span.start, start)), trim_span(Span(span.source, end, span.end))
 
 
 def expected(what: str, place: Span, usage: str) -> NoReturn:

@@ -12,11 +12,11 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, Dimension, symbol, unit_of
+from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, Dimension, parse_unit, unit_symbol
 from aspenpy.language.infer import Lookup, dimension_of
 from aspenpy.language.parser import parse_part
 from aspenpy.language.source import Source, Span
-from aspenpy.language.statements import branches, nodes_in
+from aspenpy.language.statements import branches, walk_nodes
 from aspenpy.record import Record
 from aspenpy.shell.session.line import placed_at
 from aspenpy.shell.session.state import State
@@ -73,7 +73,7 @@ def asked(span: Span, state: State) -> Question:
     used = [name for name in names_in(tree) if name in known and not is_declared(state, name)]
     expr = prediction.scope.lower(tree, {name: metric(name).expr(prediction) for name in used})
     dimension = _of_answer(tree, lambda name: known[name] if name in used else None)
-    return Question(" ".join(span.text().split()), prediction, expr, symbol(dimension) if dimension else "", span)
+    return Question(" ".join(span.text().split()), prediction, expr, unit_symbol(dimension) if dimension else "", span)
 
 
 def _of_answer(tree: nodes.Expression, lookup: Lookup) -> Dimension | None:
@@ -98,7 +98,7 @@ def is_declared(state: State, name: str) -> bool:
 
 def names_in(tree: Any) -> set[str]:
     """The names that an expression is written in."""
-    return {node.name for node in nodes_in(tree) if isinstance(node, nodes.Name)}
+    return {node.name for node in walk_nodes(tree) if isinstance(node, nodes.Name)}
 
 
 def symbol_at(span: Span, state: State) -> Expr:
@@ -120,7 +120,7 @@ def metrics(prediction: Prediction) -> dict[str, Dimension | None]:
 
 def _dimension(name: str) -> Dimension | None:
     unit = metric(name).unit
-    return PRODUCTS.get(name) or (unit_of(unit).dimension if unit else None)
+    return PRODUCTS.get(name) or (parse_unit(unit).dimension if unit else None)
 
 
 def tree_of(span: Span, state: State) -> nodes.Expression:
@@ -136,7 +136,7 @@ def written_out(tree: nodes.Expression, names: Mapping[str, nodes.Expression], s
         nonlocal left
         if not isinstance(node, nodes.Name) or node.name not in names:
             return _mapped(node, rewritten)
-        left -= sum(1 for _ in nodes_in(names[node.name]))
+        left -= sum(1 for _ in walk_nodes(names[node.name]))
         if left < 0:
             fail("too-large", f"written out, this has more than {LARGEST:,} names and operators", span)
         return names[node.name]

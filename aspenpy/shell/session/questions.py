@@ -6,9 +6,9 @@ from typing import Any
 
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.profile import Profile
-from aspenpy.language.axis import axes_in
+from aspenpy.language.axis import split_axes
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.source import Span, listed
+from aspenpy.language.source import Span, split_at_commas
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.units import unit_of_parameter
@@ -47,7 +47,7 @@ def _parted(rest: Span, word: str) -> tuple[Span, Span]:
 
 
 def _all(span: Span, session: Conversation) -> list[Question]:
-    return [asked(part, session.state) for part in listed(span) or [span]]
+    return [asked(part, session.state) for part in split_at_commas(span) or [span]]
 
 
 def _before(question: Question, session: Conversation) -> Question | None:
@@ -112,7 +112,7 @@ def sweep(session: Conversation, rest: Span) -> Answer:
 
     what, where = _parted(rest, "over")
     questions = _all(what, session)
-    axes = [values_at(part, session.state, POINTS_LISTED) for part in axes_in(where) or [where]]
+    axes = [values_at(part, session.state, POINTS_LISTED) for part in split_axes(where) or [where]]
     names = [item.name for item in axes]
     size = prod(len(item.values) for item in axes)
     if size > MOST_ROWS:
@@ -148,7 +148,7 @@ def compare(session: Conversation, rest: Span) -> Answer:
     """This machine beside others, and with a range the places where the fastest changes."""
     state = session.state
     who, where = around(rest, "over") or (rest, None)
-    names = listed(who)
+    names = split_at_commas(who)
     if len({name.text() for name in names}) < len(names):
         expected("each machine once", who, COMPARE)
     others = [_machine(name) for name in names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from aspenpy.allowance import separate_allowance
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.shell.prompt import started
 from aspenpy.shell.session.commands import COMMANDS
 from aspenpy.shell.session.conversation import Answer, Conversation
@@ -50,4 +50,4 @@ class Session(Conversation):
 def _instead(name: str) -> str:
     if name.startswith("#"):
         return "comments begin with `//`"
-    return nearest(name, COMMANDS) or "`help` lists the commands; `show` gives the value of an expression"
+    return suggest_nearest(name, COMMANDS) or "`help` lists the commands; `show` gives the value of an expression"

@@ -10,7 +10,7 @@ from aspenpy.answers.scope import Value
 from aspenpy.expr import graph
 from aspenpy.language.axis import is_wide
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.source import Span, halves
+from aspenpy.language.source import Span, split_at_sign
 from aspenpy.report.counting import exactly, exactly_between
 from aspenpy.shell.session.axis import Range, interval, number, parameter
 from aspenpy.shell.session.line import around, expected
@@ -28,7 +28,7 @@ WIDEST = (1, 10**18)  # where a parameter without a range is looked for
 def solved(rest: Span, state: State) -> Page:
     """The page that answers `EXPR = EXPR for RANGE`; raises AspenError."""
     parts = around(rest, "for")
-    sides = parts and (halves(parts[0], "==") or halves(parts[0], "="))
+    sides = parts and (split_at_sign(parts[0], "==") or split_at_sign(parts[0], "="))
     if not parts or not sides or not sides[0].text() or not sides[1].text():
         expected("EXPR = EXPR for NAME", rest, USAGE)
     within = _within(parts[1], state)

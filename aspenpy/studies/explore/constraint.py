@@ -10,12 +10,12 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, fail, nearest
-from aspenpy.language.dimensions import Dimension, symbol, unit_of
+from aspenpy.language.diagnostics import AspenError, fail, suggest_nearest
+from aspenpy.language.dimensions import Dimension, parse_unit, unit_symbol
 from aspenpy.language.infer import dimension_of
-from aspenpy.language.lower import Lowering, constant
+from aspenpy.language.lower import Lowering, constant_value
 from aspenpy.language.parser import parse_condition, parse_value
-from aspenpy.language.source import Source, Span, listed
+from aspenpy.language.source import Source, Span, split_at_commas
 from aspenpy.record import Record
 from aspenpy.studies.explore.variable import parameter_dimension
 
@@ -63,7 +63,7 @@ def constraints(texts: Sequence[str]) -> list[Constraint]:
 
 def separated(text: str) -> list[str]:
     """At the commas that stand in no brackets."""
-    return [part.text() for part in listed(Span(Source(text), 0, len(text)))] or [""]
+    return [part.text() for part in split_at_commas(Span(Source(text), 0, len(text)))] or [""]
 
 
 def _constraints(text: str) -> list[Constraint]:
@@ -115,10 +115,12 @@ def _named(node: nodes.Name, prediction: Prediction) -> Expr:
             message = f"`{node.name}` is a metric and a parameter"
             fail("ambiguous-name", message, node.span, hint="give the parameter another name in its model")
         return metric(node.name).expr(prediction)
-    expr = parameter or constant(node.name)
+    expr = parameter or constant_value(node.name)
     if expr is None:
         metrics = metric_names(prediction)
-        hint = nearest(node.name, [*metrics, *prediction.scope.names()]) or "the metrics are " + ", ".join(metrics)
+        hint = suggest_nearest(node.name, [*metrics, *prediction.scope.names()]) or "the metrics are " + ", ".join(
+            metrics
+        )
         fail("unknown-name", f"neither a metric nor a parameter is called `{node.name}`", node.span, hint=hint)
     return expr
 
@@ -136,7 +138,7 @@ def unit_of_quantity(node: nodes.Expression, prediction: Prediction) -> str:
     """The base unit, where it is known; empty for a plain number."""
 
     dimension = dimension_of(node, lambda name: _dimension(name, prediction))
-    return "" if dimension is None else symbol(dimension)
+    return "" if dimension is None else unit_symbol(dimension)
 
 
 def _dimension(name: str, prediction: Prediction) -> Dimension | None:
@@ -144,6 +146,6 @@ def _dimension(name: str, prediction: Prediction) -> Dimension | None:
         return None if _parameter(name, prediction) is None else parameter_dimension(name, prediction)
     unit = metric(name).unit
     try:
-        return unit_of(unit).dimension if unit else None
+        return parse_unit(unit).dimension if unit else None
     except KeyError:  # such as J*s, which no literal is in
         return None

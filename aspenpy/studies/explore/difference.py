@@ -15,7 +15,7 @@ from functools import reduce
 from aspenpy.answers.bounds import ANYWHERE, Range, Real, bounds, ranges
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.polynomial import Exact, Monomial, atom, combined, constant, product, total
+from aspenpy.expr.polynomial import Exact, Monomial, atom, combine, constant, product, total
 
 MOST_TERMS = 64  # a longer sum is not multiplied out: it counts as a variable
 
@@ -42,7 +42,7 @@ def written_out(expr: Expr) -> Expr:
     """The expression with its sums of a few terms, a fixed number of them, as additions."""
     written: dict[Expr, Expr] = {}
     left = MOST_WRITTEN
-    for node in graph.topological(expr):
+    for node in graph.topological_order(expr):
         if node.kind != "sum" or node.args[1].kind != "number":
             continue
         counter, count, body = node.args
@@ -85,11 +85,11 @@ def _forms(root: Expr, known: Known) -> dict[Expr, Exact]:
         polynomial = rule(node, forms, known) if rule is not None else None
         return polynomial if polynomial is not None and len(polynomial) <= MOST_TERMS else atom(node)
 
-    return graph.folded(form, root)
+    return graph.fold(form, root)
 
 
 def _arithmetic(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
-    return combined(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
+    return combine(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
 
 
 def _div(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:

@@ -14,7 +14,7 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import readable, symbol
+from aspenpy.language.dimensions import format_quantity, unit_symbol
 from aspenpy.record import Record
 from aspenpy.studies.explore.points import Formulas
 from aspenpy.studies.explore.variable import Variable, declared, is_countable, parameter_dimension
@@ -130,7 +130,7 @@ class _Asked:
         self.whole = is_countable(name, prediction) if item is None else item.kind == "whole"
 
         dimension = parameter_dimension(name, prediction)
-        self.unit = "" if dimension is None else symbol(dimension)
+        self.unit = "" if dimension is None else unit_symbol(dimension)
 
     def found(self, point: bool) -> Elasticity:
         if point:
@@ -235,7 +235,7 @@ class _Asked:
         raise AssertionError("a place without a value has one")
 
     def _shown(self, value: float) -> str:
-        return readable(value, self.unit, 4)
+        return format_quantity(value, self.unit, 4)
 
     def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:
         with self.prediction.scope.locating():

@@ -53,7 +53,7 @@ def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
         return symbol
 
     return Lifting(
-        tuple(graph.rewritten(exprs, lift)),
+        tuple(graph.rewrite(exprs, lift)),
         tuple(symbol for symbol, _ in raised),
         tuple(node for _, node in raised),
         tuple(floor for floor, _ in floors),
@@ -67,8 +67,8 @@ ACTIVE = 1e-6  # a constraint this near to its bound is active
 
 def _looped(exprs: Sequence[Expr]) -> set[Expr]:
     """Nodes inside of loops, whose value is another in each pass."""
-    sums = graph.of_kind("sum", *exprs)
-    return set(graph.topological(*(node.args[2] for node in sums))) if sums else set()
+    sums = graph.nodes_of_kind("sum", *exprs)
+    return set(graph.topological_order(*(node.args[2] for node in sums))) if sums else set()
 
 
 class Kkt(Record):

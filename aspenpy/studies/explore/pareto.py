@@ -9,7 +9,7 @@ import numpy
 
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.engine.arrays import Floats
-from aspenpy.expr.draws import for_generators
+from aspenpy.expr.draws import generator_seed
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.constraint import Constraint, refuse_contradiction
@@ -111,6 +111,6 @@ def _evolved(space: Space, goals: Sequence[Goal], problem: Problem, seed: int) -
             out["F"] = numpy.nan_to_num(evaluate(here).T, nan=WORST)
             out["G"] = numpy.minimum(problem.look(here)[1], WORST)[:, None]
 
-    ends, seeded = ("n_gen", GENERATIONS), for_generators(seed)
+    ends, seeded = ("n_gen", GENERATIONS), generator_seed(seed)
     last = minimize(Cube(), NSGA2(pop_size=POPULATION), ends, seed=seeded, verbose=False)
     return points(numpy.atleast_2d(last.pop.get("X")))

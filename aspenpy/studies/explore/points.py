@@ -31,7 +31,7 @@ def ramps(exprs: Sequence[Expr], of: Callable[[Expr], bool]) -> list[Expr]:
     def ramp(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
         return args[0] if node.kind == "apply" and node.payload in STEPS and of(node) else None
 
-    return graph.rewritten(exprs, ramp)
+    return graph.rewrite(exprs, ramp)
 
 
 class Points(Lanes):

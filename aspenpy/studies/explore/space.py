@@ -14,9 +14,9 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
-from aspenpy.language.axis import Axis, parsed
+from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import symbol as symbol_of
+from aspenpy.language.dimensions import unit_symbol as symbol_of
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -177,7 +177,7 @@ def spanned(case: Case, vary: Varied, load: Callable[[str], Machine] = load_mach
     The case's machine and socket hold unless they are varied; `load` gives a machine its name stands for.
     """
     varied = [vary] if isinstance(vary, str | Variable) else vary
-    asked = [parsed(item, "<--vary>") if isinstance(item, str) else item for item in varied]
+    asked = [parse_axis(item, "<--vary>") if isinstance(item, str) else item for item in varied]
     for item in asked:
         if item.name in case.set:
             fail("bad-variable", f"`{item.name}` is set to a value and varied", hint="leave one of the two")

@@ -11,9 +11,9 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.axis import Axis, Extent, literal, parsed
+from aspenpy.language.axis import Axis, Extent, parse_axis, read_literal
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, Dimension, readable, symbol
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, Dimension, format_quantity, unit_symbol
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import OWNER, Machine
@@ -96,7 +96,7 @@ class Variable(Record):
 
         if self.labels:
             return self.labels[int(numpy.argmin(abs(numpy.array(self.choices) - value)))]
-        return f"{int(value):,}" if self.kind == "whole" else readable(float(value), self.unit, 4)
+        return f"{int(value):,}" if self.kind == "whole" else format_quantity(float(value), self.unit, 4)
 
 
 def _part(places: Floats, count: int) -> Any:
@@ -119,7 +119,7 @@ def case_variable(axis: Axis) -> Variable:
 
 def variable(axis: Axis | str, prediction: Prediction) -> Variable:
     """The parameter that `n`, `n=1..100`, `n=1..1e6:log:whole` or `n=1,2,4` lets vary."""
-    axis = parsed(axis) if isinstance(axis, str) else axis
+    axis = parse_axis(axis) if isinstance(axis, str) else axis
     if axis.count is not None or axis.spacing == "pow2":
         fail("bad-axis", f"`{axis}` varies over its range, not over certain points of it", axis.span)
     if axis.items:
@@ -164,13 +164,13 @@ def _listed(axis: Axis, prediction: Prediction) -> Variable:
     if len({*choices}) < len(choices):
         fail("bad-variable", f"`{name}` lists a value twice", axis.span)
     dimension = parameter_dimension(name, prediction)
-    unit = "" if dimension is None else symbol(dimension)
+    unit = "" if dimension is None else unit_symbol(dimension)
     return Variable(name, "choice", min(choices), max(choices), _base(name, prediction), choices, labels, unit)
 
 
 def _worth(name: str, span: Span, prediction: Prediction) -> float:
     """The value that the parameter would have if it was set so."""
-    if (found := literal(span)) is not None:
+    if (found := read_literal(span)) is not None:
         return found
     probe = Prediction(prediction.case.with_set({name: span.text()}))
     return _float(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0], name)
@@ -237,7 +237,7 @@ def _typed(name: str, low: float, high: float, prediction: Prediction) -> Variab
     base = _base(name, prediction)
     dimension = parameter_dimension(name, prediction)
     countable = all(_counts(value, dimension) for value in (base, low, high))
-    unit = "" if dimension is None else symbol(dimension)
+    unit = "" if dimension is None else unit_symbol(dimension)
     whole = countable and dimension != BYTES and high - low < MOST_WHOLE
     return Variable(name, "whole" if whole else "real", low, high, base, unit=unit, countable=countable)
 

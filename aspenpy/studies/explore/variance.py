@@ -16,7 +16,7 @@ import numpy
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.engine.arrays import Floats
-from aspenpy.expr.draws import for_generators
+from aspenpy.expr.draws import generator_seed
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.space import Skipped, Space
@@ -124,7 +124,7 @@ def sobol(
     from SALib.sample import sobol as sampling
 
     problem = _problem(space)
-    places = sampling.sample(problem, samples, calc_second_order=pairs, seed=for_generators(seed))
+    places = sampling.sample(problem, samples, calc_second_order=pairs, seed=generator_seed(seed))
     results, _, skipped = _run(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
     mean, variance = float(results.mean()), float(results.var())
     if variance <= (1e-12 * mean) ** 2:
@@ -134,7 +134,7 @@ def sobol(
     options = {"num_resamples": 100 if samples <= 1 << 14 else 20, "conf_level": CONFIDENCE}
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        indices = analysis.analyze(problem, results, calc_second_order=pairs, seed=for_generators(seed), **options)
+        indices = analysis.analyze(problem, results, calc_second_order=pairs, seed=generator_seed(seed), **options)
     names = problem["names"]
     units = map(space.unit, space.variables)
     rows = zip(names, units, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
@@ -160,10 +160,10 @@ def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, se
     from SALib.sample import morris as sampling
 
     problem = _problem(space)
-    places = sampling.sample(problem, samples, num_levels=LEVELS, seed=for_generators(seed))
+    places = sampling.sample(problem, samples, num_levels=LEVELS, seed=generator_seed(seed))
     results, kept, skipped = _run(space, places, metric_name, len(space.variables) + 1)
     places = places[kept]
-    options = {"num_levels": LEVELS, "conf_level": CONFIDENCE, "seed": for_generators(seed)}
+    options = {"num_levels": LEVELS, "conf_level": CONFIDENCE, "seed": generator_seed(seed)}
     effects = analysis.analyze(problem, places, results, **options)
     rows = zip(*(effects[name] for name in ("names", "mu", "mu_star", "mu_star_conf", "sigma")), strict=True)
     ordered = sorted((Elementary(str(name), *map(float, values)) for name, *values in rows), key=lambda e: -e.magnitude)

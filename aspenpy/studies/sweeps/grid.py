@@ -16,9 +16,9 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
 from aspenpy.answers.whole_numbers import is_fraction
 from aspenpy.engine.arrays import Floats
-from aspenpy.language.axis import CATEGORIES, Axis, number
+from aspenpy.language.axis import CATEGORIES, Axis, read_number_or_expression
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import declared_range
@@ -138,7 +138,9 @@ def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout)
     if points > MOST_UNASKED and not layout.yes:
         hours = points / POINTS_A_SECOND / 3600
         long = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
-        message = f"that is {points:,} points: {readable(8 * points, 'B')} of results, and some {long} of computing"
+        message = (
+            f"that is {points:,} points: {format_quantity(8 * points, 'B')} of results, and some {long} of computing"
+        )
         fail("too-many-points", message, hint="--yes (in Python, yes=True) if that is what you want")
 
 
@@ -147,7 +149,9 @@ def _refuse_long(lengths: Sequence[int], layout: Layout) -> None:
     count = sum(lengths) if layout.samples is None else len(lengths) * layout.samples
     needed = WHILE_MADE * 8 * count
     if needed > max(layout.memory, LEAST_LONG):
-        sizes = f"{readable(needed, 'B')} while they are made, and {readable(layout.memory, 'B')} may be used"
+        sizes = (
+            f"{format_quantity(needed, 'B')} while they are made, and {format_quantity(layout.memory, 'B')} may be used"
+        )
         hint = f"--memory-limit {-(-needed // 10**6)}MB (in Python, memory=...), or fewer points"
         fail("too-large", f"the {count:,} values of the axes alone take {sizes}", hint=hint)
 
@@ -246,7 +250,7 @@ def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
         fail("bad-axis", message, axis.span, hint="leave the number out")
     if axis.items:
         worth = probe.worth(axis.name)
-        return Spread(choices=tuple(number(item, worth) for item in axis.items))
+        return Spread(choices=tuple(read_number_or_expression(item, worth) for item in axis.items))
     ends = values(axis.replace(count=2), probe.worth(axis.name), probe.declared)
     low, high = float(ends[0]), float(ends[-1])
     spacing = axis.spacing or ("log" if axis.declared and axis.log(low, high) else "lin")

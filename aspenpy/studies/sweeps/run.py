@@ -13,7 +13,7 @@ import numpy
 
 from aspenpy.allowance import MEMORY
 from aspenpy.engine.arrays import Floats
-from aspenpy.engine.backends import Backend, chosen
+from aspenpy.engine.backends import Backend, choose_backend
 from aspenpy.engine.reasons import REASONS
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.studies.sweeps.cluster import computed
@@ -45,7 +45,7 @@ class Run:
         box = likely(study.columns.values())
         programs = [lowered(formulas, study.inputs, study.seed, box) for formulas in study.formulas]
         self.study = study
-        self.backend: Backend = chosen(backend, programs, study.points_of_case, memory)
+        self.backend: Backend = choose_backend(backend, programs, study.points_of_case, memory)
         columns = tuple(study.columns.values())
         self.work = Work(study.formulas, study.inputs, columns, study.grid, study.seed, self.backend.name, STRETCH)
         self.worker = Worker(self.work)

@@ -21,9 +21,9 @@ from typing import Any, NoReturn
 import numpy
 
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.files import put_in_place, require_writable, settle
-from aspenpy.language.opening import opened, text_of
-from aspenpy.language.schema import json_in
+from aspenpy.language.files import flush_to_disk, put_in_place, require_writable
+from aspenpy.language.opening import open_file, read_text_file
+from aspenpy.language.schema import parse_json
 from aspenpy.studies.sweeps.result import InMemory, SweepResult
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.work import Stretch
@@ -110,7 +110,7 @@ class Store:
         if not file.exists():
             return None
         try:
-            journal = json_in(text_of(file))
+            journal = parse_json(read_text_file(file))
         except (AspenError, ValueError):
             journal = None
         if not isinstance(journal, dict) or "aspenpy_sweep" not in journal:
@@ -201,7 +201,7 @@ class Store:
         """What was kept, which may have been damaged since."""
         header, size = _header(shape, kind), math.prod(shape) * numpy.dtype(kind).itemsize
         try:
-            with opened(file, str(file)) as stream:
+            with open_file(file, str(file)) as stream:
                 content = stream.read(len(header) + size + 1)
             if content.startswith(header) and len(content) == len(header) + size:
                 return numpy.frombuffer(content, kind, offset=len(header)).reshape(shape)
@@ -231,7 +231,7 @@ class Store:
             require_writable(self.path)  # things may have changed in the meantime
             if self.target.exists():
                 result.chmod(self.target.stat().st_mode & 0o7777)
-        settle(result)
+        flush_to_disk(result)
         if result.is_dir() and is_zarr_store(self.target):
             if exchanged(result, self.target):  # what was there is removed with the rest
                 return
@@ -323,7 +323,7 @@ def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
 def is_zarr_store(path: Path) -> bool:
     """Whether a folder is the result of a sweep, and nothing else is in it."""
     try:
-        about = json_in(text_of(path / ".zattrs"))
+        about = parse_json(read_text_file(path / ".zattrs"))
         parts = [part for part in path.iterdir() if part.name not in (".zattrs", ".zgroup", ".zmetadata")]
         return "aspenpy_version" in about and all((part / ".zarray").is_file() for part in parts)
     except (AspenError, OSError, ValueError, TypeError):

@@ -10,9 +10,9 @@ from typing import Any, Unpack
 
 from aspenpy.allowance import MEMORY, one_allowance, separate_allowance
 from aspenpy.answers.case import Case, CaseOptions
-from aspenpy.language.axis import parsed
+from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.studies.sweeps.grid import studied
@@ -61,7 +61,7 @@ def sweep(
     :raises AspenError: for an axis or a metric that is unknown, and for more points than `memory` holds
     """
     running: dict[str, Any] = {name: options.pop(name) for name in ("backend", "cores", "client") if name in options}
-    axes = {name: parsed(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()}
+    axes = {name: parse_axis(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()}
     study = studied(
         app, machine, axes, metrics=[metric] if isinstance(metric, str) else metric, memory=memory, **options
     )
@@ -80,7 +80,7 @@ def computed(
     study = run.study
     needed = result_bytes(study)
     if needed > memory:
-        sizes = f"{readable(needed, 'B')} of results, and {readable(memory, 'B')} may be used"
+        sizes = f"{format_quantity(needed, 'B')} of results, and {format_quantity(memory, 'B')} may be used"
         hint = "allow more memory, or let the results go to a Parquet file"
         fail("too-large", f"{study.points:,} points are {sizes}", hint=hint)
     kept = InMemory(study)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 from aspenpy.engine.arrays import Floats
-from aspenpy.expr.draws import for_generators
-from aspenpy.language.axis import Axis, Extent, number
+from aspenpy.expr.draws import generator_seed
+from aspenpy.language.axis import Axis, Extent, read_number_or_expression
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -29,7 +29,7 @@ def length(axis: Axis) -> int:
 def values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
     """The values of a numeric axis, float64; raises AspenError."""
     if axis.items:
-        return numpy.array([number(item, worth) for item in axis.items])
+        return numpy.array([read_number_or_expression(item, worth) for item in axis.items])
     low, high, spacing = _ends(axis, worth, declared)
     if low > high:
         message = f"the range of `{axis.name}` is empty: {low:.6g} is above {high:.6g}"
@@ -61,7 +61,11 @@ def _spaced(low: float, high: float, spacing: str, count: int) -> Any:
 
 def _ends(axis: Axis, worth: Worth, declared: Declared) -> tuple[float, float, str]:
     if axis.low is not None and axis.high is not None:
-        return number(axis.low, worth), number(axis.high, worth), axis.spacing or "lin"
+        return (
+            read_number_or_expression(axis.low, worth),
+            read_number_or_expression(axis.high, worth),
+            axis.spacing or "lin",
+        )
     ends = declared(axis.name)
     if ends is None:
         hint = f"say one: {axis.name}=LOW..HIGH, or a list: {axis.name}=1,2,4"
@@ -106,7 +110,7 @@ def sampled(spans: Mapping[str, Spread], count: int, method: str, seed: int) -> 
     require_known(method, METHODS, "unknown-method", message, listed="the methods are")
     if count < 1:
         fail("bad-sample", f"a sample has at least 1 point, not {count}")
-    places = _places(count, len(spans), method, numpy.random.default_rng(for_generators(seed)))
+    places = _places(count, len(spans), method, numpy.random.default_rng(generator_seed(seed)))
     return {name: span.at(column) for (name, span), column in zip(spans.items(), places.T, strict=True)}
 
 
