@@ -147,7 +147,7 @@ _DECIMAL_PREFIXES = sorted(
 
 
 def format_quantity(value: float | Fraction, unit: str = "", digits: int = 3) -> str:
-    """A value in base units as people read it: `readable(0.00183, "s")` is "1.83 ms".
+    """A value in base units as people read it: `format_quantity(0.00183, "s")` is "1.83 ms".
 
     `unit` is a base unit, or one per another ("B/s"); its first part takes the prefix.
     """
