@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.language.diagnostics import AspenError, Diagnostic
     from aspenpy.learn.fitting.fit import Fit, fit
-    from aspenpy.learn.validated import Validation, validate
+    from aspenpy.learn.model_validation import Validation, validate
     from aspenpy.models.application.model import Application
     from aspenpy.models.formatted import formatted as format
     from aspenpy.models.library import load_application, load_machine, parse
@@ -156,7 +156,7 @@ _HOME = {
     "SweepResult": "aspenpy.studies.sweeps.result",
     "Trace": "aspenpy.answers.trace",
     "Traffic": "aspenpy.answers.traffic",
-    "Validation": "aspenpy.learn.validated",
+    "Validation": "aspenpy.learn.model_validation",
     "WhatIf": "aspenpy.page.what_if",
     "advise": "aspenpy.advice.asked",
     "check": "aspenpy.answers.checks.files",
@@ -188,7 +188,7 @@ _HOME = {
     "trace": "aspenpy.answers.trace",
     "traffic": "aspenpy.answers.traffic",
     "unload_ipython_extension": "aspenpy.shell.notebook",
-    "validate": "aspenpy.learn.validated",
+    "validate": "aspenpy.learn.model_validation",
 }
 
 _THERE = {"energy": "predict_energy", "extract_application": "extract", "format": "formatted"}

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.learn.estimators.interval_core import Instruction, IntervalCore
-from aspenpy.learn.estimators.power_aware import fine_grained, levels, relative_power
+from aspenpy.learn.estimators.speedup import fine_grained, levels, relative_power
 
 FOLDER = Path(__file__).parents[1] / "models" / "measurements"
 Rows = Iterator[dict[str, Any]]

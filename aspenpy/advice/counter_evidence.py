@@ -24,7 +24,7 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import Diagnostic, fail, require_known
 from aspenpy.language.dimensions import BYTES, FLOPS, SECONDS, Dimension, parse_unit
 from aspenpy.learn.estimators.acee import leaks
-from aspenpy.learn.estimators.stepwise import Moments, stepwise
+from aspenpy.learn.estimators.regression import Moments, stepwise
 from aspenpy.learn.measurements.columns import BEHIND, KNOWN, is_numeric, numbers, plain_unit
 from aspenpy.learn.measurements.libraries import require_library
 from aspenpy.learn.measurements.measure import Target

@@ -10,7 +10,7 @@ from aspenpy.advice.significance import CounterEvidence, Disagreement, LeftOut, 
 from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.learn.measurements.columns import numbers, recognised, require_columns
-from aspenpy.learn.measurements.condition import rows_where
+from aspenpy.learn.measurements.conditions import rows_where
 from aspenpy.learn.measurements.read import measured
 from aspenpy.learn.measurements.sheet import Data, Heading, Sheet
 from aspenpy.tables.result import Result

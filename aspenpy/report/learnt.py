@@ -10,7 +10,7 @@ from typing import Any
 from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, unit_symbol
 from aspenpy.learn.estimators.assumptions import Assumption
 from aspenpy.learn.estimators.cos_trace import Kind, Stage
-from aspenpy.learn.estimators.power_aware import PowerAwareSpeedup
+from aspenpy.learn.estimators.speedup import PowerAwareSpeedup
 from aspenpy.learn.estimators.validation import ErrorSummary, Predicted, Validation
 from aspenpy.report.cos_trace import draw_traces
 from aspenpy.report.fit import signed

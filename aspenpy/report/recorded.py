@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.learn.estimators.recorded import Recorded
+from aspenpy.learn.estimators.earlier_runs import Recorded
 from aspenpy.tables.numbers import Amount
 from aspenpy.tables.table import JSON, TEXT, Column, Report, table
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.answers.prediction import Prediction
-from aspenpy.learn.estimators.bandwidth import Choice
-from aspenpy.learn.estimators.signature import analytical_slowdown, signature
+from aspenpy.learn.estimators.bandwidth import Choice, analytical_slowdown, signature
 from aspenpy.tables.table import Column, Report, Table, table
 
 ABOUT = {

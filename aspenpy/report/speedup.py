@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.dvfs import Dvfs
-from aspenpy.learn.estimators.power_aware import Spot, surface_tables, sweet_spots
+from aspenpy.learn.estimators.speedup import Spot, surface_tables, sweet_spots
 from aspenpy.tables.drawing import MAP, VERMILION, styled, titled
 from aspenpy.tables.table import CSV, JSON, Column, Report, facts, table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from aspenpy.learn.validated import NEAR, Point, Validation
+from aspenpy.learn.model_validation import NEAR, Point, Validation
 from aspenpy.tables.drawing import GREY, SHADE, STYLES, VERMILION, at_points, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import share
 from aspenpy.tables.table import DATA, TEXT, Column, Report, Table, facts, table

@@ -22,7 +22,7 @@ from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
 from aspenpy.language.axis import parse_axis
 from aspenpy.learn.measurements.measure import Target
-from aspenpy.learn.validated import NEAR, PROCESSOR, WALL, Point, overhead, validated
+from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, Point, overhead, validated
 from aspenpy.probe.benchmark import compiler
 from aspenpy.probe.probe import probe
 from aspenpy.tables.table import Column, Report, table

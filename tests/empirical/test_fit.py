@@ -589,7 +589,7 @@ def test_library_applications_are_fitted_without_names() -> None:
     reasons = {item.name: item.reason for item in found.refused}
     assert reasons["alpha"] == "its range moves with `nonzeros_per_row`"
     assert found.rms < 0.01
-    with pytest.raises(AspenError, match="`tile`: its range moves with `ranks`; `ranks`: not determined"):
+    with pytest.raises(AspenError, match=r"`ranks`: a number of instances or ranks.*moves with `ranks`"):
         aspenpy.fit(*runs("matmul", "n"), where)
 
 

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from aspenpy.language.files import measurements_path, models_folder
-from aspenpy.learn.estimators.saved import KINDS, checksum, save
+from aspenpy.learn.estimators.model_files import KINDS, checksum, save
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.studies.sweeps.formats import format_of
 from aspenpy.studies.sweeps.grid import studied

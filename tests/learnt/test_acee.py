@@ -13,8 +13,8 @@ import pytest
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.estimators.acee import Acee
 from aspenpy.learn.estimators.assumptions import assumptions
-from aspenpy.learn.estimators.short_list import short_list
-from aspenpy.learn.estimators.stepwise import Moments, coefficients_of_codes, spread_of, stepwise, variance_inflation
+from aspenpy.learn.estimators.regression import Moments, coefficients_of_codes, spread_of, stepwise, variance_inflation
+from aspenpy.learn.estimators.training_rows import short_list
 from aspenpy.learn.estimators.validation import Split, validate
 from tests.thorough import slow
 

@@ -10,7 +10,7 @@ import pytest
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.measurements.columns import KNOWN, numbers, recognised
-from aspenpy.learn.measurements.condition import rows_where
+from aspenpy.learn.measurements.conditions import rows_where
 from aspenpy.learn.measurements.formulas import formula
 from aspenpy.learn.measurements.sheet import sheet_of_rows
 

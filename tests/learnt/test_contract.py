@@ -13,7 +13,7 @@ import pytest
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import measurements_path
 from aspenpy.learn.estimators.model import LearntModel
-from aspenpy.learn.estimators.saved import KINDS, checksum, load_learnt, save
+from aspenpy.learn.estimators.model_files import KINDS, checksum, load_learnt, save
 from aspenpy.learn.estimators.validation import Split, error_summary, validate
 from benchmarks.example_measurements import EXAMPLES, FOLDER, text_of
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aspenpy.learn.estimators.saved import KINDS
+from aspenpy.learn.estimators.model_files import KINDS
 from aspenpy.learn.estimators.trees import searched
 from aspenpy.learn.estimators.validation import Split, Validation, validate
 from aspenpy.report.learnt import inside

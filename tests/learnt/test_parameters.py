@@ -8,7 +8,7 @@ import pytest
 
 import aspenpy
 from aspenpy.language.files import measurements_path
-from aspenpy.learn.estimators.saved import KINDS, to_aspen, write_parameters
+from aspenpy.learn.estimators.model_files import KINDS, to_aspen, write_parameters
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]

@@ -6,7 +6,7 @@ import pytest
 
 import aspenpy
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.estimators.signature import analytical_slowdown, signature
+from aspenpy.learn.estimators.bandwidth import analytical_slowdown, signature
 
 
 def test_stream_by_hand() -> None:

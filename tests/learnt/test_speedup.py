@@ -7,7 +7,7 @@ import math
 import pytest
 
 import aspenpy
-from aspenpy.learn.estimators.power_aware import (
+from aspenpy.learn.estimators.speedup import (
     PERFECT,
     PowerAware,
     PowerAwareSpeedup,

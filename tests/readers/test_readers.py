@@ -9,7 +9,7 @@ import pytest
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Source
 from aspenpy.learn.measurements.columns import numbers, recognised
-from aspenpy.learn.measurements.likwid import read_likwid
+from aspenpy.learn.measurements.perf_likwid import read_likwid
 from aspenpy.learn.measurements.read import format_of, measured
 
 LIKWID = """\

@@ -12,7 +12,7 @@ from aspenpy.answers.case import Case
 from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.measurements.measure import Measured, Run, Target
-from aspenpy.learn.validated import PROCESSOR, WALL, Command, Overhead, Point, validated
+from aspenpy.learn.model_validation import PROCESSOR, WALL, Command, Overhead, Point, validated
 from aspenpy.shell.main import main
 
 SWEEP = """\

@@ -10,8 +10,7 @@ from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.dimensions import BYTES, JOULES, WATTS, parse_unit
 from aspenpy.language.source import Span
 from aspenpy.learn.estimators.model import Constant, LearntModel
-from aspenpy.learn.estimators.short_list import short_list
-from aspenpy.learn.estimators.stepwise import (
+from aspenpy.learn.estimators.regression import (
     Moments,
     Step,
     codes_of,
@@ -21,9 +20,9 @@ from aspenpy.learn.estimators.stepwise import (
     stepwise,
     variance_inflation,
 )
-from aspenpy.learn.estimators.usable_rows import require_one_scale, without_gaps
+from aspenpy.learn.estimators.training_rows import require_one_scale, short_list, without_gaps
 from aspenpy.learn.measurements.columns import KNOWN, groups, is_numeric, members, numbers, plain_unit
-from aspenpy.learn.measurements.condition import number_in
+from aspenpy.learn.measurements.conditions import number_in
 from aspenpy.learn.measurements.formulas import columns_of, formula
 from aspenpy.learn.measurements.libraries import require_library
 from aspenpy.learn.measurements.sheet import Data, Heading, Sheet, counted

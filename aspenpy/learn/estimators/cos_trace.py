@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.measurements.columns import groups, members, numbers, require_columns
-from aspenpy.learn.measurements.condition import rows_where
+from aspenpy.learn.measurements.conditions import rows_where
 from aspenpy.learn.measurements.sheet import Sheet
 
 Kind = Literal["compute", "overlap", "stall"]

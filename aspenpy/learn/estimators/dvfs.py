@@ -8,7 +8,7 @@ from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.cap import LOWEST, clock_range
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.learn.estimators.power_aware import PowerAware, Spot, of_prediction, relative_power, spots
+from aspenpy.learn.estimators.speedup import PowerAware, Spot, of_prediction, relative_power, spots
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.measurements.columns import KNOWN
-from aspenpy.learn.measurements.condition import rows_where
+from aspenpy.learn.measurements.conditions import rows_where
 from aspenpy.learn.measurements.sheet import Sheet, counted
 from aspenpy.record import Record
 from aspenpy.tables.result import Result

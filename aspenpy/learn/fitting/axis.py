@@ -58,7 +58,6 @@ def axis_of(parameter: Parameter, scope: Scope, given: Sequence[str], whole: boo
             f"the range of `{parameter.name}` is empty: {format_number(low)} .. {format_number(high)}",
             place,
         )
-    whole = whole or scope.is_count(parameter.name)
     if whole:
         low, high = math.ceil(low), math.floor(high)
         if low > high:

@@ -232,12 +232,13 @@ def _axis(responses: Responses, name: str, names: Sequence[str], whole: bool) ->
     scope = responses.scope_of(name)
     known = responses.parameters
     here = [responses.qualified(other) for other in names if known[other].symbol in scope.definitions]
-    return axis_of(known[name], scope, [*here, *responses.inputs], whole)
+    is_count = scope.is_count(responses.qualified(name))
+    return axis_of(known[name], scope, [*here, *responses.inputs], whole or is_count)
 
 
 def _left_alone(responses: Responses, names: Sequence[str]) -> list[Refusal]:
-    """Parameters that nobody asked for and that are not fitted: how many parts a machine has, which is known, and those
-    whose range moves with another one, or with what was measured."""
+    """Parameters that nobody named and that are not fitted: numbers of a machine's parts, of instances and of ranks,
+    which are known, and those whose range moves with another one, or with what was measured."""
     quantities = {
         symbol
         for machine in responses.machines
@@ -251,6 +252,8 @@ def _left_alone(responses: Responses, names: Sequence[str]) -> list[Refusal]:
         others = [responses.qualified(other) for other in names if other != name]
         other = moved_by(parameter, scope, [*others, *responses.inputs])
         reason = f"a number of parts of the machine: --vary {name}" if parameter.symbol in quantities else None
+        if reason is None and scope.is_count(responses.qualified(name)):
+            reason = f"a number of instances or ranks: --vary {name}"
         reason = reason if other is None else f"its range moves with `{other}`"
         if reason is not None:
             worth = scope.values([parameter.symbol], responses.case.seed)[0]

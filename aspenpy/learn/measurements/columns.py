@@ -20,7 +20,7 @@ from aspenpy.language.dimensions import (
     describe_dimension,
     parse_unit,
 )
-from aspenpy.learn.measurements.condition import number_in
+from aspenpy.learn.measurements.conditions import number_in
 from aspenpy.learn.measurements.sheet import Cell, Heading, Sheet
 from aspenpy.record import Record
 

@@ -11,7 +11,6 @@ from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.files import Reader
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source
-from aspenpy.learn.measurements.likwid import is_likwid, read_likwid
 from aspenpy.learn.measurements.nvidia import (
     is_dcgm,
     is_ncu,
@@ -26,7 +25,14 @@ from aspenpy.learn.measurements.nvidia import (
     read_nvprof_summary,
     read_smi,
 )
-from aspenpy.learn.measurements.perf import is_perf, is_perf_json, read_perf, read_perf_json
+from aspenpy.learn.measurements.perf_likwid import (
+    is_likwid,
+    is_perf,
+    is_perf_json,
+    read_likwid,
+    read_perf,
+    read_perf_json,
+)
 from aspenpy.learn.measurements.records import is_record_store, records_sheet
 from aspenpy.learn.measurements.sheet import Data, Sheet, sheet_of, sheet_of_rows
 from aspenpy.record import Record

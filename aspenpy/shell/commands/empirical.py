@@ -19,9 +19,9 @@ from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity, Choice, cho
 from aspenpy.learn.estimators.cos import Cos, configurations
 from aspenpy.learn.estimators.cos_trace import PUBLISHED_PLAN, plan_of, traces_of
 from aspenpy.learn.estimators.dvfs import dvfs
+from aspenpy.learn.estimators.earlier_runs import name_of
 from aspenpy.learn.estimators.model import LearntModel
-from aspenpy.learn.estimators.recorded import name_of
-from aspenpy.learn.estimators.saved import KINDS, load_learnt, save, write_parameters
+from aspenpy.learn.estimators.model_files import KINDS, load_learnt, save, write_parameters
 from aspenpy.learn.estimators.validation import Split, asked, rows_learnt_from, validate
 from aspenpy.learn.measurements.records import RecordStore, is_record_store
 from aspenpy.learn.measurements.sheet import Sheet

@@ -12,7 +12,7 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.language.axis import read_interval
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
-from aspenpy.learn.estimators.recorded import recorded
+from aspenpy.learn.estimators.earlier_runs import recorded
 from aspenpy.report.energy import draw
 from aspenpy.report.recorded import with_recorded
 from aspenpy.shell.entry import case_of_arguments

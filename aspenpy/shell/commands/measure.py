@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language.files import require_writable, write_whole
-from aspenpy.learn.estimators.recorded import name_of
-from aspenpy.learn.estimators.saved import load_learnt
+from aspenpy.learn.estimators.earlier_runs import name_of
+from aspenpy.learn.estimators.model_files import load_learnt
 from aspenpy.learn.measurements.columns import numbers, recognised
 from aspenpy.learn.measurements.measure import Measured, Target, measure, rows_of
 from aspenpy.learn.measurements.read import measured

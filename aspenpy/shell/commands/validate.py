@@ -11,7 +11,7 @@ from aspenpy.extract.registers import Level
 from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.learn.measurements.measure import Target
-from aspenpy.learn.validated import PROCESSOR, WALL, validated
+from aspenpy.learn.model_validation import PROCESSOR, WALL, validated
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine

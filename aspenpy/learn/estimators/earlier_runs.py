@@ -8,9 +8,9 @@ from typing import Any
 
 from aspenpy.language.diagnostics import fail, suggest_instead
 from aspenpy.learn.estimators.model import LearntModel
-from aspenpy.learn.estimators.short_list import Listed, short_list
+from aspenpy.learn.estimators.training_rows import Listed, short_list
 from aspenpy.learn.measurements.columns import recognised
-from aspenpy.learn.measurements.condition import number_in
+from aspenpy.learn.measurements.conditions import number_in
 from aspenpy.learn.measurements.read import measured
 from aspenpy.learn.measurements.sheet import Cell, Sheet
 from aspenpy.record import Record

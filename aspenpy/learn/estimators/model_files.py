@@ -20,7 +20,7 @@ from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity
 from aspenpy.learn.estimators.cos import Cos, CosThrottling
 from aspenpy.learn.estimators.leading_loads import LeadingLoads
 from aspenpy.learn.estimators.model import Constant, LearntModel, Training
-from aspenpy.learn.estimators.power_aware import PowerAwareSpeedup
+from aspenpy.learn.estimators.speedup import PowerAwareSpeedup
 from aspenpy.version import VERSION
 
 FORMAT = "aspenpy learnt model"

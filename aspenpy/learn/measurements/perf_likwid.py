@@ -1,0 +1,180 @@
+"""perf: what `perf stat -x,` and `perf stat -j` write: a line for each event, of one run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.source import Source, Span
+from aspenpy.learn.measurements.sheet import Cell, Row, Sheet, lines_of, malformed, number, sheet_of_cells, whole_line
+
+BEFORE = r"(\s*\d+\.\d+,(?=[\d<]|CPU\d|S\d))?(CPU\d+,|S\d+(-[A-Z]+\d+)*,\d+,)?"
+"""What stands before the value of an event: the time of an interval (`-I`), and a core (`-A`, `--per-core`)."""
+
+COMMENTS = re.compile(r"(?:#.*\n|[^\S\n]*\n)*")
+"""Lines before the first that says something. Blank ones are taken in one way only: with `\\s*` for the blanks n of
+them would be tried in 2^n ways."""
+
+EVENT = re.compile(rf"{BEFORE}[^,\n]*,[^,\d\n]*,[A-Za-z][\w./:=-]*(,[\w=]+)*/?,\d+,\d+(\.\d+)?")
+"""The first line that is no comment."""
+
+OF_UNIT = re.compile(r"^(?:cpu|cpu_core|cpu_atom|arm\w*pmu\w*)/([A-Za-z][\w.-]*)/[ukhpGHS]*$")
+"""An event of a processor with several kinds of cores: `cpu_core/cycles/u`."""
+
+UNITS = {"msec": "ms", "Joules": "J", "ns": "ns"}
+HINT = "a line is `value,unit,event,runtime,share counted`"
+
+
+def is_perf(head: str) -> bool:
+    return EVENT.match(head, _after_comments(head)) is not None
+
+
+def is_perf_json(head: str) -> bool:
+    return head.startswith("{", _after_comments(head)) and '"counter-value"' in head
+
+
+def _after_comments(head: str) -> int:
+    found = COMMENTS.match(head)
+    return 0 if found is None else found.end()
+
+
+def read_perf(source: Source) -> Sheet:
+    """A row with a column for each event; of several lines of one event (a line for each core) the sum."""
+    row: Row = {}
+    for cells in lines_of(source):
+        if str(cells[0].value).startswith("#"):
+            continue
+        cells = cells[_before(cells) :] or cells
+        whole_line(cells, least=3, what="event of perf", hint=HINT)
+        event = str(cells[2].value)
+        if event.count("/") == 1:  # cpu/event=0x3c,umask=0x0/
+            unit, _, rest = ",".join(str(cell.value) for cell in cells[2:]).partition("/")
+            event = f"{unit}/{rest.partition('/')[0]}/"
+        _add(row, event, str(cells[1].value), cells[0])
+    return sheet_of_cells([row] if row else [], source)
+
+
+def _before(cells: list[Cell]) -> int:
+    """How many cells stand before the value."""
+    found = re.match(BEFORE, ",".join(str(cell.value) for cell in cells))
+    return 0 if found is None else found[0].count(",")
+
+
+def read_perf_json(source: Source) -> Sheet:
+    """As `read_perf`, of a JSON object a line; a line with no counter has a metric alone, made of the others."""
+    row: Row = {}
+    start = 0
+    for line, text in enumerate(source.text.split("\n"), 1):
+        span = Span(source, start, start + len(text))
+        start += len(text) + 1
+        if not text.strip() or text.startswith("#"):
+            continue
+        try:
+            held = json.loads(re.sub(r",\s*}$", "}", text.strip()))
+            if "counter-value" not in held and "metric-value" in held:
+                continue
+            value, unit, event = held["counter-value"], held.get("unit", ""), held["event"]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            fail(
+                "bad-line",
+                f"line {line} is not an event of perf",
+                span,
+                hint='it is {"counter-value": ..., "event": ...}',
+            )
+        _add(row, str(event), str(unit), Cell(str(value), line, span))
+    return sheet_of_cells([row] if row else [], source)
+
+
+def _add(row: Row, event: str, unit: str, cell: Cell) -> None:
+    name = re.sub(r":[ukhpGHS]+$", "", OF_UNIT.sub(r"\1", event))
+    header = f"{name} [{UNITS.get(unit, unit)}]" if unit else name
+    counted = not str(cell.value).startswith("<not")
+    value = number(cell) if counted else None
+    before = row.get(header)
+    if before is not None and before.value != "" and value is not None:
+        value += float(before.value)
+    elif before is not None and value is None:
+        return
+    row[header] = cell._replace(value="" if value is None else value)
+
+
+# LIKWID: the tables that `likwid-perfctr -o x.csv` writes, raw and metrics, of threads and with statistics.
+
+
+TITLE = re.compile(r"Group \d+ (?P<kind>Raw|Metric)(?P<statistics> Stat| STAT)?$")
+LONGEST, MEAN, SUM = "longest", "mean", "sum"
+HEADS = ("Event", "Metric", "Region Info")
+"""How the names of columns begin; of a region marked in the program its time and its calls come before the events."""
+
+TABLE_FORM = "a table begins with a line `TABLE,Group 1 Raw,MEM,...` and the names of its columns"
+
+
+def is_likwid(head: str) -> bool:
+    return head.startswith(("STRUCT,", "TABLE,")) or "\nTABLE,Group" in head or "\nTABLE,Region" in head
+
+
+def read_likwid(source: Source, per_thread: bool = False) -> Sheet:
+    """A row for each region, or for each thread of it; without statistics the values of the threads are put together:
+    events and amounts are summed, times are those of the slowest, clocks and ratios are means."""
+    regions: dict[str, dict[str, Row]] = {}
+    threads: dict[str, int] = {}
+    for region, is_raw, header, cells in _values(source):
+        own = regions.setdefault(region, {})
+        columns = [str(cell.value) for cell in header]
+        first = 2 if columns[:2] == ["Event", "Counter"] else 1
+        name, values = str(cells[0].value), cells[first : len(columns)]
+        threads[region] = max(threads.get(region, 0), len(values))
+        if per_thread:
+            for column, cell in zip(columns[first:], values, strict=True):
+                row = own.setdefault(
+                    column, {"region": Cell(region, cell.row), "hardware_thread": Cell(column, cell.row)}
+                )
+                row[name] = cell
+        else:
+            row = own.setdefault("", {"region": Cell(region, cells[0].row)})
+            row[name] = cells[0]._replace(value=_together(SUM if is_raw else _rule(name), values))
+    rows = []
+    for region, parts in regions.items():
+        for row in parts.values():
+            line = next(iter(row.values())).row
+            rows.append(row if per_thread else {"threads": Cell(threads[region], line)} | row)
+    return sheet_of_cells(rows, source)
+
+
+def _values(source: Source) -> Iterator[tuple[str, bool, list[Cell], list[Cell]]]:
+    """Region, whether the values are events, header and cells of each line of a table that is no statistics: these are
+    of the threads' own values."""
+    region, header, inside = "", list[Cell](), False
+    for cells in lines_of(source):
+        while len(cells) > max(len(header), 1) and not cells[-1].value:
+            cells.pop()
+        first = str(cells[0].value)
+        if first in ("TABLE", "STRUCT"):
+            texts = [str(cell.value) for cell in cells[1:]]
+            title = next((found for text in texts if (found := TITLE.search(text))), None)
+            inside, header = first == "TABLE" and title is not None and not title["statistics"], []
+            region = next((text.removeprefix("Region ") for text in texts if text.startswith("Region ")), "")
+        elif inside and (not header or first in HEADS):
+            header = cells
+        elif inside:
+            if len(cells) != len(header):
+                malformed(cells, f"has {len(cells)} values for {len(header)} columns", TABLE_FORM)
+            yield region, str(header[0].value) == "Event", header, cells
+
+
+def _together(rule: str, cells: list[Cell]) -> float | str:
+    """What the threads have measured, as one number."""
+    found = [value for value in map(number, cells) if value is not None]
+    if not found:
+        return ""
+    return max(found) if rule == LONGEST else sum(found) / len(found) if rule == MEAN else sum(found)
+
+
+def _rule(name: str) -> str:
+    """How a metric of threads becomes that of the run: what has no unit is a ratio."""
+    unit = re.search(r"\[([^\[\]]*)\]$", name)
+    if unit is None:
+        return LONGEST if name == "call count" else MEAN
+    return {"s": LONGEST, "MHz": MEAN, "GHz": MEAN, "%": MEAN, "C": MEAN}.get(unit[1], SUM)
