@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -16,6 +17,7 @@ from pygls.protocol.language_server import LanguageServerProtocol, lsp_method
 from aspenpy.allowance import separate_allowance
 from aspenpy.editor.documents import Document, Workspace, path_of
 from aspenpy.editor.meaning import Meaning, Question
+from aspenpy.editor.messages import Messages
 from aspenpy.editor.protocol import diagnostic_of
 from aspenpy.editor.remarks import syntax_remarks
 from aspenpy.editor.requests import FAR, REQUESTS
@@ -81,7 +83,7 @@ class Editor:
     def run(self) -> None:
         """Serves the editor on standard input and output until it goes."""
         try:
-            self.server.start_io()
+            self.server.start_io(Messages(sys.stdin.buffer, sys.stdout.buffer))  # type: ignore[arg-type]  # it has what is read by
         finally:
             self._thread.shutdown(wait=False, cancel_futures=True)
             self.worker.stop()

@@ -50,9 +50,17 @@ class Client:
 
     def _send(self, message: dict[str, Any]) -> None:
         content = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.write(b"Content-Length: %d\r\n\r\n%b" % (len(content), content))
+
+    def write(self, content: bytes) -> None:
+        """Sends bytes as they are."""
         assert self.process.stdin is not None
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(content), content))
+        self.process.stdin.write(content)
         self.process.stdin.flush()
+
+    def error(self) -> dict[str, Any]:
+        """The next answer that is an error, whatever it answers."""
+        return self._next(lambda message: "error" in message)
 
     def notify(self, method: str, **params: Any) -> None:
         self._send({"method": method, "params": params})
