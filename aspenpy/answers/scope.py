@@ -6,7 +6,7 @@ stand for, formulas keep some of them free, and what fails is told where it was 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cached_property
@@ -295,11 +295,17 @@ class Scope:
 
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""
+        known = set(self.needed(exprs))
+        return [symbol for symbol in self.definitions if symbol in known]
+
+    def needed(self, exprs: Sequence[Expr], apart_from: Container[Expr] = ()) -> list[Expr]:
+        """The parameters that the expressions depend on, each behind those that its own definition needs; what lies
+        behind some of them is left out."""
+        definitions = {symbol: value for symbol, value in self.definitions.items() if symbol not in apart_from}
         try:
-            known = order_definitions(exprs, self.definitions)
+            return list(order_definitions(exprs, definitions))
         except CircularDefinition as error:
             raise self._circular(error) from None
-        return [symbol for symbol in self.definitions if symbol in known]
 
     # -- what goes wrong -------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from aspenpy.answers.scope import Scope
 from aspenpy.engine.c_text import NotInC, identifier, to_c_fragment
 from aspenpy.expr import graph
-from aspenpy.expr.definitions import order_definitions
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_text import string
@@ -73,8 +72,7 @@ class CParameters:
         """The parameters in a text, each behind those that its own definition needs."""
         words = set(re.findall(r"\bparam\.\w+", text))
         used = [symbol for symbol, name in self.names.items() if name in words]
-        definitions = {symbol: value for symbol, value in self.scope.definitions.items() if symbol not in self.computed}
-        known = [symbol for symbol in order_definitions(used, definitions) if symbol in self.names]
+        known = [symbol for symbol in self.scope.needed(used, self.computed) if symbol in self.names]
         return known + [symbol for symbol in used if symbol in self.computed]
 
     def _variables(self, symbols: list[Expr]) -> str:

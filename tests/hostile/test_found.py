@@ -191,6 +191,14 @@ def test_from_python_only_aspen_errors() -> None:
             question()
 
 
+def test_a_size_that_is_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    """Once a traceback of `mpi`, which lists the parameters in the order in which a program computes them."""
+    assert main(["mpi", "matmul", "--set", "n=n"]) == 2
+    said = capsys.readouterr().err
+    assert "circular definition: n -> n" in said
+    assert "matmul.aspen:" in said
+
+
 UNGUARDED = {
     "sweep": """
 import aspenpy

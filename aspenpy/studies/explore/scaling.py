@@ -24,7 +24,6 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.prices import conflict_groups
 from aspenpy.expr import graph
-from aspenpy.expr.definitions import order_definitions
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
@@ -399,7 +398,7 @@ def _refuse_derived(prediction: Prediction, name: str) -> None:
     """A number of ranks that the model derives from what it also uses elsewhere, such as the edges of a grid: set by
     itself, it would not be their product any more."""
     scope, derived = prediction.scope, prediction.application.parameters[name]
-    behind = order_definitions([derived.value], scope.definitions)
+    behind = scope.needed([derived.value])
     used = scope.used([prediction.tree.runtime])
     broken = [f"`{scope.display_name(symbol)}`" for symbol in used if symbol in behind]
     if broken:
