@@ -7,6 +7,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -145,7 +146,7 @@ def changed_json(random: Random, content: Any) -> Any:
             elif change == 3 and isinstance(inner, int | float) and not isinstance(inner, bool):
                 holder[key] = random.choice((-inner, inner * 10**6, inner + 1, str(inner)))
             else:
-                holder[key] = random.choice(VALUES)
+                holder[key] = deepcopy(random.choice(VALUES))  # else what is inserted could be inserted into itself
             break
     return content
 

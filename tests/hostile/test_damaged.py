@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from subprocess import CompletedProcess
 
 import pytest
@@ -17,10 +18,16 @@ from aspenpy.extract.execution import read_compile_level
 from aspenpy.learn.estimators.model_files import KINDS, checksum, load_learnt
 from aspenpy.shell.main import main
 from tests.advice.test_system import CPUPOWER
-from tests.hostile.damaged import saved, texts
+from tests.hostile.damaged import changed_json, saved, texts
 from tests.readers.test_readers import DCGM, NCU, NVPROF
 
 Run = Callable[..., CompletedProcess[str]]
+
+
+def test_what_is_damaged_can_be_written() -> None:
+    """And is the same however many were before: nothing is put into itself, or into what others get."""
+    first = [json.dumps(changed_json(Random(seed), {"a": [1, [2]], "b": {"c": 3}})) for seed in range(2_000)]
+    assert first == [json.dumps(changed_json(Random(seed), {"a": [1, [2]], "b": {"c": 3}})) for seed in range(2_000)]
 
 
 @pytest.mark.parametrize(
