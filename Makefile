@@ -11,7 +11,7 @@ TYPES := $(BIN)/mypy --strict aspenpy
 PROSE := README.md CHANGELOG.md CONTRIBUTING.md aspenpy benchmarks docs editors grammar models
 SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test mutants docs linkcheck man bench validate clean
+.PHONY: demo test test-lowest mutants docs linkcheck man bench validate clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aspenpy eval comd --machine haswell
@@ -29,6 +29,16 @@ test: $(VENV)/.installed-dev
 # Changes 100 places by seed, each on a copy, and runs the tests that reach it: SEED=7 draws the same again.
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.mutation.run $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
+
+# A part of the suite, that which touches libraries, with the lowest versions that pyproject.toml declares: an environment of its own.
+LOWEST := $(VENV)-lowest
+test-lowest:
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) .ci/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --constraint $(LOWEST)/constraints.txt \
+	  --editable ".[data,empirical,fast,optimise,plot,sample,sensitivity]" pytest pytest-xdist hypothesis
+	$(LOWEST)/bin/python -m pytest -q -n auto --dist loadfile \
+	  tests/expr/test_sympy*.py tests/engine tests/report tests/tables tests/roofline tests/sweeps/test_store.py tests/learnt
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -48,7 +58,7 @@ validate: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.real.validate
 
 clean:
-	rm -rf $(VENV) docs/_build build dist
+	rm -rf $(VENV) $(LOWEST) docs/_build build dist
 
 # An environment that was left half made, or whose Python is gone, counts for nothing, and its stamps with it.
 ifneq ($(shell $(BIN)/python -c 'import pip; print("usable")' 2>/dev/null),usable)
