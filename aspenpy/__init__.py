@@ -209,8 +209,13 @@ def __getattr__(name: str) -> "Any":
     if name not in _HOME:
         raise AttributeError(f"module 'aspenpy' has no attribute {name!r}")
     from importlib import import_module
+    from types import FunctionType
+
+    from aspenpy.arguments import checked
 
     value = getattr(import_module(_HOME[name]), _THERE.get(name, name))
+    if isinstance(value, FunctionType) and name in __all__:
+        value = checked(name, value)
     globals()[name] = value
     return value
 

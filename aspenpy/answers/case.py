@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from types import MappingProxyType, NoneType
+from types import MappingProxyType
 from typing import Any, Self, TypedDict, cast
 
 from aspenpy.answers.scope import DEFAULT_SEED, Setting
+from aspenpy.arguments import require_types
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.mapper import map_application
 from aspenpy.cost.ranks import RankOptions
-from aspenpy.language.diagnostics import fail, require_type
+from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -66,11 +67,9 @@ class Case(Record):
         _require_model(application, Application, "load_application")
         if machine is not None:
             _require_model(machine, Machine, "load_machine")
-        if set is not None:
-            require_type("set", set, Mapping, "a mapping of parameters to values")
-        require_type("kernel", kernel, str, "the name of a kernel")
-        require_type("socket", socket, (str, NoneType), "the name of a socket, or None")
-        require_type("seed", seed, int, "a whole number")
+        options = {"set": set, "kernel": kernel, "socket": socket, "seed": seed, "overlap": overlap}
+        places = {"ranks_on": ranks_on, "ranks_per_node": ranks_per_node, "distribution": distribution}
+        require_types("Case", {**options, **places})
         self._store(
             application, machine, socket, kernel, dict(set or {}), seed, overlap, ranks_on, ranks_per_node, distribution
         )

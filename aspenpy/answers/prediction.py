@@ -15,7 +15,7 @@ from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import exceeding_memory, sizes_below_zero
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, require_type
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Amounts, run_totals
 from aspenpy.models.machine.model import Machine
@@ -151,7 +151,6 @@ def count(
         the model is exact
     :raises AspenError: for a resource that the kernel does not need, and for names without a value
     """
-    require_type("resource", resource, str, "the name of a resource")
     case = case_of(app, None, options)
     scope, amounts = counts(case, tuple(traits))
     value: Value = scope.values([amount_of(amounts, resource)], case.seed)[0]

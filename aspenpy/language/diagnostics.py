@@ -98,12 +98,6 @@ def warning(
     return Diagnostic(code, message, span, related, hint, severity="warning")
 
 
-def require_type(argument: str, value: object, kinds: type | tuple[type, ...], wanted: str) -> None:
-    """Raises TypeError where an argument of a function of the Python interface is of another type than it takes."""
-    if not isinstance(value, kinds):
-        raise TypeError(f"`{argument}` takes {wanted}, not {type(value).__name__} ({value!r:.60})")
-
-
 TOO_LARGE = "a value is too large for a floating-point number, which ends at 1.8e308"
 
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic, fail, require_type, suggest_nearest
+from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest
 from aspenpy.language.files import Reader, list_models, models_folder
 from aspenpy.language.opening import read_first_bytes
 from aspenpy.language.parser import parse_file
@@ -32,7 +32,6 @@ def names(kind: Kind) -> list[str]:
 def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> Source:
     """The source of a model: a text if it has a brace, as every model has and no file of that path exists; a file if
     there is one of that path or if it looks like a path, else the library's model of that name."""
-    require_type("model", path_or_name, (str, os.PathLike), "a path, a name of the library or a text in the language")
     reader = reader or Reader()
     text = str(path_or_name)
     if isinstance(path_or_name, str) and "{" in text and not os.path.isfile(text):
@@ -106,7 +105,6 @@ def parse(text: str, name: str = "<text>") -> Application | Machine:
     :returns: whichever of the two the text declares
     :raises AspenError: where the text is wrong; `name` stands for the file in its message
     """
-    require_type("text", text, str, "a model as a string")
     return loaded(Source(text, name), Reader())
 
 

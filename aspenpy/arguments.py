@@ -1,0 +1,179 @@
+"""Arguments of the public functions: what each takes, checked where Python calls in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+
+class Kind(NamedTuple):
+    """What an argument takes: a test of the value, and the words for it."""
+
+    accepts: Callable[[Any], bool]
+    wanted: str
+
+    def or_none(self) -> Kind:
+        """The same, or None."""
+        return Kind(lambda value: value is None or self.accepts(value), f"{self.wanted}, or None")
+
+
+def instances(kinds: type | tuple[type, ...], wanted: str) -> Kind:
+    """Whatever is an instance of one of these types."""
+    return Kind(lambda value: isinstance(value, kinds), wanted)
+
+
+def _is_flag(value: Any) -> bool:
+    return type(value).__name__ in ("bool", "bool_")  # Python's and NumPy's
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+
+
+def _is_list_of(value: Any, kinds: type | tuple[type, ...]) -> bool:
+    return _is_list(value) and (iter(value) is value or all(isinstance(item, kinds) for item in value))
+
+
+def _is_model(value: Any, *classes: str) -> bool:
+    """By the names of its classes: the models stand behind this on the way."""
+    return any(base.__name__ in classes for base in type(value).__mro__)
+
+
+def _varies(value: Any) -> bool:
+    return isinstance(value, str) or hasattr(value, "name")  # a text, a variable or an axis
+
+
+def named(what: str) -> Kind:
+    """A name or another short text."""
+    return instances(str, what)
+
+
+FLAG = Kind(_is_flag, "True or False")
+WHOLE = instances(Integral, "a whole number")
+REAL = instances(Real, "a number")
+TEXTS = Kind(lambda value: isinstance(value, str) or _is_list_of(value, str), "a text, or a list of texts")
+NAMES = Kind(lambda value: _is_list_of(value, str), "a list of names")
+PATH = instances((str, os.PathLike), "the path of a file")
+MAPPING = instances(Mapping, "a mapping of names to values")
+VARIED = Kind(
+    lambda value: _varies(value) or hasattr(value, "variables") or (_is_list(value) and all(map(_varies, value))),
+    'what varies: a text such as "n=1..100", or a list of them',
+)
+
+MACHINE = Kind(lambda value: _is_model(value, "Machine"), "a machine, as `load_machine` gives")
+
+ARGUMENTS: dict[str, Kind] = {
+    "allow_outside": FLAG,
+    "backend": named("the name of a back end"),
+    "best": FLAG,
+    "chains": FLAG,
+    "columns": MAPPING.or_none(),
+    "confidence": REAL,
+    "cores": WHOLE.or_none(),
+    "count": NAMES.or_none(),
+    "distribution": named("the name of a distribution").or_none(),
+    "everywhere": FLAG,
+    "fail_fast": FLAG,
+    "flags": NAMES,
+    "free": NAMES,
+    "functions": NAMES,
+    "integer": NAMES,
+    "integers": FLAG,
+    "isoefficiency": REAL.or_none(),
+    "kernel": named("the name of a kernel"),
+    "kinds": NAMES.or_none(),
+    "level": named("the name of a level"),
+    "line": WHOLE,
+    "maximise": TEXTS,
+    "memory": WHOLE,
+    "method": named("the name of a method"),
+    "metric": named("the name of a metric"),
+    "minimise": TEXTS,
+    "mode": named('"strong" or "weak"'),
+    "model": instances((str, os.PathLike), "a path, a name of the library or a text in the language"),
+    "most": WHOLE,
+    "name": named("a name"),
+    "over": MAPPING,
+    "overlap": FLAG,
+    "pairs": FLAG,
+    "parameter": named("the name of a parameter").or_none(),
+    "passes": WHOLE,
+    "path": PATH,
+    "per_rank": FLAG,
+    "problem": NAMES,
+    "processor_time": FLAG,
+    "ranges": MAPPING.or_none(),
+    "ranks": Kind(lambda value: _is_list_of(value, Real), "a list of numbers of ranks"),
+    "ranks_on": named("the type or name of a component").or_none(),
+    "ranks_per_node": WHOLE.or_none(),
+    "resource": named("the name of a resource"),
+    "sample": REAL.or_none(),
+    "samples": WHOLE.or_none(),
+    "seed": WHOLE,
+    "set": instances(Mapping, "a mapping of parameters to values").or_none(),
+    "socket": named("the name of a socket").or_none(),
+    "sockets": NAMES,
+    "spin": FLAG,
+    "subject_to": TEXTS,
+    "text": named("a model as a string"),
+    "trace_format": named("the name of a format").or_none(),
+    "traits": NAMES,
+    "transfer": FLAG,
+    "vary": VARIED,
+    "yes": FLAG,
+    "zip": Kind(lambda value: _is_list_of(value, (list, tuple)), "a list of lists of names"),
+}
+"""Arguments by name: one name takes the same in every function that has it, but for the next table."""
+
+EXCEPTIONS: dict[tuple[str, str], Kind] = {
+    ("check", "machine"): MACHINE.or_none(),
+    ("compare", "machines"): Kind(
+        lambda value: _is_model(value, "Machine") or _is_list(value), "a machine, or a list of machines"
+    ),
+    ("fit", "data"): Kind(
+        lambda value: (
+            isinstance(value, str | os.PathLike) or _is_model(value, "Source", "Sheet") or _is_list_of(value, Mapping)
+        ),
+        "the path of a table, or a list of mappings",
+    ),
+    ("fit", "metric"): named("the name of a metric").or_none(),
+    ("fit", "vary"): NAMES,
+    ("network", "machine"): MACHINE,
+    ("peaks", "machine"): MACHINE,
+    ("place", "data"): MAPPING.or_none(),
+    ("place", "sockets"): MAPPING.or_none(),
+    ("reuse_distances", "trace"): Kind(
+        lambda value: isinstance(value, str | os.PathLike) or _is_list(value),
+        "the path of a trace, or a list of addresses",
+    ),
+    ("roofline", "apps"): Kind(_is_list, "a list of applications"),
+    ("roofline", "machine"): MACHINE,
+    ("sensitivity", "vary"): VARIED.or_none(),
+    ("sweep", "metric"): TEXTS,
+    ("validate", "run"): named("a command"),
+}
+
+
+def require_types(function: str, arguments: Mapping[str, object]) -> None:
+    """Raises TypeError where an argument is of another type than it takes, with its name."""
+    for name, value in arguments.items():
+        kind = EXCEPTIONS.get((function, name)) or ARGUMENTS.get(name)
+        if kind and not kind.accepts(value):
+            raise TypeError(f"`{name}` takes {kind.wanted}, not {type(value).__name__} ({value!r:.60})")
+
+
+def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A public function whose arguments are checked first. It is pickled as `aspenpy.<name>`."""
+    code = getattr(function, "__wrapped__", function).__code__
+    positional = code.co_varnames[: code.co_argcount]
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        require_types(name, {**dict(zip(positional, args, strict=False)), **options})
+        return function(*args, **options)
+
+    call.__module__, call.__qualname__, call.__name__ = "aspenpy", name, name
+    return call
