@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.learn.estimators.interval_core import Instruction, IntervalCore
-from aspenpy.learn.estimators.speedup import fine_grained, levels, relative_power
+from aspenpy.learn.estimators.speedup import count_by_level, fine_grained, relative_power
 
 FOLDER = Path(__file__).parents[1] / "models" / "measurements"
 Rows = Iterator[dict[str, Any]]
@@ -107,7 +107,7 @@ def acee() -> Rows:
 
 
 def power_aware() -> Rows:
-    counts = levels(328.68e9, 183.68e9, 8.68e9, 8.68e9, 3.97e9)
+    counts = count_by_level(328.68e9, 183.68e9, 8.68e9, 8.68e9, 3.97e9)
     for megahertz, on, off, volts in (
         (600, 3.65, 140, 0.956),
         (800, 2.74, 140, 1.180),

@@ -23,12 +23,12 @@ from aspenpy.advice.significance import ClusterNumber, CounterEvidence, CounterS
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import Diagnostic, fail, require_known
 from aspenpy.language.dimensions import BYTES, FLOPS, SECONDS, Dimension, parse_unit
-from aspenpy.learn.estimators.acee import leaks
-from aspenpy.learn.estimators.regression import Moments, stepwise
-from aspenpy.learn.measurements.columns import BEHIND, KNOWN, is_numeric, numbers, plain_unit
+from aspenpy.learn.estimators.acee import is_energy_or_power
+from aspenpy.learn.estimators.regression import Moments, select_stepwise
+from aspenpy.learn.measurements.columns import BEHIND, KNOWN, is_numeric, plain_unit, read_numbers
 from aspenpy.learn.measurements.libraries import require_library
 from aspenpy.learn.measurements.measure import Target
-from aspenpy.learn.measurements.sheet import Sheet, counted
+from aspenpy.learn.measurements.sheet import Sheet, count_noun
 from aspenpy.record import Record
 
 MOST_SIGNIFICANT = 8  # counters that share out the variance: all subsets of them are looked at
@@ -88,7 +88,7 @@ def counters_in(sheet: Sheet, options: CounterOptions) -> tuple[Counters, tuple[
         fail("no-counters", message, sheet.span, hint=hint)
     more = len(found) + 2 - len(sheet.rows)
     if more > 0:
-        message = f"{counted(len(sheet.rows), 'run')} cannot tell {counted(len(found), 'counter')} apart"
+        message = f"{count_noun(len(sheet.rows), 'run')} cannot tell {count_noun(len(found), 'counter')} apart"
         fail("too-few-rows", message, sheet.span, hint=f"measure {more} more, or choose fewer with --use")
     known = tuple(_components(sheet, name) for name in found)
     return Counters(tuple(found), known, numpy.array(list(found.values())).T), tuple(notes)
@@ -103,7 +103,7 @@ def _twins(one: Floats, other: Floats) -> bool:
 def _may_count(sheet: Sheet, name: str) -> bool:
     """Whether a column may be a counter: no label, no energy or power, no time."""
     known = KNOWN.get(name)
-    if (known is not None and known.text) or leaks(sheet, name) or not is_numeric(sheet, name):
+    if (known is not None and known.text) or is_energy_or_power(sheet, name) or not is_numeric(sheet, name):
         return False
     return _dimension(sheet, name) != SECONDS
 
@@ -122,9 +122,9 @@ def _unit(sheet: Sheet, name: str) -> str | None:
 
 def _amounts(sheet: Sheet, name: str) -> Floats:
     """The values of a column; of bytes or flops a second those of the whole run."""
-    values: Floats = numbers(sheet, name)
+    values: Floats = read_numbers(sheet, name)
     rate = _dimension(sheet, name) in (BYTES / SECONDS, FLOPS / SECONDS)
-    return values * numbers(sheet, "runtime") if rate else values
+    return values * read_numbers(sheet, "runtime") if rate else values
 
 
 def _components(sheet: Sheet, name: str) -> tuple[str, ...]:
@@ -138,8 +138,8 @@ def _components(sheet: Sheet, name: str) -> tuple[str, ...]:
 def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: CounterOptions) -> CounterEvidence:
     """What the counters say of the runtime or the energy."""
     require_library("scipy", "significance by counters")
-    target = numbers(sheet, metric)
-    chosen, steps = stepwise(Moments(counters.values, target), "both", "bic")
+    target = read_numbers(sheet, metric)
+    chosen, steps = select_stepwise(Moments(counters.values, target), "both", "bic")
     entered = dict.fromkeys(step.place for step in steps if step.entered and step.place in chosen)
     kept = sorted([*entered][:MOST_SIGNIFICANT])
     if not kept:

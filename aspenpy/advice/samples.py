@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from statistics import fmean, stdev
 
-from aspenpy.learn.measurements.columns import KNOWN, groups, members, numbers
-from aspenpy.learn.measurements.measure import Target, interval
+from aspenpy.learn.measurements.columns import KNOWN, read_numbers, row_keys, rows_by_key
+from aspenpy.learn.measurements.measure import Target, confidence_interval
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.record import Record
 
@@ -38,13 +38,13 @@ class Samples(Record):
 
 def samples_of(sheet: Sheet, metric: str, target: Target) -> Samples:
     """How well the means of a metric are known, a configuration after the other."""
-    values = numbers(sheet, metric)
-    parts = members(groups(sheet, CONFIGURATION)).values()
+    values = read_numbers(sheet, metric)
+    parts = rows_by_key(row_keys(sheet, CONFIGURATION)).values()
     halves, more = list[float](), 0
     for part in parts:
         measured = [float(values[place]) for place in part]
         if len(measured) > 1:
-            mean, half = interval(measured, target)
+            mean, half = confidence_interval(measured, target)
             halves.append(half / mean)
             more = max(more, _needed(measured, target) - len(measured))
     single = sum(len(part) == 1 for part in parts)

@@ -9,9 +9,9 @@ from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.significance import CounterEvidence, Disagreement, LeftOut, MetricName, Significance
 from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
-from aspenpy.learn.measurements.columns import numbers, recognised, require_columns
-from aspenpy.learn.measurements.conditions import rows_where
-from aspenpy.learn.measurements.read import measured
+from aspenpy.learn.measurements.columns import read_numbers, recognise_columns, require_columns
+from aspenpy.learn.measurements.conditions import select_rows
+from aspenpy.learn.measurements.read import read_measurements
 from aspenpy.learn.measurements.sheet import Data, Heading, Sheet
 from aspenpy.tables.result import Result
 
@@ -38,7 +38,9 @@ class Significant(Result):
         self.sheet: Sheet | None = None
         self.counters: Counters | None = None
         if data is not None:
-            self.sheet = _own_rows(recognised(measured(data, self.options.columns)), space.case, self.options.where)
+            self.sheet = _own_rows(
+                recognise_columns(read_measurements(data, self.options.columns)), space.case, self.options.where
+            )
             self.counters, self.notes = counters_in(self.sheet, self.options)
 
     @cached_property
@@ -123,7 +125,7 @@ def _own_rows(sheet: Sheet, case: Case, where: str | None) -> Sheet:
     """The rows of the application on which a condition holds, with the energy where power and runtime were measured."""
     require_columns(sheet, ["runtime"], "significance")
     if where is not None:
-        sheet = sheet.rows_at(rows_where(sheet, where, "--where"))
+        sheet = sheet.rows_at(select_rows(sheet, where, "--where"))
     if where is not None and not sheet.rows:
         fail("no-measurements", f"there is no run where `{where}`", sheet.span)
     if not sheet.rows:
@@ -139,7 +141,7 @@ def _own_rows(sheet: Sheet, case: Case, where: str | None) -> Sheet:
         sheet = sheet.rows_at(own)
     if "energy" in sheet.names or "power" not in sheet.names:
         return sheet
-    energies = numbers(sheet, "power") * numbers(sheet, "runtime")
+    energies = read_numbers(sheet, "power") * read_numbers(sheet, "runtime")
     rows = tuple(
         row | {"energy": row["power"]._replace(value=float(energy))}
         for row, energy in zip(sheet.rows, energies, strict=True)

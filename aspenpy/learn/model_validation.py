@@ -132,11 +132,11 @@ class Command:
         if not self.words:
             fail("bad-command", "the command is empty", whole, hint='such as --run "./a.out {n}"')
 
-    def at(self, values: Mapping[str, float]) -> list[str]:
-        return [_PLACEHOLDER.sub(lambda match: _written(values[match[1]]), word) for word in self.words]
+    def words_at(self, values: Mapping[str, float]) -> list[str]:
+        return [_PLACEHOLDER.sub(lambda match: format_value(values[match[1]]), word) for word in self.words]
 
 
-def _written(value: float) -> str:
+def format_value(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
@@ -161,15 +161,17 @@ def validate(
     :returns: a `Validation`: at each point the predicted and the measured seconds, by kernel, and their ratio.
     :raises AspenError: where the model has no prediction at a point, or the command ends with an error.
     """
-    axes = {name: parse_axis(f"{name}={_axis(values)}") for name, values in over.items()}
-    return validated(case_of(app, machine, options), run, axes, target, clock=PROCESSOR if processor_time else WALL)
+    axes = {name: parse_axis(f"{name}={axis_text(values)}") for name, values in over.items()}
+    return run_and_compare(
+        case_of(app, machine, options), run, axes, target, clock=PROCESSOR if processor_time else WALL
+    )
 
 
-def _axis(values: Any) -> str:
+def axis_text(values: Any) -> str:
     return values if isinstance(values, str) else ",".join(map(str, values))
 
 
-def validated(
+def run_and_compare(
     case: Case,
     command: str,
     over: Mapping[str, Axis],
@@ -192,23 +194,25 @@ def validated(
     predictions = [predict(case.with_set(value)) for value in values]
     points = []
     for number, (value, prediction) in enumerate(zip(values, predictions, strict=True)):
-        words = line.at(value)
+        words = line.words_at(value)
         watch(number, len(values), " ".join(words))
-        points.append(_point(value, prediction, measure(words, target or Target()), clock))
+        points.append(compare_point(value, prediction, measure(words, target or Target()), clock))
     warnings = (item for prediction in predictions for item in prediction.diagnostics)
     return Validation(case, command, tuple(points), tuple(drop_repeats(warnings)))
 
 
-def _point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> Point:
+def compare_point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> Point:
     found = prediction.bottleneck
     bound = None
     if found is not None:
         component = prediction.component_of(found.resource)
         bound = f"{found.resource} on {component.rpartition('/')[2]}" if component else found.resource
-    return Point(clock, values, run, float(prediction.runtime), overhead(prediction), tuple(prediction.kernels), bound)
+    return Point(
+        clock, values, run, float(prediction.runtime), process_overhead(prediction), tuple(prediction.kernels), bound
+    )
 
 
-def overhead(prediction: Prediction) -> Overhead:
+def process_overhead(prediction: Prediction) -> Overhead:
     """What a process of its own costs the case that was predicted."""
     places = [*prediction.machine.first_places(prediction.socket)]
 

@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.advice.counters import title_of
 from aspenpy.advice.significance import CounterEvidence, CounterShare, Significance
 from aspenpy.advice.significant import SIGNIFICANT, Significant
-from aspenpy.learn.measurements.sheet import counted
+from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.report.advice_formulas import explained
 from aspenpy.report.significance import BELONGS, UNKNOWN
 from aspenpy.tables.document import Block, Points, Section, Sentence, Span, Words, sheet
@@ -83,7 +83,7 @@ def _component(name: str, counter: Significance | None, model: Significance | No
 
 def _samples(each: CounterEvidence) -> Words:
     samples = each.samples
-    ran = f"{counted(samples.runs, 'run')} of {counted(samples.configurations, 'configuration')}"
+    ran = f"{count_noun(samples.runs, 'run')} of {count_noun(samples.configurations, 'configuration')}"
     said: list[Any] = [f"{ran} (threads, clocks, inputs): "]
     if samples.widest is None:
         said.append("each was measured once, so that nobody knows how sure the means are")
@@ -110,8 +110,8 @@ def _clusters(each: CounterEvidence) -> Words:
         return ("There are too few counters for clusters: each stands by itself.",)
     names = ", ".join(dict.fromkeys(title_of(name) if name else UNKNOWN for name in each.clusters))
     return (
-        f"Counters that go up and down together make {counted(chosen.count, 'cluster')}: {names}. They are apart by a "
-        "partition coefficient of ",
+        f"Counters that go up and down together make {count_noun(chosen.count, 'cluster')}: {names}. "
+        "They are apart by a partition coefficient of ",
         explained(f"{chosen.partition:.2f}", "clusters"),
         " (1 is without overlap) and an index of Xie and Beni of ",
         explained(f"{chosen.xie_beni:.3f}", "clusters"),

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.learn.estimators.cos_trace import Kind, Stage, total
-from aspenpy.learn.measurements.sheet import counted
+from aspenpy.learn.estimators.cos_trace import Kind, Stage, sum_stages
+from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.tables.drawing import EDGE, FILLS, numbers_in, styled, titled
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table
 
@@ -30,14 +30,14 @@ def trace_report(traces: Mapping[str, Sequence[Stage]]) -> Report:
     kinds = tuple(Column(f"{kind} ({sign})", unit="s", key=kind) for kind, sign in SIGNS.items())
     columns = (Column("run"), Column("stages", "count"), *kinds, Column("trace", wrapped=True))
     rows = tuple(
-        (name, len(stages), *(total(stages, kind) for kind in SIGNS), in_words(stages))
+        (name, len(stages), *(sum_stages(stages, kind) for kind in SIGNS), in_words(stages))
         for name, stages in traces.items()
     )
     heads = (Column("run"), Column("stage"), Column("begin", unit="s"), Column("end", unit="s"))
     every = tuple((name, *stage) for name, stages in traces.items() for stage in stages)
     stages = Table(heads, every, key="stages", media=JSON + CSV)
     parts = (Table(columns, rows, key="traces", media=TEXT + JSON), stages)
-    return Report(f"cos: {counted(len(rows), 'trace')}", {}, parts)
+    return Report(f"cos: {count_noun(len(rows), 'trace')}", {}, parts)
 
 
 @styled

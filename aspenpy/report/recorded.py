@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.learn.estimators.earlier_runs import Recorded
+from aspenpy.learn.estimators.earlier_runs import EarlierRuns
 from aspenpy.tables.numbers import Amount
 from aspenpy.tables.table import JSON, TEXT, Column, Report, table
 
@@ -14,7 +14,7 @@ DEVICES = (
 )
 
 
-def with_recorded(report: Report, found: Recorded) -> Report:
+def with_recorded(report: Report, found: EarlierRuns) -> Report:
     """A report of a predicted energy, with the devices that the application was measured on (ACEE)."""
     chosen = found.chosen
     runs = f"{found.runs} run{'' if found.runs == 1 else 's'}"

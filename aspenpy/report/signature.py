@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.answers.prediction import Prediction
-from aspenpy.learn.estimators.bandwidth import Choice, analytical_slowdown, signature
+from aspenpy.learn.estimators.bandwidth import ApplicationTime, analytical_slowdown, bandwidth_predictors
 from aspenpy.tables.table import Column, Report, Table, table
 
 ABOUT = {
@@ -32,7 +32,7 @@ def signature_report(prediction: Prediction, factors: Sequence[float]) -> Report
     case = prediction.case
     heading = f"{case.application.name} on {case.required_machine.name}: predictors of sensitivity to memory bandwidth"
     columns = (Column("predictor"), Column("value", lambda value: f"{value:.4g}", "right"), Column("which is"))
-    rows = tuple((name, value, ABOUT[name]) for name, value in signature(prediction).items())
+    rows = tuple((name, value, ABOUT[name]) for name, value in bandwidth_predictors(prediction).items())
     slower = tuple((factor, analytical_slowdown(prediction, factor)) for factor in factors)
     heads = (Column("bandwidth", "ratio"), Column("slowdown", "ratio"))
     title = "runtime with a part of the bandwidth, over that with all of it, by the model"
@@ -40,7 +40,7 @@ def signature_report(prediction: Prediction, factors: Sequence[float]) -> Report
     return Report(heading, {}, parts, prediction.diagnostics)
 
 
-def with_choices(report: Report, found: Sequence[Choice]) -> Report:
+def with_choices(report: Report, found: Sequence[ApplicationTime]) -> Report:
     """A report of slowdowns, with the times of all phases of each application at each memory clock."""
     listed = sorted(found, key=lambda item: (-item.clock, item.time))
     made = table(CHOICES, listed, "choices", title="all phases together, the fastest first")

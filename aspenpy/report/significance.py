@@ -7,7 +7,7 @@ from typing import Any
 from aspenpy.advice.counters import title_of
 from aspenpy.advice.significance import CounterEvidence, CounterShare, Disagreement, MetricName, Significance
 from aspenpy.advice.significant import Significant
-from aspenpy.learn.measurements.sheet import counted
+from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.tables.numbers import share
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, facts, table
 
@@ -117,7 +117,10 @@ def _counters(told: CounterEvidence) -> list[Part]:
     rows = [
         ("regression", f"significant counters explain {share(told.r_squared)} of the variance"),
         ("clusters", clusters),
-        ("samples", f"{counted(samples.runs, 'run')} of {counted(samples.configurations, 'configuration')}; {known}"),
+        (
+            "samples",
+            f"{count_noun(samples.runs, 'run')} of {count_noun(samples.configurations, 'configuration')}; {known}",
+        ),
     ]
     return [listed, facts(rows)]
 

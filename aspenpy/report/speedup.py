@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.dvfs import Dvfs
-from aspenpy.learn.estimators.speedup import Spot, surface_tables, sweet_spots
+from aspenpy.learn.estimators.speedup import Spot, find_sweet_spots, surface_tables
 from aspenpy.tables.drawing import MAP, VERMILION, styled, titled
 from aspenpy.tables.table import CSV, JSON, Column, Report, facts, table
 
@@ -68,7 +68,7 @@ def draw_surface(figure: Any, axes: Any, found: Sequence[Spot], what: str) -> No
     bar.ax.minorticks_off()
     bar.set_label("speedup over one processor at the lowest clock")
     titled(axes, f"speedup of {what}")
-    for aim, spot in sweet_spots(found):
+    for aim, spot in find_sweet_spots(found):
         if aim == "energy-delay":
             corner = clocks.index(spot.clock) - 0.48, counts.index(spot.processors) - 0.48
             _frame(axes, corner)

@@ -22,7 +22,7 @@ from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
 from aspenpy.language.axis import parse_axis
 from aspenpy.learn.measurements.measure import Target
-from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, Point, overhead, validated
+from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, Point, process_overhead, run_and_compare
 from aspenpy.probe.benchmark import compiler
 from aspenpy.probe.probe import probe
 from aspenpy.tables.table import Column, Report, table
@@ -72,12 +72,12 @@ def points(source: Path, machine: aspenpy.Machine, level: Level, clock: str) -> 
         compiled(source, size)
     command = f"{BUILD / source.stem}_{{N}}"
     over = {"N": parse_axis(f"N={','.join(map(str, sizes))}")}
-    return validated(case, command, over, Target(least=10, most=15), clock=clock).points
+    return run_and_compare(case, command, over, Target(least=10, most=15), clock=clock).points
 
 
 def seconds(case: Case) -> float:
     found = predict(case)
-    return float(found.runtime) + overhead(found).total
+    return float(found.runtime) + process_overhead(found).total
 
 
 MAIN = """\

@@ -18,11 +18,11 @@ import aspenpy
 from aspenpy import AspenError, Fit
 from aspenpy.language.source import Source
 from aspenpy.learn.fitting import certainty
-from aspenpy.learn.fitting.axis import axis_of
+from aspenpy.learn.fitting.axis import make_axis
 from aspenpy.learn.fitting.fit import FittedParameter
-from aspenpy.learn.fitting.measurements import measurements
+from aspenpy.learn.fitting.measurements import read_measurements
 from aspenpy.learn.fitting.responses import Errors, Responses
-from aspenpy.learn.measurements.sheet import sheet_of, sheet_of_rows
+from aspenpy.learn.measurements.sheet import make_sheet, tabulate_rows
 from tests.thorough import THOROUGH, examples
 from tests.tiny import application, codes, machine
 
@@ -91,14 +91,14 @@ def test_rows_up_to_the_limit_are_read(count: int, kind: str, tmp_path: Path) ->
     (tmp_path / "rows.csv").write_text(text)
     given = {"file": tmp_path / "rows.csv", "text": Source(text), "rows": rows, "generator": iter(rows)}
     if count <= 3:
-        found = sheet_of(given[kind], most_rows=3)  # type: ignore[arg-type]
+        found = make_sheet(given[kind], most_rows=3)  # type: ignore[arg-type]
         assert [row["runtime"].value for row in found.rows] in (
             [row["runtime"] for row in rows],
             [str(row["runtime"]) for row in rows],
         )
         return
     with pytest.raises(AspenError, match="more than 3 rows of measurements") as refused:
-        sheet_of(given[kind], most_rows=3)  # type: ignore[arg-type]
+        make_sheet(given[kind], most_rows=3)  # type: ignore[arg-type]
     span = refused.value.diagnostics[0].span
     assert (span.position() if span else None) == ((5, 1) if kind in ("file", "text") else None)
 
@@ -432,8 +432,8 @@ def test_power_law_intervals_are_those_of_its_slopes() -> None:
 
 def errors_of(app: aspenpy.Application, rows: list[dict[str, object]], names: Sequence[str]) -> Errors:
     case = aspenpy.Case(app, machine(), seed=0)
-    responses = Responses(case, measurements(sheet_of_rows(rows), case, aspenpy.load_machine))
-    return responses.errors([axis_of(app.parameters[name], responses.scopes[0], names) for name in names])
+    responses = Responses(case, read_measurements(tabulate_rows(rows), case, aspenpy.load_machine))
+    return responses.errors([make_axis(app.parameters[name], responses.scopes[0], names) for name in names])
 
 
 def test_slopes_agree_with_differences() -> None:
@@ -528,7 +528,7 @@ def test_refused_rows(rows: list[dict[str, object]], code: str) -> None:
 )
 def test_certain_digits(value: float, deviation: float | None, certain: float) -> None:
     fitted = FittedParameter("p", 1.0, value, -1e9, 99.95 if value == 99.96 else 1e9, deviation, None, None)
-    assert fitted.certain == certain
+    assert fitted.certain_value == certain
 
 
 def test_power_of_a_machine() -> None:

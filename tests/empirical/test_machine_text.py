@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.learn.fitting.machine_text import machine_text
+from aspenpy.learn.fitting.machine_text import rewrite_machine
 
 BOX = """\
 param joules = 2 nJ in 1 nJ .. 9 nJ  // a flop
@@ -30,13 +30,13 @@ def test_values_stand_where_they_were(tmp_path: Path) -> None:
     (tmp_path / "m.aspen").write_text(TOP)
     machine = aspenpy.load_machine(tmp_path / "m.aspen")
     out = str(tmp_path / "out.aspen")
-    assert machine_text(machine, {"watts": 7.5}, out) == TOP.replace("5 W in", "7.5 W in")
-    both = machine_text(machine, {"watts": 7.5, "joules": 3e-9}, out)
+    assert rewrite_machine(machine, {"watts": 7.5}, out) == TOP.replace("5 W in", "7.5 W in")
+    both = rewrite_machine(machine, {"watts": 7.5, "joules": 3e-9}, out)
     assert both == TOP.replace("5 W in", "7.5 W in").replace(
         'include "box.aspen"  // parts', BOX.replace("2 nJ in", "3 nJ in").rstrip("\n")
     )
     with pytest.raises(aspenpy.AspenError, match="is not a parameter of machine"):
-        machine_text(machine, {"volts": 1}, out)
+        rewrite_machine(machine, {"volts": 1}, out)
 
 
 def test_a_fit_writes_the_machine(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import aspenpy
 from aspenpy import AspenError
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.learn.fitting.rewriting import rewritten
+from aspenpy.learn.fitting.rewriting import rewrite_application
 from tests.tiny import codes
 
 TEXT = """\
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_only_the_values_change(folder: Path) -> None:
     app = aspenpy.load_application("m.aspen")
     values = {"word": 1.5e-7, "tile": 3 * 2**20, "plain": -0.1, "part.k": 7.25, "part.l": 3, "other.k": 1, "other.l": 2}
-    text = rewritten(app, values)
+    text = rewrite_application(app, values)
     before, after = (folder / "m.aspen").read_text().splitlines(), text.splitlines()
     changed = {
         '  import part from "part.aspen" with k = 7.25, l = 3',
@@ -60,7 +60,7 @@ def test_what_stands_elsewhere_is_refused(folder: Path) -> None:
     (folder / "m.aspen").write_text('model m { include "shared.aspen" kernel main { execute { flops [far] } } }')
     app = aspenpy.load_application("m.aspen")
     with pytest.raises(AspenError) as refusal:
-        rewritten(app, {"far": 2})
+        rewrite_application(app, {"far": 2})
     assert codes(refusal.value) == ["not-rewritten"]
     assert "`far` stands in `shared.aspen`" in str(refusal.value)
 
@@ -68,6 +68,6 @@ def test_what_stands_elsewhere_is_refused(folder: Path) -> None:
 def test_model_that_would_not_load_there_is_refused(folder: Path) -> None:
     app = aspenpy.load_application("m.aspen")
     with pytest.raises(AspenError) as refusal:
-        rewritten(app, {"word": 2}, folder / "below" / "m.aspen")
+        rewrite_application(app, {"word": 2}, folder / "below" / "m.aspen")
     assert codes(refusal.value) == ["file-not-found"]
     assert "while reading the fitted model back" in str(refusal.value)

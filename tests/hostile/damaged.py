@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from aspenpy.language.files import measurements_path, models_folder
-from aspenpy.learn.estimators.model_files import KINDS, checksum, save
+from aspenpy.learn.estimators.model_files import KINDS, checksum, save_model
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.studies.sweeps.formats import format_of
 from aspenpy.studies.sweeps.grid import studied
@@ -156,7 +156,7 @@ def saved(kind: str, form: str = "") -> str:
     """A saved model, as JSON."""
     options: dict[str, Any] = {"trees": 3} if kind == "bandwidth" else {"form": form} if form else {}
     path = Path("fuzzed-model.json").resolve()
-    save(KINDS[kind](**options).fit(measurements_path(f"{kind.replace('-', '_')}_example")), path)
+    save_model(KINDS[kind](**options).fit(measurements_path(f"{kind.replace('-', '_')}_example")), path)
     text = path.read_text()
     path.unlink()
     return text

@@ -12,9 +12,15 @@ import pytest
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.estimators.acee import Acee
-from aspenpy.learn.estimators.assumptions import assumptions
-from aspenpy.learn.estimators.regression import Moments, coefficients_of_codes, spread_of, stepwise, variance_inflation
-from aspenpy.learn.estimators.training_rows import short_list
+from aspenpy.learn.estimators.assumptions import check_assumptions
+from aspenpy.learn.estimators.regression import (
+    Moments,
+    analyse_variance,
+    count_between_code_coefficients,
+    select_stepwise,
+    variance_inflation,
+)
+from aspenpy.learn.estimators.training_rows import compare_devices
 from aspenpy.learn.estimators.validation import Split, validate
 from tests.thorough import slow
 
@@ -67,7 +73,7 @@ def test_the_search_finds_the_best_subset_where_counters_are_independent(directi
         return 60 * math.log(left @ left / 60) + (2 if criterion == "aic" else math.log(60)) * (len(chosen) + 1)
 
     subsets = [chosen for size in range(6) for chosen in itertools.combinations(range(5), size)]
-    chosen, _ = stepwise(Moments(matrix, target), direction, criterion)
+    chosen, _ = select_stepwise(Moments(matrix, target), direction, criterion)
     assert value(tuple(chosen)) == pytest.approx(min(map(value, subsets)))
 
 
@@ -114,16 +120,16 @@ def test_intervals_hold_codes_that_were_left_out(apart: float, options: dict[str
 def test_the_variance_of_codes_is_that_of_the_analysis_of_variance() -> None:
     """Two codes of two rows: means 2 and -2, 1 around them. Between: 2 (4 + 4)/2 = 8; within: 4/2 = 2; of a row of
     another code 8/2 + 2/2 = 5, with 25/(16/1 + 1/2) degrees of freedom, and 8/5 rows of a code count as one."""
-    found = spread_of(np.array([3.0, 1.0, -3.0, -1.0]), [[0, 1], [2, 3]], 0)
+    found = analyse_variance(np.array([3.0, 1.0, -3.0, -1.0]), [[0, 1], [2, 3]], 0)
     assert found == pytest.approx((5, 25 / 16.5, 8 / 5))
-    assert spread_of(np.array([1.0, -1.0, 1.0, -1.0]), [[0, 1], [2, 3]], 0) == pytest.approx((1, 3, 1))
+    assert analyse_variance(np.array([1.0, -1.0, 1.0, -1.0]), [[0, 1], [2, 3]], 0) == pytest.approx((1, 3, 1))
 
 
 def test_coefficients_that_codes_determine() -> None:
     """An intercept, one counter that is the same in all runs of a code, one whose means are the same in all codes."""
     codes = [[0, 1], [2, 3], [4, 5]]
     matrix = np.array([[1, 0], [1, 1], [2, 0], [2, 1], [5, 0], [5, 1.0]])
-    assert coefficients_of_codes(matrix, codes) == pytest.approx(2)
+    assert count_between_code_coefficients(matrix, codes) == pytest.approx(2)
 
 
 def test_variance_inflation_is_that_of_the_regression_on_the_others() -> None:
@@ -150,7 +156,7 @@ def checked(bend: float = 0.0, spread: float = 0.0, chain: float = 0.0, twin: fl
     ]
     model = Acee(direction="none", predictors=("a", "b")).fit(data)
     found: dict[str, bool] = {}
-    for item in assumptions(model, model.sheet(data)):
+    for item in check_assumptions(model, model.sheet(data)):
         found[item.name] = found.get(item.name, True) and item.holds
     return found
 
@@ -174,7 +180,7 @@ def test_a_scale_that_is_set_is_not_advised(scale: str, advised: bool) -> None:
     draw = np.random.default_rng(5)
     data = [{"a": a, "runtime": 1.0, "energy": 100 + 10 * a * (1 + draw.normal())} for a in 9 * draw.random(200)]
     model = Acee(direction="none", predictors=("a",), scale=scale).fit(data)
-    (found,) = (item for item in assumptions(model, model.sheet(data)) if item.name == "homoscedasticity")
+    (found,) = (item for item in check_assumptions(model, model.sheet(data)) if item.name == "homoscedasticity")
     assert not found.holds
     assert ("scale=rate" in found.meaning) == advised
 
@@ -227,10 +233,11 @@ def test_short_list() -> None:
     ]  # fmt: skip
     sheet = Acee().sheet([*data, {"application": "c", "device": "cpu", "runtime": 1.0, "energy": 1e9}])
     chosen = {
-        by: [item.device for item in short_list(sheet, by) if item.chosen] for by in ("energy", "time", "both", "all")
+        by: [item.device for item in compare_devices(sheet, by) if item.chosen]
+        for by in ("energy", "time", "both", "all")
     }
     assert chosen == {"energy": ["cpu"], "time": ["gpu"], "both": ["cpu", "gpu"], "all": ["cpu", "gpu", "old"]}
-    assert [item.energy for item in short_list(sheet, "energy")] == [180.0, 190.0, 198.0]
+    assert [item.energy for item in compare_devices(sheet, "energy")] == [180.0, 190.0, 198.0]
 
 
 def refused(data: list[dict[str, Any]], **options: Any) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity, bandwidth, choices, trimmed_mean
-from aspenpy.learn.estimators.trees import Boosting, grown, searched, summed
+from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity, bandwidth, choose_applications, trimmed_mean
+from aspenpy.learn.estimators.trees import Boosting, grow_trees, search_settings, sum_trees
 
 TABLE_ONE = {
     "AMG": (2.96, 3.14, 3.46, 3.18, 3.59, 1.27, 3.76),
@@ -52,15 +52,17 @@ def test_trees_are_those_of_scikit_learn() -> None:
     matrix = draw.random((200, 4))
     target = np.sin(6 * matrix[:, 0]) + matrix[:, 1] * matrix[:, 2]
     boosting = Boosting(40, 4, 0.1, 0.5)
-    held = json.loads(json.dumps(grown(boosting, matrix, target)))
-    assert summed(held, matrix) == pytest.approx(boosting.learner().fit(matrix, target).predict(matrix), rel=1e-9)
+    held = json.loads(json.dumps(grow_trees(boosting, matrix, target)))
+    assert sum_trees(held, matrix) == pytest.approx(
+        boosting.make_learner().fit(matrix, target).predict(matrix), rel=1e-9
+    )
 
 
 def test_search_prefers_what_predicts_better() -> None:
     draw = np.random.default_rng(2)
     matrix = draw.random((120, 2))
     target = (matrix[:, 0] > 0.5) * (matrix[:, 1] > 0.5) * 1.0
-    tried = searched(matrix, target, {"trees": (2, 30), "depth": (1, 3), "rate": (0.3,)}, 1.0, processes=1)
+    tried = search_settings(matrix, target, {"trees": (2, 30), "depth": (1, 3), "rate": (0.3,)}, 1.0, processes=1)
     assert (tried[0].boosting.trees, tried[0].boosting.depth) == (30, 3)
     assert len(tried) == 4
     assert tried[0].squared < 0.05 < tried[-1].squared
@@ -98,7 +100,7 @@ def test_choice_of_the_fastest_algorithm() -> None:
         for clock, time in zip(clocks, times, strict=True)
     ]
     model = BandwidthSensitivity(trees=300, subsample=1.0).fit(rows)
-    found = {(item.application, item.clock): item for item in choices(model, model.sheet(rows))}
+    found = {(item.application, item.clock): item for item in choose_applications(model, model.sheet(rows))}
     assert {name for (name, _), item in found.items() if item.is_fastest} == {"Parasails"}
     for solver, (*times, _, _, _, _) in TABLE_ONE.items():
         assert [found[solver, clock].time for clock in clocks] == pytest.approx(times, rel=1e-3)

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.measurements.columns import KNOWN, numbers, recognised
-from aspenpy.learn.measurements.conditions import rows_where
-from aspenpy.learn.measurements.formulas import formula
-from aspenpy.learn.measurements.sheet import sheet_of_rows
+from aspenpy.learn.measurements.columns import KNOWN, read_numbers, recognise_columns
+from aspenpy.learn.measurements.conditions import select_rows
+from aspenpy.learn.measurements.formulas import evaluate_formula
+from aspenpy.learn.measurements.sheet import tabulate_rows
 
 ROWS = [
     {"threads": t, "clock_MHz": 1000 * c, "app": app, "Time (ms)": 10 * t}
     for t in (1, 4, 6, 8) for c in (1, 2) for app in ("lulesh", "co-md")
 ]  # fmt: skip
-SHEET = recognised(sheet_of_rows(ROWS))
+SHEET = recognise_columns(tabulate_rows(ROWS))
 
 CONDITIONS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "threads in (4,6)": lambda row: row["threads"] in (4, 6),
@@ -38,7 +38,7 @@ CONDITIONS: dict[str, Callable[[dict[str, Any]], bool]] = {
 
 @pytest.mark.parametrize("text", CONDITIONS)
 def test_conditions(text: str) -> None:
-    assert rows_where(SHEET, text) == [place for place, row in enumerate(ROWS) if CONDITIONS[text](row)]
+    assert select_rows(SHEET, text) == [place for place, row in enumerate(ROWS) if CONDITIONS[text](row)]
 
 
 @pytest.mark.parametrize(
@@ -58,15 +58,15 @@ def test_conditions(text: str) -> None:
 )
 def test_what_is_no_condition(text: str, message: str) -> None:
     with pytest.raises(AspenError) as caught:
-        rows_where(SHEET, text)
+        select_rows(SHEET, text)
     assert message in str(caught.value)
     assert "Traceback" not in str(caught.value)
 
 
 def test_known_columns_are_in_base_units() -> None:
     assert SHEET.names == ["threads", "core_frequency", "application", "runtime"]
-    assert numbers(SHEET, "core_frequency")[:3].tolist() == [1e9, 1e9, 2e9]
-    assert numbers(SHEET, "runtime")[0] == pytest.approx(0.01)
+    assert read_numbers(SHEET, "core_frequency")[:3].tolist() == [1e9, 1e9, 2e9]
+    assert read_numbers(SHEET, "runtime")[0] == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -93,16 +93,16 @@ def test_no_two_known_columns_share_a_spelling_and_a_dimension(name: str) -> Non
     ],
 )
 def test_spellings_of_tools(header: str, name: str, value: float) -> None:
-    sheet = recognised(sheet_of_rows([{header: 7}]))
+    sheet = recognise_columns(tabulate_rows([{header: 7}]))
     assert sheet.names == [name]
-    assert numbers(sheet, name)[0] == pytest.approx(value)
-    assert rows_where(sheet, f"`{header.partition(' [')[0]}` == 7" if " [" in header else f"`{header}` == 7") == [0]
+    assert read_numbers(sheet, name)[0] == pytest.approx(value)
+    assert select_rows(sheet, f"`{header.partition(' [')[0]}` == 7" if " [" in header else f"`{header}` == 7") == [0]
 
 
 def test_formulas() -> None:
     threads = np.array([row["threads"] for row in ROWS])
-    assert formula("ceil(threads/3)*2", SHEET) == pytest.approx(2 * np.ceil(threads / 3))
-    assert formula("core_frequency^2/giga", SHEET)[0] == pytest.approx(1e9)
+    assert evaluate_formula("ceil(threads/3)*2", SHEET) == pytest.approx(2 * np.ceil(threads / 3))
+    assert evaluate_formula("core_frequency^2/giga", SHEET)[0] == pytest.approx(1e9)
     for text in ("threads/(threads - 1)", "nothing + 1", "threads +", "{1, 2}"):
         with pytest.raises(AspenError):
-            formula(text, SHEET)
+            evaluate_formula(text, SHEET)

@@ -13,8 +13,8 @@ import pytest
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import measurements_path
 from aspenpy.learn.estimators.model import LearntModel
-from aspenpy.learn.estimators.model_files import KINDS, checksum, load_learnt, save
-from aspenpy.learn.estimators.validation import Split, error_summary, validate
+from aspenpy.learn.estimators.model_files import KINDS, checksum, load_learnt, save_model
+from aspenpy.learn.estimators.validation import Split, summarise_errors, validate
 from benchmarks.example_measurements import EXAMPLES, FOLDER, text_of
 
 NAMES = {kind: f"{kind.replace('-', '_')}_example" for kind in KINDS if kind != "cos-throttling"}
@@ -44,7 +44,7 @@ def test_contract_of_scikit_learn(kind: str) -> None:
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert copy.training is None
-    data = model.selected(model.complete(model.sheet(path)))
+    data = model.select_rows(model.complete(model.sheet(path)))
     assert model.predict(data).shape == (len(data.rows),)
     assert model.score(data) > 0.9
     with pytest.raises(AspenError, match="has not learnt anything yet"):
@@ -68,9 +68,9 @@ def test_a_data_frame_and_a_target_of_its_own() -> None:
 @pytest.mark.parametrize("kind", NAMES)
 def test_a_saved_model_predicts_the_same(kind: str, tmp_path: Path) -> None:
     model, path = fitted(kind)
-    save(model, tmp_path / "model.json")
+    save_model(model, tmp_path / "model.json")
     again = load_learnt(tmp_path / "model.json")
-    rows = model.selected(model.sheet(path))
+    rows = model.select_rows(model.sheet(path))
     assert np.array_equal(again.predict(rows), model.predict(rows))
     held = json.loads((tmp_path / "model.json").read_text())
     assert held["training"]["rows"] == len(rows.rows)
@@ -86,7 +86,7 @@ def changed(held: dict[str, Any], **new: Any) -> str:
 def test_files_that_are_refused(tmp_path: Path) -> None:
     model, _ = fitted("cos")
     file = tmp_path / "model.json"
-    save(model, file)
+    save_model(model, file)
     held = json.loads(file.read_text())
     cases = {
         json.dumps(held | {"target": "energy"}): "was changed after it was written",
@@ -108,12 +108,12 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
 
 
 def test_errors_are_those_of_the_paper() -> None:
-    found = error_summary([10, 20, 40, 80], [11, 18, 40, 60])
+    found = summarise_errors([10, 20, 40, 80], [11, 18, 40, 60])
     assert found is not None
     assert (found.n, found.mean_error_percent, found.median_error_percent) == (4, 11.25, 10)
     assert found.max_error_percent == 25
     assert found.std_error_percent == pytest.approx(np.std([10, 10, 0, 25]))
-    assert error_summary([], []) is None
+    assert summarise_errors([], []) is None
 
 
 def test_what_is_held_out_is_not_learnt() -> None:

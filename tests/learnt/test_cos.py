@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from aspenpy.learn.estimators.cos import Cos, CosThrottling, configurations
-from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, cos_trace, total, training_plan
+from aspenpy.learn.estimators.cos import Cos, CosThrottling, predict_stages
+from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, cos_trace, sum_stages, training_plan
 from aspenpy.report.cos_trace import draw, in_words
 
 CASES = {
@@ -33,7 +33,7 @@ def test_traces(name: str) -> None:
     core, memory, words = CASES[name]
     stages = cos_trace(core, memory)
     assert in_words(stages) == f"T = {words}"
-    assert sum(total(stages, kind) for kind in ("compute", "overlap", "stall")) == stages[-1].end
+    assert sum(sum_stages(stages, kind) for kind in ("compute", "overlap", "stall")) == stages[-1].end
     assert len(draw({name: stages}).axes) == 1
 
 
@@ -46,13 +46,13 @@ def test_parts_of_predictions() -> None:
     ]  # fmt: skip
     for form in ("stall", "clocks", "literal"):
         model = Cos(form=form).fit(rows)
-        parts = configurations(model, model.sheet(rows))
+        parts = predict_stages(model, model.sheet(rows))
         assert list(parts)[1] == "2 threads, 2 GHz, 1 GHz"
         assert [stages[0].end for stages in parts.values()] == pytest.approx([6, 3, 2, 1.5, 1.2, 1])
         assert [stages[1].end for stages in parts.values()] == pytest.approx([8, 5, 4, 3.5, 3.2, 3])
     blind = [{name: value for name, value in row.items() if name != "stall_time"} for row in rows]
     model = Cos().fit(blind)
-    assert configurations(model, model.sheet(blind)) == {}
+    assert predict_stages(model, model.sheet(blind)) == {}
 
 
 def test_training_plans() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aspenpy.learn.estimators.model_files import KINDS
-from aspenpy.learn.estimators.trees import searched
+from aspenpy.learn.estimators.trees import search_settings
 from aspenpy.learn.estimators.validation import Split, Validation, validate
 from aspenpy.report.learnt import inside
 from tests.thorough import slow, thorough
@@ -90,5 +90,5 @@ def test_a_search_says_how_far_it_is() -> None:
     target = 0.3 * (matrix[:, 0] > 0.5) * matrix[:, 1] + 0.05 * draw.normal(size=300)
     told: list[tuple[int, int]] = []
     grid = {"trees": (5, 10), "depth": (3,), "rate": (0.1,)}
-    searched(matrix, target, grid, 0.5, lambda done, total: told.append((done, total)), 1)
+    search_settings(matrix, target, grid, 0.5, lambda done, total: told.append((done, total)), 1)
     assert told == [(done, 10) for done in range(1, 11)]

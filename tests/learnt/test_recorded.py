@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.estimators.earlier_runs import recorded
+from aspenpy.learn.estimators.earlier_runs import look_up_runs
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from tests.cli.conftest import Runner, models, run
 
@@ -27,20 +27,20 @@ md,1000,cpu,1,1
 def test_means_of_the_same_input(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text(LINES)
-    found = recorded(path, "stream", {"n": "1000"})
+    found = look_up_runs(path, "stream", {"n": "1000"})
     assert [(item.device, item.energy, item.time, item.chosen) for item in found.devices] == [
         ("cpu", 90, 3, True),
         ("gpu", 120, 1, False),
     ]
-    assert recorded(path, "stream", {"n": 1000}, by="time").chosen.device == "gpu"
-    assert recorded(path, "stream", {}).runs == 4
+    assert look_up_runs(path, "stream", {"n": 1000}, by="time").chosen.device == "gpu"
+    assert look_up_runs(path, "stream", {}).runs == 4
     for application, settings, message in (
         ("steam", {}, "did you mean `stream`"),
         ("stream", {"n": 7}, "with n=7"),
         ("md", {"m": 1}, "with m=1"),
     ):
         with pytest.raises(AspenError) as caught:
-            recorded(path, application, settings)
+            look_up_runs(path, application, settings)
         assert message in str(caught.value)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import aspenpy
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.estimators.bandwidth import analytical_slowdown, signature
+from aspenpy.learn.estimators.bandwidth import analytical_slowdown, bandwidth_predictors
 
 
 def test_stream_by_hand() -> None:
@@ -15,7 +15,7 @@ def test_stream_by_hand() -> None:
     loads, stores, flops = (prediction.resources[name].amount for name in ("loads", "stores", "flops"))
     accesses = (loads + stores) / 8
     total = accesses + flops
-    found = signature(prediction)
+    found = bandwidth_predictors(prediction)
     assert found["loads"] == pytest.approx(loads / 8 / total)
     assert found["fprat"] == pytest.approx(flops / accesses)
     assert found["dmm"] == pytest.approx(accesses / 8 / total)
@@ -25,7 +25,7 @@ def test_stream_by_hand() -> None:
 def test_hits_are_those_of_the_caches() -> None:
     """Per instruction hits and misses of all levels are the accesses."""
     case = aspenpy.load_application("cache_jacobi5"), aspenpy.load_machine("haswell")
-    found, totals = signature(aspenpy.predict(*case)), aspenpy.traffic(*case).totals
+    found, totals = bandwidth_predictors(aspenpy.predict(*case)), aspenpy.traffic(*case).totals
     assert found["d1m"] + found["d2m"] + found["d3m"] + found["dmm"] == pytest.approx(found["loads"] + found["stores"])
     missed, read = totals[-1].read_misses + totals[-1].write_misses, totals[0].reads
     assert read > 0
@@ -42,4 +42,4 @@ def test_slowdown_at_half_the_bandwidth(application: str, slowdown: float) -> No
 def test_a_model_without_work_is_refused() -> None:
     empty = aspenpy.parse("model empty { kernel main { execute { messages [8] } } }")
     with pytest.raises(AspenError, match="neither accesses nor operations"):
-        signature(aspenpy.predict(empty, aspenpy.load_machine("haswell")))
+        bandwidth_predictors(aspenpy.predict(empty, aspenpy.load_machine("haswell")))

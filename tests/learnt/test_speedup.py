@@ -12,12 +12,12 @@ from aspenpy.learn.estimators.speedup import (
     PowerAware,
     PowerAwareSpeedup,
     Work,
+    count_by_level,
+    find_sweet_spots,
     fine_grained,
-    levels,
-    of_prediction,
+    predicted_workload,
     relative_power,
-    surface,
-    sweet_spots,
+    speedup_surface,
 )
 
 CLOCKS = (600e6, 800e6, 1000e6, 1200e6, 1400e6)
@@ -36,7 +36,7 @@ def test_papi_counts_become_levels() -> None:
     total = sum(LU.values())
     accesses = total - LU["registers"]
     missed = accesses - LU["l1"]
-    assert levels(total, accesses, missed, missed, LU["memory"]) == pytest.approx(LU)
+    assert count_by_level(total, accesses, missed, missed, LU["memory"]) == pytest.approx(LU)
     on = total - LU["memory"]
     assert on / total == pytest.approx(0.98792, abs=5e-6)
     assert [LU[level] / on for level in ("registers", "l1", "l2")] == pytest.approx(
@@ -67,7 +67,7 @@ def test_energy_and_delay_of_ep() -> None:
     """V² f of Table 2, and what it makes of a run that only computes."""
     powers = [relative_power(VOLTS[clock], clock, VOLTS[1400e6], 1400e6) for clock in CLOCKS]
     assert powers == pytest.approx([0.1779, 0.3613, 0.5549, 0.8026, 1], abs=1e-4)
-    spots = surface(PowerAware(600e6, (Work(PERFECT, 100.0, 0.0),)), [1], CLOCKS, VOLTS)
+    spots = speedup_surface(PowerAware(600e6, (Work(PERFECT, 100.0, 0.0),)), [1], CLOCKS, VOLTS)
     assert [spot.energy for spot in spots] == pytest.approx([0.4150, 0.6323, 0.7769, 0.9364, 1], abs=1e-4)
     assert [spot.energy_delay for spot in spots] == pytest.approx([0.9683, 1.1065, 1.0876, 1.0924, 1], abs=1e-4)
 
@@ -92,7 +92,7 @@ def test_simplified_parameterisation_is_equation_18() -> None:
 
 def test_an_aspen_prediction_is_split() -> None:
     prediction = aspenpy.predict(aspenpy.load_application("comd"), aspenpy.load_machine("haswell"))
-    model = of_prediction(prediction, 3.5e9)
+    model = predicted_workload(prediction, 3.5e9)
     assert model.time(1, 3.5e9) + model.overhead_off == pytest.approx(prediction.runtime)
     memory = math.fsum(kernel.exclusive for kernel in prediction.kernels if kernel.bound_by in ("loads", "stores"))
     assert model.works[0].off == pytest.approx(memory)
@@ -109,7 +109,7 @@ def test_sweet_spots_of_measured_power() -> None:
     assert here[4, 2e9].time == pytest.approx(50 / 4 + 30 - 100 / 4)
     assert here[4, 2e9].energy == pytest.approx(240 * 17.5 / (80 * 50))
     assert here[4, 1e9].energy_delay == pytest.approx(30 * 30**2 / (80 * 50**2))
-    best = {aim: (spot.processors, spot.clock) for aim, spot in sweet_spots(found)}
+    best = {aim: (spot.processors, spot.clock) for aim, spot in find_sweet_spots(found)}
     assert best == {"time": (4, 2e9), "energy": (4, 1e9), "energy-delay": (4, 1e9)}
     without = PowerAwareSpeedup().fit([dict(zip(names[:3], row[:3], strict=True)) for row in rows])
-    assert sweet_spots(without.surfaces()[0][1]) == ()
+    assert find_sweet_spots(without.surfaces()[0][1]) == ()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.measurements.measure import Target, interval, measure
+from aspenpy.learn.measurements.measure import Target, confidence_interval, measure
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -20,10 +20,10 @@ def test_interval_is_that_of_student() -> None:
     """Five values with a standard deviation of 1: t(0.975, 4) = 2.776 of every table."""
     values = [9.0, 10.0, 10.0, 10.0, 11.0]
     deviation = (2 / 4) ** 0.5
-    mean, half = interval(values, Target())
+    mean, half = confidence_interval(values, Target())
     assert (mean, half) == (10, pytest.approx(2.776 * deviation / 5**0.5, rel=1e-3))
-    assert interval([10.0], Target())[1] == float("inf")
-    assert interval([0.0, 10.0, 11.0, 9.0, 90.0], Target(trimmed=True))[0] == 10
+    assert confidence_interval([10.0], Target())[1] == float("inf")
+    assert confidence_interval([0.0, 10.0, 11.0, 9.0, 90.0], Target(trimmed=True))[0] == 10
 
 
 def test_runs_until_the_target_is_met(tmp_path: Path) -> None:

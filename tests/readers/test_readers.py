@@ -8,9 +8,9 @@ import pytest
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Source
-from aspenpy.learn.measurements.columns import numbers, recognised
+from aspenpy.learn.measurements.columns import read_numbers, recognise_columns
 from aspenpy.learn.measurements.perf_likwid import read_likwid
-from aspenpy.learn.measurements.read import format_of, measured
+from aspenpy.learn.measurements.read import read_measurements, recognise_format
 
 LIKWID = """\
 STRUCT,Info,3,,
@@ -189,23 +189,23 @@ CASES: dict[str, tuple[str, str | None, list[dict[str, float | str]]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_stands_in_them(name: str) -> None:
     text, tool, expected = CASES[name]
-    found = format_of(text)
+    found = recognise_format(text)
     assert (found and found.name) == tool
-    sheet = recognised(measured(Source(text, name)))
+    sheet = recognise_columns(read_measurements(Source(text, name)))
     assert len(sheet.rows) == len(expected)
     for place, wanted in enumerate(expected):
         for column, value in wanted.items():
             if isinstance(value, str):
                 assert str(sheet.rows[place][column].value) == value
             else:
-                assert numbers(sheet.rows_at([place]), column)[0] == pytest.approx(value)
+                assert read_numbers(sheet.rows_at([place]), column)[0] == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
     "text", ["a,b,c\n2,1.2,10,500,7,9,1\n", "n,unit,event,x,y\n1,,cycles,1,100\n", "2,1,3,4,5\n", ""]
 )
 def test_plain_tables_are_no_format(text: str) -> None:
-    assert format_of(text) is None
+    assert recognise_format(text) is None
 
 
 def test_threads_of_likwid_apart() -> None:
@@ -231,7 +231,7 @@ MALFORMED = {
 def test_malformed_lines_are_named(name: str) -> None:
     text, place, message = MALFORMED[name]
     with pytest.raises(AspenError) as caught:
-        recognised(measured(Source(text, "x.csv")))
+        recognise_columns(read_measurements(Source(text, "x.csv")))
     assert message in str(caught.value)
     assert f"--> {place}" in str(caught.value)
 
@@ -241,10 +241,10 @@ def test_parquet(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "runs.parquet"
     parquet.write_table(arrow.table({"time/ms": [5.0, 7.0], "threads": [1, 2], "x": ["a", "b"]}), path)
-    sheet = recognised(measured(path))
-    assert numbers(sheet, "runtime").tolist() == [0.005, 0.007]
-    assert recognised(measured(path, {"runtime [s]": "time/ms"})).names == ["runtime"]
+    sheet = recognise_columns(read_measurements(path))
+    assert read_numbers(sheet, "runtime").tolist() == [0.005, 0.007]
+    assert recognise_columns(read_measurements(path, {"runtime [s]": "time/ms"})).names == ["runtime"]
     (tmp_path / "no.parquet").write_text("nothing")
     for wrong in ("no.parquet", "none.parquet"):
         with pytest.raises(AspenError, match=r"cannot be read as Parquet|file not found"):
-            measured(tmp_path / wrong)
+            read_measurements(tmp_path / wrong)

@@ -14,7 +14,7 @@ import pytest
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import models_folder
 from aspenpy.learn.estimators.acee import Acee
-from aspenpy.learn.measurements.read import measured
+from aspenpy.learn.measurements.read import read_measurements
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.shell.main import main
 
@@ -37,7 +37,7 @@ def test_what_is_put_in_comes_out(tmp_path: Path) -> None:
     assert store.find() == (one, other)
     assert store.find(application="md", hardware="node") == (other,)
     assert store.find(application="md", device="cpu") == ()
-    sheet = measured(tmp_path / "runs.sqlite")
+    sheet = read_measurements(tmp_path / "runs.sqlite")
     assert [row["energy"].value for row in sheet.rows] == ["", 3.0]
     with pytest.raises(AspenError, match="not colour"):
         store.find(colour="red")
@@ -134,7 +134,7 @@ def test_a_store_with_damaged_rows(column: str, value: Any, message: str, tmp_pa
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"update runs set {column} = ?", [value])
     with pytest.raises(AspenError) as caught:
-        measured(path)
+        read_measurements(path)
     assert "run 1 in" in str(caught.value)
     assert message in str(caught.value)
 

@@ -13,19 +13,19 @@ from aspenpy.learn.estimators.model import Constant, LearntModel
 from aspenpy.learn.estimators.regression import (
     Moments,
     Step,
-    codes_of,
-    cross_validated,
-    folds_of,
-    held_out_errors,
-    stepwise,
+    draw_folds,
+    estimate_unseen_spread,
+    rows_by_code,
+    select_by_cross_validation,
+    select_stepwise,
     variance_inflation,
 )
-from aspenpy.learn.estimators.training_rows import require_one_scale, short_list, without_gaps
-from aspenpy.learn.measurements.columns import KNOWN, groups, is_numeric, members, numbers, plain_unit
+from aspenpy.learn.estimators.training_rows import compare_devices, drop_rows_with_gaps, require_one_scale
+from aspenpy.learn.measurements.columns import KNOWN, is_numeric, plain_unit, read_numbers, row_keys, rows_by_key
 from aspenpy.learn.measurements.conditions import number_in
-from aspenpy.learn.measurements.formulas import columns_of, formula
+from aspenpy.learn.measurements.formulas import evaluate_formula, find_columns
 from aspenpy.learn.measurements.libraries import require_library
-from aspenpy.learn.measurements.sheet import Data, Heading, Sheet, counted
+from aspenpy.learn.measurements.sheet import Data, Heading, Sheet, count_noun
 from aspenpy.tables.table import JSON, TEXT, Column, Table
 
 if TYPE_CHECKING:
@@ -83,51 +83,57 @@ class Acee(LearntModel):
         sheet = super().sheet(data, columns)
         if "energy" in sheet.names or not {"power", "runtime"} <= {*sheet.names}:
             return sheet
-        energies = numbers(sheet, "power", blank=True) * numbers(sheet, "runtime", blank=True)
+        energies = read_numbers(sheet, "power", blank=True) * read_numbers(sheet, "runtime", blank=True)
         rows = tuple(
             row | {"energy": row["power"]._replace(value=float(energy) if energy == energy else "")}
             for row, energy in zip(sheet.rows, energies, strict=True)
         )
         return sheet._replace(headings=(*sheet.headings, Heading("energy", None)), rows=rows)
 
-    def selected(self, sheet: Sheet) -> Sheet:
+    def select_rows(self, sheet: Sheet) -> Sheet:
         """The rows of the devices on the short list in which no predictor is blank."""
         require_one_scale(sheet)
-        listed = short_list(sheet, self.shortlist)
+        listed = compare_devices(sheet, self.shortlist)
         kept = [item.device for item in listed if item.chosen]
         if len(kept) < len(listed):
             text = f"of {len(listed)} devices `{'`, `'.join(kept)}` is learnt, by {self.shortlist}"
-            self._note(f"{text}; --option shortlist=all learns all")
+            self._add_note(f"{text}; --option shortlist=all learns all")
             sheet = sheet.rows_at(place for place, row in enumerate(sheet.rows) if str(row["device"].value) in kept)
-        named = [name for text in self.predictors for name in columns_of(text, sheet)]
+        named = [name for text in self.predictors for name in find_columns(text, sheet)]
         times = ["runtime"] if self.scale == "rate" and "runtime" in sheet.names else []
-        sheet, rows_left = without_gaps(sheet, dict.fromkeys([*times, *named]), required=True)
-        rest = [] if named else [name for name in sheet.names if not _is_label(name) and not leaks(sheet, name)]
-        sheet, others_left = without_gaps(sheet, rest, required=False)
+        sheet, rows_left = drop_rows_with_gaps(sheet, dict.fromkeys([*times, *named]), required=True)
+        rest = (
+            []
+            if named
+            else [name for name in sheet.names if not is_label(name) and not is_energy_or_power(sheet, name)]
+        )
+        sheet, others_left = drop_rows_with_gaps(sheet, rest, required=False)
         self.notes += rows_left + others_left
         return sheet
 
     def learn(self, sheet: Sheet) -> dict[str, Any]:
-        devices = members(groups(sheet, ("device",)))
-        return {"devices": [["".join(key), self._learnt(sheet.rows_at(places))] for key, places in devices.items()]}
+        devices = rows_by_key(row_keys(sheet, ("device",)))
+        return {
+            "devices": [["".join(key), self._learn_device(sheet.rows_at(places))] for key, places in devices.items()]
+        }
 
-    def _learnt(self, sheet: Sheet) -> dict[str, Any]:
+    def _learn_device(self, sheet: Sheet) -> dict[str, Any]:
         """The regression of one device."""
         require_library("statsmodels", "a regression")
-        candidates = self._candidates(sheet)
-        names, matrix = list(candidates), _matrix(candidates)
-        target = self._target(sheet)
+        candidates = self._check_predictors(sheet)
+        names, matrix = list(candidates), stack_columns(candidates)
+        target = self._scaled_target(sheet)
         if len(target) < len(names) + 2:
-            taught = counted(len(names), "predictor")
-            message = f"{counted(len(target), 'row')} cannot teach {taught} and an intercept"
+            taught = count_noun(len(names), "predictor")
+            message = f"{count_noun(len(target), 'row')} cannot teach {taught} and an intercept"
             fail("too-few-rows", message, sheet.span, hint="measure more, or name fewer with --predictors")
-        chosen, steps = self._search(sheet, matrix, target)
+        chosen, steps = self._choose_predictors(sheet, matrix, target)
         kept = [names[place] for place in chosen]
-        return _regression(matrix[:, chosen], target) | {
+        return fit_least_squares(matrix[:, chosen], target) | {
             "predictors": kept,
             "vif": variance_inflation(matrix[:, chosen]) if chosen else [],
             "steps": [[step.entered, names[step.place], step.criterion] for step in steps],
-            "held_out": self._held_out(sheet, matrix, target),
+            "held_out": self._estimate_unseen_spread(sheet, matrix, target),
         }
 
     def state_shape(self) -> Any:
@@ -156,7 +162,7 @@ class Acee(LearntModel):
                 return f"the numbers of its regression{f' on {device}' if device else ''} do not fit its predictors"
         return None
 
-    def _search(
+    def _choose_predictors(
         self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
     ) -> tuple[list[int], list[Step]]:
         """The columns that the regression keeps, of those that differ between the rows."""
@@ -166,30 +172,32 @@ class Acee(LearntModel):
         if self.direction == "none":
             return differ.tolist(), []
         if self.criterion == "cv":
-            chosen, steps = cross_validated(matrix[:, differ], target, folds_of(sheet))
+            chosen, steps = select_by_cross_validation(matrix[:, differ], target, draw_folds(sheet))
         else:
-            chosen, steps = stepwise(Moments(matrix[:, differ], target), self.direction, self.criterion)
+            chosen, steps = select_stepwise(Moments(matrix[:, differ], target), self.direction, self.criterion)
         places = [step._replace(place=int(differ[step.place])) for step in steps]
         return [int(differ[place]) for place in chosen], places
 
-    def _held_out(self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]) -> list[float]:
+    def _estimate_unseen_spread(
+        self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
+    ) -> list[float]:
         """`HeldOut` of codes that neither the search nor the regression saw; nothing where rows are too few."""
-        folds, codes = folds_of(sheet), codes_of(sheet)
+        folds, codes = draw_folds(sheet), rows_by_code(sheet)
         codes = codes if len(codes) > 2 else [[place] for place in range(len(target))]
 
         def search(rest: Sequence[int]) -> list[int]:
-            return self._search(sheet.rows_at(rest), matrix[rest], target[rest])[0]
+            return self._choose_predictors(sheet.rows_at(rest), matrix[rest], target[rest])[0]
 
-        found = held_out_errors(matrix, target, folds, search, codes)
+        found = estimate_unseen_spread(matrix, target, folds, search, codes)
         return [] if found is None else list(found)
 
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
 
         found = np.zeros(len(sheet.rows))
-        for part, held, design in self._designs(sheet):
+        for part, held, design in self._design_matrices(sheet):
             found[part] = design @ np.array(held["coefficients"])
-        return found * self._factor(sheet)
+        return found * self._scale_factor(sheet)
 
     def interval(self, sheet: Sheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Prediction intervals, y ± t s sqrt(1 + d x (X'X)^-1 x'): the wider of those of ordinary least squares (d = 1)
@@ -199,7 +207,7 @@ class Acee(LearntModel):
         from scipy.stats import t
 
         half = np.zeros(len(sheet.rows))
-        for part, held, design in self._designs(sheet):
+        for part, held, design in self._design_matrices(sheet):
             spread = np.einsum("ij,jk,ik->i", design, np.array(held["inverse"]), design)
             known = [(held["variance"], held["freedom"], 1.0), *([held["held_out"]] if held["held_out"] else [])]
             half[part] = np.max(
@@ -207,32 +215,32 @@ class Acee(LearntModel):
                  for variance, freedom, effect in known],
                 axis=0,
             )  # fmt: skip
-        middle, half = self.values(sheet), half * self._factor(sheet)
+        middle, half = self.values(sheet), half * self._scale_factor(sheet)
         return middle - half, middle + half
 
-    def uses(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: Sheet) -> Iterable[str]:
         texts = [text for _, held in self.state["devices"] for text in held["predictors"]]
-        found = [name for text in texts for name in columns_of(text, sheet)]
+        found = [name for text in texts for name in find_columns(text, sheet)]
         return dict.fromkeys([*found, *(["runtime"] if self.scale == "rate" else [])])
 
     def findings(self) -> tuple[Table, ...]:
-        return tuple(part for device, held in self.state["devices"] for part in self._findings(device, held))
+        return tuple(part for device, held in self.state["devices"] for part in self._device_tables(device, held))
 
-    def _findings(self, device: str, held: Mapping[str, Any]) -> tuple[Table, ...]:
+    def _device_tables(self, device: str, held: Mapping[str, Any]) -> tuple[Table, ...]:
         rows = list(zip(["1", *held["predictors"]], held["coefficients"], held["deviations"], held["p"], strict=True))
         inflation = [None, *held["vif"]]
         columns = (
             Column("predictor"),
-            Column("coefficient", _number, "right"),
-            Column("deviation", _number, "right"),
-            Column("p", _number, "right"),
+            Column("coefficient", format_number, "right"),
+            Column("deviation", format_number, "right"),
+            Column("p", format_number, "right"),
             Column("VIF", "ratio", key="vif"),
         )
         per, on = "W" if self.scale == "rate" else "J", f" on {device}" if device else ""
         title = f"coefficients{on} ({per} per unit of the predictor), R² {held['r_squared']:.4f} in training"
         made = tuple((*row, vif) for row, vif in zip(rows, inflation, strict=True))
         steps = tuple(("enters" if entered else "leaves", name, value) for entered, name, value in held["steps"])
-        by = Column(self.criterion, _number, "right", key="criterion")
+        by = Column(self.criterion, format_number, "right", key="criterion")
         heads, key = (Column("step"), Column("counter"), by), f"_{device}" if device else ""
         search = Table(heads, steps, title=f"search{on}", key=f"steps{key}", media=TEXT + JSON)
         return (Table(columns, made, title=title, key=f"coefficients{key}"), search)
@@ -247,81 +255,79 @@ class Acee(LearntModel):
             for name, value in zip(["1", *held["predictors"]], held["coefficients"], strict=True)
         )
 
-    def regressions(
+    def regression_residuals(
         self, sheet: Sheet
     ) -> list[tuple[str, Mapping[str, Any], NDArray[np.float64], NDArray[np.float64]]]:
         """Of each device that was learnt its name, what was learnt, the design matrix and the residuals of some rows:
         what assumptions are checked on."""
         import numpy as np
 
-        found, target = [], self._target(sheet)
+        found, target = [], self._scaled_target(sheet)
         names = {id(held): device for device, held in self.state["devices"]}
-        for part, held, design in self._designs(sheet):
+        for part, held, design in self._design_matrices(sheet):
             left = target[part] - design @ np.array(held["coefficients"])
             found.append((names[id(held)], held, design, left))
         return found
 
-    def _designs(self, sheet: Sheet) -> Iterator[tuple[list[int], Mapping[str, Any], NDArray[np.float64]]]:
+    def _design_matrices(self, sheet: Sheet) -> Iterator[tuple[list[int], Mapping[str, Any], NDArray[np.float64]]]:
         """The places of each device's rows, what was learnt of it, and its design matrix."""
         import numpy as np
 
         learnt = dict(map(tuple, self.state["devices"]))
-        for key, places in members(groups(sheet, ("device",))).items():
+        for key, places in rows_by_key(row_keys(sheet, ("device",))).items():
             device = "".join(key)
             if device not in learnt:
                 hint = f"it has learnt {', '.join(learnt)}; --option shortlist=all learns all"
                 fail("not-learnt", f"the model has not learnt the device {device}", sheet.span, hint=hint)
             part, held = sheet.rows_at(places), learnt[device]
-            columns = [formula(text, part) for text in held["predictors"]]
+            columns = [evaluate_formula(text, part) for text in held["predictors"]]
             yield places, held, np.array([np.ones(len(places)), *columns]).T
 
     # -- predictors ------------------------------------------------------------------------------
 
-    def _factor(self, sheet: Sheet) -> NDArray[np.float64] | float:
-        return numbers(sheet, "runtime") if self.scale == "rate" else 1.0
+    def _scale_factor(self, sheet: Sheet) -> NDArray[np.float64] | float:
+        return read_numbers(sheet, "runtime") if self.scale == "rate" else 1.0
 
-    def _target(self, sheet: Sheet) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self.measured(sheet) / self._factor(sheet)
+    def _scaled_target(self, sheet: Sheet) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.measured(sheet) / self._scale_factor(sheet)
         return found
 
-    def _candidates(self, sheet: Sheet) -> dict[str, NDArray[np.float64]]:
+    def _check_predictors(self, sheet: Sheet) -> dict[str, NDArray[np.float64]]:
         """Predictors with their values: those asked for must be of use, of others the useless are noted."""
         import numpy as np
 
         candidates: dict[str, NDArray[np.float64]] = {}
-        target = self._target(sheet)
-        for text in self.predictors or self._automatic(sheet):
-            if any(leaks(sheet, name) for name in columns_of(text, sheet)):
+        target = self._scaled_target(sheet)
+        for text in self.predictors or self._list_predictors(sheet):
+            if any(is_energy_or_power(sheet, name) for name in find_columns(text, sheet)):
                 hint = "power and energy are not known before the run that they are predicted for"
-                fail("leakage", f"`{text}` contains what is to be predicted", _place(sheet, text), hint=hint)
-            values = formula(text, sheet)
+                fail("leakage", f"`{text}` contains what is to be predicted", heading_span(sheet, text), hint=hint)
+            values = evaluate_formula(text, sheet)
             why = None
             if np.ptp(values) <= 1e-12 * np.abs(values).max():
                 why = "is constant"
-            elif _same(values, target):
-                fail("leakage", f"`{text}` is the {self.target} under another name", _place(sheet, text))
+            elif is_proportional(values, target):
+                fail("leakage", f"`{text}` is the {self.target} under another name", heading_span(sheet, text))
             else:
-                twin = next((name for name, known in candidates.items() if _same(values, known)), None)
+                twin = next((name for name, known in candidates.items() if is_proportional(values, known)), None)
                 why = None if twin is None else f"is `{twin}` under another name or in another unit"
             if why is None:
                 candidates[text] = values
             elif self.predictors:
-                fail("useless-predictor", f"`{text}` {why}, and cannot be a predictor", _place(sheet, text))
+                fail("useless-predictor", f"`{text}` {why}, and cannot be a predictor", heading_span(sheet, text))
             else:
-                self._note(f"`{text}` {why}: not a predictor")
+                self._add_note(f"`{text}` {why}: not a predictor")
         if not candidates:
             fail("no-predictors", "no column can be a predictor of the energy", sheet.span)
         return candidates
 
-    def _automatic(self, sheet: Sheet) -> list[str]:
+    def _list_predictors(self, sheet: Sheet) -> list[str]:
         """All numeric columns that say something of the run, amounts by the second where power is predicted."""
         found, by_second = list[str](), list[str]()
-        for name in sheet.names:
-            if _is_label(name) or leaks(sheet, name):
-                continue
+        for name in self._possible_columns(sheet):
             if not is_numeric(sheet, name):
                 blank = all(number_in(row[name]) is None for row in sheet.rows)
-                self._note(f"`{name}` {'has no numbers' if blank else 'is text in some rows'}: not a predictor")
+                self._add_note(f"`{name}` {'has no numbers' if blank else 'is text in some rows'}: not a predictor")
                 continue
             if self.scale == "amount":
                 found.append(name)
@@ -335,16 +341,19 @@ class Acee(LearntModel):
             found += ["core_frequency^2", *(["threads*core_frequency^2"] if "threads" in sheet.names else [])]
         return found + by_second if len(sheet.rows) > 2 * len(found + by_second) else found
 
-    def _note(self, text: str) -> None:
+    def _possible_columns(self, sheet: Sheet) -> list[str]:
+        return [name for name in sheet.names if not is_label(name) and not is_energy_or_power(sheet, name)]
+
+    def _add_note(self, text: str) -> None:
         self.notes += (Diagnostic("left-out", text, severity="note"),)
 
 
-def _is_label(name: str) -> bool:
+def is_label(name: str) -> bool:
     """Whether a column says what ran or where."""
     return name in KNOWN and KNOWN[name].text
 
 
-def _place(sheet: Sheet, text: str) -> Span | None:
+def heading_span(sheet: Sheet, text: str) -> Span | None:
     """Where the heading of a column stands; of a formula the first line."""
     try:
         return sheet.heading(text).span or sheet.span
@@ -352,7 +361,7 @@ def _place(sheet: Sheet, text: str) -> Span | None:
         return sheet.span
 
 
-def leaks(sheet: Sheet, name: str) -> bool:
+def is_energy_or_power(sheet: Sheet, name: str) -> bool:
     """Whether a column is an energy or a power, which is what models of the energy are to predict."""
     heading = sheet.heading(name)
     unit = plain_unit(heading.unit)
@@ -360,7 +369,7 @@ def leaks(sheet: Sheet, name: str) -> bool:
     return dimension in (JOULES, WATTS) or LEAKING.search(f"{name} {heading.written}") is not None
 
 
-def _same(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+def is_proportional(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
     """Whether two columns are proportional."""
     import numpy as np
 
@@ -368,13 +377,13 @@ def _same(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
     return bool(np.allclose(one, scale * other, rtol=1e-9, atol=0.0))
 
 
-def _matrix(candidates: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+def stack_columns(candidates: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
     import numpy as np
 
     return np.array(list(candidates.values())).T
 
 
-def _regression(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> dict[str, Any]:
+def fit_least_squares(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> dict[str, Any]:
     """Ordinary least squares with an intercept, of columns scaled to their size for the arithmetic."""
     import numpy as np
     from statsmodels.regression.linear_model import OLS
@@ -394,5 +403,5 @@ def _regression(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> dic
     }
 
 
-def _number(value: float) -> str:
+def format_number(value: float) -> str:
     return f"{value:.4g}"

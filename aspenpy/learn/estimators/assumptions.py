@@ -39,14 +39,14 @@ class Assumption(Record):
     device: str = ""
 
 
-def assumptions(model: Acee, sheet: Sheet) -> tuple[Assumption, ...]:
+def check_assumptions(model: Acee, sheet: Sheet) -> tuple[Assumption, ...]:
     """Checked on rows that the model learnt from, or on others."""
     found = []
-    for device, held, design, left in model.regressions(sheet):
-        of_device = _of_residuals(design, left, model.scale)
+    for device, held, design, left in model.regression_residuals(sheet):
+        of_device = check_residuals(design, left, model.scale)
         if len(held["predictors"]) > 1:
-            of_device += _of_predictors(held, design)
-        of_device.append(_sample_size(left, design @ held["coefficients"]))
+            of_device += check_collinearity(held, design)
+        of_device.append(check_sample_size(left, design @ held["coefficients"]))
         found += [item.replace(device=device) for item in of_device]
     return tuple(found)
 
@@ -58,7 +58,7 @@ GROWING = {
 """What errors that are not alike mean, by the scale of the model."""
 
 
-def _of_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scale: str) -> list[Assumption]:
+def check_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scale: str) -> list[Assumption]:
     import numpy as np
     from scipy.stats import jarque_bera
     from statsmodels.stats.diagnostic import het_breuschpagan
@@ -68,7 +68,7 @@ def _of_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scale:
     design = design / np.abs(design).max(axis=0)  # of counters of 1e15 beside a constant of 1, rank is lost
     fitted = design @ np.linalg.lstsq(design, left, rcond=None)[0]
     if design.shape[1] > 1 and len(left) > design.shape[1] + 3:
-        p = _reset(design, left - fitted)
+        p = linearity_p(design, left - fitted)
         text = "residuals do not bend with the counters" if p >= LEVEL else "residuals bend: squares or products matter"
         found.append(Assumption("linearity", "squares of the counters (F)", p, p, p >= LEVEL, text))
         statistic, p = map(float, het_breuschpagan(left, design)[:2])
@@ -83,7 +83,7 @@ def _of_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scale:
     return found
 
 
-def _reset(design: NDArray[np.float64], left: NDArray[np.float64]) -> float:
+def linearity_p(design: NDArray[np.float64], left: NDArray[np.float64]) -> float:
     """The p of the squares of the counters, added to the regression; columns are scaled."""
     import numpy as np
     from scipy.stats import f as fisher
@@ -98,7 +98,7 @@ def _reset(design: NDArray[np.float64], left: NDArray[np.float64]) -> float:
     return float(fisher.sf(ratio, more, freedom))
 
 
-def _of_predictors(held: Mapping[str, Any], design: NDArray[np.float64]) -> list[Assumption]:
+def check_collinearity(held: Mapping[str, Any], design: NDArray[np.float64]) -> list[Assumption]:
     """Collinearity, by the largest variance inflation and the largest correlation of two."""
     import numpy as np
 
@@ -117,7 +117,7 @@ def _of_predictors(held: Mapping[str, Any], design: NDArray[np.float64]) -> list
     ]
 
 
-def _sample_size(left: NDArray[np.float64], measured: NDArray[np.float64]) -> Assumption:
+def check_sample_size(left: NDArray[np.float64], measured: NDArray[np.float64]) -> Assumption:
     """Rows for which the mean of the residuals is known to 5 % of the mean that was measured, by Student's t."""
     from scipy.stats import t
 

@@ -10,9 +10,17 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.traffic import Traffic
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.learn.estimators.model import LearntModel
-from aspenpy.learn.estimators.trees import FOREST, Boosting, forest_problem, grown, searched, summed
-from aspenpy.learn.measurements.columns import KNOWN, WHAT_RAN, bases, groups, is_numeric, numbers, require_columns
-from aspenpy.learn.measurements.sheet import Sheet, counted
+from aspenpy.learn.estimators.trees import FOREST, Boosting, forest_problem, grow_trees, search_settings, sum_trees
+from aspenpy.learn.measurements.columns import (
+    KNOWN,
+    WHAT_RAN,
+    find_base_rows,
+    is_numeric,
+    read_numbers,
+    require_columns,
+    row_keys,
+)
+from aspenpy.learn.measurements.sheet import Sheet, count_noun
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -64,24 +72,24 @@ class BandwidthSensitivity(LearntModel):
     def learn(self, sheet: Sheet) -> dict[str, Any]:
         import numpy as np
 
-        names = list(self.predictors) or self._automatic(sheet)
+        names = list(self.predictors) or self._list_predictors(sheet)
         asked = np.setdiff1d(np.arange(len(sheet.rows)), self.given(sheet))
         if len(asked) < LEAST_ROWS:
             hint = "each code needs a run at the highest memory clock, and others below it"
-            message = f"{counted(len(asked), 'run')} at lower clocks cannot teach trees, {LEAST_ROWS} at least can"
+            message = f"{count_noun(len(asked), 'run')} at lower clocks cannot teach trees, {LEAST_ROWS} at least can"
             fail("too-few-rows", message, sheet.span, hint=hint)
         matrix = self._matrix(sheet, names)[asked]
         runtimes = self.measured(sheet)
-        target = np.log(runtimes / runtimes[self._bases(sheet)])[asked]
+        target = np.log(runtimes / runtimes[self._find_base_runs(sheet)])[asked]
         boosting, tried = Boosting(self.trees, self.depth, self.rate, self.subsample), []
         if self.search:
-            found = searched(matrix, target, GRID, self.subsample, self.watch)
+            found = search_settings(matrix, target, GRID, self.subsample, self.watch)
             boosting = found[0].boosting
             tried = [[one.boosting.trees, one.boosting.depth, one.boosting.learning_rate, one.percent] for one in found]
         chosen = {"trees": boosting.trees, "depth": boosting.depth, "rate": boosting.learning_rate}
         clocks = [name for name in CLOCKS if name in sheet.names]
         learnt = {"predictors": names, "clocks": clocks, "tried": tried, "chosen": chosen}
-        return grown(boosting, matrix, target) | learnt
+        return grow_trees(boosting, matrix, target) | learnt
 
     def state_shape(self) -> Any:
         return FOREST | {
@@ -97,8 +105,8 @@ class BandwidthSensitivity(LearntModel):
         return forest_problem(self.state, len(self.state["predictors"]) + len(self.state["clocks"]))
 
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
-        base = self._bases(sheet)
-        runtimes = self.known(sheet)[base]
+        base = self._find_base_runs(sheet)
+        runtimes = self.known_target(sheet)[base]
         found: NDArray[np.float64] = runtimes * self.slowdowns(sheet)
         found[base] = runtimes[base]
         return found
@@ -110,13 +118,13 @@ class BandwidthSensitivity(LearntModel):
         if (here := [name for name in CLOCKS if name in sheet.names]) != self.state["clocks"]:
             learnt = ", ".join(self.state["clocks"])
             fail("other-columns", f"the model learnt from the clocks {learnt}, and the rows have {', '.join(here)}")
-        found: NDArray[np.float64] = np.exp(summed(self.state, self._matrix(sheet, self.state["predictors"])))
+        found: NDArray[np.float64] = np.exp(sum_trees(self.state, self._matrix(sheet, self.state["predictors"])))
         return found
 
     def given(self, sheet: Sheet) -> Sequence[int]:
-        return sorted({int(place) for place in self._bases(sheet)})
+        return sorted({int(place) for place in self._find_base_runs(sheet)})
 
-    def uses(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: Sheet) -> Iterable[str]:
         return [name for name in CLOCKS if name in sheet.names]
 
     def findings(self) -> tuple[Table, ...]:
@@ -128,35 +136,35 @@ class BandwidthSensitivity(LearntModel):
         title = f"what matters, in {chosen['trees']} trees of depth {chosen['depth']} at rate {chosen['rate']:g}"
         made = [Table((Column("predictor"), Column("share", "share")), rows, title=title, key="importances")]
         if held["tried"]:
-            heads = (Column("trees"), Column("depth"), Column("rate"), Column("error", _percent, "right"))
+            heads = (Column("trees"), Column("depth"), Column("rate"), Column("error", format_percent, "right"))
             made.append(Table(heads, tuple(map(tuple, held["tried"])), title="ten folds", key="cross_validation"))
         return tuple(made)
 
     # -- rows ------------------------------------------------------------------------------------
 
-    def _bases(self, sheet: Sheet) -> NDArray[np.int64]:
+    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
         """The run at the highest memory clock, and of those at the highest core clock."""
         import numpy as np
 
         alike = (*WHAT_RAN, "threads")
-        found = bases(sheet, "memory_frequency", alike, "highest")
+        found = find_base_rows(sheet, "memory_frequency", alike, "highest")
         if "core_frequency" not in sheet.names:
             return found
-        memory = numbers(sheet, "memory_frequency")
+        memory = read_numbers(sheet, "memory_frequency")
         top = [place for place, base in enumerate(found) if memory[place] == memory[base]]
-        fastest = bases(sheet.rows_at(top), "core_frequency", alike, "highest")
-        places = dict(zip(groups(sheet.rows_at(top), alike), fastest, strict=True))
-        return np.array([top[places[key]] for key in groups(sheet, alike)])
+        fastest = find_base_rows(sheet.rows_at(top), "core_frequency", alike, "highest")
+        places = dict(zip(row_keys(sheet.rows_at(top), alike), fastest, strict=True))
+        return np.array([top[places[key]] for key in row_keys(sheet, alike)])
 
     def _matrix(self, sheet: Sheet, names: Sequence[str]) -> NDArray[np.float64]:
         """Counters of the base samples, and the clocks of the rows."""
         import numpy as np
 
-        base = self._bases(sheet)
-        clocks = [numbers(sheet, name) for name in CLOCKS if name in sheet.names]
-        return np.array([*(numbers(sheet, name)[base] for name in names), *clocks]).T
+        base = self._find_base_runs(sheet)
+        clocks = [read_numbers(sheet, name) for name in CLOCKS if name in sheet.names]
+        return np.array([*(read_numbers(sheet, name)[base] for name in names), *clocks]).T
 
-    def _automatic(self, sheet: Sheet) -> list[str]:
+    def _list_predictors(self, sheet: Sheet) -> list[str]:
         named = [name for name in PREDICTORS if name in sheet.names]
         if named:
             return named
@@ -182,7 +190,7 @@ def bandwidth(clock: float, transfers: int, width: int, channels: int) -> float:
     return clock * transfers * width * channels
 
 
-class Choice(NamedTuple):
+class ApplicationTime(NamedTuple):
     """An application, or an algorithm, at a memory clock (Hz): seconds of all phases, and whether none is faster."""
 
     application: str
@@ -191,16 +199,16 @@ class Choice(NamedTuple):
     is_fastest: bool
 
 
-def choices(model: BandwidthSensitivity, sheet: Sheet) -> tuple[Choice, ...]:
+def choose_applications(model: BandwidthSensitivity, sheet: Sheet) -> tuple[ApplicationTime, ...]:
     """Predicted times by application, the sums of their phases (the column `region`), at each memory clock (section
     3.3): which algorithm is the fastest there?"""
     require_columns(sheet, ["application"], "a choice")
     times: dict[tuple[str, float], float] = {}
-    clocks = numbers(sheet, "memory_frequency")
-    for (name,), clock, time in zip(groups(sheet, ["application"]), clocks, model.predict(sheet), strict=True):
+    clocks = read_numbers(sheet, "memory_frequency")
+    for (name,), clock, time in zip(row_keys(sheet, ["application"]), clocks, model.predict(sheet), strict=True):
         times[name, float(clock)] = times.get((name, float(clock)), 0.0) + float(time)
     least = {clock: min(time for (_, at), time in times.items() if at == clock) for _, clock in times}
-    return tuple(Choice(name, clock, time, time == least[clock]) for (name, clock), time in times.items())
+    return tuple(ApplicationTime(name, clock, time, time == least[clock]) for (name, clock), time in times.items())
 
 
 def trimmed_mean(values: Sequence[float]) -> float:
@@ -210,7 +218,7 @@ def trimmed_mean(values: Sequence[float]) -> float:
     return (sum(values) - min(values) - max(values)) / (len(values) - 2)
 
 
-def _percent(value: float) -> str:
+def format_percent(value: float) -> str:
     return f"{value:.2f} %"
 
 
@@ -222,16 +230,16 @@ WORD = 8  # bytes of an access where no pattern says how many there are
 LINE = 64
 
 
-def signature(prediction: Prediction, word: int = WORD) -> dict[str, float]:
+def bandwidth_predictors(prediction: Prediction, word: int = WORD) -> dict[str, float]:
     """Accesses that hit each cache or miss the last, loads, stores, integer operations and flops, each an instruction,
     and flops over accesses. Instructions are those that the model states: its accesses, flops and `intops`; it knows
     neither branches nor distances between definition and use, so these have no column."""
     amounts = {name: use.amount for name, use in prediction.resources.items()}
-    flops, whole = _amount(amounts, "flops"), _amount(amounts, "intops")
-    loads, stores = _amount(amounts, "loads") / word, _amount(amounts, "stores") / word
+    flops, whole = sum_over_memories(amounts, "flops"), sum_over_memories(amounts, "intops")
+    loads, stores = sum_over_memories(amounts, "loads") / word, sum_over_memories(amounts, "stores") / word
     missing = (loads + stores) * word / LINE
     hits: list[float] = [loads + stores - missing]
-    levels = _levels(prediction)
+    levels = cache_levels(prediction)
     if levels and levels[0].reads + levels[0].writes:
         loads, stores = levels[0].reads, levels[0].writes
         misses = [level.read_misses + level.write_misses for level in levels]
@@ -246,12 +254,12 @@ def signature(prediction: Prediction, word: int = WORD) -> dict[str, float]:
     return found | {"fprat": flops / (loads + stores) if loads + stores else 0.0}
 
 
-def _amount(amounts: dict[str, float], name: str) -> float:
+def sum_over_memories(amounts: dict[str, float], name: str) -> float:
     """Of a resource, in whichever memory."""
     return sum(amount for key, amount in amounts.items() if key.rpartition(".")[2] == name)
 
 
-def _levels(prediction: Prediction) -> tuple[Any, ...]:
+def cache_levels(prediction: Prediction) -> tuple[Any, ...]:
     """Of the caches, innermost first; none where the machine has none."""
     try:
         return Traffic(prediction).totals

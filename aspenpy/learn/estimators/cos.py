@@ -12,14 +12,14 @@ from aspenpy.learn.estimators.model import Constant, LearntModel
 from aspenpy.learn.measurements.columns import (
     KNOWN,
     WHAT_RAN,
-    bases,
-    groups,
-    keys_problem,
-    members,
-    numbers,
+    find_base_rows,
+    find_key_problem,
+    read_numbers,
     require_columns,
+    row_keys,
+    rows_by_key,
 )
-from aspenpy.learn.measurements.sheet import Sheet, counted
+from aspenpy.learn.measurements.sheet import Sheet, count_noun
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -64,17 +64,17 @@ class Cos(LearntModel):
     intercept: bool
 
     def learn(self, sheet: Sheet) -> dict[str, Any]:
-        alike = self._alike()
-        keys = groups(sheet, alike)
-        terms, rest = self._terms(sheet)
+        alike = self._code_columns()
+        keys = row_keys(sheet, alike)
+        terms, rest = self._regression_terms(sheet)
         runtimes = self.measured(sheet)
-        taught = self._taught(sheet)
+        taught = self._rows_to_learn(sheet)
         fitted = []
-        for key, places in members(keys).items():
+        for key, places in rows_by_key(keys).items():
             used = [place for place in places if place in taught]
             weights = 1 / runtimes[used] if self.form != "literal" else 1 + 0 * runtimes[used]
             label = dict(zip([name for name in alike if name in sheet.names], key, strict=True))
-            fitted.append([list(key), self._solved(terms, runtimes - rest, used, weights, label)])
+            fitted.append([list(key), self._solve_coefficients(terms, runtimes - rest, used, weights, label)])
         return {"alike": [name for name in alike if name in sheet.names], "terms": list(terms), "fitted": fitted}
 
     def state_shape(self) -> Any:
@@ -92,7 +92,7 @@ class Cos(LearntModel):
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
 
-        terms, rest = self._terms(sheet)
+        terms, rest = self._regression_terms(sheet)
         if list(terms) != self.state["terms"]:
             learnt, here = ", ".join(self.state["terms"]), ", ".join(terms)
             fail("other-columns", f"the model learnt from the terms {learnt}, and the rows have {here}", sheet.span)
@@ -103,9 +103,9 @@ class Cos(LearntModel):
     def given(self, sheet: Sheet) -> Sequence[int]:
         if self.form == "clocks":
             return ()
-        return sorted({int(place) for place in self._bases(sheet)})
+        return sorted({int(place) for place in self._find_base_runs(sheet)})
 
-    def uses(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: Sheet) -> Iterable[str]:
         return [name for name in ("core_frequency", "memory_frequency", "threads") if name in sheet.names]
 
     def findings(self) -> tuple[Table, ...]:
@@ -123,19 +123,19 @@ class Cos(LearntModel):
             for term, value in zip(self.state["terms"], values, strict=True)
         )
 
-    def core_times(self, sheet: Sheet) -> NDArray[np.float64] | None:
+    def core_clock_times(self, sheet: Sheet) -> NDArray[np.float64] | None:
         """The part of each prediction that goes with the core clock, [T'c + T'oc] of equation 7; None in the literal
         form where no stall time was measured, since then it is not known."""
-        terms, rest = self._terms(sheet)
+        terms, rest = self._regression_terms(sheet)
         if self.form == "literal":
             return rest if {"stall_time", "stall_cycles"} & {*sheet.names} else None
         learnt = self._coefficients(sheet)
         if self.form == "clocks":
             found: NDArray[np.float64] = terms["1/fc"] * learnt[:, list(terms).index("1/fc")]
             return found
-        base = self._bases(sheet)
-        ratio = numbers(sheet, "core_frequency")[base] / numbers(sheet, "core_frequency")
-        return rest - learnt[:, 0] * _misses(sheet)[base] * ratio
+        base = self._find_base_runs(sheet)
+        ratio = read_numbers(sheet, "core_frequency")[base] / read_numbers(sheet, "core_frequency")
+        return rest - learnt[:, 0] * read_misses(sheet)[base] * ratio
 
     # -- terms -----------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class Cos(LearntModel):
 
         require_columns(sheet, self.state["alike"], f"this `{self.kind}` model")
         known = {tuple(key): values for key, values in self.state["fitted"]}
-        keys = groups(sheet, self.state["alike"])
+        keys = row_keys(sheet, self.state["alike"])
         for key in dict.fromkeys(keys):
             if key not in known:
                 what = ", ".join(f"{name} {value}" for name, value in zip(self.state["alike"], key, strict=True))
@@ -154,35 +154,35 @@ class Cos(LearntModel):
                 )
         return np.array([known[key] for key in keys])
 
-    def _alike(self) -> tuple[str, ...]:
+    def _code_columns(self) -> tuple[str, ...]:
         """Columns that tell apart what has coefficients of its own."""
         return (*WHAT_RAN, "threads") if self.form == "clocks" else WHAT_RAN
 
-    def _bases(self, sheet: Sheet) -> NDArray[np.int64]:
-        return bases(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "lowest")
+    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
+        return find_base_rows(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "lowest")
 
-    def _taught(self, sheet: Sheet) -> set[int]:
+    def _rows_to_learn(self, sheet: Sheet) -> set[int]:
         """Rows that teach something: a base sample only says what it is itself."""
         return {*range(len(sheet.rows))}.difference(self.given(sheet))
 
-    def _terms(self, sheet: Sheet) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+    def _regression_terms(self, sheet: Sheet) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
         """What coefficients stand before, and the part of the runtime without any."""
-        clocks = numbers(sheet, "core_frequency")
-        memory = numbers(sheet, "memory_frequency") if "memory_frequency" in sheet.names else None
+        clocks = read_numbers(sheet, "core_frequency")
+        memory = read_numbers(sheet, "memory_frequency") if "memory_frequency" in sheet.names else None
         if self.form == "clocks":
             terms = {"1": 1 + 0 * clocks, "1/fc": 1 / clocks}
             return terms | ({} if memory is None else {"1/fm": 1 / memory}), 0 * clocks
-        base = self._bases(sheet)
-        ratio, runtimes = clocks[base] / clocks, self.known(sheet)[base]
-        misses = _misses(sheet)[base]
+        base = self._find_base_runs(sheet)
+        ratio, runtimes = clocks[base] / clocks, self.known_target(sheet)[base]
+        misses = read_misses(sheet)[base]
         if self.form == "stall":
             return {"LLCM": misses * (1 - ratio)}, runtimes * ratio
-        terms = {"LLCM": misses, "TPI": runtimes / numbers(sheet, "instructions")[base], "fc": clocks}
+        terms = {"LLCM": misses, "TPI": runtimes / read_numbers(sheet, "instructions")[base], "fc": clocks}
         terms |= {} if memory is None else {"fm": memory}
         terms |= {"1": 1 + 0 * clocks} if self.intercept else {}
-        return terms, (runtimes - _stalls(sheet)[base]) * ratio
+        return terms, (runtimes - stall_times(sheet)[base]) * ratio
 
-    def _solved(
+    def _solve_coefficients(
         self,
         terms: Mapping[str, NDArray[np.float64]],
         left: NDArray[np.float64],
@@ -195,7 +195,7 @@ class Cos(LearntModel):
 
         what = " ".join(label.values()) or "the model"
         if len(used) < len(terms):
-            message = f"{what} has {counted(len(used), 'row')} to learn {len(terms)} coefficients from"
+            message = f"{what} has {count_noun(len(used), 'row')} to learn {len(terms)} coefficients from"
             hint = "base samples do not count: other core clocks, memory clocks or threads are needed"
             fail("too-few-rows", message, hint=hint)
         matrix = np.array([values[used] for values in terms.values()]).T * weights[:, None]
@@ -213,17 +213,17 @@ class Cos(LearntModel):
 MOST_TRACES = 16
 
 
-def configurations(model: Cos, sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
+def predict_stages(model: Cos, sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
     """Predictions of the first code by configuration, spread over those that there are, in two stages of equation 7:
     what goes with the core clock, and what does not. None where the two are not known or are no parts of a whole."""
-    first = next(iter(members(groups(sheet, WHAT_RAN)).values()))
+    first = next(iter(rows_by_key(row_keys(sheet, WHAT_RAN)).values()))
     part = sheet.rows_at(first)
-    core, whole = model.core_times(part), model.values(part)
+    core, whole = model.core_clock_times(part), model.values(part)
     if core is None or (core < 0).any() or (core > whole).any():
         return {}
     names = [name for name in ("threads", "core_frequency", "memory_frequency") if name in part.names]
     units = [unit_symbol(KNOWN[name].dimension) for name in names]
-    rows = list(zip(*(numbers(part, name) for name in names), core, whole, strict=True))
+    rows = list(zip(*(read_numbers(part, name) for name in names), core, whole, strict=True))
     made: dict[str, tuple[Stage, ...]] = {}
     for *values, computing, runtime in rows[:: -(-len(rows) // MOST_TRACES)]:
         told = [f"{value:g} threads" if not unit else format_quantity(value, unit)
@@ -232,28 +232,28 @@ def configurations(model: Cos, sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
     return made
 
 
-def _misses(sheet: Sheet) -> NDArray[np.float64]:
+def read_misses(sheet: Sheet) -> NDArray[np.float64]:
     """Misses of the last-level cache; from the volume of the memory where only that was measured."""
     if "llc_misses" in sheet.names:
-        return numbers(sheet, "llc_misses")
+        return read_numbers(sheet, "llc_misses")
     if "memory_volume" in sheet.names:
-        return numbers(sheet, "memory_volume") / LINE
+        return read_numbers(sheet, "memory_volume") / LINE
     hint = "give another column that name: --column 'llc_misses=HEADER'"
     fail("no-column", "`cos` needs a column `llc_misses` or `memory_volume`", sheet.span, hint=hint)
 
 
-def _stalls(sheet: Sheet) -> NDArray[np.float64]:
+def stall_times(sheet: Sheet) -> NDArray[np.float64]:
     """Seconds without any computation; none where they were not measured: then all is taken to go with the clock, and
     the terms of equation 8 mend it."""
     if "stall_time" in sheet.names:
-        return numbers(sheet, "stall_time")
-    runtimes = numbers(sheet, "runtime", blank=True)
+        return read_numbers(sheet, "stall_time")
+    runtimes = read_numbers(sheet, "runtime", blank=True)
     if "stall_cycles" not in sheet.names:
         return 0 * runtimes
     cycles = "cycles" if "cycles" in sheet.names else None
     if cycles is None:
-        return numbers(sheet, "stall_cycles") / numbers(sheet, "core_frequency")
-    return runtimes * numbers(sheet, "stall_cycles") / numbers(sheet, cycles)
+        return read_numbers(sheet, "stall_cycles") / read_numbers(sheet, "core_frequency")
+    return runtimes * read_numbers(sheet, "stall_cycles") / read_numbers(sheet, cycles)
 
 
 # CosThrottling: runtime under a throttled memory, the piecewise form of COS for Blue Gene/Q (Li, León, Cameron,
@@ -289,12 +289,12 @@ class CosThrottling(LearntModel):
     def learn(self, sheet: Sheet) -> dict[str, Any]:
         import numpy as np
 
-        idle, misses, density = self._counters(sheet)
-        extra = self.measured(sheet) - self.measured(sheet)[self._bases(sheet)]
-        keys = groups(sheet, WHAT_RAN)
+        idle, misses, density = self._read_counters(sheet)
+        extra = self.measured(sheet) - self.measured(sheet)[self._find_base_runs(sheet)]
+        keys = row_keys(sheet, WHAT_RAN)
         inflections: dict[tuple[str, ...], list[tuple[float, float, float, float]]] = {}
-        for places in members(groups(sheet, (*WHAT_RAN, "threads"))).values():
-            found = self._series(idle[places], extra[places])
+        for places in rows_by_key(row_keys(sheet, (*WHAT_RAN, "threads"))).values():
+            found = self._fit_inflection(idle[places], extra[places])
             if found is not None:
                 first = places[0]
                 inflections.setdefault(keys[first], []).append((density[first], misses[first], *found))
@@ -306,34 +306,36 @@ class CosThrottling(LearntModel):
                     "too-few-rows", f"{' '.join(key) or 'the code'}: no series has an inflection", sheet.span, hint=hint
                 )
             per_instruction, per_code, at, slopes = np.array(inflections[key]).T
-            learnt.append([list(key), [*_line(per_instruction, at), *_line(per_code, slopes)]])
+            learnt.append([list(key), [*fit_line(per_instruction, at), *fit_line(per_code, slopes)]])
         return {"alike": [name for name in WHAT_RAN if name in sheet.names], "codes": learnt}
 
     def state_shape(self) -> Any:
         return {"alike": [str], "codes": [([str], (float,) * len(EQUATION_11))]}
 
     def state_problem(self) -> str | None:
-        return keys_problem(self.state["alike"], self.state["codes"])
+        return find_key_problem(self.state["alike"], self.state["codes"])
 
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
 
-        idle, misses, density = self._counters(sheet)
+        idle, misses, density = self._read_counters(sheet)
         codes = {tuple(key): held for key, held in self.state["codes"]}
-        keys = groups(sheet, self.state["alike"])
+        keys = row_keys(sheet, self.state["alike"])
         for key in dict.fromkeys(keys):
             if key not in codes:
                 fail("not-learnt", f"the model has not learnt {' '.join(key)}", sheet.span)
         alpha, constant, beta, start = np.array([codes[key] for key in keys]).T
         at, slope = alpha * density + constant, beta * misses + start
         beyond = idle if self.form == "literal" else idle - at
-        found: NDArray[np.float64] = self.known(sheet)[self._bases(sheet)] + np.where(idle > at, slope * beyond, 0.0)
+        found: NDArray[np.float64] = self.known_target(sheet)[self._find_base_runs(sheet)] + np.where(
+            idle > at, slope * beyond, 0.0
+        )
         return found
 
     def given(self, sheet: Sheet) -> Sequence[int]:
-        return sorted({int(place) for place in self._bases(sheet)})
+        return sorted({int(place) for place in self._find_base_runs(sheet)})
 
-    def uses(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: Sheet) -> Iterable[str]:
         return self.needs
 
     def findings(self) -> tuple[Table, ...]:
@@ -348,14 +350,14 @@ class CosThrottling(LearntModel):
             for (name, about), value in zip(EQUATION_11.items(), held, strict=True)
         )
 
-    def _counters(self, sheet: Sheet) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        misses = numbers(sheet, "llc_misses")
-        return numbers(sheet, "idle_cycles"), misses, misses / numbers(sheet, "instructions")
+    def _read_counters(self, sheet: Sheet) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        misses = read_numbers(sheet, "llc_misses")
+        return read_numbers(sheet, "idle_cycles"), misses, misses / read_numbers(sheet, "instructions")
 
-    def _bases(self, sheet: Sheet) -> NDArray[np.int64]:
-        return bases(sheet, "idle_cycles", (*WHAT_RAN, "threads"), "lowest")
+    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
+        return find_base_rows(sheet, "idle_cycles", (*WHAT_RAN, "threads"), "lowest")
 
-    def _series(self, idle: NDArray[np.float64], extra: NDArray[np.float64]) -> tuple[float, float] | None:
+    def _fit_inflection(self, idle: NDArray[np.float64], extra: NDArray[np.float64]) -> tuple[float, float] | None:
         """The inflection and the slope with the least squares of a series; None where there is no slowdown to tell."""
         import numpy as np
 
@@ -372,7 +374,7 @@ class CosThrottling(LearntModel):
         return None if best is None else best[1:]
 
 
-def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
+def fit_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
     """Slope and constant of a regression line; of points above each other their mean."""
     centred = x - x.mean()
     squares = float(centred @ centred)

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.learn.measurements.columns import groups, members, numbers, require_columns
-from aspenpy.learn.measurements.conditions import rows_where
+from aspenpy.learn.measurements.columns import read_numbers, require_columns, row_keys, rows_by_key
+from aspenpy.learn.measurements.conditions import select_rows
 from aspenpy.learn.measurements.sheet import Sheet
 
 Kind = Literal["compute", "overlap", "stall"]
@@ -44,16 +44,16 @@ def cos_trace(core: Sequence[Interval], memory: Sequence[Interval]) -> tuple[Sta
     return tuple(stages)
 
 
-def total(stages: Sequence[Stage], kind: Kind) -> float:
+def sum_stages(stages: Sequence[Stage], kind: Kind) -> float:
     """Tc, To or Ts of equation 1."""
     return sum(stage.end - stage.begin for stage in stages if stage.kind == kind)
 
 
-def traces_of(sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
+def read_traces(sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
     """The traces of a table of busy intervals, by what the other columns say of each: `busy` is `core` or `memory`,
     from `begin` to `end`. Raises AspenError."""
     require_columns(sheet, ("busy", "begin", "end"), "a trace")
-    begins, ends = numbers(sheet, "begin"), numbers(sheet, "end")
+    begins, ends = read_numbers(sheet, "begin"), read_numbers(sheet, "end")
     for row, begin, end in zip(sheet.rows, begins, ends, strict=True):
         busy = row["busy"]
         if str(busy.value) not in ("core", "memory"):
@@ -63,12 +63,12 @@ def traces_of(sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
             fail("bad-value", "an interval ends behind its beginning", cell.span, parents=cell.parents)
     names = [name for name in sheet.names if name not in ("busy", "begin", "end")]
     clock = "core_frequency" in names
-    labels = groups(sheet, [name for name in names if name != "core_frequency"])
+    labels = row_keys(sheet, [name for name in names if name != "core_frequency"])
     if clock:
-        hertz = numbers(sheet, "core_frequency")
+        hertz = read_numbers(sheet, "core_frequency")
         labels = [(*label, format_quantity(float(value), "Hz")) for label, value in zip(labels, hertz, strict=True)]
     made = {}
-    for key, places in members(labels).items():
+    for key, places in rows_by_key(labels).items():
         parts: dict[str, list[Interval]] = {"core": [], "memory": []}
         for place in places:
             parts[str(sheet.rows[place]["busy"].value)].append((float(begins[place]), float(ends[place])))
@@ -107,14 +107,14 @@ PUBLISHED_PLAN = training_plan(PUBLISHED_CLOCKS, (1.333e9, 1.6e9, 1.866e9), rang
 """Table 2."""
 
 
-def plan_of(sheet: Sheet, trained: str) -> Plan:
+def plan_training(sheet: Sheet, trained: str) -> Plan:
     """Of all combinations of the clocks and threads that a sheet names, those to measure; `trained` is a condition that
     holds for the threads to train on."""
     require_columns(sheet, ("core_frequency", "threads"), "a plan")
     there = "memory_frequency" in sheet.names
-    core, threads = ({*map(float, numbers(sheet, name))} for name in ("core_frequency", "threads"))
-    memory = {*map(float, numbers(sheet, "memory_frequency"))} if there else {0.0}
-    chosen = {int(numbers(sheet, "threads")[place]) for place in rows_where(sheet, trained, "--train")}
+    core, threads = ({*map(float, read_numbers(sheet, name))} for name in ("core_frequency", "threads"))
+    memory = {*map(float, read_numbers(sheet, "memory_frequency"))} if there else {0.0}
+    chosen = {int(read_numbers(sheet, "threads")[place]) for place in select_rows(sheet, trained, "--train")}
     return training_plan(sorted(core), sorted(memory), sorted(map(int, threads)), sorted(chosen))
 
 

@@ -8,7 +8,7 @@ from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.cap import LOWEST, clock_range
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.learn.estimators.speedup import PowerAware, Spot, of_prediction, relative_power, spots
+from aspenpy.learn.estimators.speedup import PowerAware, Spot, compute_spots, predicted_workload, relative_power
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -26,7 +26,7 @@ class Dvfs(Record, Result):
     spots: tuple[Spot, ...]
 
 
-def dvfs(
+def predict_dvfs(
     prediction: Prediction, processors: Sequence[int], clocks: Sequence[float] = (), volts: Sequence[float] = ()
 ) -> Dvfs:
     """Of a run on one processor; each of several draws the power that the machine has at the clock, or with a voltage
@@ -36,7 +36,7 @@ def dvfs(
         message = f"`{parameter.removeprefix('machine:')}` has no range of clocks"
         fail("no-range", message, hint="say which: --clocks 1GHz,2GHz")
     asked = list(clocks) or [lowest + (declared - lowest) * step / (POINTS - 1) for step in range(POINTS)]
-    workload = of_prediction(prediction, declared)
+    workload = predicted_workload(prediction, declared)
     if volts and len(volts) != len(asked):
         fail("wrong-length", f"there are {len(volts)} voltages for {len(asked)} clocks", hint="each clock has one")
     if volts:
@@ -46,16 +46,16 @@ def dvfs(
             clock: relative_power(volt, clock, *at_peak) for clock, volt in zip(asked, volts, strict=True)
         }
     else:
-        powers = {clock: _power(prediction, parameter, clock) for clock in asked}
+        powers = {clock: predict_power(prediction, parameter, clock) for clock in asked}
 
     def watts(count: int, clock: float) -> float | None:
         alone = powers[clock]
         return None if alone is None else count * alone
 
-    return Dvfs(prediction, workload, spots(workload.time, processors, asked, watts))
+    return Dvfs(prediction, workload, compute_spots(workload.time, processors, asked, watts))
 
 
-def _power(prediction: Prediction, parameter: str, clock: float) -> float | None:
+def predict_power(prediction: Prediction, parameter: str, clock: float) -> float | None:
     """None where the machine does not state what it draws."""
     try:
         return Energy(Prediction(prediction.case.with_set({parameter: clock}))).power

@@ -61,7 +61,7 @@ class IntervalCore(Record):
             "llc_misses": len(reads),
             "bus_accesses": len(reads),
             "stall_cycles": stalled,
-            "read_cycles": _covered(reads),
+            "read_cycles": covered_cycles(reads),
             "leading_load_cycles": leading_cycles(reads),
         }
 
@@ -75,7 +75,7 @@ def leading_cycles(reads: Sequence[tuple[int, int]]) -> int:
     return total
 
 
-def _covered(reads: Sequence[tuple[int, int]]) -> int:
+def covered_cycles(reads: Sequence[tuple[int, int]]) -> int:
     """Cycles in which one is outstanding at least."""
     total = reached = 0
     for begin, end in sorted(reads):

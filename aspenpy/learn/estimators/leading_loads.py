@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.learn.estimators.model import Constant, LearntModel
-from aspenpy.learn.measurements.columns import WHAT_RAN, bases, numbers, require_columns
+from aspenpy.learn.measurements.columns import WHAT_RAN, find_base_rows, read_numbers, require_columns
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.tables.table import Column, Table
 
@@ -59,10 +59,10 @@ class LeadingLoads(LearntModel):
         if self.rival in COUNTED:
             require_columns(sheet, [COUNTED[self.rival]], f"`{self.rival}`")
             return {}
-        places = self._bases(sheet)
-        ratio, runtimes = self._ratio(sheet, places), self.measured(sheet)
+        places = self._find_base_runs(sheet)
+        ratio, runtimes = self._clock_ratios(sheet, places), self.measured(sheet)
         asked = [place for place in range(len(sheet.rows)) if places[place] != place]
-        matrix = (self._features(sheet)[places] * (1 - ratio)[:, None])[asked]
+        matrix = (self._counter_ratios(sheet)[places] * (1 - ratio)[:, None])[asked]
         if len(asked) < matrix.shape[1]:
             fail("too-few-rows", f"{len(asked)} rows at other clocks cannot teach {matrix.shape[1]} coefficients")
         wanted = (runtimes / runtimes[places] - ratio)[asked]
@@ -78,26 +78,26 @@ class LeadingLoads(LearntModel):
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
 
-        places = self._bases(sheet)
-        ratio, runtime = self._ratio(sheet, places), self.known(sheet)[places]
+        places = self._find_base_runs(sheet)
+        ratio, runtime = self._clock_ratios(sheet, places), self.known_target(sheet)[places]
         if self.rival in COUNTED:
             name = COUNTED[self.rival]
             require_columns(sheet, [name], f"`{self.rival}`")
-            bus = (numbers(sheet, name) / numbers(sheet, "core_frequency"))[places]
+            bus = (read_numbers(sheet, name) / read_numbers(sheet, "core_frequency"))[places]
             beyond = np.flatnonzero(bus > runtime * (1 + 1e-9))
             if beyond.size:
                 cell = sheet.rows[int(places[beyond[0]])][name]
                 fail("too-many-cycles", f"`{name}` is more than all cycles of the run", cell.span, parents=cell.parents)
             counted: NDArray[np.float64] = bus + ratio * (runtime - bus)
             return counted
-        share = self._features(sheet)[places] @ np.array(self.state["coefficients"])
+        share = self._counter_ratios(sheet)[places] @ np.array(self.state["coefficients"])
         learnt: NDArray[np.float64] = runtime * (ratio + (1 - ratio) * share)
         return learnt
 
     def given(self, sheet: Sheet) -> Sequence[int]:
-        return sorted({int(place) for place in self._bases(sheet)})
+        return sorted({int(place) for place in self._find_base_runs(sheet)})
 
-    def uses(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: Sheet) -> Iterable[str]:
         return ("core_frequency",) if self.rival not in COUNTED else ()
 
     def findings(self) -> tuple[Table, ...]:
@@ -120,27 +120,27 @@ class LeadingLoads(LearntModel):
 
     # -- what is measured ------------------------------------------------------------------------
 
-    def _bases(self, sheet: Sheet) -> NDArray[np.int64]:
-        return bases(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "highest")
+    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
+        return find_base_rows(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "highest")
 
-    def _ratio(self, sheet: Sheet, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        clocks = numbers(sheet, "core_frequency")
+    def _clock_ratios(self, sheet: Sheet, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        clocks = read_numbers(sheet, "core_frequency")
         ratio: NDArray[np.float64] = clocks[places] / clocks
         return ratio
 
-    def _features(self, sheet: Sheet) -> NDArray[np.float64]:
+    def _counter_ratios(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
 
         above, below = REGRESSIONS[self.rival]
         require_columns(sheet, [COUNTERS[letter] for letter in above + below], f"`{self.rival}`")
-        rows = numbers(sheet, COUNTERS[below])
+        rows = read_numbers(sheet, COUNTERS[below])
         if not rows.all():
             fail(
                 "zero-counter",
                 f"`{COUNTERS[below]}` is zero in some rows, and `{self.rival}` divides by it",
                 sheet.span,
             )
-        return np.array([1 + 0 * rows, *(numbers(sheet, COUNTERS[letter]) / rows for letter in above)]).T
+        return np.array([1 + 0 * rows, *(read_numbers(sheet, COUNTERS[letter]) / rows for letter in above)]).T
 
 
 def cpu_boundedness(cycles_at_high: float, cycles_at_low: float) -> float:

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from aspenpy.language.diagnostics import Diagnostic, fail, suggest_instead, warning
 from aspenpy.language.dimensions import format_quantity, unit_symbol
-from aspenpy.learn.measurements.columns import KNOWN, is_blank, is_numeric, numbers, recognised, require_columns
-from aspenpy.learn.measurements.read import measured
-from aspenpy.learn.measurements.sheet import Cell, Data, Heading, Sheet, counted
+from aspenpy.learn.measurements.columns import (
+    KNOWN,
+    is_blank,
+    is_numeric,
+    read_numbers,
+    recognise_columns,
+    require_columns,
+)
+from aspenpy.learn.measurements.read import read_measurements
+from aspenpy.learn.measurements.sheet import Cell, Data, Heading, Sheet, count_noun
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 from aspenpy.tables.table import Table
@@ -79,18 +86,18 @@ class LearntModel(Result):
 
     def fit(self, X: Data, y: ArrayLike | None = None) -> Self:
         """Learns from rows. Raises AspenError where they cannot teach the model anything."""
-        sheet = self.sheet(X) if y is None else with_column(self.sheet(X), self.target, y)
+        sheet = self.sheet(X) if y is None else set_column(self.sheet(X), self.target, y)
         require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
         self.notes = ()
-        return self.taught(self.selected(self.complete(sheet)))
+        return self.learn_rows(self.select_rows(self.complete(sheet)))
 
-    def taught(self, sheet: Sheet) -> Self:
+    def learn_rows(self, sheet: Sheet) -> Self:
         """The model, having learnt from all rows of a sheet."""
         require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
         if not sheet.rows:
             fail("no-measurements", "there are no rows to learn from", sheet.span)
         self.state = self.learn(sheet)
-        self.training = _training(sheet, self.uses(sheet))
+        self.training = describe_training(sheet, self.columns_used(sheet))
         return self
 
     def predict(self, X: Data) -> NDArray[np.float64]:
@@ -122,7 +129,7 @@ class LearntModel(Result):
         """Why parts of a state, each of its shape, cannot belong together; None where they do."""
         return None
 
-    def selected(self, sheet: Sheet) -> Sheet:
+    def select_rows(self, sheet: Sheet) -> Sheet:
         """The rows that the model is about."""
         return sheet
 
@@ -136,21 +143,21 @@ class LearntModel(Result):
 
     def measured(self, sheet: Sheet) -> NDArray[np.float64]:
         """The target where it was measured."""
-        return numbers(sheet, self.target)
+        return read_numbers(sheet, self.target)
 
-    def known(self, sheet: Sheet) -> NDArray[np.float64]:
+    def known_target(self, sheet: Sheet) -> NDArray[np.float64]:
         """The target where it was measured, elsewhere nan."""
         import numpy as np
 
         there = self.target in sheet.names
-        return numbers(sheet, self.target, blank=True) if there else np.full(len(sheet.rows), np.nan)
+        return read_numbers(sheet, self.target, blank=True) if there else np.full(len(sheet.rows), np.nan)
 
     def given(self, sheet: Sheet) -> Sequence[int]:
         """The places of rows that a prediction of the others starts from: they must be measured, so they are not
         predicted."""
         return ()
 
-    def uses(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: Sheet) -> Iterable[str]:
         """Columns that a prediction depends on."""
         return self.needs
 
@@ -171,7 +178,7 @@ class LearntModel(Result):
 
     def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
         """Measurements with their known columns recognised."""
-        return recognised(measured(data, columns))
+        return recognise_columns(read_measurements(data, columns))
 
     def complete(self, sheet: Sheet) -> Sheet:
         """The rows in which the target was measured; a warning names the others."""
@@ -179,7 +186,7 @@ class LearntModel(Result):
         blank = [row[self.target] for row in sheet.rows if is_blank(row[self.target])]
         if not blank:
             return sheet
-        self.notes += (rows_left_out(self.target, blank),)
+        self.notes += (warn_rows_left_out(self.target, blank),)
         return sheet.rows_at(place for place, row in enumerate(sheet.rows) if not is_blank(row[self.target]))
 
     def require_fitted(self) -> Training:
@@ -187,16 +194,16 @@ class LearntModel(Result):
             fail("not-fitted", f"this `{self.kind}` model has not learnt anything yet", hint="call `fit` first")
         return self.training
 
-    def outside(self, sheet: Sheet) -> tuple[Diagnostic, ...]:
+    def warn_outside_training(self, sheet: Sheet) -> tuple[Diagnostic, ...]:
         """Warnings of columns that go beyond what the model was trained on."""
         warnings = []
         for name, low, high in self.require_fitted().ranges:
             if name not in sheet.names or not is_numeric(sheet, name):
                 continue
-            found = numbers(sheet, name)
+            found = read_numbers(sheet, name)
             beyond = (found < low * (1 - 1e-6)) | (found > high * (1 + 1e-6))
             if beyond.any():
-                unit = _unit(name)
+                unit = column_unit(name)
                 ends = f"{format_quantity(low, unit)} .. {format_quantity(high, unit)}"
                 worst = found[beyond][0]
                 message = f"`{name}` is outside the training range {ends} in {int(beyond.sum())} of {len(found)} rows"
@@ -206,22 +213,22 @@ class LearntModel(Result):
         return tuple(warnings)
 
 
-def rows_left_out(name: str, cells: Sequence[Cell]) -> Diagnostic:
+def warn_rows_left_out(name: str, cells: Sequence[Cell]) -> Diagnostic:
     """The warning that names the rows in which a column is blank."""
     lines = ", ".join(str(cell.row) for cell in cells[:10]) + (", ..." if len(cells) > 10 else "")
-    message = f"{counted(len(cells), 'row')} without a measured {name} left out: {lines}"
+    message = f"{count_noun(len(cells), 'row')} without a measured {name} left out: {lines}"
     return warning("no-target", message, cells[0].span)
 
 
-def _unit(name: str) -> str:
+def column_unit(name: str) -> str:
     return unit_symbol(KNOWN[name].dimension) if name in KNOWN else ""
 
 
-def _training(sheet: Sheet, names: Iterable[str]) -> Training:
+def describe_training(sheet: Sheet, names: Iterable[str]) -> Training:
     ranges = []
     for name in names:
         if name in sheet.names and is_numeric(sheet, name):
-            found = numbers(sheet, name)
+            found = read_numbers(sheet, name)
             ranges.append((name, float(found.min()), float(found.max())))
     return Training(len(sheet.rows), data_hash(sheet), tuple(ranges))
 
@@ -234,7 +241,7 @@ def data_hash(sheet: Sheet) -> str:
     return found.hexdigest()
 
 
-def with_column(sheet: Sheet, name: str, values: ArrayLike) -> Sheet:
+def set_column(sheet: Sheet, name: str, values: ArrayLike) -> Sheet:
     """The sheet with a column of values in base units, in the place of one of that name."""
     import numpy as np
 

@@ -29,7 +29,7 @@ LARGEST = 64 * 2**20  # bytes of a file
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "statsmodels")
 
 
-def save(model: LearntModel, path: str | Path) -> None:
+def save_model(model: LearntModel, path: str | Path) -> None:
     """Writes a model that has learnt. Raises AspenError where it has not."""
     training = model.require_fitted()
     content = {
@@ -39,7 +39,7 @@ def save(model: LearntModel, path: str | Path) -> None:
         "target": model.target,
         "options": model.get_params(),
         "training": {field: getattr(training, field) for field in training._fields},
-        "versions": versions(),
+        "versions": installed_versions(),
         "state": model.state,
     }
     try:
@@ -60,7 +60,7 @@ SHAPE = {
 HINT = "`aspenpy empirical ... fit -o FILE` writes one"
 
 
-def load(path: str | Path, kinds: Mapping[str, type[LearntModel]]) -> LearntModel:
+def load_model(path: str | Path, kinds: Mapping[str, type[LearntModel]]) -> LearntModel:
     """A model of one of some kinds. Raises AspenError for a file that is none, was written by another version of this
     format, was changed since, or holds what no such model can have learnt: the checksum finds accidents alone, since
     whoever changes a file on purpose writes another."""
@@ -69,7 +69,7 @@ def load(path: str | Path, kinds: Mapping[str, type[LearntModel]]) -> LearntMode
         fail("no-model", f"`{path}` is not a saved model", hint=HINT)
     if (written := content.get("format_version")) != FORMAT_VERSION:
         message = f"`{path}` is in version {json.dumps(written)[:20]} of the format, and this aspenpy reads"
-        fail("model-version", f"{message} {FORMAT_VERSION}", hint=f"{_writer(content)}; fit the model again")
+        fail("model-version", f"{message} {FORMAT_VERSION}", hint=f"{describe_writer(content)}; fit the model again")
     _require_sound(path, find_mismatch(content, SHAPE))
     if content.pop("checksum") != checksum(content):
         hint = "fit the model again rather than edit its file"
@@ -83,7 +83,7 @@ def load(path: str | Path, kinds: Mapping[str, type[LearntModel]]) -> LearntMode
     _require_sound(path, find_mismatch(content["state"], model.state_shape(), "state"))
     held = content["training"]
     model.training = Training(held["rows"], held["data_hash"], tuple(tuple(item) for item in held["ranges"]))
-    model.state, model.notes = content["state"], _other_versions(path, content["versions"])
+    model.state, model.notes = content["state"], warn_other_version(path, content["versions"])
     _require_sound(path, model.state_problem())
     return model
 
@@ -98,7 +98,7 @@ def _option_shape(kind: type[LearntModel]) -> dict[str, Any]:
     return {name: [str] if isinstance(value, tuple) else type(value) for name, value in kind.defaults.items()}
 
 
-def _writer(content: Mapping[str, Any]) -> str:
+def describe_writer(content: Mapping[str, Any]) -> str:
     versions = content.get("versions")
     return f"it was written by aspenpy {versions.get('aspenpy', '?') if isinstance(versions, dict) else '?'}"
 
@@ -108,7 +108,7 @@ def checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def versions() -> dict[str, str]:
+def installed_versions() -> dict[str, str]:
     """Of aspenpy, Python and the libraries that models learn with."""
     found = {"aspenpy": VERSION, "python": platform.python_version()}
     for name in LIBRARIES:
@@ -119,7 +119,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _other_versions(path: str | Path, written: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+def warn_other_version(path: str | Path, written: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     if written.get("aspenpy") == VERSION:
         return ()
     message = f"`{path}` was written by aspenpy {written.get('aspenpy')}, this is {VERSION}"
@@ -136,7 +136,7 @@ KINDS: Mapping[str, type[LearntModel]] = {
 
 def load_learnt(path: str | Path) -> LearntModel:
     """A saved model. Raises AspenError for a file that is none, of another version, or changed since it was written."""
-    return load(path, KINDS)
+    return load_model(path, KINDS)
 
 
 # Learnt numbers as parameters of the Aspen language: a file of them, which applications and machines include.
@@ -156,14 +156,16 @@ def to_aspen(model: LearntModel) -> str:
         fail("no-parameters", f"this `{model.kind}` model has learnt no numbers that could be parameters", hint=hint)
     options = [f"{name} {value}" for name, value in model.get_params().items() if isinstance(value, str | bool)]
     head = [
-        f"Learnt by aspenpy {versions()['aspenpy']}, `aspenpy empirical {model.kind} fit`: {model.about}.",
+        f"Learnt by aspenpy {installed_versions()['aspenpy']}, `aspenpy empirical {model.kind} fit`: {model.about}.",
         f"From {training.rows} rows, SHA-256 {training.data_hash}.",
         *([f"Options: {', '.join(options)}."] if options else []),
         *([f"Learnt between {', '.join(f'{low:.6g} and {high:.6g} of {name}' for name, low, high in training.ranges)}."]
           if training.ranges else []),
     ]  # fmt: skip
     comments = [f"// {line}" for text in head for line in _wrapped(text)]
-    lines = [f"param {name} = {item.value:.{DIGITS}g}  // {item.about}" for name, item in _named(model, constants)]
+    lines = [
+        f"param {name} = {item.value:.{DIGITS}g}  // {item.about}" for name, item in name_parameters(model, constants)
+    ]
     return "\n".join([*comments, "", *lines]) + "\n"
 
 
@@ -172,7 +174,7 @@ def write_parameters(model: LearntModel, path: str | Path) -> None:
     write_whole(path, to_aspen(model))
 
 
-def _named(model: LearntModel, constants: Iterable[Constant]) -> Iterator[tuple[str, Constant]]:
+def name_parameters(model: LearntModel, constants: Iterable[Constant]) -> Iterator[tuple[str, Constant]]:
     """Constants with names of the language: the kind of the model, then what they are of, each name once."""
     taken: set[str] = set()
     for item in constants:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from aspenpy.learn.measurements.columns import groups, members
+from aspenpy.learn.measurements.columns import row_keys, rows_by_key
 from aspenpy.learn.measurements.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Moments:
         left = target - target.mean()
         self.products, self.cross, self.total = centred.T @ centred, centred.T @ left, float(left @ left)
 
-    def left(self, places: Sequence[int]) -> float:
+    def residual_squares(self, places: Sequence[int]) -> float:
         """The residual sum of squares with some counters and an intercept."""
         import numpy as np
 
@@ -47,7 +47,7 @@ class Moments:
         solution = np.linalg.lstsq(self.products[np.ix_(chosen, chosen)], self.cross[chosen], rcond=1e-12)[0]
         return max(self.total - float(self.cross[chosen] @ solution), 1e-14 * self.total)
 
-    def gains(self, places: Sequence[int], others: Sequence[int]) -> NDArray[np.float64]:
+    def squares_removed(self, places: Sequence[int], others: Sequence[int]) -> NDArray[np.float64]:
         """How much of the residual sum of squares each of the others would take away; 0 for what is collinear."""
         import numpy as np
 
@@ -62,7 +62,7 @@ class Moments:
         return np.where(free, covariance**2 / np.where(free, variance, 1), 0.0)
 
 
-def stepwise(moments: Moments, direction: str, criterion: str) -> tuple[list[int], list[Step]]:
+def select_stepwise(moments: Moments, direction: str, criterion: str) -> tuple[list[int], list[Step]]:
     """The places of the counters kept, and the steps: `forward` from none, `backward` from all, or `both` from none
     with a look back after each; by `p`, `aic` or `bic`."""
     count = len(moments.cross)
@@ -71,11 +71,11 @@ def stepwise(moments: Moments, direction: str, criterion: str) -> tuple[list[int
     seen: set[frozenset[int]] = set()
     while frozenset(chosen) not in seen:
         seen.add(frozenset(chosen))
-        entered = None if direction == "backward" else _entering(moments, chosen, criterion)
+        entered = None if direction == "backward" else find_entering_counter(moments, chosen, criterion)
         if entered is not None:
             chosen.append(entered.place)
             steps.append(entered)
-        leaving = None if direction == "forward" else _leaving(moments, chosen, criterion)
+        leaving = None if direction == "forward" else find_leaving_counter(moments, chosen, criterion)
         if leaving is not None:
             chosen.remove(leaving.place)
             steps.append(leaving)
@@ -84,37 +84,37 @@ def stepwise(moments: Moments, direction: str, criterion: str) -> tuple[list[int
     return sorted(chosen), steps
 
 
-def _entering(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
+def find_entering_counter(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
     others = [place for place in range(len(moments.cross)) if place not in chosen]
     if not others or moments.rows <= len(chosen) + 2:
         return None
-    gains = moments.gains(chosen, others)
+    gains = moments.squares_removed(chosen, others)
     best = int(gains.argmax())
     if gains[best] <= 0:
         return None
-    before = moments.left(chosen)
+    before = moments.residual_squares(chosen)
     after = max(before - float(gains[best]), 1e-14 * moments.total)
-    value = _criterion(moments, after, before, len(chosen) + 1, criterion)
-    limit = ENTERS if criterion == "p" else _criterion(moments, before, before, len(chosen), criterion)
+    value = information_criterion(moments, after, before, len(chosen) + 1, criterion)
+    limit = ENTERS if criterion == "p" else information_criterion(moments, before, before, len(chosen), criterion)
     return Step(True, others[best], value) if value < limit - 1e-12 * abs(limit) else None
 
 
-def _leaving(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
+def find_leaving_counter(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
     """The one whose going costs least."""
     if not chosen:
         return None
-    costs = {place: moments.left([other for other in chosen if other != place]) for place in chosen}
+    costs = {place: moments.residual_squares([other for other in chosen if other != place]) for place in chosen}
     worst = min(costs, key=lambda place: costs[place])
-    here = moments.left(chosen)
+    here = moments.residual_squares(chosen)
     if criterion == "p":
-        value = _criterion(moments, here, costs[worst], len(chosen), "p")
+        value = information_criterion(moments, here, costs[worst], len(chosen), "p")
         return Step(False, worst, value) if value > LEAVES else None
-    value = _criterion(moments, costs[worst], here, len(chosen) - 1, criterion)
-    limit = _criterion(moments, here, here, len(chosen), criterion)
+    value = information_criterion(moments, costs[worst], here, len(chosen) - 1, criterion)
+    limit = information_criterion(moments, here, here, len(chosen), criterion)
     return Step(False, worst, value) if value < limit - 1e-12 * abs(limit) else None
 
 
-def _criterion(moments: Moments, left: float, without: float, counters: int, criterion: str) -> float:
+def information_criterion(moments: Moments, left: float, without: float, counters: int, criterion: str) -> float:
     """AIC or BIC of a model with so many counters and an intercept, which leaves a sum of squares; or the p of the
     last counter, `without` which there was more left."""
     from scipy.special import fdtrc
@@ -127,7 +127,7 @@ def _criterion(moments: Moments, left: float, without: float, counters: int, cri
     return rows * math.log(left / rows) + penalty * (counters + 1)
 
 
-def cross_validated(
+def select_by_cross_validation(
     matrix: NDArray[np.float64], target: NDArray[np.float64], folds: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[Step]]:
     """The counters that, entering one after the other, lessen the relative error of rows that are left out, a fold
@@ -188,7 +188,7 @@ Search = Callable[[Sequence[int]], Sequence[int]]
 """The columns that a search chooses when it sees these rows only."""
 
 
-class HeldOut(NamedTuple):
+class UnseenSpread(NamedTuple):
     """Errors of rows that were held out: their variance, its degrees of freedom, and how many rows of a code count as
     one, since what a code adds of its own is in all of them (the design effect)."""
 
@@ -197,29 +197,29 @@ class HeldOut(NamedTuple):
     design_effect: float
 
 
-def codes_of(sheet: Sheet) -> list[list[int]]:
+def rows_by_code(sheet: Sheet) -> list[list[int]]:
     """The rows of each code."""
-    return list(members(groups(sheet, ("application", "region"))).values())
+    return list(rows_by_key(row_keys(sheet, ("application", "region"))).values())
 
 
-def folds_of(sheet: Sheet) -> list[list[int]]:
+def draw_folds(sheet: Sheet) -> list[list[int]]:
     """The rows of each code, where there are three at least; else ten parts of the rows, drawn at random."""
     import numpy as np
 
-    codes = codes_of(sheet)
+    codes = rows_by_code(sheet)
     if len(codes) > 2:
         return codes
     order = np.random.default_rng(0).permutation(len(sheet.rows))
     return [order[place::10].tolist() for place in range(min(10, len(order)))]
 
 
-def held_out_errors(
+def estimate_unseen_spread(
     matrix: NDArray[np.float64],
     target: NDArray[np.float64],
     folds: Sequence[Sequence[int]],
     search: Search,
     codes: Sequence[Sequence[int]],
-) -> HeldOut | None:
+) -> UnseenSpread | None:
     """Of rows that were left out of both the search and the regression, a fold after the other, over the square root of
     1 + d x (X'X)^-1 x', where d is the design effect. None where the others are too few to teach a regression."""
     import numpy as np
@@ -237,12 +237,12 @@ def held_out_errors(
         coefficients = np.linalg.lstsq(seen, target[rest], rcond=None)[0]
         leverage[fold] = np.einsum("ij,jk,ik->i", asked, np.linalg.pinv(seen.T @ seen), asked)
         errors[fold] = target[fold] - asked @ coefficients
-    taught = coefficients_of_codes(matrix[:, list(search(range(len(target))))], codes)
-    effect = spread_of(errors / np.sqrt(1 + leverage), codes, taught).design_effect
-    return spread_of(errors / np.sqrt(1 + effect * leverage), codes, taught)
+    taught = count_between_code_coefficients(matrix[:, list(search(range(len(target))))], codes)
+    effect = analyse_variance(errors / np.sqrt(1 + leverage), codes, taught).design_effect
+    return analyse_variance(errors / np.sqrt(1 + effect * leverage), codes, taught)
 
 
-def coefficients_of_codes(matrix: NDArray[np.float64], codes: Sequence[Sequence[int]]) -> float:
+def count_between_code_coefficients(matrix: NDArray[np.float64], codes: Sequence[Sequence[int]]) -> float:
     """How many coefficients of a regression, its intercept among them, are determined by differences between codes: the
     trace of (X'X)^-1 M'M, where M has in each row the mean of the row's code."""
     import numpy as np
@@ -255,7 +255,7 @@ def coefficients_of_codes(matrix: NDArray[np.float64], codes: Sequence[Sequence[
     return float(np.trace(np.linalg.pinv(design.T @ design) @ (means.T @ means)))
 
 
-def spread_of(errors: NDArray[np.float64], codes: Sequence[Sequence[int]], taught: float) -> HeldOut:
+def analyse_variance(errors: NDArray[np.float64], codes: Sequence[Sequence[int]], taught: float) -> UnseenSpread:
     """The variance of a row of another code: that between the means of codes and that within (analysis of variance, one
     way, about zero; degrees of freedom by Satterthwaite, 1946; design effect by Kish, 1965). `taught` is how many
     coefficients the codes have determined, up to half of their degrees; one more degree is taken off, since few codes
@@ -263,7 +263,7 @@ def spread_of(errors: NDArray[np.float64], codes: Sequence[Sequence[int]], taugh
     import numpy as np
 
     rows, count = len(errors), len(codes)
-    pooled = HeldOut(float(errors @ errors) / rows, float(rows - 1), 1.0)
+    pooled = UnseenSpread(float(errors @ errors) / rows, float(rows - 1), 1.0)
     if count == rows:
         return pooled
     sizes = np.array([len(code) for code in codes])
@@ -276,4 +276,4 @@ def spread_of(errors: NDArray[np.float64], codes: Sequence[Sequence[int]], taugh
     parts = between / size, within * (1 - 1 / size)
     variance = sum(parts)
     freedom = variance**2 / (parts[0] ** 2 / max((count - 1) / 2, count - 1 - taught) + parts[1] ** 2 / (rows - count))
-    return HeldOut(variance, freedom, between / variance)
+    return UnseenSpread(variance, freedom, between / variance)

@@ -12,7 +12,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.model import Constant, LearntModel
-from aspenpy.learn.measurements.columns import WHAT_RAN, groups, keys_problem, members, numbers
+from aspenpy.learn.measurements.columns import WHAT_RAN, find_key_problem, read_numbers, row_keys, rows_by_key
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.record import Record
 from aspenpy.tables.table import Column, Table, table
@@ -54,7 +54,7 @@ class PowerAware(Record):
         ratio = self.clock / clock
         if processors == 1:
             return math.fsum(work.on * ratio + work.off for work in self.works)
-        shared = [(work, _sharing(work.degree, processors)) for work in self.works]
+        shared = [(work, mean_sharers(work.degree, processors)) for work in self.works]
         parallel = math.fsum((work.on * ratio + work.off) / share for work, share in shared)
         return parallel + self.overhead_on * ratio + self.overhead_off
 
@@ -63,7 +63,7 @@ class PowerAware(Record):
         return self.time(1, base_clock) / self.time(processors, clock)
 
 
-def _sharing(degree: float, processors: int) -> float:
+def mean_sharers(degree: float, processors: int) -> float:
     """Processors that work on it on average: i parts are done in ceil(i/N) rounds."""
     if math.isinf(degree):
         return processors
@@ -81,7 +81,7 @@ def fine_grained(counts: Mapping[str, float], seconds: Mapping[str, float], cloc
     return PowerAware(clock, (Work(PERFECT, on, counts.get("memory", 0.0) * seconds.get("memory", 0.0)),))
 
 
-def levels(
+def count_by_level(
     instructions: float, l1_accesses: float, l1_misses: float, l2_accesses: float, l2_misses: float
 ) -> dict[str, float]:
     """Instructions by the level that serves them, of PAPI's TOT_INS, L1_DCA, L1_DCM, L2_TCA and L2_TCM (Table 5)."""
@@ -93,7 +93,7 @@ def levels(
     }
 
 
-def of_prediction(prediction: Prediction, clock: float) -> PowerAware:
+def predicted_workload(prediction: Prediction, clock: float) -> PowerAware:
     """Of an Aspen prediction at a core clock: kernels that wait for what a core or a cache serves go with the clock,
     those that wait for a memory do not, and messages are the overhead of running in parallel."""
     seconds = dict.fromkeys(("on", "memory", "interconnect"), 0.0)
@@ -125,7 +125,7 @@ Watts = Callable[[int, float], float | None]
 """The power of so many processors at a clock, in any unit; None where it is not known."""
 
 
-def surface(
+def speedup_surface(
     model: PowerAware, processors: Sequence[int], clocks: Sequence[float], volts: Mapping[float, float] | None = None
 ) -> tuple[Spot, ...]:
     """Every number of processors at every clock; energies where the voltage of each clock (V) is known."""
@@ -134,10 +134,10 @@ def surface(
     def watts(count: int, clock: float) -> float | None:
         return None if volts is None else count * relative_power(volts[clock], clock, volts[high], high)
 
-    return spots(model.time, processors, clocks, watts)
+    return compute_spots(model.time, processors, clocks, watts)
 
 
-def spots(
+def compute_spots(
     time: Callable[[int, float], float], processors: Sequence[int], clocks: Sequence[float], watts: Watts
 ) -> tuple[Spot, ...]:
     """Every number of processors at every clock, of the time that they take and the power that they draw."""
@@ -152,7 +152,7 @@ def spots(
     return tuple(found)
 
 
-def sweet_spots(found: Sequence[Spot]) -> tuple[tuple[str, Spot], ...]:
+def find_sweet_spots(found: Sequence[Spot]) -> tuple[tuple[str, Spot], ...]:
     """Where the time, the energy and the energy-delay product are least; none without energies."""
     known = [spot for spot in found if spot.energy is not None]
     aims = ("time", "energy", "energy_delay") if known else ()
@@ -179,7 +179,7 @@ def surface_tables(found: Sequence[Spot], what: str, key: str = "") -> tuple[Tab
     counts = dict.fromkeys(spot.processors for spot in found)
     rows = tuple((count, *(spot.speedup for spot in found if spot.processors == count)) for count in counts)
     speedups = Table(columns, rows, title=f"speedup of {what}", key=f"speedup{key}")
-    best = sweet_spots(found)
+    best = find_sweet_spots(found)
     if not best:
         return (speedups,)
     title = f"sweet spots of {what}, energies over those of one processor at the highest clock"
@@ -200,23 +200,23 @@ class PowerAwareSpeedup(LearntModel):
     needs = ("threads", "core_frequency")
 
     def learn(self, sheet: Sheet) -> dict[str, Any]:
-        threads, clocks, runtimes = (numbers(sheet, name) for name in ("threads", "core_frequency", "runtime"))
+        threads, clocks, runtimes = (read_numbers(sheet, name) for name in ("threads", "core_frequency", "runtime"))
         there = [name for name in WHAT_RAN if name in sheet.names]
         learnt = []
-        for key, places in members(groups(sheet, WHAT_RAN)).items():
+        for key, places in rows_by_key(row_keys(sheet, WHAT_RAN)).items():
             what = " ".join(key) or "the application"
             alone = [place for place in places if threads[place] == 1]
             if not alone:
                 hint = "equation 18 starts from one processor at each clock, and each number of them at the lowest"
                 fail("no-sequential", f"{what} was not measured on one processor", sheet.span, hint=hint)
             lowest = min(clocks[alone])
-            if all(_same(clocks[place], lowest) for place in alone):
+            if all(is_same_clock(clocks[place], lowest) for place in alone):
                 hint = "one clock cannot tell time on the chip, which goes with the clock, from time off it"
                 fail("one-clock", f"{what} was measured on one processor at one clock only", sheet.span, hint=hint)
-            if not any(threads[place] > 1 and _same(clocks[place], lowest) for place in places):
+            if not any(threads[place] > 1 and is_same_clock(clocks[place], lowest) for place in places):
                 fail("no-parallel", f"{what} was not measured on several processors at the lowest clock", sheet.span)
-            held = _parameters(places, threads, clocks, runtimes, lowest)
-            learnt.append([list(key), held | {"watts": _watts(sheet, places, threads, clocks)}])
+            held = fit_code(places, threads, clocks, runtimes, lowest)
+            learnt.append([list(key), held | {"watts": read_powers(sheet, places, threads, clocks)}])
         return {"alike": there, "codes": learnt}
 
     def state_shape(self) -> Any:
@@ -235,31 +235,31 @@ class PowerAwareSpeedup(LearntModel):
             times = [time for _, time in held["sequential"]]
             if not times or min(clocks + times) <= 0 or min(counts, default=1) < 1:
                 return "clocks, runtimes and numbers of processors are above zero"
-        return keys_problem(self.state["alike"], self.state["codes"])
+        return find_key_problem(self.state["alike"], self.state["codes"])
 
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
         import numpy as np
 
-        threads, clocks = numbers(sheet, "threads"), numbers(sheet, "core_frequency")
+        threads, clocks = read_numbers(sheet, "threads"), read_numbers(sheet, "core_frequency")
         codes = {tuple(key): held for key, held in self.state["codes"]}
         predicted = []
-        for key, count, clock in zip(groups(sheet, self.state["alike"]), threads, clocks, strict=True):
+        for key, count, clock in zip(row_keys(sheet, self.state["alike"]), threads, clocks, strict=True):
             if key not in codes:
                 fail("not-learnt", f"the model has not learnt {' '.join(key)}", sheet.span)
-            predicted.append(_time(codes[key], float(count), float(clock), " ".join(key) or "the application"))
+            predicted.append(predict_time(codes[key], float(count), float(clock), " ".join(key) or "the application"))
         return np.array(predicted)
 
     def given(self, sheet: Sheet) -> Sequence[int]:
         """Runs on one processor, and those at the lowest clock: the measurements of steps 1 and 3."""
-        threads, clocks = numbers(sheet, "threads"), numbers(sheet, "core_frequency")
+        threads, clocks = read_numbers(sheet, "threads"), read_numbers(sheet, "core_frequency")
         found = []
-        for places in members(groups(sheet, WHAT_RAN)).values():
+        for places in rows_by_key(row_keys(sheet, WHAT_RAN)).values():
             alone = [clocks[place] for place in places if threads[place] == 1]
             lowest = min(alone, default=0.0)
-            found += [place for place in places if threads[place] == 1 or _same(clocks[place], lowest)]
+            found += [place for place in places if threads[place] == 1 or is_same_clock(clocks[place], lowest)]
         return sorted(found)
 
-    def uses(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: Sheet) -> Iterable[str]:
         return self.needs
 
     def findings(self) -> tuple[Table, ...]:
@@ -290,7 +290,7 @@ class PowerAwareSpeedup(LearntModel):
     def surfaces(self) -> tuple[tuple[str, tuple[Spot, ...]], ...]:
         """Of each code all processors at all clocks that were measured: speedup over one processor at the lowest clock
         (equation 10), and energies where its power was measured."""
-        return tuple((" ".join(key) or "the application", _surface(held)) for key, held in self.state["codes"])
+        return tuple((" ".join(key) or "the application", measured_surface(held)) for key, held in self.state["codes"])
 
     def workload(self, key: Sequence[str] = (), processors: int = 1) -> PowerAware:
         """The workload of a code (by what it is called in the columns that tell codes apart), with the overhead on a
@@ -301,11 +301,11 @@ class PowerAwareSpeedup(LearntModel):
         return PowerAware(held["lowest"], (work,), 0.0, dict(map(tuple, held["overheads"])).get(processors, 0.0))
 
 
-def _same(one: float, other: float) -> bool:
+def is_same_clock(one: float, other: float) -> bool:
     return abs(one - other) <= SAME_CLOCK * other
 
 
-def _parameters(
+def fit_code(
     places: Sequence[int],
     threads: NDArray[np.float64],
     clocks: NDArray[np.float64],
@@ -319,11 +319,11 @@ def _parameters(
     sequential = [[float(clocks[place]), float(runtimes[place])] for place in alone]
     matrix = np.array([1 / clocks[alone], 1 + 0 * clocks[alone]]).T
     on, off = np.linalg.lstsq(matrix * [lowest, 1], runtimes[alone], rcond=None)[0]
-    first = float(np.mean([runtimes[place] for place in alone if _same(clocks[place], lowest)]))
+    first = float(np.mean([runtimes[place] for place in alone if is_same_clock(clocks[place], lowest)]))
     overheads = [
         [float(threads[place]), float(runtimes[place] - first / threads[place])]
         for place in places
-        if threads[place] > 1 and _same(clocks[place], lowest)
+        if threads[place] > 1 and is_same_clock(clocks[place], lowest)
     ]
     return {
         "on": float(on * lowest),
@@ -334,31 +334,31 @@ def _parameters(
     }
 
 
-def _watts(
+def read_powers(
     sheet: Sheet, places: Sequence[int], threads: NDArray[np.float64], clocks: NDArray[np.float64]
 ) -> list[list[float]]:
     """Threads, clock and power of the runs whose power was measured, or their energy."""
     if "power" in sheet.names:
-        watts = numbers(sheet, "power", blank=True)
+        watts = read_numbers(sheet, "power", blank=True)
     elif "energy" in sheet.names:
-        watts = numbers(sheet, "energy", blank=True) / numbers(sheet, "runtime")
+        watts = read_numbers(sheet, "energy", blank=True) / read_numbers(sheet, "runtime")
     else:
         return []
     return [[float(values[place]) for values in (threads, clocks, watts)] for place in places if watts[place] > 0]
 
 
-def _surface(held: Mapping[str, Any]) -> tuple[Spot, ...]:
+def measured_surface(held: Mapping[str, Any]) -> tuple[Spot, ...]:
     clocks = sorted({clock for clock, _ in held["sequential"]})
     counts = [1, *sorted({int(count) for count, _ in held["overheads"]})]
-    return spots(
-        lambda count, clock: _time(held, count, clock, "the application"),
+    return compute_spots(
+        lambda count, clock: predict_time(held, count, clock, "the application"),
         counts,
         clocks,
-        lambda count, clock: _power(held, count, clock),
+        lambda count, clock: estimate_power(held, count, clock),
     )
 
 
-def _power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
+def estimate_power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
     """As measured; elsewhere that of one processor at the clock, times how it grows with processors at the lowest."""
     if (known := _mean_power(held, count, clock)) is not None:
         return known
@@ -368,13 +368,13 @@ def _power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
 
 
 def _mean_power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
-    found = [watts for known, at, watts in held.get("watts", ()) if known == count and _same(at, clock)]
+    found = [watts for known, at, watts in held.get("watts", ()) if known == count and is_same_clock(at, clock)]
     return sum(found) / len(found) if found else None
 
 
-def _time(held: Mapping[str, Any], count: float, clock: float, what: str) -> float:
+def predict_time(held: Mapping[str, Any], count: float, clock: float, what: str) -> float:
     """Equation 18."""
-    near = [time for known, time in held["sequential"] if _same(known, clock)]
+    near = [time for known, time in held["sequential"] if is_same_clock(known, clock)]
     alone = sum(near) / len(near) if near else held["off"] + held["on"] / clock
     if count == 1:
         return float(alone)

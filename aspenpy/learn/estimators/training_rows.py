@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.learn.estimators.model import rows_left_out
-from aspenpy.learn.measurements.columns import groups, is_blank, is_numeric, members, numbers
+from aspenpy.learn.estimators.model import warn_rows_left_out
+from aspenpy.learn.measurements.columns import is_blank, is_numeric, read_numbers, row_keys, rows_by_key
 from aspenpy.learn.measurements.conditions import number_in
-from aspenpy.learn.measurements.sheet import Sheet, counted
+from aspenpy.learn.measurements.sheet import Sheet, count_noun
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def require_one_scale(sheet: Sheet) -> None:
     the energies or times are in another unit, such as kJ among J."""
     if not {"energy", "runtime"} <= {*sheet.names}:
         return
-    powers = numbers(sheet, "energy", blank=True) / numbers(sheet, "runtime", blank=True)
-    for places in members(groups(sheet, ("device",))).values():
+    powers = read_numbers(sheet, "energy", blank=True) / read_numbers(sheet, "runtime", blank=True)
+    for places in rows_by_key(row_keys(sheet, ("device",))).values():
         known = sorted((place for place in places if powers[place] > 0), key=lambda place: float(powers[place]))
         for end in range(1, len(known)):
             if powers[known[end]] > POWER_GAP * powers[known[end - 1]]:
@@ -42,45 +42,47 @@ def require_one_scale(sheet: Sheet) -> None:
 
 def _refuse_scales(sheet: Sheet, powers: NDArray[np.float64], low: Sequence[int], high: Sequence[int]) -> None:
     few, many = sorted((low, high), key=len)
-    rows = counted(len(few), "row")
+    rows = count_noun(len(few), "row")
     message = (
-        f"energy over runtime is {_range(powers, few)} in {rows} and {_range(powers, many)} in the others: "
-        f"no device draws both"
+        f"energy over runtime is {describe_range(powers, few)} in {rows} and "
+        f"{describe_range(powers, many)} in the others: no device draws both"
     )
     cell = sheet.rows[min(few)]["energy"]
-    hint = f"one unit holds for a whole column, such as kJ or J for the energy; look at {_lines(sheet, sorted(few))}"
+    hint = (
+        f"one unit holds for a whole column, such as kJ or J for the energy; look at {name_lines(sheet, sorted(few))}"
+    )
     fail("mixed-units", message, cell.span, hint=hint, parents=cell.parents)
 
 
-def _range(powers: NDArray[np.float64], places: Sequence[int]) -> str:
+def describe_range(powers: NDArray[np.float64], places: Sequence[int]) -> str:
     ends = [format_quantity(float(powers[place]), "W") for place in (places[0], places[-1])]
     return " to ".join(dict.fromkeys(ends))
 
 
-def without_gaps(sheet: Sheet, names: Iterable[str], *, required: bool) -> tuple[Sheet, tuple[Diagnostic, ...]]:
+def drop_rows_with_gaps(sheet: Sheet, names: Iterable[str], *, required: bool) -> tuple[Sheet, tuple[Diagnostic, ...]]:
     """The rows in which these columns of a device have numbers, with a warning that names the others. A column that is
     blank more often than MOST_BLANK goes instead, unless it is `required`; one without any number stays as it is."""
     dropped: set[int] = set()
     gone: list[str] = []
     notes: list[Diagnostic] = []
-    devices = list(members(groups(sheet, ("device",))).values())
+    devices = list(rows_by_key(row_keys(sheet, ("device",))).values())
     for name in names:
-        by_device = [_blank(sheet, name, places, required) for places in devices]
+        by_device = [find_blank_rows(sheet, name, places, required) for places in devices]
         blank = sorted(place for found in by_device for place in found)
         often = any(len(found) > MOST_BLANK * len(places) for found, places in zip(by_device, devices, strict=True))
         if blank and often and not required:
             gone.append(name)
-            message = f"`{name}` is blank in {counted(len(blank), 'row')}: not a predictor"
+            message = f"`{name}` is blank in {count_noun(len(blank), 'row')}: not a predictor"
             notes.append(Diagnostic("left-out", message, severity="note"))
         elif blank:
             dropped.update(blank)
-            notes.append(rows_left_out(name, [sheet.rows[place][name] for place in blank]))
+            notes.append(warn_rows_left_out(name, [sheet.rows[place][name] for place in blank]))
     headings = tuple(heading for heading in sheet.headings if heading.name not in gone)
     kept = sheet.rows_at(place for place in range(len(sheet.rows)) if place not in dropped)
     return kept._replace(headings=headings), tuple(notes)
 
 
-def _blank(sheet: Sheet, name: str, places: Sequence[int], required: bool) -> list[int]:
+def find_blank_rows(sheet: Sheet, name: str, places: Sequence[int], required: bool) -> list[int]:
     """The places at which a column of numbers has none; no place of a column that has text, or no numbers at all. What
     a tool writes for no number, such as `nan`, is not blank where the column is required: it is refused later."""
     if not is_numeric(sheet.rows_at(places), name):
@@ -89,7 +91,7 @@ def _blank(sheet: Sheet, name: str, places: Sequence[int], required: bool) -> li
     return [place for place, cell in cells if is_blank(cell) or not (required or number_in(cell) is not None)]
 
 
-def _lines(sheet: Sheet, places: Sequence[int]) -> str:
+def name_lines(sheet: Sheet, places: Sequence[int]) -> str:
     lines = [str(next(iter(sheet.rows[place].values())).row) for place in places[:MOST_NAMED]]
     word = "row" if len(places) == 1 else "rows"
     return f"{word} {', '.join(lines)}" + (", ..." if len(places) > MOST_NAMED else "")
@@ -98,7 +100,7 @@ def _lines(sheet: Sheet, places: Sequence[int]) -> str:
 # The devices that take the least energy or time for what all of them ran (Umar 2018, Algorithm 1).
 
 
-class Listed(Record):
+class DeviceCost(Record):
     """A device, the energy (J) and time (s) that it takes for what every device ran, and whether it is on the list."""
 
     device: str
@@ -107,13 +109,13 @@ class Listed(Record):
     chosen: bool
 
 
-def short_list(sheet: Sheet, by: str) -> tuple[Listed, ...]:
+def compare_devices(sheet: Sheet, by: str) -> tuple[DeviceCost, ...]:
     """The devices, by the means over all codes and inputs that ran on each of them (Algorithm 1)."""
     if "device" not in sheet.names or len({str(row["device"].value) for row in sheet.rows}) < 2:
         return ()
-    measured = numbers(sheet, "energy", blank=True), numbers(sheet, "runtime", blank=True)
-    devices = members(groups(sheet, ("device",)))
-    codes = groups(sheet, ("application", "region", "input"))
+    measured = read_numbers(sheet, "energy", blank=True), read_numbers(sheet, "runtime", blank=True)
+    devices = rows_by_key(row_keys(sheet, ("device",)))
+    codes = row_keys(sheet, ("application", "region", "input"))
     common = set.intersection(*({codes[place] for place in places} for places in devices.values()))
     if not common:
         hint = "a short list compares the same code and input; --option shortlist=all learns all devices"
@@ -121,18 +123,18 @@ def short_list(sheet: Sheet, by: str) -> tuple[Listed, ...]:
     sums = {}
     for key, places in devices.items():
         shared = [place for place in places if codes[place] in common]
-        parts = members([codes[place] for place in shared]).values()
+        parts = rows_by_key([codes[place] for place in shared]).values()
         sums["".join(key)] = tuple(
             float(sum(values[[shared[part] for part in group]].mean() for group in parts)) for values in measured
         )
     chosen = {
         "energy": [min(sums, key=lambda device: sums[device][0])],
         "time": [min(sums, key=lambda device: sums[device][1])],
-        "both": [one for one in sums if not any(_beats(other, sums[one]) for other in sums.values())],
+        "both": [one for one in sums if not any(is_no_worse(other, sums[one]) for other in sums.values())],
         "all": list(sums),
     }[by]
-    return tuple(Listed(name, energy, time, name in chosen) for name, (energy, time) in sums.items())
+    return tuple(DeviceCost(name, energy, time, name in chosen) for name, (energy, time) in sums.items())
 
 
-def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
+def is_no_worse(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True)) and tuple(one) != tuple(other)

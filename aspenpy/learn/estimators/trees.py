@@ -30,7 +30,7 @@ class Boosting(Record):
     subsample: float = 0.5
     features: float = 1.0
 
-    def learner(self) -> Any:
+    def make_learner(self) -> Any:
         require_library("sklearn", "a model of boosted trees")
         from sklearn.ensemble import GradientBoostingRegressor
 
@@ -65,9 +65,9 @@ def forest_problem(held: Mapping[str, Any], features: int) -> str | None:
     return None
 
 
-def grown(boosting: Boosting, matrix: NDArray[np.float64], target: NDArray[np.float64]) -> dict[str, Any]:
+def grow_trees(boosting: Boosting, matrix: NDArray[np.float64], target: NDArray[np.float64]) -> dict[str, Any]:
     """The trees as JSON holds them: of each node its children, what it asks, and its value."""
-    learner = boosting.learner().fit(matrix, target)
+    learner = boosting.make_learner().fit(matrix, target)
     trees = []
     for (estimator,) in learner.estimators_:
         tree = estimator.tree_
@@ -84,7 +84,7 @@ def grown(boosting: Boosting, matrix: NDArray[np.float64], target: NDArray[np.fl
     return {"start": float(target.mean()), "trees": trees, "importances": importances}
 
 
-def summed(held: Mapping[str, Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def sum_trees(held: Mapping[str, Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sum of all trees, row by row. What they ask is asked in single precision, as it was learnt."""
     import numpy as np
 
@@ -102,7 +102,7 @@ def summed(held: Mapping[str, Any], matrix: NDArray[np.float64]) -> NDArray[np.f
     return total
 
 
-class Tried(Record):
+class CrossValidation(Record):
     """What cross-validation said of a setting: the mean of the squared errors of all folds, and of the absolute errors
     in percent of what the logarithm stands for."""
 
@@ -111,14 +111,14 @@ class Tried(Record):
     percent: float
 
 
-def searched(
+def search_settings(
     matrix: NDArray[np.float64],
     target: NDArray[np.float64],
     grid: Mapping[str, Sequence[Any]],
     subsample: float,
     watch: Watch | None = None,
     processes: int = 2,
-) -> tuple[Tried, ...]:
+) -> tuple[CrossValidation, ...]:
     """Cross-validation with ten folds over depths and learning rates, at every number of trees of the grid, the best
     first (D30: the mean over the folds decides, not the luckiest fold). Each split chooses from a third of the
     predictors, which takes half the time."""
@@ -138,7 +138,9 @@ def searched(
     jobs = [(setting, fold) for setting in settings for fold in folds]
     worker = Parallel(n_jobs=processes, return_as="generator")
     results = []
-    for done, found in enumerate(worker(delayed(_fold)(job, matrix, target, grid["trees"]) for job in jobs), 1):
+    for done, found in enumerate(
+        worker(delayed(sum_fold_errors)(job, matrix, target, grid["trees"]) for job in jobs), 1
+    ):
         results.append(found)
         if watch is not None:
             watch(done, len(jobs))
@@ -146,11 +148,11 @@ def searched(
     for place, setting in enumerate(settings):
         errors = np.sum(results[place * FOLDS : (place + 1) * FOLDS], axis=0) / len(target)
         for count, (squared, percent) in zip(sorted(grid["trees"]), errors, strict=True):
-            tried.append(Tried(setting.replace(trees=count), float(squared), float(percent)))
+            tried.append(CrossValidation(setting.replace(trees=count), float(squared), float(percent)))
     return tuple(sorted(tried, key=lambda item: item.squared))
 
 
-def _fold(
+def sum_fold_errors(
     job: tuple[Boosting, NDArray[np.int64]],
     matrix: NDArray[np.float64],
     target: NDArray[np.float64],
@@ -161,7 +163,7 @@ def _fold(
 
     setting, fold = job
     rest = np.setdiff1d(np.arange(len(target)), fold)
-    learner = setting.learner().fit(matrix[rest], target[rest])
+    learner = setting.make_learner().fit(matrix[rest], target[rest])
     errors = []
     for number, guess in enumerate(learner.staged_predict(matrix[fold]), 1):
         if number in counts:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.measurements.columns import KNOWN
-from aspenpy.learn.measurements.conditions import rows_where
-from aspenpy.learn.measurements.sheet import Sheet, counted
+from aspenpy.learn.measurements.conditions import select_rows
+from aspenpy.learn.measurements.sheet import Sheet, count_noun
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -35,7 +35,7 @@ class ErrorSummary(Record):
         return {field: getattr(self, field) for field in self._fields}
 
 
-def error_summary(measured: ArrayLike, predicted: ArrayLike) -> ErrorSummary | None:
+def summarise_errors(measured: ArrayLike, predicted: ArrayLike) -> ErrorSummary | None:
     """None where nothing was predicted."""
     import numpy as np
 
@@ -106,24 +106,24 @@ def validate(
 ) -> Validation:
     """Trains the model and asks it. Raises AspenError where rows to train with would be tested, or there are none."""
     model.notes = ()
-    sheet = model.selected(model.complete(sheet))
-    train, test = _places(sheet, split)
+    sheet = model.select_rows(model.complete(sheet))
+    train, test = split_rows(sheet, split)
     if split.leave_out is not None:
-        groups, held_out = _left_out(model, sheet, train, split.leave_out, watch)
+        groups, held_out = leave_out_groups(model, sheet, train, split.leave_out, watch)
     else:
         groups, held_out = (), []
-    model.taught(sheet.rows_at(train))
-    seen, given = predictions(model, sheet, train, confidence, trained=True)
+    model.learn_rows(sheet.rows_at(train))
+    seen, given = predict_rows(model, sheet, train, confidence, trained=True)
     unseen: list[Predicted] = []
     if test:
-        unseen, given = predictions(model, sheet, test, confidence, trained=False)
+        unseen, given = predict_rows(model, sheet, test, confidence, trained=False)
     unseen += held_out
-    diagnostics = [*model.notes, *(model.outside(sheet.rows_at(test)) if test else ())]
+    diagnostics = [*model.notes, *(model.warn_outside_training(sheet.rows_at(test)) if test else ())]
     return Validation(
         model,
         split,
-        summary(seen),
-        summary(unseen),
+        summarise_rows(seen),
+        summarise_rows(unseen),
         groups,
         (*seen, *unseen),
         given,
@@ -134,33 +134,33 @@ def validate(
 
 def rows_learnt_from(model: LearntModel, sheet: Sheet, split: Split) -> list[int]:
     """Where in the file the rows stand that `validate` trains a model with."""
-    whole = model.selected(model.complete(sheet))
-    return [next(iter(whole.rows[place].values())).row for place in _places(whole, split)[0]]
+    whole = model.select_rows(model.complete(sheet))
+    return [next(iter(whole.rows[place].values())).row for place in split_rows(whole, split)[0]]
 
 
-def summary(rows: Sequence[Predicted]) -> ErrorSummary | None:
+def summarise_rows(rows: Sequence[Predicted]) -> ErrorSummary | None:
     known = [row for row in rows if row.is_measured]
-    return error_summary([row.measured for row in known], [row.predicted for row in known])
+    return summarise_errors([row.measured for row in known], [row.predicted for row in known])
 
 
-def asked(model: LearntModel, sheet: Sheet, split: Split, confidence: float = 0.95) -> Validation:
+def predict_and_compare(model: LearntModel, sheet: Sheet, split: Split, confidence: float = 0.95) -> Validation:
     """A model that has learnt, asked for the rows that `split.test` means, or for all."""
-    places = list(range(len(sheet.rows))) if split.test is None else rows_where(sheet, split.test, "--test")
+    places = list(range(len(sheet.rows))) if split.test is None else select_rows(sheet, split.test, "--test")
     if not places:
         fail("no-rows", f"no row is one to test with: `{split.test}` holds nowhere", sheet.span)
-    rows, given = predictions(model, sheet, places, confidence, trained=False)
-    found = drop_repeats([*model.notes, *model.outside(sheet.rows_at(places))])
-    return Validation(model, split, None, summary(rows), (), tuple(rows), given, confidence, tuple(found))
+    rows, given = predict_rows(model, sheet, places, confidence, trained=False)
+    found = drop_repeats([*model.notes, *model.warn_outside_training(sheet.rows_at(places))])
+    return Validation(model, split, None, summarise_rows(rows), (), tuple(rows), given, confidence, tuple(found))
 
 
-def predictions(
+def predict_rows(
     model: LearntModel, sheet: Sheet, places: Sequence[int], confidence: float, *, trained: bool
 ) -> tuple[list[Predicted], int]:
     """Of the rows at some places, from what is given elsewhere in the sheet too; and how many of them are given."""
     given = {*model.given(sheet)}
     asked = sorted({*places} | given)
     part = sheet.rows_at(asked)
-    values, measured = model.predict(part), model.known(part)
+    values, measured = model.predict(part), model.known_target(part)
     ends = model.interval(part, confidence)
     labels = label_columns(sheet)
     wanted, rows = {*places} - given, []
@@ -181,16 +181,16 @@ def label_columns(sheet: Sheet) -> list[str]:
     return [name for name in KNOWN if name in sheet.names and (KNOWN[name].text or name in how)]
 
 
-def _places(sheet: Sheet, split: Split) -> tuple[list[int], list[int]]:
+def split_rows(sheet: Sheet, split: Split) -> tuple[list[int], list[int]]:
     everything = list(range(len(sheet.rows)))
-    test = [] if split.test is None else rows_where(sheet, split.test, "--test")
+    test = [] if split.test is None else select_rows(sheet, split.test, "--test")
     tested = {*test}
     train = [place for place in everything if place not in tested]
     if split.train is not None:
-        train = rows_where(sheet, split.train, "--train")
+        train = select_rows(sheet, split.train, "--train")
         if both := tested.intersection(train):
             hint = "what is predicted must not be learnt from: make the conditions exclude each other"
-            fail("not-held-out", f"--train and --test share {counted(len(both), 'row')}", hint=hint)
+            fail("not-held-out", f"--train and --test share {count_noun(len(both), 'row')}", hint=hint)
         if split.test is None and split.leave_out is None:
             learnt = {*train}
             test = [place for place in everything if place not in learnt]
@@ -200,7 +200,7 @@ def _places(sheet: Sheet, split: Split) -> tuple[list[int], list[int]]:
     return train, test
 
 
-def _left_out(
+def leave_out_groups(
     model: LearntModel, sheet: Sheet, places: Sequence[int], column: str, watch: Watch | None
 ) -> tuple[tuple[tuple[str, ErrorSummary], ...], list[Predicted]]:
     """For each value of a column, predictions of its rows by a model that learnt from the others."""
@@ -221,9 +221,9 @@ def _left_out(
             watch(f"leaving out {column} {value}: {len(groups)} of {len(members)} done")
         held_out = {*group}
         learner = type(model)(**model.get_params())
-        learner.taught(sheet.rows_at(place for place in places if place not in held_out))
-        found, _ = predictions(learner, sheet, group, 0.95, trained=False)
+        learner.learn_rows(sheet.rows_at(place for place in places if place not in held_out))
+        found, _ = predict_rows(learner, sheet, group, 0.95, trained=False)
         rows += found
-        if (errors := summary(found)) is not None:
+        if (errors := summarise_rows(found)) is not None:
             groups.append((value, errors))
     return tuple(groups), rows

@@ -28,24 +28,24 @@ class Axis(Extent):
         """The place of a value; of one below the range that of its lower end, where ratios know no other."""
         return super().place(max(value, self.low) if self.log else value)
 
-    def pace(self, value: float) -> float:
+    def slope(self, value: float) -> float:
         """How fast the value changes with its place."""
         return value * math.log(self.high / self.low) if self.log else self.high - self.low
 
 
-def moved_by(parameter: Parameter, scope: Scope, given: Sequence[str]) -> str | None:
+def find_moving_parameter(parameter: Parameter, scope: Scope, given: Sequence[str]) -> str | None:
     """The first of `given` that the ends of a parameter's range depend on."""
     used = scope.used([end for end in (parameter.low, parameter.high) if end is not None])
     return next((name.removeprefix("app:") for name in given if scope.symbol(name) in used), None)
 
 
-def axis_of(parameter: Parameter, scope: Scope, given: Sequence[str], whole: bool = False) -> Axis:
+def make_axis(parameter: Parameter, scope: Scope, given: Sequence[str], whole: bool = False) -> Axis:
     """The axis of a parameter whose range, if it depends on other parameters, depends on none of `given`. Raises
     AspenError."""
     assert parameter.low is not None, parameter.name
     assert parameter.high is not None, parameter.name
     place = parameter.node.name_span
-    other = moved_by(parameter, scope, given)
+    other = find_moving_parameter(parameter, scope, given)
     if other is not None:
         message = f"the range of `{parameter.name}` moves with `{other}`, which is fitted or measured"
         fail("moving-range", message, place, hint="give it a range of numbers")

@@ -15,7 +15,7 @@ from typing import Any
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.fitting.axis import Axis
 from aspenpy.learn.fitting.responses import Errors
-from aspenpy.learn.fitting.search import LEAST_SLOPE, starts
+from aspenpy.learn.fitting.search import LEAST_SLOPE, choose_starts
 from aspenpy.record import Record
 
 WEAK = 1e-7
@@ -53,14 +53,14 @@ class Certainty(Record):
         return {place: remark for place, remark in self.remarks.items() if remark.startswith("not determined")}
 
 
-def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Certainty:
+def judge_certainty(errors: Errors, values: Sequence[float], confidence: float) -> Certainty:
     """The certainty of a solution, from the slopes of the errors there. What is held at an end of its range, or whole,
     counts as given. What cannot be below 0, and has a standard error above its value, is not determined."""
     import numpy
     from scipy.special import stdtrit
 
     left = errors(values)
-    remarks = {place: held for place, axis in enumerate(errors.axes) if (held := _held(axis, values[place]))}
+    remarks = {place: held for place, axis in enumerate(errors.axes) if (held := describe_held(axis, values[place]))}
     inner = [place for place in range(len(errors.axes)) if place not in remarks]
     slopes = numpy.array(errors.slopes(values))[:, inner]
     lengths = numpy.linalg.norm(slopes, axis=0)
@@ -74,7 +74,7 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
     _, strengths, directions = numpy.linalg.svd(slopes[:, moving] / lengths, full_matrices=len(slopes) < sum(moving))
     strengths = numpy.concatenate([strengths, numpy.zeros(len(inner) - len(strengths))])
     weak = strengths <= WEAK * strengths[0]
-    remarks |= _together(inner, errors.axes, directions[weak])
+    remarks |= find_partners(inner, errors.axes, directions[weak])
     freedom = len(left) - int((~weak).sum())
     determined = [number for number, place in enumerate(inner) if place not in remarks]
     if freedom < 1:
@@ -101,7 +101,7 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
     return Certainty(remarks | vague, narrow, freedom, frozenset((*idle, *vague)))
 
 
-def _held(axis: Axis, value: float) -> str | None:
+def describe_held(axis: Axis, value: float) -> str | None:
     if axis.whole:
         return WHOLE
     near = NEAR_END * (axis.high - axis.low)
@@ -110,7 +110,7 @@ def _held(axis: Axis, value: float) -> str | None:
     return HELD.format("upper") if axis.high - value <= near else None
 
 
-def _together(inner: Sequence[int], axes: Sequence[Axis], weak: Any) -> dict[int, str]:
+def find_partners(inner: Sequence[int], axes: Sequence[Axis], weak: Any) -> dict[int, str]:
     """Parameters that can move together without any error moving."""
     remarks = {}
     for number, place in enumerate(inner):
@@ -139,29 +139,29 @@ POINTS = 4
 """The model's own values and others: a `max` may hide a parameter at one of them."""
 
 
-def determined(errors: Errors) -> dict[int, str]:
+def find_undetermined(errors: Errors) -> dict[int, str]:
     """By the number of each parameter that the measurements cannot determine beside those before it, why. Raises
     AspenError where the model has no value anywhere."""
     import numpy
 
     refusals: list[dict[int, str]] = []
     idle = set(range(len(errors.axes)))
-    for point in starts(errors, tuple((axis.low, axis.high) for axis in errors.axes), POINTS):
+    for point in choose_starts(errors, tuple((axis.low, axis.high) for axis in errors.axes), POINTS):
         try:
             slopes = numpy.array(errors.slopes(point))
         except AspenError as error:
             problem = error
             continue
-        columns = slopes * [axis.pace(value) for axis, value in zip(errors.axes, point, strict=True)]
+        columns = slopes * [axis.slope(value) for axis, value in zip(errors.axes, point, strict=True)]
         idle -= {place for place in idle if numpy.linalg.norm(columns[:, place]) >= LEAST_SLOPE}
-        refusals.append(_refused(columns, errors))
+        refusals.append(find_dependent_columns(columns, errors))
     if not refusals:
         raise problem
     fewest = min(refusals, key=len)
     return {place: NO_EFFECT if place in idle else reason for place, reason in fewest.items()}
 
 
-def _refused(columns: Any, errors: Errors) -> dict[int, str]:
+def find_dependent_columns(columns: Any, errors: Errors) -> dict[int, str]:
     """The parameters whose columns are zero or spanned by those of the ones chosen before."""
     import numpy
 

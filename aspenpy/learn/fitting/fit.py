@@ -16,14 +16,14 @@ from aspenpy.answers.case import Case, CaseOptions, asked
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_nearest
-from aspenpy.learn.fitting.axis import Axis, axis_of, moved_by
-from aspenpy.learn.fitting.certainty import Certainty, certainty, determined
-from aspenpy.learn.fitting.machine_text import machine_text
-from aspenpy.learn.fitting.measurements import Measurement, measurements
-from aspenpy.learn.fitting.responses import Errors, Responses, require_enough, rms
-from aspenpy.learn.fitting.rewriting import rewritten
-from aspenpy.learn.fitting.search import solved
-from aspenpy.learn.measurements.sheet import Data, sheet_of
+from aspenpy.learn.fitting.axis import Axis, find_moving_parameter, make_axis
+from aspenpy.learn.fitting.certainty import Certainty, find_undetermined, judge_certainty
+from aspenpy.learn.fitting.machine_text import rewrite_machine
+from aspenpy.learn.fitting.measurements import Measurement, read_measurements
+from aspenpy.learn.fitting.responses import Errors, Responses, require_enough, root_mean_square
+from aspenpy.learn.fitting.rewriting import rewrite_application
+from aspenpy.learn.fitting.search import find_best_fit
+from aspenpy.learn.measurements.sheet import Data, make_sheet
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.library import load_machine
@@ -51,7 +51,7 @@ class FittedParameter(Record):
     determined: bool = True
 
     @property
-    def certain(self) -> int | float:
+    def certain_value(self) -> int | float:
         """The value to a hundredth of its standard deviation, and to what the search can tell: nine digits at most.
         The digits below are those of the processor."""
         if self.value.is_integer():
@@ -119,15 +119,15 @@ class Fit(Record, Result):
         written; `path` says where it will lie, if elsewhere. It is the machine where all that was fitted is of one
         machine. Raises AspenError where a value is in another file of the application."""
 
-        values = {item.name: item.certain for item in self.parameters if item.determined}
+        values = {item.name: item.certain_value for item in self.parameters if item.determined}
         if not values:
             fail("nothing-to-fit", "the measurements determine no parameter, so that there is nothing to write")
         machines = list(dict.fromkeys(item.measurement.machine for item in self.residuals))
         if len(machines) == 1 and machines[0] is not None and values.keys().isdisjoint(self.application.parameters):
             theirs = {name.removeprefix("machine:"): value for name, value in values.items()}
             where = f"{machines[0].name}.aspen" if path is None else str(path)
-            return machine_text(machines[0], theirs, where, allow_outside=allow_outside)
-        return rewritten(self.application, values, path, allow_outside=allow_outside)
+            return rewrite_machine(machines[0], theirs, where, allow_outside=allow_outside)
+        return rewrite_application(self.application, values, path, allow_outside=allow_outside)
 
 
 class FitOptions(CaseOptions, total=False):
@@ -142,7 +142,7 @@ class FitOptions(CaseOptions, total=False):
     watch: Callable[[float], None] | None
 
 
-class Request(Record):
+class FitRequest(Record):
     """What is to be fitted, and how."""
 
     vary: Sequence[str] = ()
@@ -171,7 +171,7 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     :raises AspenError: where no column holds a measurement, and where no parameter can be fitted to what was measured
     """
     case, own = asked(app, machine, options)
-    request = Request(**own)
+    request = FitRequest(**own)
     vary, integer, confidence = request.vary, request.integer, request.confidence
     if not 0 < confidence < 1:
         fail("bad-confidence", f"a confidence lies between 0 and 1, not at {confidence:g}", hint="0.95 is usual")
@@ -179,47 +179,47 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     def load(name: str) -> Machine:
         return load_machine(name, allow_outside=request.allow_outside)
 
-    responses = Responses(case, measurements(sheet_of(data, request.columns), case, load, request.metric))
-    names = _chosen(responses, vary)
-    refused = [] if vary else _left_alone(responses, names)
+    responses = Responses(case, read_measurements(make_sheet(data, request.columns), case, load, request.metric))
+    names = choose_parameters(responses, vary)
+    refused = [] if vary else refuse_unnamed(responses, names)
     names = [name for name in names if name not in {item.name for item in refused}]
     if not names:
-        _nothing_determined(refused)
+        fail_undetermined(refused)
     _require_fitted(integer, names, refused)
-    axes = [_axis(responses, name, names, name in integer) for name in names]
+    axes = [make_parameter_axis(responses, name, names, name in integer) for name in names]
     if vary:
         require_enough(responses.errors(axes))
-        errors, values, known = _solved(responses, axes, request)
-        return _described(responses, errors, values, known, confidence, ())
-    axes, undetermined = _determined(responses, axes)
+        errors, values, known = solve_axes(responses, axes, request)
+        return describe_fit(responses, errors, values, known, confidence, ())
+    axes, undetermined = split_determined(responses, axes)
     refused += undetermined
     while True:
-        errors, values, known = _solved(responses, axes, request)
+        errors, values, known = solve_axes(responses, axes, request)
         if not known.undetermined:
             break
         place = max(known.undetermined)
-        refused.append(_refusal(axes[place], known.undetermined[place]))
+        refused.append(refuse_axis(axes[place], known.undetermined[place]))
         axes = [axis for axis in axes if axis is not axes[place]]
         if not axes:
-            _nothing_determined(refused)
+            fail_undetermined(refused)
     _require_fitted(integer, [axis.name for axis in axes], refused)
-    return _described(responses, errors, values, known, confidence, refused)
+    return describe_fit(responses, errors, values, known, confidence, refused)
 
 
 # -- what is fitted --------------------------------------------------------------------------------
 
 
-def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
+def choose_parameters(responses: Responses, vary: Sequence[str]) -> list[str]:
     application = responses.application
     if vary:
-        return list(dict.fromkeys(_checked(name, responses) for name in vary))
+        return list(dict.fromkeys(check_name(name, responses) for name in vary))
     taken = {*responses.inputs, *responses.case.set}
     names = [
         parameter.name
         for parameter, _ in ranged(responses.parameters.values())
         if taken.isdisjoint((parameter.name, parameter.name.removeprefix("machine:")))
-        and responses.depend_on(parameter.name)
-        and not responses.conflicting(parameter.name)
+        and responses.is_dependent_on(parameter.name)
+        and not responses.find_conflicting_machines(parameter.name)
     ]
     if not names:
         message = f"application `{application.name}` has no parameter to fit"
@@ -228,15 +228,15 @@ def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
     return [name for name in names if name in application.parameters] or names
 
 
-def _axis(responses: Responses, name: str, names: Sequence[str], whole: bool) -> Axis:
-    scope = responses.scope_of(name)
+def make_parameter_axis(responses: Responses, name: str, names: Sequence[str], whole: bool) -> Axis:
+    scope = responses.find_scope(name)
     known = responses.parameters
-    here = [responses.qualified(other) for other in names if known[other].symbol in scope.definitions]
-    is_count = scope.is_count(responses.qualified(name))
-    return axis_of(known[name], scope, [*here, *responses.inputs], whole or is_count)
+    here = [responses.qualify_name(other) for other in names if known[other].symbol in scope.definitions]
+    is_count = scope.is_count(responses.qualify_name(name))
+    return make_axis(known[name], scope, [*here, *responses.inputs], whole or is_count)
 
 
-def _left_alone(responses: Responses, names: Sequence[str]) -> list[Refusal]:
+def refuse_unnamed(responses: Responses, names: Sequence[str]) -> list[Refusal]:
     """Parameters that nobody named and that are not fitted: numbers of a machine's parts, of instances and of ranks,
     which are known, and those whose range moves with another one, or with what was measured."""
     quantities = {
@@ -248,11 +248,11 @@ def _left_alone(responses: Responses, names: Sequence[str]) -> list[Refusal]:
     }
     refused = []
     for name in names:
-        parameter, scope = responses.parameters[name], responses.scope_of(name)
-        others = [responses.qualified(other) for other in names if other != name]
-        other = moved_by(parameter, scope, [*others, *responses.inputs])
+        parameter, scope = responses.parameters[name], responses.find_scope(name)
+        others = [responses.qualify_name(other) for other in names if other != name]
+        other = find_moving_parameter(parameter, scope, [*others, *responses.inputs])
         reason = f"a number of parts of the machine: --vary {name}" if parameter.symbol in quantities else None
-        if reason is None and scope.is_count(responses.qualified(name)):
+        if reason is None and scope.is_count(responses.qualify_name(name)):
             reason = f"a number of instances or ranks: --vary {name}"
         reason = reason if other is None else f"its range moves with `{other}`"
         if reason is not None:
@@ -261,23 +261,23 @@ def _left_alone(responses: Responses, names: Sequence[str]) -> list[Refusal]:
     return refused
 
 
-def _determined(responses: Responses, axes: list[Axis]) -> tuple[list[Axis], list[Refusal]]:
+def split_determined(responses: Responses, axes: list[Axis]) -> tuple[list[Axis], list[Refusal]]:
     """The axes that the measurements can determine together, and the others with the reason."""
     errors = responses.errors(axes)
-    why = determined(errors)
+    why = find_undetermined(errors)
     left = [axis for place, axis in enumerate(axes) if place not in why]
-    refused = [_refusal(axes[place], reason) for place, reason in why.items()]
+    refused = [refuse_axis(axes[place], reason) for place, reason in why.items()]
     if not left:
-        _nothing_determined(refused)
+        fail_undetermined(refused)
     require_enough(errors, [axis.name for axis in left])
     return left, refused
 
 
-def _refusal(axis: Axis, reason: str) -> Refusal:
+def refuse_axis(axis: Axis, reason: str) -> Refusal:
     return Refusal(axis.name, axis.start, reason)
 
 
-def _nothing_determined(refused: Sequence[Refusal]) -> NoReturn:
+def fail_undetermined(refused: Sequence[Refusal]) -> NoReturn:
     reasons = "; ".join(f"`{item.name}`: {item.reason}" for item in refused)
     fail("nothing-to-fit", f"the measurements determine no parameter: {reasons}")
 
@@ -290,14 +290,16 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
             fail("not-fitted", f"`{name}:whole`: `{name}` is not one of the fitted parameters", hint=hint)
 
 
-def _solved(responses: Responses, axes: Sequence[Axis], request: Request) -> tuple[Errors, Sequence[float], Certainty]:
+def solve_axes(
+    responses: Responses, axes: Sequence[Axis], request: FitRequest
+) -> tuple[Errors, Sequence[float], Certainty]:
     errors = responses.errors(axes)
     errors.watch = request.watch
-    values = solved(errors).values
-    return errors, values, certainty(errors, values, request.confidence)
+    values = find_best_fit(errors).values
+    return errors, values, judge_certainty(errors, values, request.confidence)
 
 
-def _checked(given: str, responses: Responses) -> str:
+def check_name(given: str, responses: Responses) -> str:
     """A parameter to fit, under the name that it has in `responses`."""
     known, name = responses.parameters, given.removeprefix("app:")
     if given in known and f"machine:{given}" in known:
@@ -307,7 +309,7 @@ def _checked(given: str, responses: Responses) -> str:
         ranges = ", ".join(parameter.name for parameter, _ in ranged(known.values()))
         hint = suggest_nearest(name, known) or f"with a range are {ranges}"
         fail("unknown-parameter", f"unknown parameter `{name}`", hint=hint)
-    machines = responses.conflicting(name)
+    machines = responses.find_conflicting_machines(name)
     if machines:
         named = " and ".join(f"`{machine.name}`" for machine in machines)
         hint = "fit the measurements of each machine apart"
@@ -318,7 +320,7 @@ def _checked(given: str, responses: Responses) -> str:
         fail("no-range", f"`{name}` has no range to look for its value in", place, hint=hint)
     if name in responses.inputs or name in responses.case.set:
         fail("not-free", f"`{name}` is given, by the measurements or by a setting, and cannot be fitted", place)
-    if not responses.depend_on(name):
+    if not responses.is_dependent_on(name):
         fail("no-influence", f"nothing that was measured depends on `{name}`", place)
     return name
 
@@ -326,7 +328,7 @@ def _checked(given: str, responses: Responses) -> str:
 # -- what was found --------------------------------------------------------------------------------
 
 
-def _described(
+def describe_fit(
     responses: Responses,
     errors: Errors,
     values: Sequence[float],
@@ -349,23 +351,23 @@ def _described(
         parameters.append(
             FittedParameter(axis.name, axis.start, float(value), *ends, deviation, interval, remark, sure)
         )
-    before = rms(errors([axis.start for axis in errors.axes]))
+    before = root_mean_square(errors([axis.start for axis in errors.axes]))
     return Fit(
         responses.application,
         responses.case.kernel,
         tuple(parameters),
         tuple(refused),
         residuals,
-        rms(left),
+        root_mean_square(left),
         before,
         known.freedom,
         confidence,
         errors.has_steps,
-        _warnings(responses),
+        collect_warnings(responses),
     )
 
 
-def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
+def collect_warnings(responses: Responses) -> tuple[Diagnostic, ...]:
     """What loading found in the models, and parameters measured outside their ranges, each told once."""
     warnings = list(responses.application.warnings)
     for machine in dict.fromkeys(item.machine for item in responses.measurements):

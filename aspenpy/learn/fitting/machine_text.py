@@ -12,14 +12,14 @@ from aspenpy.expr.evaluate import evaluate
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span
-from aspenpy.learn.fitting.rewriting import Change, written
+from aspenpy.learn.fitting.rewriting import Change, write_value
 from aspenpy.models.machine.load import load
 from aspenpy.models.machine.model import Machine
 
 INCLUDE = re.compile(r'^[ \t]*include[ \t]+(?:"(?P<quoted>[^"\n]+)"|(?P<plain>\S+))[ \t]*(?://[^\n]*)?$', re.MULTILINE)
 
 
-def machine_text(machine: Machine, values: Mapping[str, float], path: str, *, allow_outside: bool = False) -> str:
+def rewrite_machine(machine: Machine, values: Mapping[str, float], path: str, *, allow_outside: bool = False) -> str:
     """The text of the machine's file with these values, read back before it is returned; `path` says where it will lie.
     A value keeps its unit. Raises AspenError where a value cannot be placed, or the text would not load from there."""
     place = machine.root.name_span
@@ -30,9 +30,9 @@ def machine_text(machine: Machine, values: Mapping[str, float], path: str, *, al
         if node is None or node.value.span is None:
             fail("not-rewritten", f"`{name}` is not a parameter of machine `{machine.name}`")
         span = node.value.span.resolve()
-        changes.setdefault(_key(span.source), []).append((span, written(value, node)))
+        changes.setdefault(source_key(span.source), []).append((span, write_value(value, node)))
     reader, top = Reader(allow_outside=allow_outside), place.resolve().source
-    text = _flattened(top, top, changes, reader, frozenset()) or top.text
+    text = apply_changes(top, top, changes, reader, frozenset()) or top.text
     made = load(Source(text, path, os.path.realpath(path)), Reader(allow_outside=allow_outside))
     for parameter in made.parameters:
         wanted = values.get(parameter.name)
@@ -41,20 +41,20 @@ def machine_text(machine: Machine, values: Mapping[str, float], path: str, *, al
     return text
 
 
-def _key(source: Source) -> str:
+def source_key(source: Source) -> str:
     return source.path or source.name
 
 
-def _flattened(
+def apply_changes(
     source: Source, top: Source, changes: Mapping[str, list[Change]], reader: Reader, above: frozenset[str]
 ) -> str | None:
     """The text with its changes, files with changes in the place of their includes; None where nothing changes."""
-    own = list(changes.get(_key(source), ()))
+    own = list(changes.get(source_key(source), ()))
     for found in INCLUDE.finditer(source.text):
         inner = reader.include(found["quoted"] or found["plain"], source, top)
-        if _key(inner) in above:
+        if source_key(inner) in above:
             continue
-        text = _flattened(inner, top, changes, reader, above | {_key(source)})
+        text = apply_changes(inner, top, changes, reader, above | {source_key(source)})
         if text is not None:
             own.append((Span(source, found.start(), found.end()), text.rstrip("\n")))
     if not own:

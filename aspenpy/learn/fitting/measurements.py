@@ -74,18 +74,18 @@ METRIC_DIMENSIONS = {"runtime": SECONDS, "energy": JOULES, "power": WATTS}
 """What metrics of a prediction are in that can be fitted."""
 
 
-def measurements(sheet: Sheet, case: Case, load: Load, metric: str | None = None) -> tuple[Measurement, ...]:
+def read_measurements(sheet: Sheet, case: Case, load: Load, metric: str | None = None) -> tuple[Measurement, ...]:
     """The measurements in a sheet, row by row: of one metric, or of the runtime and amounts. The machine and socket of
     the case hold where a row does not name them. Raises AspenError."""
     application = case.application
-    sheet = sheet if REASON in application.parameters else _with_values(sheet)
-    measured = _measured(sheet, application) if metric is None else _asked(sheet, metric)
-    machines = _machines(sheet, case.machine, load)
-    inputs = _inputs(sheet, measured, application, case.kernel, machines)
-    sizes = {heading.name: _size(heading) for heading in sheet.headings}
+    sheet = sheet if REASON in application.parameters else drop_points_without_values(sheet)
+    measured = find_measured_columns(sheet, application) if metric is None else require_metric(sheet, metric)
+    machines = load_machines(sheet, case.machine, load)
+    inputs = find_input_columns(sheet, measured, application, case.kernel, machines)
+    sizes = {heading.name: unit_size(heading) for heading in sheet.headings}
     values = []
     for row, where in zip(sheet.rows, machines, strict=True):
-        settings = tuple((name, _setting(row[name], name, sizes[name], application)) for name in inputs)
+        settings = tuple((name, read_setting(row[name], name, sizes[name], application)) for name in inputs)
         kind = str(row["socket"].value) if "socket" in row and row["socket"].value else case.socket
         for name in measured:
             cell = row[name]
@@ -93,12 +93,12 @@ def measurements(sheet: Sheet, case: Case, load: Load, metric: str | None = None
                 message = f"{'an' if name == 'energy' else 'a'} {name} needs a machine, and none is given"
                 hint = "add a column `machine`, or give --machine"
                 fail("no-machine", message, cell.span, hint=hint, parents=cell.parents)
-            value = _amount(cell, name, sizes[name])
+            value = read_amount(cell, name, sizes[name])
             values.append(Measurement(name, value, settings, where, kind, cell.row, cell.span))
     return tuple(values)
 
 
-def _with_values(sheet: Sheet) -> Sheet:
+def drop_points_without_values(sheet: Sheet) -> Sheet:
     """Without the column in which a sweep says why a point has no value, and without such points."""
     headings = tuple(item for item in sheet.headings if item.name != REASON)
     rows = tuple(row for row in sheet.rows if REASON not in row or not row[REASON].value)
@@ -110,7 +110,7 @@ def _with_values(sheet: Sheet) -> Sheet:
 # -- columns ---------------------------------------------------------------------------------------
 
 
-def _measured(sheet: Sheet, application: Application) -> list[str]:
+def find_measured_columns(sheet: Sheet, application: Application) -> list[str]:
     measurable = (RUNTIME, *application.resources, "bytes")
     names = [heading.name for heading in sheet.headings]
     columns = [name for name in names if name in measurable and name not in application.parameters]
@@ -122,7 +122,7 @@ def _measured(sheet: Sheet, application: Application) -> list[str]:
     return columns
 
 
-def _asked(sheet: Sheet, metric: str) -> list[str]:
+def require_metric(sheet: Sheet, metric: str) -> list[str]:
     """The metric that was asked for, where a column has it."""
     if metric not in METRIC_DIMENSIONS:
         hint = suggest_nearest(metric, METRIC_DIMENSIONS) or "fitted are " + ", ".join(METRIC_DIMENSIONS)
@@ -132,7 +132,7 @@ def _asked(sheet: Sheet, metric: str) -> list[str]:
     return [metric]
 
 
-def _inputs(
+def find_input_columns(
     sheet: Sheet, measured: Sequence[str], application: Application, kernel: str, machines: Sequence[Machine | None]
 ) -> list[str]:
     """The columns that give values to parameters: of the application, of the kernel, of all machines."""
@@ -147,13 +147,13 @@ def _inputs(
             hint = suggest_nearest(heading.name, [*known, *common, *PLACES, RUNTIME, *application.resources, "bytes"])
             listed = "the parameters are " + ", ".join(known[:12])
             if heading.name in METRICS:
-                listed = _leaving_out(heading, sheet)
+                listed = hint_other_metrics(heading, sheet)
             message = f"column `{heading.name}` is neither a parameter of the models nor something measured"
             fail("unknown-column", message, heading.span, hint=hint or listed)
     return [heading.name for heading in rest]
 
 
-def _leaving_out(metric: Heading, sheet: Sheet) -> str:
+def hint_other_metrics(metric: Heading, sheet: Sheet) -> str:
     """A hint at the options that take all columns but those of a metric that cannot be fitted."""
     kept = [item.name for item in sheet.headings if item.name == RUNTIME or item.name not in METRICS]
     options = " ".join(f"--column {name}={name}" for name in kept)
@@ -161,7 +161,7 @@ def _leaving_out(metric: Heading, sheet: Sheet) -> str:
     return f"a runtime and amounts are fitted, not `{metric.name}`: {fitted}`{options}` takes the other columns"
 
 
-def _size(heading: Heading) -> Fraction:
+def unit_size(heading: Heading) -> Fraction:
     """What one of a column's unit is worth in base units."""
     if heading.unit is None:
         return Fraction(1)
@@ -183,7 +183,7 @@ def _size(heading: Heading) -> Fraction:
 # -- cells -----------------------------------------------------------------------------------------
 
 
-def _machines(sheet: Sheet, otherwise: Machine | None, load: Load) -> list[Machine | None]:
+def load_machines(sheet: Sheet, otherwise: Machine | None, load: Load) -> list[Machine | None]:
     """The machine of each row, each read once."""
     known: dict[str, Machine] = {}
     machines = []
@@ -196,12 +196,12 @@ def _machines(sheet: Sheet, otherwise: Machine | None, load: Load) -> list[Machi
         else:
             name = str(cell.value)
             if name not in known:
-                known[name] = _loaded(name, cell, load)
+                known[name] = load_at_cell(name, cell, load)
             machines.append(known[name])
     return machines
 
 
-def _loaded(name: str, cell: Cell, load: Load) -> Machine:
+def load_at_cell(name: str, cell: Cell, load: Load) -> Machine:
     """What is wrong with the name is told where it stands; what is wrong in the model, there."""
     try:
         return load(name)
@@ -214,7 +214,7 @@ def _loaded(name: str, cell: Cell, load: Load) -> Machine:
         raise AspenError(*diagnostics) from None
 
 
-def _setting(cell: Cell, name: str, size: Fraction, application: Application) -> Value:
+def read_setting(cell: Cell, name: str, size: Fraction, application: Application) -> Value:
     """A number, or a member of an enum."""
     parameter = application.parameters.get(name)
     members = application.enums.get(parameter.node.member_of or "") if parameter is not None else None
@@ -223,7 +223,7 @@ def _setting(cell: Cell, name: str, size: Fraction, application: Application) ->
     elif isinstance(cell.value, str) and members is not None and not NUMBER.fullmatch(cell.value):
         value = -1  # no member either
     else:
-        value = _settled(_number(cell, f"a value of `{name}`"), size)
+        value = scale_exactly(read_number(cell, f"a value of `{name}`"), size)
     if members is not None and value not in range(len(members.members)):
         hint = "its members are " + ", ".join(members.members)
         message = f"the value of `{name}` is not a member of `{members.name}`"
@@ -235,8 +235,8 @@ LEAST, MOST = 1e-100, 1e100
 """Between which measurements lie: squares of errors that are relative to them stay within floating point."""
 
 
-def _amount(cell: Cell, name: str, size: Fraction) -> float:
-    value = _number(cell, f"a measured {name}") * size
+def read_amount(cell: Cell, name: str, size: Fraction) -> float:
+    value = read_number(cell, f"a measured {name}") * size
     if value <= 0:
         hint = "errors are relative to what was measured, which must be positive"
         fail("not-positive", f"the {name} {cell.value} cannot be fitted", cell.span, hint=hint, parents=cell.parents)
@@ -254,25 +254,25 @@ LONGEST_NUMBER = 1000
 """Characters of a number in a table."""
 
 
-def _number(cell: Cell, noun: str) -> Value:
+def read_number(cell: Cell, noun: str) -> Value:
     """Texts exactly, whole numbers as int."""
     value: Any = cell.value.item() if callable(getattr(cell.value, "item", None)) else cell.value
     if isinstance(value, str) and len(value) <= LONGEST_NUMBER and NUMBER.fullmatch(value):
         nearest_float = float(value)
         if math.isfinite(nearest_float):
-            return _settled(Fraction(value), Fraction(1)) if nearest_float else 0
+            return scale_exactly(Fraction(value), Fraction(1)) if nearest_float else 0
     elif isinstance(value, int | float | Fraction) and not isinstance(value, bool) and -math.inf < value < math.inf:
         return value
-    instead = "nothing stands here" if value in ("", None) else f"`{_shortened(value)}` is none"
+    instead = "nothing stands here" if value in ("", None) else f"`{shorten(value)}` is none"
     fail("bad-value", f"{noun} is a number, and {instead}", cell.span, parents=cell.parents)
 
 
-def _shortened(value: Any) -> str:
+def shorten(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _settled(value: Value, size: Fraction) -> Value:
+def scale_exactly(value: Value, size: Fraction) -> Value:
     """Whole numbers as int."""
     product = value * size
     return product.numerator if isinstance(product, Fraction) and product.denominator == 1 else product

@@ -20,7 +20,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.learn.fitting.axis import Axis
 from aspenpy.learn.fitting.measurements import METRIC_DIMENSIONS, Measurement
-from aspenpy.learn.measurements.sheet import counted
+from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import Parameter
@@ -46,7 +46,7 @@ class Hoisted(NamedTuple):
     parts: tuple[Expr, ...]
 
 
-def hoisted(expr: Expr, moving: Iterable[Expr]) -> Hoisted:
+def hoist_constants(expr: Expr, moving: Iterable[Expr]) -> Hoisted:
     """The expression with a symbol in the place of each largest part that depends neither on the moving symbols nor on
     the counter of a sum around it."""
     wanted = frozenset(moving)
@@ -78,16 +78,18 @@ class Responses:
         self.measurements = tuple(measurements)
         self.inputs = list(dict.fromkeys(name for item in measurements for name, _ in item.settings))
         self.machines = list(dict.fromkeys(item.machine for item in measurements if item.machine is not None))
-        self.parameters = {**case.application.parameters, **_of_machines(self.machines, case.application)}
+        self.parameters = {**case.application.parameters, **collect_machine_parameters(self.machines, case.application)}
         self.formulas: dict[tuple[Any, ...], tuple[Scope, Expr]] = {}
         for item in measurements:
-            if key_of(item) not in self.formulas:
+            if formula_key(item) not in self.formulas:
                 try:
-                    self.formulas[key_of(item)] = self._formula(item)
+                    self.formulas[formula_key(item)] = self._build_formula(item)
                 except AspenError as error:
-                    raise AspenError(*(found.within(f"for {place_of(item)}") for found in error.diagnostics)) from None
+                    raise AspenError(
+                        *(found.within(f"for {describe_place(item)}") for found in error.diagnostics)
+                    ) from None
 
-    def _formula(self, item: Measurement) -> tuple[Scope, Expr]:
+    def _build_formula(self, item: Measurement) -> tuple[Scope, Expr]:
         """The metric in the symbols of the models, and what they stand for."""
         case = self.case.changed(machine=item.machine, socket=item.socket)
         if item.metric in METRIC_DIMENSIONS:
@@ -100,21 +102,21 @@ class Responses:
     def scopes(self) -> list[Scope]:
         return [scope for scope, _ in self.formulas.values()]
 
-    def scope_of(self, name: str) -> Scope:
+    def find_scope(self, name: str) -> Scope:
         """One in which a parameter is defined: those of a machine are not in the scopes of others."""
         symbol = self.parameters[name].symbol
         return next((scope for scope in self.scopes if symbol in scope.definitions), self.scopes[0])
 
-    def qualified(self, name: str) -> str:
+    def qualify_name(self, name: str) -> str:
         """The name of a parameter as a scope takes it where both models have one of that name."""
         return f"app:{name}" if f"machine:{name}" in self.parameters else name
 
-    def depend_on(self, name: str) -> bool:
+    def is_dependent_on(self, name: str) -> bool:
         """Whether anything that was measured depends on a parameter."""
         symbol = self.parameters[name].symbol
         return any(symbol in scope.used([expr]) for scope, expr in self.formulas.values())
 
-    def conflicting(self, name: str) -> list[Machine]:
+    def find_conflicting_machines(self, name: str) -> list[Machine]:
         """The machines that declare a parameter, if they give it different values or ranges."""
         symbol = self.parameters[name].symbol
         declared = [
@@ -124,12 +126,12 @@ class Responses:
 
     def errors(self, axes: Sequence[Axis]) -> Errors:
         """The relative errors as a function of the values on some axes."""
-        names = {self.qualified(axis.name): self.parameters[axis.name].symbol for axis in axes}
+        names = {self.qualify_name(axis.name): self.parameters[axis.name].symbol for axis in axes}
         curves = {key: Curve(*found, names, self.inputs, self.case.seed) for key, found in self.formulas.items()}
-        return Errors(axes, [(curves[key_of(item)], item) for item in self.measurements])
+        return Errors(axes, [(curves[formula_key(item)], item) for item in self.measurements])
 
 
-def _of_machines(machines: Sequence[Machine], application: Application) -> dict[str, Parameter]:
+def collect_machine_parameters(machines: Sequence[Machine], application: Application) -> dict[str, Parameter]:
     """The machines' parameters under the names by which a user sets them; of several of one name the first."""
     parameters: dict[str, Parameter] = {}
     for machine in machines:
@@ -139,12 +141,12 @@ def _of_machines(machines: Sequence[Machine], application: Application) -> dict[
     return parameters
 
 
-def key_of(item: Measurement) -> tuple[Any, ...]:
+def formula_key(item: Measurement) -> tuple[Any, ...]:
     """What measurements of one formula have in common."""
     return item.metric, id(item.machine), item.socket
 
 
-def place_of(item: Measurement) -> str:
+def describe_place(item: Measurement) -> str:
     """Where a measurement stands, in words."""
     return f"the measurement at {item.span}" if item.span is not None else f"row {item.row} of the measurements"
 
@@ -163,10 +165,10 @@ class Curve:
         self.symbols = [*fitted, *self.inputs]
         here = [name for name, symbol in names.items() if symbol in scope.definitions]
         self.formula = scope.formulas([expr], [*here, *inputs])[0]
-        self.hoisted = hoisted(self.formula, fitted)
-        ramp = without_steps(self.hoisted.expr, fitted)
+        self.hoisted = hoist_constants(self.formula, fitted)
+        ramp = replace_steps(self.hoisted.expr, fitted)
         self.has_steps = ramp is not self.hoisted.expr
-        slopes = [_slope(_unchecked(ramp), symbol) for symbol in fitted]
+        slopes = [differentiate(drop_checks(ramp), symbol) for symbol in fitted]
         self.linear = not self.has_steps and all(
             slope is not None and graph.free_symbols(slope).isdisjoint(fitted) for slope in slopes
         )
@@ -175,7 +177,7 @@ class Curve:
         self.slopes = [None if slope is None else Prepared([slope], free, seed) for slope in slopes]
 
     @cached_property
-    def whole(self) -> Prepared:
+    def full_formula(self) -> Prepared:
         """The formula with nothing taken out of it."""
         return Prepared([self.formula], self.symbols, self.seed)
 
@@ -189,12 +191,12 @@ class Curve:
             return None
 
 
-def _unchecked(expr: Expr) -> Expr:
+def drop_checks(expr: Expr) -> Expr:
     """The expression without the laws that its parts must obey: they change no value, and so no slope."""
     return graph.rewrite([expr], lambda node, args: args[0] if node.kind == "checked" else None)[0]
 
 
-def _slope(expr: Expr, symbol: Expr) -> Expr | None:
+def differentiate(expr: Expr, symbol: Expr) -> Expr | None:
     """None where an expression has no derivative in closed form."""
     try:
         return derivative(expr, symbol)
@@ -202,7 +204,7 @@ def _slope(expr: Expr, symbol: Expr) -> Expr | None:
         return None
 
 
-def without_steps(expr: Expr, symbols: Iterable[Expr]) -> Expr:
+def replace_steps(expr: Expr, symbols: Iterable[Expr]) -> Expr:
     """The expression with the ramp for each `ceil`, `floor` and `round` that depends on the symbols: a search that
     looks at slopes would find such a parameter to do nothing."""
     wanted = set(symbols)
@@ -240,21 +242,21 @@ class Errors:
 
     def __call__(self, values: Sequence[float]) -> list[float]:
         """In the order of the measurements. Raises AspenError where a model has no value."""
-        errors = [self._error(row, values) for row in self.rows]
+        errors = [self._relative_error(row, values) for row in self.rows]
         if self.watch is not None:
-            self.watch(rms(errors))
+            self.watch(root_mean_square(errors))
         return errors
 
-    def _error(self, row: Row, values: Sequence[float]) -> float:
+    def _relative_error(self, row: Row, values: Sequence[float]) -> float:
         item = row.measurement
-        error = (self._predicted(row, values) - item.value) / item.value
+        error = (self._predict(row, values) - item.value) / item.value
         if not abs(error) <= LARGEST_ERROR:
             message = f"the model is more than {LARGEST_ERROR:g} times what was measured"
             diagnostic = Diagnostic("too-large", message, item.span, hint="give what is fitted a narrower range")
-            raise self._circumstances(AspenError(diagnostic), values, item)
+            raise self._add_circumstances(AspenError(diagnostic), values, item)
         return error
 
-    def _predicted(self, row: Row, values: Sequence[float]) -> float:
+    def _predict(self, row: Row, values: Sequence[float]) -> float:
         curve = row.curve
         try:
             if row.constants is not None:
@@ -262,21 +264,21 @@ class Errors:
         except EvaluationError:
             pass  # told by the formula as it was written
         try:
-            return float(curve.whole(*values, *row.inputs)[0])
+            return float(curve.full_formula(*values, *row.inputs)[0])
         except EvaluationError as error:
-            raise self._circumstances(curve.scope.located(error), values, row.measurement) from None
+            raise self._add_circumstances(curve.scope.located(error), values, row.measurement) from None
 
-    def _circumstances(self, error: AspenError, values: Sequence[float], item: Measurement) -> AspenError:
+    def _add_circumstances(self, error: AspenError, values: Sequence[float], item: Measurement) -> AspenError:
         tried = ", ".join(f"{axis.name} = {float(value):.6g}" for axis, value in zip(self.axes, values, strict=True))
-        said = f"with {tried}, for {place_of(item)}"
+        said = f"with {tried}, for {describe_place(item)}"
         return AspenError(*(diagnostic.within(said) for diagnostic in error.diagnostics))
 
     def slopes(self, values: Sequence[float]) -> list[list[float]]:
         """The slopes of each error by each parameter: those of the formula where it has some and they are finite, else
         by differences. Raises AspenError where a model has no value."""
-        return [[self._slope(row, values, place) for place in range(len(self.axes))] for row in self.rows]
+        return [[self._compute_slope(row, values, place) for place in range(len(self.axes))] for row in self.rows]
 
-    def _slope(self, row: Row, values: Sequence[float], place: int) -> float:
+    def _compute_slope(self, row: Row, values: Sequence[float], place: int) -> float:
         prepared = row.curve.slopes[place]
         if prepared is not None and row.constants is not None:
             try:
@@ -288,11 +290,13 @@ class Errors:
         axis, value = self.axes[place], values[place]
         step = STEP * min(axis.high - axis.low, abs(value) or axis.high - axis.low)
         ahead, behind = min(value + step, axis.high), max(value - step, axis.low)
-        above, below = (self._error(row, [*values[:place], moved, *values[place + 1 :]]) for moved in (ahead, behind))
+        above, below = (
+            self._relative_error(row, [*values[:place], moved, *values[place + 1 :]]) for moved in (ahead, behind)
+        )
         return float((above - below) / (ahead - behind))
 
 
-def rms(errors: Sequence[float]) -> float:
+def root_mean_square(errors: Sequence[float]) -> float:
     """The root of the mean square."""
     return math.sqrt(math.fsum(error * error for error in errors) / len(errors))
 
@@ -301,7 +305,7 @@ def require_enough(errors: Errors, possible: Sequence[str] = ()) -> None:
     """Refuses fewer measurements than parameters. `possible` are those that they could determine."""
     if len(errors.rows) < len(errors.axes):
         names = ", ".join(axis.name for axis in errors.axes)
-        measured, fitted = counted(len(errors.rows), "measurement"), counted(len(errors.axes), "parameter")
+        measured, fitted = count_noun(len(errors.rows), "measurement"), count_noun(len(errors.axes), "parameter")
         message = f"{measured} cannot determine {fitted} ({names})"
         hint = f"--vary {','.join(possible)}" if possible else "--vary chooses fewer parameters"
         fail("too-few-measurements", message, errors.rows[-1].measurement.span, hint=hint)

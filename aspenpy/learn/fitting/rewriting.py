@@ -21,7 +21,7 @@ Change = tuple[Span, str]
 """What is replaced, and by what; an empty span is where something is put in."""
 
 
-def rewritten(
+def rewrite_application(
     application: Application,
     values: Mapping[str, float],
     path: str | Path | None = None,
@@ -42,7 +42,7 @@ def rewritten(
         settings = " ".join(f"--set {name}={value!r}" for name, value in values.items())
         fail("not-rewritten", message, hint=f"give the fitted values instead: {settings}")
     source = place.source
-    changes = _joined([_change(application, source, name, value) for name, value in values.items()])
+    changes = join_overrides([plan_change(application, source, name, value) for name, value in values.items()])
     text = source.text
     for span, new in sorted(changes, key=lambda change: change[0].start, reverse=True):
         text = text[: span.start] + new + text[span.end :]
@@ -51,11 +51,11 @@ def rewritten(
     return text
 
 
-def _change(application: Application, source: Source, name: str, value: float) -> Change:
+def plan_change(application: Application, source: Source, name: str, value: float) -> Change:
     model, _, inner = name.rpartition(".")
     node = application.parameters[name].node
     if not model:
-        return _inside(node.value.span, source, name), written(value, node)
+        return require_own_file(node.value.span, source, name), write_value(value, node)
     if model not in application.imports or application.imports[model].prefix != f"{model}.":
         hint = "import that model directly, or fit it on its own"
         fail("not-rewritten", f"`{name}` cannot be set from here: its model is not imported by this one", hint=hint)
@@ -63,13 +63,13 @@ def _change(application: Application, source: Source, name: str, value: float) -
     imported = [item for item in imports if item.name == model][-1]
     given = [override for override in imported.overrides if override.name == inner]
     if given:
-        return _inside(given[-1].value.span, source, name), written(value, node)
-    end = _inside(imported.span, source, name).end
+        return require_own_file(given[-1].value.span, source, name), write_value(value, node)
+    end = require_own_file(imported.span, source, name).end
     joint = ", " if imported.overrides else " with "
-    return Span(source, end, end), f"{joint}{inner} = {written(value, node)}"
+    return Span(source, end, end), f"{joint}{inner} = {write_value(value, node)}"
 
 
-def _inside(span: Span | None, source: Source, name: str) -> Span:
+def require_own_file(span: Span | None, source: Source, name: str) -> Span:
     """A place in the model's own file."""
     assert span is not None, name
     place = span.resolve()
@@ -79,7 +79,7 @@ def _inside(span: Span | None, source: Source, name: str) -> Span:
     return place
 
 
-def _joined(changes: list[Change]) -> list[Change]:
+def join_overrides(changes: list[Change]) -> list[Change]:
     """Several new overrides of one import share one `with`."""
     texts: dict[Span, str] = {}
     for span, text in changes:
@@ -87,7 +87,7 @@ def _joined(changes: list[Change]) -> list[Change]:
     return list(texts.items())
 
 
-def written(value: float, node: nodes.Parameter) -> str:
+def write_value(value: float, node: nodes.Parameter) -> str:
     """A numeral with the digits of the float, in the unit that the value or its range is written with."""
     parts = (node.value, node.low, node.high)
     unit = next((part.unit for part in parts if isinstance(part, nodes.Number) and part.unit), None)

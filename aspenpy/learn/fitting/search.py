@@ -50,7 +50,7 @@ class Solution(Record):
     cost: float
 
 
-def solved(errors: Errors) -> Solution:
+def find_best_fit(errors: Errors) -> Solution:
     """The values that fit best. Raises AspenError where the model has no value anywhere."""
     try:
         import scipy.optimize  # noqa: F401  (asked for here, so that it is missed once and early)
@@ -59,26 +59,30 @@ def solved(errors: Errors) -> Solution:
     whole = [place for place, axis in enumerate(errors.axes) if axis.whole]
     box = tuple((axis.low, axis.high) for axis in errors.axes)
     if not whole:
-        return _inside(errors, box, RUNS)
+        return minimise_in_box(errors, box, RUNS)
     combinations = math.prod(int(box[place][1] - box[place][0]) + 1 for place in whole)
-    return _all_tried(errors, box, whole) if combinations <= MOST_TRIED else _branched(errors, box, whole)
+    return (
+        try_all_combinations(errors, box, whole) if combinations <= MOST_TRIED else branch_and_bound(errors, box, whole)
+    )
 
 
 # -- whole numbers ---------------------------------------------------------------------------------
 
 
-def _all_tried(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
+def try_all_combinations(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
     """The best of all combinations, the other parameters fitted for each."""
     ranges = [range(int(box[place][0]), int(box[place][1]) + 1) for place in whole]
 
     def fitted(combination: Sequence[int]) -> Solution:
         held = dict(zip(whole, combination, strict=True))
-        return _inside(errors, tuple((held[i], held[i]) if i in held else ends for i, ends in enumerate(box)), 1)
+        return minimise_in_box(
+            errors, tuple((held[i], held[i]) if i in held else ends for i, ends in enumerate(box)), 1
+        )
 
-    return _best(fitted, product(*ranges))
+    return keep_best(fitted, product(*ranges))
 
 
-def _best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solution:
+def keep_best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solution:
     """The best of several attempts. Those at which the model has no value are passed over; raises the last of their
     errors where it has none at any."""
     solutions: list[Solution] = []
@@ -92,7 +96,7 @@ def _best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solution:
     return min(solutions, key=lambda solution: solution.cost)
 
 
-def _branched(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
+def branch_and_bound(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
     """Depth first: a box whose best real point is no better than a known whole one holds nothing of interest; another
     one is cut at a value that is not whole, and the nearer half is looked at first."""
     best: Solution | None = None
@@ -101,7 +105,7 @@ def _branched(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
         if not waiting:
             break
         inner = waiting.pop()
-        solution = _inside(errors, inner, RUNS if inner == box else 2)
+        solution = minimise_in_box(errors, inner, RUNS if inner == box else 2)
         if best is not None and solution.cost >= best.cost:
             continue
         cut = max(whole, key=lambda place: abs(solution.values[place] - round(solution.values[place])))
@@ -122,26 +126,26 @@ def _branched(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
 # -- real numbers ----------------------------------------------------------------------------------
 
 
-def _inside(errors: Errors, box: Box, runs: int) -> Solution:
+def minimise_in_box(errors: Errors, box: Box, runs: int) -> Solution:
     """The best point of a box."""
-    own = _own(errors, box)
+    own = clamp_start(errors, box)
     if all(low == high for low, high in box):
-        return Solution(own, _cost(errors, own))
+        return Solution(own, half_squared_errors(errors, own))
     if errors.linear:
-        return _polished(errors, box, own)
-    return _best(lambda start: _polished(errors, box, _followed(errors, box, start)), starts(errors, box, runs))
+        return refine(errors, box, own)
+    return keep_best(lambda start: refine(errors, box, descend(errors, box, start)), choose_starts(errors, box, runs))
 
 
-def _own(errors: Errors, box: Box) -> tuple[float, ...]:
+def clamp_start(errors: Errors, box: Box) -> tuple[float, ...]:
     """The model's own values, or the nearest in the box."""
     return tuple(min(max(axis.start, low), high) for axis, (low, high) in zip(errors.axes, box, strict=True))
 
 
-def _cost(errors: Errors, values: Sequence[float]) -> float:
+def half_squared_errors(errors: Errors, values: Sequence[float]) -> float:
     return math.fsum(error * error for error in errors(values)) / 2
 
 
-def _followed(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, ...]:
+def descend(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, ...]:
     """Down the valley that a start is in; parameters move in places from 0 to 1 of their ranges."""
     import numpy
     from scipy.optimize import least_squares
@@ -164,7 +168,7 @@ def _followed(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, 
 
     def slopes(places: Any) -> Any:
         here = values(places)
-        paces = [axis.pace(here[place]) for place, axis in zip(free, axes, strict=True)]
+        paces = [axis.slope(here[place]) for place, axis in zip(free, axes, strict=True)]
         return numpy.array(errors.slopes(here))[:, free] * numpy.array(paces)
 
     first = [min(max(axis.place(start[place]), 1e-3), 1 - 1e-3) for place, axis in zip(free, axes, strict=True)]
@@ -174,18 +178,18 @@ def _followed(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, 
     return tuple(values(path.x))
 
 
-def _polished(errors: Errors, box: Box, values: Sequence[float]) -> Solution:
+def refine(errors: Errors, box: Box, values: Sequence[float]) -> Solution:
     """To the bottom: errors taken as linear, their least squares within the box, again and again."""
-    best = Solution(tuple(values), _cost(errors, values))
+    best = Solution(tuple(values), half_squared_errors(errors, values))
     for _ in range(MOST_STEPS):
-        better = _stepped(errors, box, best)
+        better = gauss_newton_step(errors, box, best)
         if better is None:
             break
         best = better
     return best
 
 
-def _stepped(errors: Errors, box: Box, best: Solution) -> Solution | None:
+def gauss_newton_step(errors: Errors, box: Box, best: Solution) -> Solution | None:
     """One step of Gauss and Newton, halved until it leads downwards; None if it leads nowhere."""
     import numpy
     from scipy.optimize import lsq_linear
@@ -208,7 +212,7 @@ def _stepped(errors: Errors, box: Box, best: Solution) -> Solution | None:
         for place, value in zip(free, moved, strict=True):
             values[place] = float(value)
         try:
-            cost = _cost(errors, values)
+            cost = half_squared_errors(errors, values)
         except AspenError:  # too far: the model has no value there
             cost = math.inf
         if cost < best.cost:
@@ -220,22 +224,22 @@ def _stepped(errors: Errors, box: Box, best: Solution) -> Solution | None:
 # -- starts ----------------------------------------------------------------------------------------
 
 
-def starts(errors: Errors, box: Box, runs: int) -> list[tuple[float, ...]]:
+def choose_starts(errors: Errors, box: Box, runs: int) -> list[tuple[float, ...]]:
     """The model's own values first; then the best among points spread evenly (Halton's sequence)."""
-    own = _own(errors, box)
+    own = clamp_start(errors, box)
     axes = [axis.replace(low=low, high=high) for axis, (low, high) in zip(errors.axes, box, strict=True)]
     costs: list[tuple[float, tuple[float, ...]]] = []
-    for places in _even(len(axes), STARTS - 1) if runs > 1 else ():
+    for places in halton_points(len(axes), STARTS - 1) if runs > 1 else ():
         point = tuple(axis.value(place) for axis, place in zip(axes, places, strict=True))
         try:
-            costs.append((_cost(errors, point), point))
+            costs.append((half_squared_errors(errors, point), point))
         except AspenError:
             continue  # the model has no value there: no place to start from
     costs.sort(key=lambda entry: entry[0])
     return [own, *(point for _, point in costs[: runs - 1])]
 
 
-def _even(axes: int, count: int) -> list[list[float]]:
+def halton_points(axes: int, count: int) -> list[list[float]]:
     """Points that fill the unit cube evenly; the sequence begins in a corner, which is left out."""
     from scipy.stats import qmc
 

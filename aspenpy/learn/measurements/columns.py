@@ -114,12 +114,12 @@ def plain_unit(text: str | None) -> str | None:
         return None
 
 
-def recognised(sheet: Sheet) -> Sheet:
+def recognise_columns(sheet: Sheet) -> Sheet:
     """The sheet with known columns under the names they have here; all others stay as they are. Where two mean the
     same, the first is taken."""
     headings, taken = [], {heading.name for heading in sheet.headings if heading.name in KNOWN}
     for heading in sheet.headings:
-        found = None if heading.name in taken else _known(heading)
+        found = None if heading.name in taken else recognise_heading(heading)
         new = heading._replace(unit=plain_unit(heading.unit)) if found is None or found.name in taken else found
         taken.add(new.name)
         headings.append(new._replace(written=heading.written or heading.name))
@@ -130,7 +130,7 @@ def recognised(sheet: Sheet) -> Sheet:
     return Sheet(tuple(headings), rows, sheet.span)
 
 
-def _known(heading: Heading) -> Heading | None:
+def recognise_heading(heading: Heading) -> Heading | None:
     """The heading of a known column; None for any other."""
     readings = [(heading.name, plain_unit(heading.unit))]
     if heading.unit is None and (behind := BEHIND.match(heading.name)):
@@ -153,12 +153,12 @@ def require_columns(sheet: Sheet, names: Iterable[str], what: str) -> None:
             fail("no-column", f"{what} needs a column `{name}`", sheet.span, hint=hint)
 
 
-def texts(sheet: Sheet, name: str) -> list[str]:
+def read_texts(sheet: Sheet, name: str) -> list[str]:
     """What stands in a column."""
     return [str(row[name].value) for row in sheet.rows]
 
 
-def numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float64]:
+def read_numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float64]:
     """A column in base units; a unit that is none of the language's is left as it is. With `blank`, cells in which
     nothing stands are nan. Raises AspenError for what is no number, is below zero where that cannot be, or has its own
     unit in a cell."""
@@ -170,7 +170,7 @@ def numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float
         hint = suggest_instead(name, sheet.names, "columns")
         fail("unknown-column", f"there is no column `{name}`", sheet.span, hint=hint)
     known, name = KNOWN.get(heading.name), heading.name
-    size = _size(heading, known)
+    size = unit_size(heading, known)
     values = np.empty(len(sheet.rows))
     for place, row in enumerate(sheet.rows):
         value = number_in(row[name])
@@ -189,7 +189,7 @@ def numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float
     return values * size
 
 
-def _size(heading: Heading, known: Known | None) -> float:
+def unit_size(heading: Heading, known: Known | None) -> float:
     """What one of the column's unit is worth in base units."""
     unit = plain_unit(heading.unit)
     if unit is None:
@@ -223,7 +223,7 @@ def is_numeric(sheet: Sheet, name: str) -> bool:
     return len(others) < len(sheet.rows) and all(str(cell.value).lower() in ("", "nan", "none", "-") for cell in others)
 
 
-def groups(sheet: Sheet, names: Iterable[str]) -> list[tuple[str, ...]]:
+def row_keys(sheet: Sheet, names: Iterable[str]) -> list[tuple[str, ...]]:
     """What stands in some columns, row by row; columns that there are not are left out."""
     there = [name for name in names if name in sheet.names]
     return [tuple(str(row[name].value) for name in there) for row in sheet.rows]
@@ -236,15 +236,17 @@ WHAT_RAN = ("application", "region", "input", "device")
 """Columns that say what ran, and on what."""
 
 
-def bases(sheet: Sheet, clock: str, alike: Sequence[str], end: Literal["lowest", "highest"]) -> NDArray[np.int64]:
+def find_base_rows(
+    sheet: Sheet, clock: str, alike: Sequence[str], end: Literal["lowest", "highest"]
+) -> NDArray[np.int64]:
     """For each row the place of its base sample: the row with the lowest or highest `clock` among those with a known
     runtime that have the same in the columns `alike`. Raises AspenError where there is none."""
     import numpy as np
 
-    clocks = numbers(sheet, clock) * (1 if end == "lowest" else -1)
-    known = np.isfinite(numbers(sheet, "runtime", blank=True))
+    clocks = read_numbers(sheet, clock) * (1 if end == "lowest" else -1)
+    known = np.isfinite(read_numbers(sheet, "runtime", blank=True))
     found = np.zeros(len(sheet.rows), dtype=np.int64)
-    for key, places in members(groups(sheet, alike)).items():
+    for key, places in rows_by_key(row_keys(sheet, alike)).items():
         measured = [place for place in places if known[place]]
         if not measured:
             what = " ".join(key) or "the code"
@@ -254,14 +256,14 @@ def bases(sheet: Sheet, clock: str, alike: Sequence[str], end: Literal["lowest",
     return found
 
 
-def keys_problem(alike: Sequence[str], codes: Sequence[Sequence[Any]]) -> str | None:
+def find_key_problem(alike: Sequence[str], codes: Sequence[Sequence[Any]]) -> str | None:
     """Why what was learnt of some codes does not fit the columns that tell them apart; None where it does."""
     if not codes:
         return "it has learnt no code"
     return None if {len(key) for key, _ in codes} == {len(alike)} else "its codes do not fit its columns"
 
 
-def members(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], list[int]]:
+def rows_by_key(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], list[int]]:
     """The places of each key."""
     found: dict[tuple[str, ...], list[int]] = {}
     for place, key in enumerate(keys):

@@ -48,7 +48,7 @@ class Token(NamedTuple):
     span: Span
 
 
-def rows_where(sheet: Sheet, text: str, name: str = "condition") -> list[int]:
+def select_rows(sheet: Sheet, text: str, name: str = "condition") -> list[int]:
     """The places of the rows for which a condition holds; `name` is what messages call its text. Raises AspenError."""
     holds = _Parser(Source(text, f"<{name}>"), sheet).condition_alone()
     return [place for place, row in enumerate(sheet.rows) if holds(row)]
@@ -148,14 +148,14 @@ class _Parser:
                 values.append(self._value(size))
             if not self._take(")"):
                 self._expected("`,` or `)`")
-            return lambda row: any(_compared(operator.eq, row[name], value) for value in values) is not negated
+            return lambda row: any(compare_cell(operator.eq, row[name], value) for value in values) is not negated
         sign = self._take(*COMPARISONS)
         if sign is None or negated:
             self._expected("`in`" if negated else "a comparison such as `==` or `in`")
         compare, value = COMPARISONS[sign.text], self._value(size)
         if isinstance(value, str) and compare not in (operator.eq, operator.ne):
             fail("bad-condition", f"`{sign.text}` compares numbers, and `{value}` is none", sign.span)
-        return lambda row: _compared(compare, row[name], value)
+        return lambda row: compare_cell(compare, row[name], value)
 
     def _column(self, token: Token) -> tuple[str, float]:
         """The name of a column, and what one of its unit is worth."""
@@ -180,7 +180,7 @@ class _Parser:
         return float(token.text)
 
 
-def _compared(compare: Callable[[Any, Any], bool], cell: Cell, value: float | str) -> bool:
+def compare_cell(compare: Callable[[Any, Any], bool], cell: Cell, value: float | str) -> bool:
     """Numbers are equal within rounding; a cell without a number differs from every number."""
     if isinstance(value, str):
         return compare(str(cell.value), value)

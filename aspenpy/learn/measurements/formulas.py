@@ -13,7 +13,7 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import fail, suggest_instead
 from aspenpy.language.lower import Lowering, constant_value
 from aspenpy.language.parser import parse_value
-from aspenpy.learn.measurements.columns import numbers
+from aspenpy.learn.measurements.columns import read_numbers
 from aspenpy.learn.measurements.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def columns_of(text: str, sheet: Sheet) -> list[str]:
+def find_columns(text: str, sheet: Sheet) -> list[str]:
     """The columns that a formula, or the name of a column, depends on. Raises AspenError for a name that is none."""
     try:
         return [sheet.heading(text).name]
     except KeyError:
-        return [symbol.payload[0] for symbol in _symbols(_lowered(text, sheet))]
+        return [symbol.payload[0] for symbol in sorted_symbols(lower_formula(text, sheet))]
 
 
-def formula(text: str, sheet: Sheet) -> NDArray[np.float64]:
+def evaluate_formula(text: str, sheet: Sheet) -> NDArray[np.float64]:
     """The values of a formula, or of a column, row by row, in base units."""
     import numpy as np
 
     try:
-        return numbers(sheet, sheet.heading(text).name)
+        return read_numbers(sheet, sheet.heading(text).name)
     except KeyError:
-        expr = _lowered(text, sheet)
-    symbols = _symbols(expr)
-    values = [numbers(sheet, symbol.payload[0]) for symbol in symbols]
+        expr = lower_formula(text, sheet)
+    symbols = sorted_symbols(expr)
+    values = [read_numbers(sheet, symbol.payload[0]) for symbol in symbols]
     prepared = Prepared([expr], symbols)
     found = np.empty(len(sheet.rows))
     for place, row in enumerate(zip(*values, strict=True) if values else [()] * len(sheet.rows)):
@@ -50,7 +50,7 @@ def formula(text: str, sheet: Sheet) -> NDArray[np.float64]:
     return found
 
 
-def _lowered(text: str, sheet: Sheet) -> Expr:
+def lower_formula(text: str, sheet: Sheet) -> Expr:
     def resolve(node: nodes.Name) -> Expr:
         try:
             return graph.symbol(sheet.heading(node.name).name, "column")
@@ -67,6 +67,6 @@ def _lowered(text: str, sheet: Sheet) -> Expr:
     return Lowering(resolve, {})(node)
 
 
-def _symbols(expr: Expr) -> list[Expr]:
+def sorted_symbols(expr: Expr) -> list[Expr]:
     found: Iterable[Expr] = graph.free_symbols(expr)
     return sorted(found, key=lambda symbol: str(symbol.payload))

@@ -65,11 +65,11 @@ class Measured(Record, Result):
 def measure(command: Sequence[str], target: Target, watch: Callable[[int, float], None] | None = None) -> Measured:
     """Runs a command, its output discarded, until its target is met. Raises AspenError where it cannot be run, or ends
     with an error."""
-    counters, missing = _counters(command)
+    counters, missing = find_counters(command)
     runs: list[Run] = []
     while True:
-        runs.append(_run(command, counters))
-        mean, half = interval([run.seconds for run in runs], target)
+        runs.append(run_once(command, counters))
+        mean, half = confidence_interval([run.seconds for run in runs], target)
         if watch is not None:
             watch(len(runs), half / mean)
         met = len(runs) >= target.least and half <= target.precision * mean
@@ -77,7 +77,7 @@ def measure(command: Sequence[str], target: Target, watch: Callable[[int, float]
             return Measured(tuple(command), tuple(runs), mean, half, met, target, tuple(missing))
 
 
-def interval(values: Sequence[float], target: Target) -> tuple[float, float]:
+def confidence_interval(values: Sequence[float], target: Target) -> tuple[float, float]:
     """The mean, and half its confidence interval by Student's t; infinite for fewer than two values."""
     require_library("scipy", "a confidence interval")
     from scipy.stats import t
@@ -99,9 +99,9 @@ class Counters(Record):
     perf: str | None
 
 
-def _run(command: Sequence[str], counters: Counters) -> Run:
-    with _events(command, counters) as (line, events):
-        before = {name: _microjoules(path) for name, path in counters.energies}
+def run_once(command: Sequence[str], counters: Counters) -> Run:
+    with count_events(command, counters) as (line, events):
+        before = {name: read_microjoules(path) for name, path in counters.energies}
         began = perf_counter()
         try:
             process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -118,12 +118,14 @@ def _run(command: Sequence[str], counters: Counters) -> Run:
             fail("command-failed", ended, hint=said.splitlines()[-1] if said else None)
         values = {"runtime [s]": seconds, "cpu_time [s]": used.ru_utime + used.ru_stime}
         for name, path in counters.energies:
-            values[name] = _difference(before[name], _microjoules(path), path) / 1e6
+            values[name] = energy_difference(before[name], read_microjoules(path), path) / 1e6
         return Run(values | events())
 
 
 @contextmanager
-def _events(command: Sequence[str], counters: Counters) -> Iterator[tuple[list[str], Callable[[], dict[str, float]]]]:
+def count_events(
+    command: Sequence[str], counters: Counters
+) -> Iterator[tuple[list[str], Callable[[], dict[str, float]]]]:
     """The command line with perf around it where that counts, and what reads the counts."""
     if counters.perf is None:
         yield list(command), dict
@@ -138,11 +140,11 @@ def _events(command: Sequence[str], counters: Counters) -> Iterator[tuple[list[s
         yield [counters.perf, "stat", "-x,", "-e", EVENTS, "-o", str(file), "--", *command], read
 
 
-def _microjoules(path: Path) -> int:
+def read_microjoules(path: Path) -> int:
     return int(path.read_text())
 
 
-def _difference(before: int, after: int, path: Path) -> float:
+def energy_difference(before: int, after: int, path: Path) -> float:
     """Energy counters begin again at their maximum."""
     if after >= before:
         return after - before
@@ -152,7 +154,7 @@ def _difference(before: int, after: int, path: Path) -> float:
 # -- what the machine offers -----------------------------------------------------------------------
 
 
-def _counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str]]]:
+def find_counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str]]]:
     """What can be collected here, and what cannot with the reason."""
     if not command:
         fail("no-command", "there is no command to measure", hint="aspenpy measure -- COMMAND ...")
@@ -161,7 +163,7 @@ def _counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str]]]:
     for folder in sorted(POWERCAP.glob("intel-rapl:*")) if POWERCAP.is_dir() else []:
         try:
             name = (folder / "name").read_text().strip()
-            _microjoules(folder / "energy_uj")
+            read_microjoules(folder / "energy_uj")
         except (OSError, ValueError):
             missing.append((f"energy of {folder.name}", "its counter cannot be read: the kernel lets only root do so"))
             continue
@@ -169,7 +171,7 @@ def _counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str]]]:
         energies.append((f"energy_{name}_{socket} [J]", folder / "energy_uj"))
     if not energies and not missing:
         missing.append(("energy", f"there are no RAPL counters in {POWERCAP}"))
-    perf, why = _perf()
+    perf, why = find_perf()
     if why is not None:
         missing.append(("hardware counters", why))
     if shutil.which("nvidia-smi") is None:
@@ -179,7 +181,7 @@ def _counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str]]]:
     return Counters(tuple(energies), perf), missing
 
 
-def _perf() -> tuple[str | None, str | None]:
+def find_perf() -> tuple[str | None, str | None]:
     """The program perf if it counts here; else why not."""
     program = shutil.which("perf")
     if program is None:
@@ -191,6 +193,6 @@ def _perf() -> tuple[str | None, str | None]:
     return (program, None) if counted else (None, "perf counts no events here: they are not supported or not allowed")
 
 
-def rows_of(found: Measured, labels: Mapping[str, Any]) -> list[dict[str, Any]]:
+def tabulate_runs(found: Measured, labels: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The runs as rows of a tidy table."""
     return [dict(labels) | {"run": number} | dict(run.values) for number, run in enumerate(found.runs, 1)]

@@ -8,7 +8,16 @@ from collections.abc import Iterator
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Source, Span
-from aspenpy.learn.measurements.sheet import Cell, Row, Sheet, lines_of, malformed, number, sheet_of_cells, whole_line
+from aspenpy.learn.measurements.sheet import (
+    Cell,
+    Row,
+    Sheet,
+    parse_number,
+    read_lines,
+    refuse_line,
+    require_values,
+    tabulate_cells,
+)
 
 BEFORE = r"(\s*\d+\.\d+,(?=[\d<]|CPU\d|S\d))?(CPU\d+,|S\d+(-[A-Z]+\d+)*,\d+,)?"
 """What stands before the value of an event: the time of an interval (`-I`), and a core (`-A`, `--per-core`)."""
@@ -28,14 +37,14 @@ HINT = "a line is `value,unit,event,runtime,share counted`"
 
 
 def is_perf(head: str) -> bool:
-    return EVENT.match(head, _after_comments(head)) is not None
+    return EVENT.match(head, skip_comments(head)) is not None
 
 
 def is_perf_json(head: str) -> bool:
-    return head.startswith("{", _after_comments(head)) and '"counter-value"' in head
+    return head.startswith("{", skip_comments(head)) and '"counter-value"' in head
 
 
-def _after_comments(head: str) -> int:
+def skip_comments(head: str) -> int:
     found = COMMENTS.match(head)
     return 0 if found is None else found.end()
 
@@ -43,20 +52,20 @@ def _after_comments(head: str) -> int:
 def read_perf(source: Source) -> Sheet:
     """A row with a column for each event; of several lines of one event (a line for each core) the sum."""
     row: Row = {}
-    for cells in lines_of(source):
+    for cells in read_lines(source):
         if str(cells[0].value).startswith("#"):
             continue
-        cells = cells[_before(cells) :] or cells
-        whole_line(cells, least=3, what="event of perf", hint=HINT)
+        cells = cells[count_leading_cells(cells) :] or cells
+        require_values(cells, least=3, what="event of perf", hint=HINT)
         event = str(cells[2].value)
         if event.count("/") == 1:  # cpu/event=0x3c,umask=0x0/
             unit, _, rest = ",".join(str(cell.value) for cell in cells[2:]).partition("/")
             event = f"{unit}/{rest.partition('/')[0]}/"
-        _add(row, event, str(cells[1].value), cells[0])
-    return sheet_of_cells([row] if row else [], source)
+        add_event(row, event, str(cells[1].value), cells[0])
+    return tabulate_cells([row] if row else [], source)
 
 
-def _before(cells: list[Cell]) -> int:
+def count_leading_cells(cells: list[Cell]) -> int:
     """How many cells stand before the value."""
     found = re.match(BEFORE, ",".join(str(cell.value) for cell in cells))
     return 0 if found is None else found[0].count(",")
@@ -83,15 +92,15 @@ def read_perf_json(source: Source) -> Sheet:
                 span,
                 hint='it is {"counter-value": ..., "event": ...}',
             )
-        _add(row, str(event), str(unit), Cell(str(value), line, span))
-    return sheet_of_cells([row] if row else [], source)
+        add_event(row, str(event), str(unit), Cell(str(value), line, span))
+    return tabulate_cells([row] if row else [], source)
 
 
-def _add(row: Row, event: str, unit: str, cell: Cell) -> None:
+def add_event(row: Row, event: str, unit: str, cell: Cell) -> None:
     name = re.sub(r":[ukhpGHS]+$", "", OF_UNIT.sub(r"\1", event))
     header = f"{name} [{UNITS.get(unit, unit)}]" if unit else name
     counted = not str(cell.value).startswith("<not")
-    value = number(cell) if counted else None
+    value = parse_number(cell) if counted else None
     before = row.get(header)
     if before is not None and before.value != "" and value is not None:
         value += float(before.value)
@@ -120,7 +129,7 @@ def read_likwid(source: Source, per_thread: bool = False) -> Sheet:
     events and amounts are summed, times are those of the slowest, clocks and ratios are means."""
     regions: dict[str, dict[str, Row]] = {}
     threads: dict[str, int] = {}
-    for region, is_raw, header, cells in _values(source):
+    for region, is_raw, header, cells in read_table_lines(source):
         own = regions.setdefault(region, {})
         columns = [str(cell.value) for cell in header]
         first = 2 if columns[:2] == ["Event", "Counter"] else 1
@@ -134,20 +143,20 @@ def read_likwid(source: Source, per_thread: bool = False) -> Sheet:
                 row[name] = cell
         else:
             row = own.setdefault("", {"region": Cell(region, cells[0].row)})
-            row[name] = cells[0]._replace(value=_together(SUM if is_raw else _rule(name), values))
+            row[name] = cells[0]._replace(value=combine_threads(SUM if is_raw else combining_rule(name), values))
     rows = []
     for region, parts in regions.items():
         for row in parts.values():
             line = next(iter(row.values())).row
             rows.append(row if per_thread else {"threads": Cell(threads[region], line)} | row)
-    return sheet_of_cells(rows, source)
+    return tabulate_cells(rows, source)
 
 
-def _values(source: Source) -> Iterator[tuple[str, bool, list[Cell], list[Cell]]]:
+def read_table_lines(source: Source) -> Iterator[tuple[str, bool, list[Cell], list[Cell]]]:
     """Region, whether the values are events, header and cells of each line of a table that is no statistics: these are
     of the threads' own values."""
     region, header, inside = "", list[Cell](), False
-    for cells in lines_of(source):
+    for cells in read_lines(source):
         while len(cells) > max(len(header), 1) and not cells[-1].value:
             cells.pop()
         first = str(cells[0].value)
@@ -160,19 +169,19 @@ def _values(source: Source) -> Iterator[tuple[str, bool, list[Cell], list[Cell]]
             header = cells
         elif inside:
             if len(cells) != len(header):
-                malformed(cells, f"has {len(cells)} values for {len(header)} columns", TABLE_FORM)
+                refuse_line(cells, f"has {len(cells)} values for {len(header)} columns", TABLE_FORM)
             yield region, str(header[0].value) == "Event", header, cells
 
 
-def _together(rule: str, cells: list[Cell]) -> float | str:
+def combine_threads(rule: str, cells: list[Cell]) -> float | str:
     """What the threads have measured, as one number."""
-    found = [value for value in map(number, cells) if value is not None]
+    found = [value for value in map(parse_number, cells) if value is not None]
     if not found:
         return ""
     return max(found) if rule == LONGEST else sum(found) / len(found) if rule == MEAN else sum(found)
 
 
-def _rule(name: str) -> str:
+def combining_rule(name: str) -> str:
     """How a metric of threads becomes that of the run: what has no unit is a ratio."""
     unit = re.search(r"\[([^\[\]]*)\]$", name)
     if unit is None:

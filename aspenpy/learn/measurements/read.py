@@ -33,8 +33,8 @@ from aspenpy.learn.measurements.perf_likwid import (
     read_perf,
     read_perf_json,
 )
-from aspenpy.learn.measurements.records import is_record_store, records_sheet
-from aspenpy.learn.measurements.sheet import Data, Sheet, sheet_of, sheet_of_rows
+from aspenpy.learn.measurements.records import is_record_store, read_records
+from aspenpy.learn.measurements.sheet import Data, Sheet, make_sheet, tabulate_rows
 from aspenpy.record import Record
 
 MOST_ROWS = 200_000
@@ -65,33 +65,33 @@ FORMATS = (
 """Formats of tools; what is none of them is a table of comma-separated values."""
 
 
-def format_of(text: str) -> Format | None:
+def recognise_format(text: str) -> Format | None:
     """The tool that wrote a text; None for a plain table."""
     return next((item for item in FORMATS if item.recognises(text[:HEAD])), None)
 
 
-def measured(data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
+def read_measurements(data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
     """The sheet of measurements of any tool: a path (also of a Parquet file or a record store), a text, rows. `columns`
     renames columns of a plain table and leaves out all others. Raises AspenError."""
     if isinstance(data, str | Path):
         path = Path(data)
         if path.suffix in (".parquet", ".pq"):
-            return _parquet(path, columns)
+            return read_parquet(path, columns)
         if is_record_store(path):
-            return records_sheet(path)
+            return read_records(path)
         data = Reader().read(path)
     if isinstance(data, Source):
-        found = format_of(data.text)
+        found = recognise_format(data.text)
         if found is not None:
             if columns:
                 fail("no-columns", f"--column renames columns of a table, and this is a file of {found.name}")
             return found.read(data)
         if "," not in data.text.partition("\n")[0] and len(data.text.split("\n", 1)[0].split()) > 1:
             data = data.with_text("\n".join(",".join(line.split()) for line in data.text.split("\n")))
-    return sheet_of(data, columns, MOST_ROWS, index="run")
+    return make_sheet(data, columns, MOST_ROWS, index="run")
 
 
-def _parquet(path: Path, columns: Mapping[str, str] | None) -> Sheet:
+def read_parquet(path: Path, columns: Mapping[str, str] | None) -> Sheet:
     """The rows of a Parquet file. What it says of its size is read before anything is decompressed: half a megabyte
     may hold millions of zeros, and a text that all rows repeat is held once."""
     try:
@@ -106,12 +106,12 @@ def _parquet(path: Path, columns: Mapping[str, str] | None) -> Sheet:
         if missing := [name for name in wanted if name not in names]:
             hint = suggest_nearest(missing[0], names)
             fail("unknown-column", f"there is no column `{missing[0]}` in `{path}`", hint=hint)
-        texts = [name for name in wanted if _kind(file, names.index(name)) == TEXT]
+        texts = [name for name in wanted if physical_type(file, names.index(name)) == TEXT]
         table = parquet.ParquetFile(BytesIO(content), read_dictionary=texts).read(wanted, use_threads=False)
-        held = {asked: _values(table.column(name)) for asked, name in zip(columns or wanted, wanted, strict=True)}
+        held = {asked: read_column(table.column(name)) for asked, name in zip(columns or wanted, wanted, strict=True)}
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         fail("no-table", f"`{path}` cannot be read as Parquet: {(str(error).splitlines() or ['damaged'])[0]}")
-    return sheet_of_rows((dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)), MOST_ROWS)
+    return tabulate_rows((dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)), MOST_ROWS)
 
 
 def _require_small(file: Any, path: Path) -> list[str]:
@@ -139,11 +139,11 @@ def _require_small(file: Any, path: Path) -> list[str]:
 TEXT = "BYTE_ARRAY"
 
 
-def _kind(file: Any, place: int) -> str:
+def physical_type(file: Any, place: int) -> str:
     return str(file.schema.column(place).physical_type)
 
 
-def _values(column: Any) -> list[Any]:
+def read_column(column: Any) -> list[Any]:
     """What stands in a column; texts that are repeated are one object. Raises ValueError where they are too long."""
     found: list[Any] = []
     for chunk in column.chunks:

@@ -14,7 +14,7 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.files import require_writable
 from aspenpy.language.opening import read_first_bytes
 from aspenpy.language.schema import OneOf, find_mismatch, parse_json
-from aspenpy.learn.measurements.sheet import Sheet, sheet_of_rows
+from aspenpy.learn.measurements.sheet import Sheet, tabulate_rows
 from aspenpy.record import Record
 
 VERSION = 1
@@ -66,11 +66,11 @@ class RecordStore:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if os.path.exists(self.path) and self._beginning():
-            with self._reading():
+        if os.path.exists(self.path) and self._read_beginning():
+            with self._open_for_reading():
                 pass
 
-    def _beginning(self) -> bytes:
+    def _read_beginning(self) -> bytes:
         """The first bytes of the file; none where it is empty. Raises AspenError where it is no ordinary file, none of
         SQLite, or one with a write-ahead log, which no store has: beside one even a reader leaves files."""
         found = read_first_bytes(self.path, len(BEGINNING) + 4)
@@ -78,30 +78,30 @@ class RecordStore:
             self._refuse("it is not a database of this program, and stays as it is")
         return found
 
-    def _connect(self, mode: str) -> sqlite3.Connection:
+    def _open_database(self, mode: str) -> sqlite3.Connection:
         place = f"{self.path.absolute().as_uri()}?mode={mode}"
         found = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=True)
-        found.text_factory = _text
+        found.text_factory = decode_text
         found.execute("pragma trusted_schema = off")
         found.execute("pragma cell_size_check = on")
         return found
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _open_for_reading(self) -> Iterator[sqlite3.Connection]:
         """The store, of which nothing can be changed."""
-        if not self._beginning() or self.path.stat().st_size > MOST_BYTES:
+        if not self._read_beginning() or self.path.stat().st_size > MOST_BYTES:
             self._refuse(f"it is empty, or larger than {MOST_BYTES // 2**20} MiB")
-        with self._reported(), closing(self._connect("ro")) as connection:
+        with self._report_errors(), closing(self._open_database("ro")) as connection:
             self._require_own(connection)
             yield connection
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _open_for_writing(self) -> Iterator[sqlite3.Connection]:
         """The store, made where there is none or the file is empty; all that is done is one transaction."""
         require_writable(self.path)
         if os.path.exists(self.path):
-            self._beginning()
-        with self._reported(), closing(self._connect("rwc")) as connection:
+            self._read_beginning()
+        with self._report_errors(), closing(self._open_database("rwc")) as connection:
             connection.execute("begin immediate")
             if not connection.execute("select count(*) from sqlite_master").fetchone()[0]:
                 for statement in SCHEMA:
@@ -122,7 +122,7 @@ class RecordStore:
             self._refuse("it is a database of another program, and stays as it is")
 
     @contextmanager
-    def _reported(self) -> Iterator[None]:
+    def _report_errors(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:  # names of columns, too, are decoded
@@ -142,16 +142,16 @@ class RecordStore:
              json.dumps(dict(item.counters), allow_nan=False), item.model)
             for item in records
         ]  # fmt: skip
-        with self._writing() as connection:
+        with self._open_for_writing() as connection:
             connection.executemany(
                 "insert into runs (application, input, hardware, device, runtime, energy, counters, model)"
                 " values (?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
 
-    def learnt(self, model: str, rows: Sequence[int]) -> None:
+    def name_model(self, model: str, rows: Sequence[int]) -> None:
         """Names the model that was fitted with some runs, by their numbers from 1 on in the order of addition."""
-        with self._writing() as connection:
+        with self._open_for_writing() as connection:
             known = [item[0] for item in connection.execute("select id from runs order by id")]
             named = [(model, known[row - 1]) for row in rows]
             connection.executemany("update runs set model = ? where id = ?", named)
@@ -164,15 +164,15 @@ class RecordStore:
                 "unknown-option", f"runs are found by application, input, hardware and device, not {', '.join(unknown)}"
             )
         where = " and ".join(f"{name} = ?" for name in what) or "1"
-        with self._reading() as connection:
+        with self._open_for_reading() as connection:
             rows = connection.execute(
                 "select id, application, input, hardware, device, runtime, energy, counters, model"
                 f" from runs where {where} order by id",
                 list(what.values()),
             ).fetchall()
-        return tuple(self._record(row[0], dict(zip(RunRecord._fields, row[1:], strict=True))) for row in rows)
+        return tuple(self._make_record(row[0], dict(zip(RunRecord._fields, row[1:], strict=True))) for row in rows)
 
-    def _record(self, number: int, row: dict[str, Any]) -> RunRecord:
+    def _make_record(self, number: int, row: dict[str, Any]) -> RunRecord:
         """A row, which may hold anything: SQLite does not keep to the types of columns."""
         problem = find_mismatch(row, ROW)
         if problem is None:
@@ -186,7 +186,7 @@ class RecordStore:
         return RunRecord(**row)
 
 
-def _text(content: bytes) -> str | bytes:
+def decode_text(content: bytes) -> str | bytes:
     """A text of a database; the bytes where they are none, which no shape takes for a text."""
     try:
         return content.decode()
@@ -202,7 +202,7 @@ def is_record_store(path: Path) -> bool:
         return False
 
 
-def records_sheet(path: Path) -> Sheet:
+def read_records(path: Path) -> Sheet:
     """All runs of a store as a tidy sheet."""
     found = RecordStore(path).find()
     if not found:
@@ -210,12 +210,12 @@ def records_sheet(path: Path) -> Sheet:
     names = list(dict.fromkeys(name for item in found for name in item.counters))
     rows = [
         {"application": item.application, "input": item.input, "hardware": item.hardware, "device": item.device,
-         "runtime [s]": _or_blank(item.runtime), "energy [J]": _or_blank(item.energy)}
+         "runtime [s]": blank_if_none(item.runtime), "energy [J]": blank_if_none(item.energy)}
         | {name: item.counters.get(name, "") for name in names}
         for item in found
     ]  # fmt: skip
-    return sheet_of_rows(rows, 10**6)
+    return tabulate_rows(rows, 10**6)
 
 
-def _or_blank(value: float | None) -> Any:
+def blank_if_none(value: float | None) -> Any:
     return "" if value is None else value

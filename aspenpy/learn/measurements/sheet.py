@@ -78,7 +78,7 @@ Data = str | Path | Source | Sheet | Iterable[Mapping[str, Any]]
 """Measurements: the path of a CSV file, or a row after the other as mappings from columns to values."""
 
 
-def sheet_of(
+def make_sheet(
     data: Data, columns: Mapping[str, str] | None = None, most_rows: int | None = None, index: str = ""
 ) -> Sheet:
     """The sheet of measurements, wherever they are; a DataFrame counts as its rows. `index` names a first column that
@@ -88,48 +88,48 @@ def sheet_of(
     if isinstance(data, str | Path):
         data = Reader().read(data)
     if isinstance(data, Source):
-        return sheet_of_text(data, columns, most_rows or MOST_ROWS, index)
+        return parse_sheet(data, columns, most_rows or MOST_ROWS, index)
     if columns:
         fail("no-file", "columns are renamed in a file; rows from Python name theirs as they want")
     to_dict = getattr(data, "to_dict", None)
-    return sheet_of_rows(to_dict("records") if callable(to_dict) else data, most_rows or MOST_ROWS)
+    return tabulate_rows(to_dict("records") if callable(to_dict) else data, most_rows or MOST_ROWS)
 
 
-def sheet_of_text(
+def parse_sheet(
     source: Source, columns: Mapping[str, str] | None = None, most_rows: int = MOST_ROWS, index: str = ""
 ) -> Sheet:
     """The sheet in a file. `columns` renames those it names (`{"runtime [ms]": "time/ms"}`) and leaves out all others.
     Raises AspenError."""
-    lines = lines_of(source)
+    lines = read_lines(source)
     first_line = Span(source, 0, len(source.text.partition("\n")[0]))
     head = next(lines, [])
     if not head:
         fail("no-measurements", "there are no measurements in the file", first_line, hint=EXPECTED)
     if not head[0].value and len(head) > 1:
         head[0] = head[0]._replace(value=index)
-    line = Span(source, place_of(head[0]).start, place_of(head[-1]).end)
+    line = Span(source, require_span(head[0]).start, require_span(head[-1]).end)
     if len(head) == 1 and any(sign in head[0].value for sign in OTHER_SIGNS):
         fail("not-commas", "the columns are not separated by commas", line, hint=EXPECTED)
-    everything = [(place, heading(cell.value)) for place, cell in enumerate(head)]
-    taken = _taken(head, line, columns) if columns else everything
-    headings = {place: named._replace(span=place_of(head[place])) for place, named in taken}
+    everything = [(place, parse_heading(cell.value)) for place, cell in enumerate(head)]
+    taken = choose_columns(head, line, columns) if columns else everything
+    headings = {place: named._replace(span=require_span(head[place])) for place, named in taken}
     _check_headings(list(headings.values()))
     rows: list[dict[str, Cell]] = []
     for cells in lines:
         if len(cells) != len(head):
-            place = Span(source, place_of(cells[0]).start, place_of(cells[-1]).end)
-            values, names = counted(len(cells), "value"), counted(len(head), "column")
+            place = Span(source, require_span(cells[0]).start, require_span(cells[-1]).end)
+            values, names = count_noun(len(cells), "value"), count_noun(len(head), "column")
             wrong = f"line {cells[0].row} has {values} for {names}"
             fail("wrong-columns", wrong, place, hint="values with a comma in them stand in double quotes")
         if len(rows) == most_rows:
-            _refuse_rows(most_rows, place_of(cells[0]))
+            _refuse_rows(most_rows, require_span(cells[0]))
         rows.append({named.name: cells[place] for place, named in headings.items()})
     if not rows:
         fail("no-measurements", "there are no measurements below the names of the columns", line)
     return Sheet(tuple(headings.values()), tuple(rows), line)
 
 
-def sheet_of_rows(rows: Iterable[Mapping[str, Any]], most_rows: int = MOST_ROWS) -> Sheet:
+def tabulate_rows(rows: Iterable[Mapping[str, Any]], most_rows: int = MOST_ROWS) -> Sheet:
     """The sheet of mappings from the names of columns to values, all with the same columns. Raises AspenError."""
     given = list(islice(rows, most_rows + 1))
     if len(given) > most_rows:
@@ -140,7 +140,7 @@ def sheet_of_rows(rows: Iterable[Mapping[str, Any]], most_rows: int = MOST_ROWS)
     for number, row in enumerate(given, 1):
         if set(row) != set(names):
             fail("wrong-columns", f"row {number} has the columns {', '.join(row)}; row 1 has {', '.join(names)}")
-    headings = {name: heading(name) for name in names}
+    headings = {name: parse_heading(name) for name in names}
     _check_headings(list(headings.values()))
     cells = ({headings[name].name: Cell(row[name], number) for name in names} for number, row in enumerate(given, 1))
     return Sheet(tuple(headings.values()), tuple(cells))
@@ -151,12 +151,12 @@ def _refuse_rows(most_rows: int, span: Span | None) -> NoReturn:
     fail("too-many-rows", f"there are more than {most_rows:,} rows of measurements", span, hint=hint)
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """`1 value`, `3 values`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def heading(text: str) -> Heading:
+def parse_heading(text: str) -> Heading:
     """`runtime [ms]` is the column `runtime` in milliseconds."""
     name, bracket, unit = text.strip().partition("[")
     if bracket and unit.endswith("]"):
@@ -176,18 +176,18 @@ def _check_headings(headings: list[Heading]) -> None:
         seen[column.name] = column
 
 
-def _taken(head: list[Cell], line: Span, columns: Mapping[str, str]) -> list[tuple[int, Heading]]:
+def choose_columns(head: list[Cell], line: Span, columns: Mapping[str, str]) -> list[tuple[int, Heading]]:
     """The places of the columns that were asked for, with the names they are given."""
     texts = [cell.value for cell in head]
-    plain = [heading(text).name for text in texts]
+    plain = [parse_heading(text).name for text in texts]
     taken = []
     for asked, text in columns.items():
         places = [place for place, known in enumerate(texts) if known == text.strip()]
         places = places or [place for place, known in enumerate(plain) if known == text.strip()]
         if not places:
             fail("unknown-column", f"there is no column `{text.strip()}`", line, hint=suggest_nearest(text, texts))
-        new = heading(asked)
-        taken.append((places[0], Heading(new.name, new.unit or heading(texts[places[0]]).unit)))
+        new = parse_heading(asked)
+        taken.append((places[0], Heading(new.name, new.unit or parse_heading(texts[places[0]]).unit)))
     if len({place for place, _ in taken}) < len(taken):
         fail("column-twice", "one column was given two names", line)
     return taken
@@ -196,17 +196,17 @@ def _taken(head: list[Cell], line: Span, columns: Mapping[str, str]) -> list[tup
 # -- lines and cells -------------------------------------------------------------------------------
 
 
-def lines_of(source: Source) -> Iterator[list[Cell]]:
+def read_lines(source: Source) -> Iterator[list[Cell]]:
     """The cells of the lines that are not empty."""
     start = 0
     for number, line in enumerate(source.text.split("\n"), 1):
         text = line.rstrip("\r")
         if text.strip():
-            yield list(_cells(text, number, Span(source, start, start + len(text))))
+            yield list(split_cells(text, number, Span(source, start, start + len(text))))
         start += len(line) + 1
 
 
-def _cells(line: str, row: int, span: Span) -> Iterator[Cell]:
+def split_cells(line: str, row: int, span: Span) -> Iterator[Cell]:
     """The cells of a line, without the white space around them; where some are quoted, each has the place of the whole
     line."""
     try:
@@ -221,7 +221,7 @@ def _cells(line: str, row: int, span: Span) -> Iterator[Cell]:
         start += len(text) + 1
 
 
-def place_of(cell: Cell) -> Span:
+def require_span(cell: Cell) -> Span:
     assert cell.span is not None, cell
     return cell.span
 
@@ -238,7 +238,7 @@ MISSING = ("", "-", "N/A", "[N/A]", "[Not Supported]", "[Insufficient Permission
 THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 
 
-def sheet_of_cells(rows: Iterable[Row], source: Source) -> Sheet:
+def tabulate_cells(rows: Iterable[Row], source: Source) -> Sheet:
     """The sheet of rows that need not have the same columns: where one has none nothing stands. Raises AspenError
     where there is no row."""
     found = list(rows)
@@ -246,8 +246,8 @@ def sheet_of_cells(rows: Iterable[Row], source: Source) -> Sheet:
     if not found:
         fail("no-measurements", f"there are no measurements in `{source.name}`", whole)
     headers = list(dict.fromkeys(header for row in found for header in row))
-    headings = {header: heading(header) for header in headers}
-    _refuse_twins(list(headings.values()), whole)
+    headings = {header: parse_heading(header) for header in headers}
+    refuse_two_units(list(headings.values()), whole)
     made = []
     for row in found:
         line = next(iter(row.values())).row
@@ -255,7 +255,7 @@ def sheet_of_cells(rows: Iterable[Row], source: Source) -> Sheet:
     return Sheet(tuple(headings.values()), tuple(made), whole)
 
 
-def _refuse_twins(headings: list[Heading], span: Span) -> None:
+def refuse_two_units(headings: list[Heading], span: Span) -> None:
     """One name with two units is no column."""
     units: dict[str, str | None] = {}
     for item in headings:
@@ -266,7 +266,7 @@ def _refuse_twins(headings: list[Heading], span: Span) -> None:
         units[item.name] = item.unit
 
 
-def known(cell: Cell) -> Cell:
+def normalise_cell(cell: Cell) -> Cell:
     """The cell, blank where its tool says that there is no value; a thousands separator in quotes goes."""
     text = str(cell.value).strip()
     if text in MISSING:
@@ -274,21 +274,21 @@ def known(cell: Cell) -> Cell:
     return cell._replace(value=text.replace(",", "") if THOUSANDS.fullmatch(text) else text)
 
 
-def malformed(cells: list[Cell], what: str, hint: str) -> NoReturn:
+def refuse_line(cells: list[Cell], what: str, hint: str) -> NoReturn:
     """Refuses a line, by file and place."""
-    span = Span(place_of(cells[0]).source, place_of(cells[0]).start, place_of(cells[-1]).end)
+    span = Span(require_span(cells[0]).source, require_span(cells[0]).start, require_span(cells[-1]).end)
     fail("bad-line", f"line {cells[0].row} {what}", span, hint=hint)
 
 
-def whole_line(cells: list[Cell], *, least: int, what: str, hint: str) -> None:
+def require_values(cells: list[Cell], *, least: int, what: str, hint: str) -> None:
     """Refuses a line with too few values."""
     if len(cells) < least:
-        malformed(cells, f"is no {what}: it has {len(cells)} of {least} values", hint)
+        refuse_line(cells, f"is no {what}: it has {len(cells)} of {least} values", hint)
 
 
-def number(cell: Cell) -> float | None:
+def parse_number(cell: Cell) -> float | None:
     """The number in a cell; None where nothing stands. Raises AspenError for anything else."""
-    text = str(known(cell).value)
+    text = str(normalise_cell(cell).value)
     if not text:
         return None
     try:
@@ -297,9 +297,9 @@ def number(cell: Cell) -> float | None:
         fail("bad-value", f"`{text}` is no number", cell.span, parents=cell.parents)
 
 
-def labelled(sheet: Sheet, labels: Mapping[str, Any]) -> Sheet:
+def add_labels(sheet: Sheet, labels: Mapping[str, Any]) -> Sheet:
     """The sheet with columns in which every row has the same."""
-    added = {name: heading(name) for name in labels}
+    added = {name: parse_heading(name) for name in labels}
     taken = {item.name for item in added.values()}
     others = tuple(item for item in sheet.headings if item.name not in taken)
     rows = tuple(

@@ -14,15 +14,15 @@ from aspenpy.language.dimensions import HERTZ
 from aspenpy.language.files import measurements_path, require_writable
 from aspenpy.language.source import Source, Span, split_at_commas
 from aspenpy.learn.estimators.acee import Acee
-from aspenpy.learn.estimators.assumptions import Assumption, assumptions
-from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity, Choice, choices
-from aspenpy.learn.estimators.cos import Cos, configurations
-from aspenpy.learn.estimators.cos_trace import PUBLISHED_PLAN, plan_of, traces_of
-from aspenpy.learn.estimators.dvfs import dvfs
-from aspenpy.learn.estimators.earlier_runs import name_of
+from aspenpy.learn.estimators.assumptions import Assumption, check_assumptions
+from aspenpy.learn.estimators.bandwidth import ApplicationTime, BandwidthSensitivity, choose_applications
+from aspenpy.learn.estimators.cos import Cos, predict_stages
+from aspenpy.learn.estimators.cos_trace import PUBLISHED_PLAN, plan_training, read_traces
+from aspenpy.learn.estimators.dvfs import predict_dvfs
+from aspenpy.learn.estimators.earlier_runs import model_name
 from aspenpy.learn.estimators.model import LearntModel
-from aspenpy.learn.estimators.model_files import KINDS, load_learnt, save, write_parameters
-from aspenpy.learn.estimators.validation import Split, asked, rows_learnt_from, validate
+from aspenpy.learn.estimators.model_files import KINDS, load_learnt, save_model, write_parameters
+from aspenpy.learn.estimators.validation import Split, predict_and_compare, rows_learnt_from, validate
 from aspenpy.learn.measurements.records import RecordStore, is_record_store
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.models.library import load_application, load_machine
@@ -150,23 +150,23 @@ def run(arguments: Arguments) -> int:
     split = Split(arguments.train, arguments.test, arguments.leave_out)
     with Progress() as progress:
         if arguments.model:
-            found = asked(model, sheet, split, arguments.confidence)
+            found = predict_and_compare(model, sheet, split, arguments.confidence)
         else:
             model.watch = lambda done, total: progress.say(f"cross-validation: {done} of {total} fits")
             found = validate(model, sheet, split, arguments.confidence, progress.say)
     if arguments.output:
-        save(model, arguments.output)
+        save_model(model, arguments.output)
     if arguments.parameters:
         write_parameters(model, arguments.parameters)
     if arguments.record_model and model.training is not None:
-        RecordStore(arguments.data).learnt(name_of(model), rows_learnt_from(model, sheet, split))
+        RecordStore(arguments.data).name_model(model_name(model), rows_learnt_from(model, sheet, split))
     whole = arguments.action == "report"
     assumed: tuple[Assumption, ...] = ()
     left = None
     if whole and isinstance(model, Acee):
-        measured = model.selected(model.complete(sheet))
-        assumed, left = assumptions(model, measured), model.regressions(measured)[0][3]
-    stages = configurations(model, sheet) if isinstance(model, Cos) and arguments.picture else {}
+        measured = model.select_rows(model.complete(sheet))
+        assumed, left = check_assumptions(model, measured), model.regression_residuals(measured)[0][3]
+    stages = predict_stages(model, sheet) if isinstance(model, Cos) and arguments.picture else {}
     page = found.report(assumed=assumed, whole=whole)
     if arguments.choose:
         page = with_choices(page, _chosen_from(model, sheet))
@@ -208,14 +208,14 @@ def _split(arguments: Arguments) -> int:
         return answer(signature_report(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
     _refuse(arguments, ("factors",), "belongs to bandwidth")
     clocks = [quantity_of(text, HERTZ, "--clocks") for text in words(arguments.clocks)]
-    surface = dvfs(found, arguments.processors or (1, 2, 4, 8, 16), clocks, arguments.volts or ())
+    surface = predict_dvfs(found, arguments.processors or (1, 2, 4, 8, 16), clocks, arguments.volts or ())
     return answer(surface.report(), arguments, lambda: draw_spots(surface))
 
 
-def _chosen_from(model: LearntModel, sheet: Sheet) -> tuple[Choice, ...]:
+def _chosen_from(model: LearntModel, sheet: Sheet) -> tuple[ApplicationTime, ...]:
     if not isinstance(model, BandwidthSensitivity):
         raise CommandError(f"--choose belongs to bandwidth, not to {model.kind}")
-    return choices(model, sheet)
+    return choose_applications(model, sheet)
 
 
 def _trace(arguments: Arguments) -> int:
@@ -223,7 +223,7 @@ def _trace(arguments: Arguments) -> int:
     _refuse(arguments, (*OF_A_MODEL, *OF_ROWS, *OF_A_PREDICTION), "does not belong to trace")
     if arguments.kind != "cos":
         raise CommandError(f"trace belongs to cos, not to {arguments.kind}")
-    traces = traces_of(_sheet(KINDS["cos"](), arguments))
+    traces = read_traces(_sheet(KINDS["cos"](), arguments))
     return answer(trace_report(traces), arguments, lambda: draw_traces(traces))
 
 
@@ -238,7 +238,7 @@ def _plan(arguments: Arguments) -> Report:
         raise CommandError("the plan of cos-throttling is that of Blue Gene/Q: it takes no DATA and no --train")
     if not arguments.train:
         raise CommandError("plan needs --train with the threads to train on, such as 'threads in (4, 6)'")
-    return plan_report(plan_of(_sheet(KINDS["cos"](), arguments), arguments.train))
+    return plan_report(plan_training(_sheet(KINDS["cos"](), arguments), arguments.train))
 
 
 def _model(arguments: Arguments) -> LearntModel:

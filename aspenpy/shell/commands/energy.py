@@ -12,7 +12,7 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.language.axis import read_interval
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
-from aspenpy.learn.estimators.earlier_runs import recorded
+from aspenpy.learn.estimators.earlier_runs import look_up_runs
 from aspenpy.report.energy import draw
 from aspenpy.report.recorded import with_recorded
 from aspenpy.shell.entry import case_of_arguments
@@ -98,7 +98,7 @@ def run(arguments: Arguments) -> int:
     warnings = [*prediction.diagnostics, *(_outside(best, case) if best is not None else ())]
     report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings)
     if arguments.measured:
-        report = with_recorded(report, recorded(arguments.measured, case.application.name, settings_of(arguments)))
+        report = with_recorded(report, look_up_runs(arguments.measured, case.application.name, settings_of(arguments)))
     return answer(report, arguments, lambda: draw(energy))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language.files import require_writable, write_whole
-from aspenpy.learn.estimators.earlier_runs import name_of
+from aspenpy.learn.estimators.earlier_runs import model_name
 from aspenpy.learn.estimators.model_files import load_learnt
-from aspenpy.learn.measurements.columns import numbers, recognised
-from aspenpy.learn.measurements.measure import Measured, Target, measure, rows_of
-from aspenpy.learn.measurements.read import measured
+from aspenpy.learn.measurements.columns import read_numbers, recognise_columns
+from aspenpy.learn.measurements.measure import Measured, Target, measure, tabulate_runs
+from aspenpy.learn.measurements.read import read_measurements
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
-from aspenpy.learn.measurements.sheet import Sheet, labelled, sheet_of_rows
+from aspenpy.learn.measurements.sheet import Sheet, add_labels, tabulate_rows
 from aspenpy.report.measured import sheet_report
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeated
@@ -63,13 +63,13 @@ def run(arguments: Arguments) -> int:
     if arguments.output:
         require_writable(arguments.output)
     if arguments.read:
-        sheets = [recognised(labelled(measured(path), labels)) for path in arguments.read]
+        sheets = [recognise_columns(add_labels(read_measurements(path), labels)) for path in arguments.read]
         sheet = _joined(sheets)
         found = sheet_report(sheet, ", ".join(arguments.read))
     else:
         result = _measured(arguments)
-        sheet, found = sheet_of_rows(rows_of(result, labels)), result.report()
-        sheet = recognised(sheet)
+        sheet, found = tabulate_rows(tabulate_runs(result, labels)), result.report()
+        sheet = recognise_columns(sheet)
     if arguments.record:
         _record(arguments.record, sheet, arguments.model)
     if arguments.output:
@@ -101,7 +101,7 @@ def _joined(sheets: list[Sheet]) -> Sheet:
         for row in sheet.rows:
             own = {_header(item): row[item.name].value for item in sheet.headings}
             rows.append({name: own.get(name, "") for name in names})
-    return recognised(sheet_of_rows(rows, 10**6))
+    return recognise_columns(tabulate_rows(rows, 10**6))
 
 
 def _header(item: Any) -> str:
@@ -111,8 +111,8 @@ def _header(item: Any) -> str:
 def _record(path: str, sheet: Sheet, model: str | None) -> None:
     if "application" not in sheet.names:
         raise CommandError("--record: say what ran with a column `application` or --label application=NAME")
-    learnt = name_of(load_learnt(model)) if model else None
-    amounts = {name: numbers(sheet, name, blank=True) for name in ("runtime", "energy") if name in sheet.names}
+    learnt = model_name(load_learnt(model)) if model else None
+    amounts = {name: read_numbers(sheet, name, blank=True) for name in ("runtime", "energy") if name in sheet.names}
     records = []
     for place, row in enumerate(sheet.rows):
         cells = {item.name: (_header(item), row[item.name].value) for item in sheet.headings}

@@ -11,7 +11,7 @@ from aspenpy.extract.registers import Level
 from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.learn.measurements.measure import Target
-from aspenpy.learn.model_validation import PROCESSOR, WALL, validated
+from aspenpy.learn.model_validation import PROCESSOR, WALL, run_and_compare
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
@@ -67,7 +67,7 @@ def run(arguments: Arguments) -> int:
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
     target = Target(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
     with Progress() as progress:
-        found = validated(
+        found = run_and_compare(
             case,
             arguments.run,
             _axes(arguments.over),
