@@ -177,7 +177,9 @@ class Evaluator(Part):
         return joined(parts, name)
 
     def _move_pointer(self, node: r.Operation, operands: list[Known]) -> Known:
-        """Arithmetic on pointers."""
+        """Arithmetic on pointers; what comparing them gives is not known."""
+        if node.operator in COMPARISONS:
+            return None
         left, right = (*operands, None)[:2]
         types = [operand.type for operand in node.operands]
         if isinstance(left, Place) and isinstance(right, Place):

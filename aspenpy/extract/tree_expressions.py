@@ -256,6 +256,9 @@ class Expressions(Types):
         if code == ADDRESS_OF:
             return r.Address(operand, type, span)
         if code in (MINUS, COMPLEMENT, NOT):
+            match operand:
+                case r.Constant(value=int(number) | float(number), macro=None) if code == MINUS:
+                    return r.Constant(-number, type, None, span)
             sign = {MINUS: "neg", COMPLEMENT: "~", NOT: "not"}[code]
             return r.Operation(sign, (operand,), self._settled(sign, type, (operand,)), span)
         return operand
