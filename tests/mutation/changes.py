@@ -36,6 +36,8 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 }
 OPPOSITES = {"min": "max", "any": "all", "floor": "ceil", "minimum": "maximum", "argmin": "argmax"}
 OPPOSITES |= {name: opposite for opposite, name in OPPOSITES.items()}
+SYMMETRIC = {"min", "max", "minimum", "maximum", "gcd", "hypot", "plus", "times", "same"}
+"""Functions that are the same with their two arguments swapped; `plus`, `times` and `same` are those of polynomials."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,8 @@ def _changed_calls(node: ast.Call) -> Iterator[ast.AST]:
             yield ast.Call(ast.Name(OPPOSITES[name]), node.args, node.keywords)
         case ast.Attribute(value=value, attr=name) if name in OPPOSITES:
             yield ast.Call(ast.Attribute(value, OPPOSITES[name]), node.args, node.keywords)
-    plain = not any(isinstance(argument, ast.Starred) for argument in node.args[:2])
+    name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+    plain = name not in SYMMETRIC and not any(isinstance(argument, ast.Starred) for argument in node.args[:2])
     if len(node.args) > 1 and plain and ast.dump(node.args[0]) != ast.dump(node.args[1]):
         yield ast.Call(node.func, [node.args[1], node.args[0], *node.args[2:]], node.keywords)
 

@@ -34,6 +34,9 @@ BATCHES = (10.0, 60.0, float("inf"))
 HUNG = 30.0, 10.0
 """Seconds, and multiples of what a test took when it was recorded, after which it counts as one that does not end."""
 
+IMPORT = "the import of the tests"
+"""What fails where no test begins."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -76,10 +79,15 @@ class Copy:
                 while batch and time.monotonic() < end:
                     self.write(change.path, change.apply(source))
                     failed, passed = self.run(batch, end - time.monotonic())
+                    if failed is None and not passed and time.monotonic() >= end and not ran:
+                        failed = IMPORT  # all its time went by before the first test
                     if failed is None:
                         ran += passed
                         break
                     self.write(change.path, source)
+                    if failed == IMPORT:
+                        begins = self.run(batch, seconds) not in ((IMPORT, 0), (None, 0))  # without the change
+                        return Verdict(change, IMPORT if begins else "", len(limits), ran)
                     if failed not in self.known:
                         self.known[failed] = self.run({failed: limits.get(failed, 0.0)}, 300.0)[0] is None
                     if self.known[failed]:
@@ -116,7 +124,7 @@ class Copy:
         begun = now.read_text().splitlines()
         if status in (0, 5):
             return None, len(begun)
-        return (begun[-1] if begun else "the import of the tests"), 0
+        return (begun[-1] if begun else IMPORT), 0
 
 
 def end_group(leader: int) -> None:

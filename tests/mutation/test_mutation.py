@@ -58,6 +58,8 @@ def changed(text: str) -> set[str]:
         ("x = a - b", {"x = (a + b)"}),
         ("x = min(a)", {"x = (max(a))"}),
         ("x = f(a, b)", {"x = (f(b, a))"}),
+        ("x = min(a, b)", {"x = (max(a, b))"}),
+        ("x = v.plus(a, b)", set()),
         ("x = a if b else c", {"x = (c if b else a)"}),
         ("if a: b()", {"if (not a): b()", "if a: pass"}),
         ("x = [a for a in b if a]", {"x = [a for a in b if (not a)]"}),
@@ -163,6 +165,7 @@ def test_caught_and_survived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     assert caught("2 * x", "2 + x * 2") == "test_twice.py::test_twice"
     assert caught("x += 8", "pass") == "test_twice.py::test_twice"
+    assert caught("def twice", "raise ValueError\ndef twice") == "the import of the tests"
     assert caught("x < 0", "x <= -1") == ""
     assert (root / "aspenpy" / "twice.py").read_bytes() == source
 
