@@ -12,6 +12,7 @@ Names are imported when they are first used, so that `import aspenpy` costs noth
 is, since Ctrl-C is not yet handled while the command imports this.
 """
 
+from aspenpy.tables.registry import install_loader
 from aspenpy.version import VERSION
 
 TYPE_CHECKING = False
@@ -197,6 +198,15 @@ would hide a module."""
 
 _OLD = {"predict_energy": "energy", "scaling": "scale"}
 """Former names, which warn, for one release."""
+
+
+def _load_reports(kind: str) -> None:
+    from aspenpy.report import load_reports
+
+    load_reports(kind)
+
+
+install_loader(_load_reports)
 
 
 def __getattr__(name: str) -> "Any":

@@ -19,8 +19,6 @@ from aspenpy.tables.result import Result
 class Advice(Result):
     """The results of all steps, in their order: `case` is what was asked; a step that was left out is None."""
 
-    reported_by = "advice"
-
     def __init__(
         self,
         case: Case,

@@ -116,8 +116,6 @@ class Classified(Result):
     as idle power, for what the time is bound by.
     """
 
-    reported_by = "classification"
-
     def __init__(self, case: Case, options: EnergyOptions = DEFAULT) -> None:
         self.prediction = predict(case)
         self.options = options

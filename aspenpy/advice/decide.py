@@ -43,8 +43,6 @@ class Decided(Result):
     """A decision for each input: the combination of nodes and hardware components with the least objective within the
     budget. Where there is none, the decision says so; `require_met` raises AspenError where no input has one."""
 
-    reported_by = "decision"
-
     def __init__(
         self,
         case: Case,

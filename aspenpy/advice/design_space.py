@@ -40,7 +40,6 @@ class DesignSpace(Result):
     `size` are the parameters whose product is the size of its problem. A component that the case sets is not varied,
     unless it is `set_too`: then around what it is set to. Raises AspenError."""
 
-    reported_by = "design_space"
     left_out: tuple[LeftOut, ...] = ()
     """Components that are not varied, since they are not significant."""
 

@@ -63,8 +63,6 @@ class Grouped(Result):
     A budget holds for all of it: of groups power and money add up, of all runs energies; the time is that of the group
     that takes longest. Raises AspenError where no cluster keeps to the budget."""
 
-    reported_by = "grouped"
-
     def __init__(
         self,
         workloads: Sequence[Workload],

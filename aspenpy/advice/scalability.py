@@ -61,8 +61,6 @@ class Scaled(Result):
     an application by name; strong and weak. Raises AspenError where the machine has no network between nodes, or the
     application no free number of ranks."""
 
-    reported_by = "scalability"
-
     def __init__(
         self,
         case: Case,

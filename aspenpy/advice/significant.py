@@ -30,8 +30,6 @@ class Significant(Result):
     """The components of a design space, by the sensitivities of the model, and where there is data of counters by
     these. Raises AspenError where the counters are of something else, or say nothing."""
 
-    reported_by = "significance"
-
     def __init__(self, space: DesignSpace, data: Data | None = None, options: CounterOptions | None = None) -> None:
         self.space, self.options = space, options or CounterOptions()
         self.notes: tuple[Diagnostic, ...] = ()

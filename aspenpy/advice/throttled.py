@@ -51,8 +51,6 @@ class Throttled(Result):
     """An application whose machine is restricted, one thing after the other, in so many `pieces`, and whose components
     lose some of what they are by `noise`, a relative standard deviation. Raises AspenError."""
 
-    reported_by = "throttled"
-
     def __init__(
         self, case: Case, options: EnergyOptions = DEFAULT, pieces: int = PIECES, noise: float = NOISE
     ) -> None:

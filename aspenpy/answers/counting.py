@@ -74,8 +74,6 @@ class Counts(Result):
     not `dp`); a machine gives values to the names that the application leaves to it. Amounts of exact models are
     exact."""
 
-    reported_by = "counting"
-
     def __init__(
         self,
         app: Application | Case,

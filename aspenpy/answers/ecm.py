@@ -56,8 +56,6 @@ class EcmBlock(Record):
 class Ecm(Record, Result):
     """The blocks that say how they touch their data, kernel by kernel in the order written."""
 
-    reported_by = "ecm"
-
     prediction: Evaluation
     blocks: tuple[EcmBlock, ...]
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -13,6 +13,7 @@ from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served
 from aspenpy.cost.prices import LAUNCH, conflict_groups
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import to_latex
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_nearest
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warnings
@@ -67,8 +68,6 @@ class ParameterUse(Record):
 
 class Evaluation(Result):
     """The cost tree of a case with the values of its totals, by kernel and by resource; computed when asked for."""
-
-    reported_by = "prediction"
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -281,18 +280,20 @@ class Evaluation(Result):
         """The total a metric's name stands for: the runtime, the amount of a resource, `bytes`, or an energy."""
         amounts = {key.resource: worth for key, worth in of_kind(Amount, self.tree.totals).items()}
         if name in ENERGY_UNITS and name not in amounts:
-            energy: Expr = self.through("answers.energy.totals").energy_metric(self.tree, name)
-            return energy
+            from aspenpy.answers.energy.totals import energy_metric
+
+            return energy_metric(self.tree, name)
         return self.tree.runtime if name == "runtime" else amount_of(amounts, name)
 
     def expression(self, metric: str = "runtime", free: Sequence[str] = ()) -> Any:
         """The metric as a SymPy expression in the free parameters, in its base unit."""
-        return self.through("expr.sympy_view").to_sympy(self.formula(metric, free))
+        from aspenpy.expr.sympy_view import to_sympy
+
+        return to_sympy(self.formula(metric, free))
 
     def latex(self, metric: str = "runtime", free: Sequence[str] = ()) -> str:
         """The metric as LaTeX in the free parameters, as `aspenpy expr --latex` writes it."""
-        text: str = self.through("expr.printer").to_latex(self.formula(metric, free))
-        return text
+        return to_latex(self.formula(metric, free))
 
 
 ENERGY_UNITS = {"energy": "J", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}

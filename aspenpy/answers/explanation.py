@@ -77,8 +77,6 @@ class Step(Record):
 class Explanation(Record, Result):
     """The steps behind the runtime (seconds) of a prediction, kernel by kernel, in the order written."""
 
-    reported_by = "explanation"
-
     prediction: Evaluation
     steps: tuple[Step, ...]
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -75,8 +75,6 @@ class Footprint(Result):
     :raises AspenError: for unknown parameters; data without a size are a warning in `diagnostics`
     """
 
-    reported_by = "footprint"
-
     def __init__(self, app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> None:
         case = case_of(app, machine, options)
         self.application = case.application

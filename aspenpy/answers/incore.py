@@ -59,8 +59,6 @@ class InCore(Record, Result):
     """Cycles of one iteration of the loop as written: `ports` by the port that has most to do, `critical_path` from
     begin to end, `loop_carried` from one iteration to the next."""
 
-    reported_by = "incore"
-
     name: str
     architecture: str
     version: str

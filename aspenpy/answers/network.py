@@ -68,8 +68,6 @@ class Network(Result):
     """The network of a machine, `set` changing parameters of it; ranks are on a kind of `socket`. Raises AspenError
     where it has none."""
 
-    reported_by = "network"
-
     def __init__(self, machine: Machine, set: Mapping[str, Setting] | None = None, socket: str | None = None) -> None:
         self.machine = machine
         self.socket = socket if socket is None else choose_socket(machine, socket)

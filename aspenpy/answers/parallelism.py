@@ -47,8 +47,6 @@ class Parallelism(Result):
     :raises AspenError: for unknown parameters
     """
 
-    reported_by = "parallelism"
-
     def __init__(self, app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> None:
         self.run = Run(case_of(app, machine, options))
         self.application = self.run.application

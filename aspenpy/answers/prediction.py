@@ -15,10 +15,12 @@ from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import exceeding_memory, sizes_below_zero
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import TooLarge
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Amounts, run_totals
 from aspenpy.models.machine.model import Machine
+from aspenpy.tables.numbers import seconds
 
 if TYPE_CHECKING:
     from aspenpy.answers.ecm import Ecm
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
     from aspenpy.answers.samples import Samples
 
 
+LONGEST_FORMULA = 2000  # characters of LaTeX that a notebook shows; beyond, the value stands alone
+
+
 class Prediction(Evaluation):
     """The answer to "how long does this kernel take on that machine". Everything is computed when asked for."""
-
-    reported_by = "prediction"
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -53,8 +56,9 @@ class Prediction(Evaluation):
         accesses = [cost.traffic.access for cost in self.tree.requirements if cost.traffic is not None]
         if not accesses:
             return []
-        warnings: list[Diagnostic] = self.through("answers.uneven_sweeps").uneven_sweeps(self, accesses)
-        return warnings
+        from aspenpy.answers.uneven_sweeps import uneven_sweeps
+
+        return uneven_sweeps(self, accesses)
 
     @cached_property
     def wasted(self) -> tuple[Diagnostic, ...]:
@@ -65,29 +69,43 @@ class Prediction(Evaluation):
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""
-        prepared: Prepared = self.through("answers.prepared").Prepared(self, tuple(free), metric)
-        return prepared
+        from aspenpy.answers.prepared import Prepared
+
+        return Prepared(self, tuple(free), metric)
 
     def explain(self, kernel: str | None = None) -> Explanation:
         """The chain behind the number, requirement by requirement, for one kernel or all."""
-        explanation: Explanation = self.through("answers.explanation").explain(self, kernel, self.diagnostics)
-        return explanation
+        from aspenpy.answers.explanation import explain
+
+        return explain(self, kernel, self.diagnostics)
 
     def ecm(self, kernel: str | None = None) -> Ecm:
         """The execution-cache-memory model of the blocks of one kernel or all: one core, cycles a cache line."""
-        blocks: Ecm = self.through("answers.ecm").ecm(self, kernel, self.diagnostics)
-        return blocks
+        from aspenpy.answers.ecm import ecm
+
+        return ecm(self, kernel, self.diagnostics)
 
     def samples(self, count: int) -> Samples:
         """The runtime over `count` seeds, starting from this prediction's: mean, deviation, quantiles."""
-        samples: Samples = self.through("answers.samples").sample(self, count)
-        return samples
+        from aspenpy.answers.samples import sample
+
+        return sample(self, count)
 
     # -- shown -----------------------------------------------------------------------------------
 
     def _repr_latex_(self) -> str:
-        text: str = self.reporter().as_latex(self)
-        return text
+        """The runtime in the parameters that have a range, with its value; a formula that is too long is left out."""
+        known = self.application.parameters
+        free = [use.name for use in self.parameters.values() if use.name in known and known[use.name].low is not None]
+        number, _, unit = seconds(self.runtime).partition(" ")
+        value = rf"{number}\,\mathrm{{{unit}}}"
+        try:
+            formula = self.latex(free=free) if free else value
+        except TooLarge:
+            formula = value
+        if not free or formula == value or len(formula) > LONGEST_FORMULA:
+            return rf"$\displaystyle T = {value}$"
+        return rf"$\displaystyle T = {formula} = {value}$"
 
 
 @one_allowance

@@ -95,8 +95,6 @@ class BlockUse(Record):
 class Profile(Result):
     """The profile of a prediction. Exclusive times add up to the runtime, which is the entry's inclusive time."""
 
-    reported_by = "profile"
-
     def __init__(self, prediction: Prediction) -> None:
         self.prediction = prediction
 

@@ -41,8 +41,6 @@ class Roofline(Result):
     """The ceilings of a machine, and applications (or cases) below them; the options are those of `Case`. A setting
     holds for every model that has the name. Raises AspenError where the machine offers no flops."""
 
-    reported_by = "roofline"
-
     def __init__(
         self, machine: Machine, apps: Iterable[Application | Case] = (), **options: Unpack[CaseOptions]
     ) -> None:

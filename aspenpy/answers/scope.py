@@ -171,7 +171,9 @@ class Scope:
         machine = self.machine
         if machine is None or all("topology" not in item.properties for item in machine.components.values()):
             return
-        machine.through("cost.interconnect").require_same_shape(machine, symbol, self.definitions[symbol], name)
+        from aspenpy.cost.interconnect import require_same_shape
+
+        require_same_shape(machine, symbol, self.definitions[symbol], name)
 
     def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
         expr = self._expression(name, setting)

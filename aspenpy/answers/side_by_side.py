@@ -35,7 +35,6 @@ class Pair(Record):
 class SideBySide(Record, Result):
     """Two machines, the first kind of socket of each, and their properties by part."""
 
-    reported_by = "side_by_side"
     first: Machine
     second: Machine
     titles: tuple[str, str]

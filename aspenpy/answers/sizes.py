@@ -50,8 +50,9 @@ def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
 
 def _touched(prediction: Evaluation) -> list[Diagnostic]:
     try:
-        footprint = prediction.through("answers.footprint")
-        warnings: list[Diagnostic] = footprint.Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
+        from aspenpy.answers.footprint import Footprint
+
+        warnings = Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
         return [
             item.replace(hint=item.hint or "`aspenpy memory` shows which kernels touch which data") for item in warnings
         ]

@@ -66,8 +66,6 @@ class Trace(Result):
     :raises AspenError: for unknown parameters
     """
 
-    reported_by = "trace"
-
     def __init__(
         self,
         app: Application | Case,

@@ -85,8 +85,6 @@ class LevelTotal(Record):
 class Traffic(Result):
     """What a prediction moves between the levels of memory. Raises AspenError where the machine has no caches."""
 
-    reported_by = "traffic"
-
     def __init__(self, prediction: Prediction) -> None:
         self.prediction = prediction
         machine = prediction.machine

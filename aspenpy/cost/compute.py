@@ -295,14 +295,17 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
         base = operation.seconds
         applied.append(AppliedTrait(operation.name, (), base, base))
     elif of_ranks:
-        message = where.machine.through("cost.messages").message_of(requirement, instances.count, where.between_ranks)
+        from aspenpy.cost.messages import message_of
+
+        message = message_of(requirement, instances.count, where.between_ranks)
         base, shared = message.time, Sharing(graph.ONE, graph.ONE)
         applied.append(message)
     serial = base
     for trait in _own_traits(reading.requirement.traits):
         if is_exchange(trait.name, resource, where.machine, inner=of_ranks):
-            messages = where.machine.through("cost.messages")
-            exchange = messages.exchange_of(trait, requirement, instances.count, offer, where.between_ranks)
+            from aspenpy.cost.messages import exchange_of
+
+            exchange = exchange_of(trait, requirement, instances.count, offer, where.between_ranks)
             applied = [*(item for item in applied if item.name != MESSAGE), exchange]
             serial, shared = exchange.time, Sharing(graph.ONE, graph.ONE)
         elif operation is not None and trait.name in operation.traits:

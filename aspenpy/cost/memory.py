@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, translation_buffer, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
@@ -19,6 +19,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine, Place
 
 if TYPE_CHECKING:
+    from aspenpy.cost.accesses import Accesses
     from aspenpy.cost.caches.access import Access
     from aspenpy.cost.caches.traffic import LevelUse, Served, Traffic
 
@@ -48,8 +49,10 @@ class Hierarchy:
         self.variation = variation
 
     @cached_property
-    def _accesses(self) -> Any:
-        return self.machine.through("cost.accesses").Accesses(self.application, self.entry, self.definitions)
+    def _accesses(self) -> Accesses:
+        from aspenpy.cost.accesses import Accesses
+
+        return Accesses(self.application, self.entry, self.definitions)
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:

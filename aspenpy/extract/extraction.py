@@ -78,8 +78,6 @@ class Run(Record):
 class Extraction(Record, Result):
     """The model of a program: its text, its parameters that the source does not say, and the names of its kernels."""
 
-    reported_by = "extract"
-
     name: str
     level: Level
     text: str

@@ -87,7 +87,6 @@ class Point(Record):
 class Validation(Record, Result):
     """The points of a validation, in their order, and the case that was predicted at each."""
 
-    reported_by = "validated"
     case: Case
     command: str
     points: tuple[Point, ...]

@@ -66,8 +66,9 @@ class Model(Result):
 
     @cached_property
     def _text(self) -> str:
-        text: str = self.through("language.printer").to_aspen(self.node)
-        return text
+        from aspenpy.language.printer import to_aspen
+
+        return to_aspen(self.node)
 
     @cached_property
     def declared(self) -> dict[str, nodes.Parameter]:

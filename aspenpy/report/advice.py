@@ -8,6 +8,7 @@ from aspenpy.advice.advice import Advice
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.report import classification, decision, design_space, scalability, significance, throttled, uncertain
 from aspenpy.tables.data import as_json
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, Paragraph, Part, Report, Table, Title
 
 
@@ -39,3 +40,6 @@ def report(advice: Advice) -> Report:
     case = advice.case
     headline = f"advice for {case.application.name} on {case.required_machine.name}"
     return Report(headline, data, tuple(parts), tuple(drop_repeats(said)))
+
+
+register_report(Advice, report)

@@ -13,6 +13,7 @@ from aspenpy.models.units import Units
 from aspenpy.report.calls import Called, call_trees, value_or_none
 from aspenpy.report.declared import Declared, declared
 from aspenpy.report.tree import Tree, lines
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, table
 
 
@@ -33,6 +34,9 @@ def report(application: Application, summary: str | None = None) -> Report:
     )
     headline = f"application {application.name}: {summary}" if summary else f"application {application.name}"
     return Report(headline, data, parts, tuple(application.warnings))
+
+
+register_report(Application, report)
 
 
 STRUCTURES = (

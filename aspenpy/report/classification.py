@@ -8,6 +8,7 @@ from typing import Any
 from aspenpy.advice.classification import Classification, Classified
 from aspenpy.report.prediction import subject
 from aspenpy.tables.numbers import ratio, share
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
 UNPOWERED = "the machine does not state it, or it is idle power that all who share it have part in."
@@ -25,6 +26,9 @@ def report(classified: Classified) -> Report:
     if classified.powerless is not None:
         diagnostics = (*diagnostics, classified.powerless.replace(severity="warning"))
     return Report(heading(classified), data, parts(classified), diagnostics)
+
+
+register_report(Classified, report)
 
 
 def heading(classified: Classified) -> str:

@@ -11,6 +11,7 @@ from aspenpy.report.prediction import ranks_of, served
 from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, name_ends, numbers_in, styled, titled
 from aspenpy.tables.numbers import seconds
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
 
@@ -38,6 +39,9 @@ def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
     warnings = drop_repeats([*comparison.warnings, *(item for found in told for item in found)])
     headline = f"{comparison.case.application.name}: {comparison.case.kernel} is fastest on {comparison.fastest}"
     return Report(headline, data, tuple(parts), tuple(warnings))
+
+
+register_report(Comparison, report)
 
 
 def _times(comparison: Comparison) -> Table:

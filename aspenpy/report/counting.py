@@ -8,6 +8,7 @@ from aspenpy.answers.counting import Counts, Inverse, KernelCount, intensity
 from aspenpy.answers.evaluation import amount_of
 from aspenpy.expr import graph
 from aspenpy.tables.numbers import Amount, amount, plain, setting, unit_of_resource
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
 LONG = columns("kernel resource calls inclusive exclusive unit")
@@ -37,6 +38,9 @@ def report(counts: Counts, resource: str | None = None) -> Report:
     shown = [_of_one(counts, resource)] if resource else [_in_all(counts), _of_all(counts)]
     parts = (*shown, table(OBJECTS, kernels, "kernels", media=JSON), Table(LONG, tuple(rows), media=CSV))
     return Report(_headline(counts, resource), data, parts, counts.diagnostics)
+
+
+register_report(Counts, report)
 
 
 def _head(counts: Counts) -> dict[str, Any]:

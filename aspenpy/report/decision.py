@@ -14,6 +14,7 @@ from aspenpy.report.design_space import configured
 from aspenpy.report.problem import cap_note, problem_data, problem_note
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, name_ends, numbers_in, styled, titled
 from aspenpy.tables.numbers import count
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
 UNIT_OF = {"runtime": "s", "energy": "J", "edp": "J*s", "ed2p": "J*s^2"}
@@ -34,6 +35,9 @@ def report(decided: Decided) -> Report:
     where = f"{case.application.name} on {case.required_machine.name}"
     headline = f"{where}: the least {decided.objective}{budget_in_words(decided.budget)}"
     return Report(headline, data, parts(decided), decided.diagnostics)
+
+
+register_report(Decided, report)
 
 
 def budget_in_words(budget: Budget) -> str:

@@ -18,6 +18,7 @@ from aspenpy.report.problem import cap_note, problem_data, problem_note
 from aspenpy.studies.explore.sensitivity import Effect, Effects
 from aspenpy.tables.drawing import MAP, shortened, styled, titled
 from aspenpy.tables.numbers import count, share
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
 MOST_PAIRS = 12  # in a table for people; JSON and CSV have all
@@ -38,6 +39,9 @@ def report(space: DesignSpace) -> Report:
     if space.powerless is not None:
         diagnostics = (*diagnostics, space.powerless.replace(severity="warning"))
     return Report(heading(space), data, parts(space), diagnostics)
+
+
+register_report(DesignSpace, report)
 
 
 def heading(space: DesignSpace) -> str:

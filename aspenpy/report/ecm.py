@@ -6,6 +6,7 @@ from math import ceil
 
 from aspenpy.answers.ecm import Ecm, EcmBlock, Term, short
 from aspenpy.tables.numbers import Amount, count, seconds
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, Column, Report, Table, columns, facts, table
 
 
@@ -20,6 +21,9 @@ def report(ecm: Ecm) -> Report:
         f"{where}: execution-cache-memory model, one core, cycles a cache line; {seconds(prediction.runtime)} in all"
     )
     return Report(headline, data, parts, ecm.diagnostics)
+
+
+register_report(Ecm, report)
 
 
 def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aspenpy.report.energy import charged
 from aspenpy.studies.explore.efficiency import Efficiency
 from aspenpy.tables.numbers import quantity
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, TEXT, Column, Paragraph, Report, table
 
 
@@ -35,3 +36,6 @@ def report(found: Efficiency) -> Report:
     where = f"{found.comparison.case.application.name} on {found.machine.name}"
     headline = f"{where}: {best.socket} consumes least, {quantity('J')(best.value)}"
     return Report(headline, data, (devices, Paragraph(f"model: {charged(best.energy)}")))
+
+
+register_report(Efficiency, report)

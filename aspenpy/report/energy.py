@@ -18,6 +18,7 @@ from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.prediction import ranks_of
 from aspenpy.tables.drawing import EDGE, FILLS, INK, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import Amount, expected, quantity, seconds, worth
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
 
 joules, watts = quantity("J"), quantity("W")
@@ -87,6 +88,9 @@ def report(
     consumed = f"{joules(energy.value)} in {seconds(energy.capped_runtime)}{average}"
     headline = f"{prediction.where}: {prediction.kernel} consumes {consumed}"
     return Report(headline, data, parts, tuple(drop_repeats([*prediction.diagnostics, *warnings])))
+
+
+register_report(Energy, report)
 
 
 def _totals(energy: Energy) -> dict[str, Amount]:

@@ -16,6 +16,7 @@ from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Span
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share, unit_of_resource
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, Column, Report, columns, facts, table
 
 LONGEST_FORMULA = 400  # characters of a formula; the rest becomes an ellipsis
@@ -30,6 +31,9 @@ def report(explanation: Explanation) -> Report:
     steps = table(_columns(value), explanation.steps, "steps", media=JSON)
     rows = table(ROWS, explanation.steps, media=CSV)
     return Report(f"{seconds(explanation.runtime)} in all", data, (*shown, steps, rows), explanation.diagnostics)
+
+
+register_report(Explanation, report)
 
 
 ROWS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aspenpy.extract.costs import Hole
 from aspenpy.extract.extraction import Extraction
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import Column, Report, facts, table
 
 
@@ -20,6 +21,9 @@ def report(found: Extraction) -> Report:
     rows = [("kernels", ", ".join(found.kernels)), ("level", found.level), ("left to a person", found.summary())]
     parts = (facts(rows), table(heads, found.holes, "parameters", title="what the source does not say"))
     return Report(f"{found.name}: {len(found.kernels)} kernels", data, parts, found.diagnostics)
+
+
+register_report(Extraction, report)
 
 
 def _origin(hole: Hole) -> str:

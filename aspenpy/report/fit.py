@@ -9,6 +9,7 @@ from aspenpy.answers.metrics import METRICS
 from aspenpy.learn.fitting.fit import Fit, Residual
 from aspenpy.tables.drawing import GREY, INK, LONGEST_TITLE, MARKED, MARKS, SHADE, numbers_in, shortened, styled
 from aspenpy.tables.numbers import Amount, count, counted, setting, unit_of_resource
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
 
 MOST_SHOWN = 30  # measurements in a page; of more, those with the largest errors
@@ -39,6 +40,9 @@ def report(fit: Fit) -> Report:
     refused = table(REFUSED, fit.refused, "refused", media=TEXT + JSON)
     parts = (_parameters(fit), refused, *notes, facts_of(fit), *_measurements(fit), _long(fit))
     return Report(heading(fit), data, parts, tuple(fit.diagnostics))
+
+
+register_report(Fit, report)
 
 
 def heading(fit: Fit) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.answers.footprint import Capacity, Footprint
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.tables.numbers import Amount, count, quantity, share
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, facts, table
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ def report(footprint: Footprint) -> Report:
     )
     headline = f"{footprint.application.name}: {footprint.kernel} touches {quantity('B')(footprint.total)}"
     return Report(headline, data, parts, tuple(footprint.diagnostics))
+
+
+register_report(Footprint, report)
 
 
 def _memory(found: Capacity, footprint: Footprint) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from aspenpy.report.decision import UNIT_OF, budget_in_words
 from aspenpy.report.design_space import configured
 from aspenpy.report.problem import problem_note
 from aspenpy.tables.numbers import count, counted
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, table
 
 
@@ -42,6 +43,9 @@ def report(grouped: Grouped) -> Report:
     headline = f"{names} on {machine}: {groups} of nodes, the least {grouped.objective}{budget}"
     found = table(heads, rows, "groups", media=(*TEXT, *JSON), sparse=True)
     return Report(headline, data, (found, *map(Paragraph, _notes(grouped))), grouped.diagnostics)
+
+
+register_report(Grouped, report)
 
 
 class _Row:

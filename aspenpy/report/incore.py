@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.incore import InCore
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, columns, facts, table
 
 
@@ -36,6 +37,9 @@ def report(found: InCore) -> Report:
         table(operations, found.operations, "operations", media=JSON),
     )
     return Report(f"{found.name} on {found.architecture}, by OSACA {found.version}", data, parts, found.diagnostics)
+
+
+register_report(InCore, report)
 
 
 def _bound(found: InCore) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, unit_symbol
 from aspenpy.learn.estimators.assumptions import Assumption
 from aspenpy.learn.estimators.cos_trace import Kind, Stage
+from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.estimators.speedup import PowerAwareSpeedup
 from aspenpy.learn.estimators.validation import ErrorSummary, Predicted, Validation
 from aspenpy.report.cos_trace import draw_traces
@@ -30,6 +31,7 @@ from aspenpy.tables.drawing import (
     titled,
 )
 from aspenpy.tables.numbers import count
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
 
 MOST_SHOWN = 12  # predictions in a page: those with the largest errors
@@ -61,12 +63,7 @@ def report(found: Validation, assumed: tuple[Assumption, ...] = (), whole: bool 
     """Errors first; with `whole` what was learnt and assumed too."""
     unit = unit_symbol(TARGETS[found.model.target])
     data = {
-        "model": found.model.kind,
-        "target": found.model.target,
-        "unit": unit,
-        "options": {
-            name: list(value) if isinstance(value, tuple) else value for name, value in _options(found).items()
-        },
+        **_fields(found.model),
         "train": NOTHING if found.train is None else found.train.to_json(),
         "test": NOTHING if found.test is None else found.test.to_json(),
         "given": found.given,
@@ -80,14 +77,34 @@ def report(found: Validation, assumed: tuple[Assumption, ...] = (), whole: bool 
     parts += _rows(found, unit)
     if whole:
         parts += [*found.model.findings(), table(ASSUMED, assumed, "assumptions", title="assumptions", sparse=True)]
-    return Report(heading(found), data, tuple(parts), found.diagnostics)
+    return Report(heading(found.model), data, tuple(parts), found.diagnostics)
 
 
-def heading(found: Validation) -> str:
+def report_model(model: LearntModel) -> Report:
+    """The options of a model and what it learnt."""
+    parts = (facts(_settings(model)), *(model.findings() if model.training is not None else ()))
+    return Report(heading(model), _fields(model), parts)
+
+
+register_report(Validation, report)
+register_report(LearntModel, report_model)
+
+
+def heading(model: LearntModel) -> str:
     """`cos: runtime, learnt from 20 rows`."""
-    training = found.model.training
-    rows = training.rows if training is not None else 0
-    return f"{found.model.kind}: {found.model.target}, learnt from {count(rows)} rows"
+    rows = model.training.rows if model.training is not None else 0
+    return f"{model.kind}: {model.target}, learnt from {count(rows)} rows"
+
+
+def _fields(model: LearntModel) -> dict[str, Any]:
+    return {
+        "model": model.kind,
+        "target": model.target,
+        "unit": unit_symbol(TARGETS[model.target]),
+        "options": {
+            name: list(value) if isinstance(value, tuple) else value for name, value in _options(model).items()
+        },
+    }
 
 
 def inside(found: Validation) -> float | None:
@@ -100,15 +117,17 @@ def inside(found: Validation) -> float | None:
     )
 
 
-def _options(found: Validation) -> dict[str, Any]:
-    return {name: value for name, value in found.model.get_params().items() if value not in ((), None)}
+def _options(model: LearntModel) -> dict[str, Any]:
+    return {name: value for name, value in model.get_params().items() if value not in ((), None)}
+
+
+def _settings(model: LearntModel) -> list[tuple[str, str]]:
+    options = ", ".join(f"{name} {value}" for name, value in _options(model).items() if not isinstance(value, tuple))
+    return [("options", options)] if options else []
 
 
 def _notes(found: Validation) -> list[Paragraph | Table]:
-    notes = []
-    options = ", ".join(f"{name} {value}" for name, value in _options(found).items() if not isinstance(value, tuple))
-    if options:
-        notes.append(("options", options))
+    notes = _settings(found.model)
     if found.given:
         notes.append(("given", f"{count(found.given)} of the rows are what predictions start from, and are not tested"))
     if (share := inside(found)) is not None:
@@ -166,7 +185,7 @@ def draw(found: Validation, residuals: Any = None, traces: Traces = MappingProxy
     surfaces = found.model.surfaces()[:MOST_SURFACES] if isinstance(found.model, PowerAwareSpeedup) else ()
     panels = (3 if residuals is None else 4) + len(surfaces) + bool(traces)
     figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
-    figure.suptitle(shortened(heading(found), LONGEST_TITLE), x=0.02, ha="left")
+    figure.suptitle(shortened(heading(found.model), LONGEST_TITLE), x=0.02, ha="left")
     unit = unit_symbol(TARGETS[found.model.target])
     first, second, third = (figure.add_subplot(1, panels, number) for number in (1, 2, 3))
     _against(first, found, unit)

@@ -24,6 +24,7 @@ from aspenpy.report.declared import Declared, declared
 from aspenpy.report.tree import Tree, lines
 from aspenpy.tables.data import objects
 from aspenpy.tables.numbers import Amount, unit_of_resource
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, columns, table
 
 UNITS = {
@@ -87,6 +88,9 @@ def report(machine: Machine, summary: str | None = None) -> Report:
     headline = f"machine {machine.name}: {summary}" if summary else f"machine {machine.name}"
     units = UNITS if network is None else {**UNITS, "network": networks.UNITS}
     return Report(headline, data, parts, tuple(machine.warnings), units)
+
+
+register_report(Machine, report)
 
 
 # -- the tree --------------------------------------------------------------------------------------

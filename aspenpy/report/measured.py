@@ -7,6 +7,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.measurements.measure import Measured
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.tables.numbers import Amount
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, Column, Report, Table, facts
 
 MOST_SHOWN = 12
@@ -40,6 +41,9 @@ def report(found: Measured) -> Report:
         text = f"the mean is known to {share}, not to {100 * found.target.precision:g} %, after {len(found.runs)} runs"
         notes = (Diagnostic("target-not-met", text, severity="warning", hint="--most-runs allows more runs"),)
     return Report(f"{command}: {len(found.runs)} runs", data, (facts(said), Table(columns, rows, key="runs")), notes)
+
+
+register_report(Measured, report)
 
 
 def _column(name: str) -> Column:

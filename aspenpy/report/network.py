@@ -10,6 +10,7 @@ from aspenpy.cost.network.topology import described
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.tables.drawing import STYLES, numbers_in, styled, titled
 from aspenpy.tables.numbers import count, counted, quantity, seconds
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import Column, Report, Table, facts, table
 
 BOUNDS = {"upper": "at most ", "lower": "at least ", None: ""}
@@ -48,6 +49,9 @@ def report(network: Network, collectives: Sequence[Collective] = (), ranks: int 
     return Report(
         f"network of {network.machine.name}: {network.name}", data, parts, tuple(network.machine.warnings), UNITS
     )
+
+
+register_report(Network, report)
 
 
 def figures(network: Network, title: str = "network") -> Table:

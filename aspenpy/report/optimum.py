@@ -14,6 +14,7 @@ from aspenpy.studies.explore.pareto import Front
 from aspenpy.studies.explore.space import Space
 from aspenpy.tables.drawing import BLUE, GREY, PALE, numbers_in, styled, titled
 from aspenpy.tables.numbers import counted
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
 
 MOST_SHOWN = 24  # of a front, evenly chosen; JSON and CSV have all
@@ -73,6 +74,10 @@ def report(result: Optimum | Front) -> Report:
     """The best point with what binds it, or the points of the front."""
     words, subject = Words(result.space), subject_of(result.space)
     return _front(result, words, subject) if isinstance(result, Front) else _optimum(result, words, subject)
+
+
+register_report(Optimum, report)
+register_report(Front, report)
 
 
 def subject_of(space: Space) -> str:

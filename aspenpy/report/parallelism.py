@@ -8,6 +8,7 @@ from aspenpy.answers.parallelism import BlockParallelism, Parallelism
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.report.tree import in_regions, lines
 from aspenpy.tables.numbers import counted
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, Table, columns, table
 
 FIELDS = "instances width maps together mean executions"
@@ -27,6 +28,9 @@ def report(found: Parallelism) -> Report:
     parts = (*((_tree(found),) if found.blocks else ()), table(BLOCKS, found.blocks, "blocks", media=DATA))
     warnings = warnings_of(found.application, found.run.machine, kernel=found.kernel)
     return Report(headline, data, parts, tuple(warnings))
+
+
+register_report(Parallelism, report)
 
 
 def _tree(found: Parallelism) -> Table:

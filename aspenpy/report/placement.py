@@ -6,6 +6,7 @@ from typing import Any
 
 from aspenpy.answers.placement.placement import Placement
 from aspenpy.tables.numbers import Amount, seconds
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Report, Table, table
 
 
@@ -56,6 +57,9 @@ def report(placement: Placement) -> Report:
     where = f"{placement.application.name} on {placement.machine.name}"
     headline = f"{where}: {placement.kernel} takes {seconds(placement.runtime)}"
     return Report(headline, data, parts, tuple(placement.diagnostics))
+
+
+register_report(Placement, report)
 
 
 def _alternative(socket: str, found: Any) -> dict[str, Any]:

@@ -10,14 +10,13 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.ranks import named
-from aspenpy.expr.printer import TooLarge, to_latex
 from aspenpy.tables.numbers import Amount, count, seconds, setting, share, unit_of_resource
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
 
 if TYPE_CHECKING:
     from aspenpy.answers.samples import Samples
 
-LONGEST_FORMULA = 2000  # characters of LaTeX that a notebook shows; beyond, the value stands alone
 
 RESOURCES = (
     Column("resource", get="name"),
@@ -51,11 +50,16 @@ def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples
     return Report(headline, _data(prediction, values, samples), parts, tuple(prediction.diagnostics), UNITS)
 
 
+register_report(Prediction, report)
+
+
 def _capped(prediction: Prediction, metrics: Sequence[str]) -> list[tuple[str, str]]:
     """What a power cap does to energies as formulas: the socket waits, and `runtime` knows no cap."""
     if not {*metrics} & {*ENERGY_UNITS}:
         return []
-    energy = prediction.through("answers.energy.account").Energy(prediction)
+    from aspenpy.answers.energy.account import Energy
+
+    energy = Energy(prediction)
     if sum(energy.waiting.values()) <= 0:
         return []
     slowed = f"the run waits for its power cap and takes {seconds(energy.capped_runtime)}"
@@ -249,18 +253,3 @@ def _long(prediction: Prediction, metrics: dict[str, Amount]) -> Iterator[tuple[
 
 
 # -- as a formula ----------------------------------------------------------------------------------
-
-
-def as_latex(prediction: Prediction) -> str:
-    """The runtime in the parameters that have a range, with its value; a formula that is too long is left out."""
-    known = prediction.application.parameters
-    free = [use.name for use in prediction.parameters.values() if use.name in known and known[use.name].low is not None]
-    number, _, unit = seconds(prediction.runtime).partition(" ")
-    value = rf"{number}\,\mathrm{{{unit}}}"
-    try:
-        formula = to_latex(prediction.formula(free=free)) if free else value
-    except TooLarge:
-        formula = value
-    if not free or formula == value or len(formula) > LONGEST_FORMULA:
-        return rf"$\displaystyle T = {value}$"
-    return rf"$\displaystyle T = {formula} = {value}$"

@@ -15,6 +15,7 @@ from aspenpy.report.ecm import blocks
 from aspenpy.report.prediction import served, subject
 from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, shortened, styled
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, Title, columns, table
 
 ARCS = (*columns("caller callee"), Column("arguments", get=lambda arc: list(arc.arguments)), Column("calls"))
@@ -50,6 +51,9 @@ def report(profile: Profile, *, calls: bool = False) -> Report:
     )
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(profile.runtime)}"
     return Report(headline, data, parts, tuple(prediction.diagnostics))
+
+
+register_report(Profile, report)
 
 
 def _exchanges(profile: Profile) -> tuple[Table, ...]:

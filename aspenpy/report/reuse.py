@@ -7,6 +7,7 @@ from typing import Any
 
 from aspenpy.tables.drawing import EDGE, FILLS, LONGEST_TITLE, STYLES, shortened, styled
 from aspenpy.tables.numbers import count
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import TEXT, Column, Paragraph, Part, Report, Table
 from aspenpy.traces.distances import ReuseDistances
 
@@ -50,6 +51,9 @@ def report(found: ReuseDistances) -> Report:
         *(_octaves(part) for part in parts if part.references),
     )
     return Report(f"reuse distances of {found.source}, in lines of {found.line} B", {}, shown)
+
+
+register_report(ReuseDistances, report)
 
 
 def _sample(found: ReuseDistances) -> tuple[Paragraph, ...]:

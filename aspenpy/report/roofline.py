@@ -9,6 +9,7 @@ from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import Point
 from aspenpy.language.diagnostics import drop_repeats
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
 
 CEILING = (
@@ -62,6 +63,9 @@ def report(roofline: Roofline) -> Report:
     )
     data = {"machine": roofline.machine.name, "socket": roofline.socket}
     return Report(heading(roofline), data, parts, tuple(drop_repeats(warnings or roofline.machine.warnings)))
+
+
+register_report(Roofline, report)
 
 
 def heading(roofline: Roofline) -> str:

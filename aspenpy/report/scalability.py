@@ -10,6 +10,7 @@ from aspenpy.report.design_space import configured
 from aspenpy.report.problem import problem_data, problem_note
 from aspenpy.tables.drawing import BLACK, STYLES, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import count, seconds, share
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
 
@@ -23,6 +24,9 @@ def report(scaled: Scaled) -> Report:
         "threshold": scaled.threshold,
     }
     return Report(heading(scaled), data, parts(scaled), scaled.case.application.warnings)
+
+
+register_report(Scaled, report)
 
 
 def heading(scaled: Scaled) -> str:

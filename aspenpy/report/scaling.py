@@ -9,6 +9,7 @@ from aspenpy.report.prediction import bound_ranks, served, subject
 from aspenpy.studies.explore.scaling import Point, Scaling
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, at_points, name_ends, numbers_in, styled, titled
 from aspenpy.tables.numbers import count, counted, seconds, share
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Table, facts, table
 
 CALLS = 3  # calls that are named for a number of ranks, those that take longest
@@ -27,6 +28,9 @@ def report(scaling: Scaling) -> Report:
     }
     parts = (facts(_facts(scaling)), _points(scaling))
     return Report(heading(scaling), data, parts, scaling.diagnostics, {"optimal_time": "s"})
+
+
+register_report(Scaling, report)
 
 
 def heading(scaling: Scaling) -> str:

@@ -14,6 +14,7 @@ from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.drawing import EDGE, FILLS, GREY, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import quantity
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
 
@@ -35,6 +36,12 @@ def report(result: Found) -> Report:
         parts = (*parts, Paragraph(f"{points}: {skipped.reason}"))
         data["skipped"] = {"points": skipped.count, "of": skipped.total, "reason": skipped.reason}
     return Report(f"{subject}: {_said(result)}", {"subject": subject, "unit": unit, **data}, parts, ())
+
+
+register_report(Elasticities, report)
+register_report(Effects, report)
+register_report(Sobol, report)
+register_report(Morris, report)
 
 
 def _said(result: Found) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.side_by_side import LARGE, Pair, SideBySide
 from aspenpy.language.dimensions import format_quantity
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, TEXT, Column, Report, table
 
 
@@ -26,6 +27,9 @@ def report(found: SideBySide) -> Report:
     data = {"machines": [found.first.name, found.second.name], "differ": changed, "compared": both}
     title = f"{first} and {second}: {changed} of {both} properties differ by more than {LARGE:.0%}"
     return Report(title, data, (table(columns, found.pairs, "properties", marked=marked),))
+
+
+register_report(SideBySide, report)
 
 
 def _percent(value: float) -> str:

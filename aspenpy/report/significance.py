@@ -9,6 +9,7 @@ from aspenpy.advice.significance import CounterEvidence, CounterShare, Disagreem
 from aspenpy.advice.significant import Significant
 from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.tables.numbers import share
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, facts, table
 
 LEAST = 0.005  # a share below this is not worth a line
@@ -47,6 +48,9 @@ def report(found: Significant) -> Report:
         table(APART, found.disagreements, "disagreements", media=JSON),
     )
     return Report(_heading(found), data, parts, found.diagnostics)
+
+
+register_report(Significant, report)
 
 
 def _heading(found: Significant) -> str:

@@ -9,6 +9,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.dvfs import Dvfs
 from aspenpy.learn.estimators.speedup import Spot, find_sweet_spots, surface_tables
 from aspenpy.tables.drawing import MAP, VERMILION, styled, titled
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, Column, Report, facts, table
 
 
@@ -30,6 +31,9 @@ def report(found: Dvfs) -> Report:
     every = table((*columns, *energies), found.spots, "spots", media=JSON + CSV)
     parts = (facts(notes), *surface_tables(found.spots, what), every)
     return Report(heading, {"clock": model.clock, **seconds}, parts, found.prediction.diagnostics)
+
+
+register_report(Dvfs, report)
 
 
 @styled

@@ -15,12 +15,16 @@ from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
 from aspenpy.studies.sweeps.study import Study, label
 from aspenpy.tables.drawing import MAP, SHADE, STYLES, at_points, name_ends, numbers_in, styled, titled
 from aspenpy.tables.numbers import Amount, counted
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, TEXT, Column, Report, Table
 
 
 def report(result: SweepResult) -> Report:
     """What was swept, and what came out of it."""
     return summed_up(result.study, result.summary)
+
+
+register_report(SweepResult, report)
 
 
 def summed_up(study: Study, summary: Summary) -> Report:

@@ -13,6 +13,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.problem import problem_note
 from aspenpy.tables.drawing import STYLES, name_ends, numbers_in, styled
 from aspenpy.tables.numbers import count, ratio, share
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, table
 
 ROUNDED = 1e-9  # by which a lowest value may be missed by rounding
@@ -29,6 +30,9 @@ def report(throttled: Throttled) -> Report:
         "noisy": {"runtime": _fields(runtime), "energy": None if energy is None else _fields(energy)},
     }
     return Report(heading(throttled), data, parts(throttled), throttled.diagnostics)
+
+
+register_report(Throttled, report)
 
 
 def _fields(found: Sampled) -> dict[str, float]:

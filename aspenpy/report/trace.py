@@ -7,6 +7,7 @@ from collections.abc import Callable
 from aspenpy.answers.trace import Demand, Step, Trace
 from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.tables.numbers import Amount, amount, count, counted, plain, setting, share, unit_of_resource
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, columns, table
 
 DEMANDS = "resource amount unit direction data traits"
@@ -38,6 +39,9 @@ def report(trace: Trace) -> Report:
     )
     where = f"{application} on {machine}" if machine else application
     return Report(f"{where}: what {trace.entry.name} does", data, parts, tuple(trace.application.warnings))
+
+
+register_report(Trace, report)
 
 
 STEPS = (

@@ -10,6 +10,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.prediction import subject
 from aspenpy.tables.drawing import EDGE, FILLS, GREY, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import expected, quantity
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, columns, table
 
 
@@ -77,6 +78,9 @@ def report(traffic: Traffic) -> Report:
         table(ACCESSES, traffic.ranged_uses, "accesses", media=DATA),
     )
     return Report(headline, data, parts, tuple(traffic.diagnostics))
+
+
+register_report(Traffic, report)
 
 
 def _memory(traffic: Traffic) -> float:

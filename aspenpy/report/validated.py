@@ -8,6 +8,7 @@ from typing import Any
 from aspenpy.learn.model_validation import NEAR, Point, Validation
 from aspenpy.tables.drawing import GREY, SHADE, STYLES, VERMILION, at_points, numbers_in, shortened, styled, titled
 from aspenpy.tables.numbers import share
+from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, TEXT, Column, Report, Table, facts, table
 
 
@@ -31,6 +32,9 @@ def report(found: Validation) -> Report:
     parts = (facts(said), _points(found), _kernels(found))
     headline = f"{found.case.application.name} on {machine}: predicted and measured at {len(found.points)} points"
     return Report(headline, data, parts, found.diagnostics)
+
+
+register_report(Validation, report)
 
 
 def _where(point: Point) -> str:

@@ -60,8 +60,6 @@ class ReuseDistances(Result):
     standard errors of the part of the references beyond each distance, and `distance_error` is that of a distance.
     """
 
-    reported_by = "reuse"
-
     def __init__(self, totals: Totals, origin: Origin, ranges: Mapping[str, ReuseDistances] | None = None) -> None:
         self.distances, self.counts, self.cold, self.errors = totals
         self.line, self.source, self.part, self.rate = origin.line, origin.source, origin.part, origin.rate

@@ -1,5 +1,5 @@
 """The rooms of CONTRIBUTING.md are all there are, and imports run through them in the order of that table: those inside
-functions and those for type checkers count as any other."""
+functions, those for type checkers and strings that name modules count as any other."""
 
 import ast
 import re
@@ -23,10 +23,17 @@ START_UP = {
     "aspenpy/language/parser.py": "what is wrong with a text is worked out when something is",
     "aspenpy/expr/cache_windows.py": "NumPy counts lines in the sets of a cache",
     "aspenpy/expr/evaluate.py": "NumPy runs the loops that are too long for exact arithmetic",
+    "aspenpy/models/model.py": "the text of a model is written where it is wanted",
+    "aspenpy/cost/compute.py": "networks are priced where ranks send messages",
+    "aspenpy/cost/memory.py": "traffic through caches is worked out where accesses have patterns",
+    "aspenpy/answers/scope.py": "networks are looked at where a parameter of their shape is set",
+    "aspenpy/answers/sizes.py": "what a run touches is worked out where the data do not fit",
+    "aspenpy/answers/evaluation.py": "energies and SymPy serve few predictions",
+    "aspenpy/answers/prediction.py": "what few ask of a prediction: samples, explanations, prepared functions, cycles",
+    "aspenpy/report/prediction.py": "energies are formed where they are wanted",
+    "aspenpy/tables/result.py": "HTML is for notebooks",
 }
-"""Files that may import modules of the package inside functions, and why. `Result.through` imports what few ask of a
-result, named as text: such names count as imports of the file in which they stand, but for those of `tables/result.py`,
-the one place where what is computed reaches up to what shows it."""
+"""Files that may import modules of the package inside functions, and why."""
 
 
 def rooms() -> list[str]:
@@ -57,8 +64,12 @@ def imports(file: Path, modules: frozenset[str]) -> list[tuple[str, bool]]:
                 found.append((whole if whole in modules else str(node.module), inside))
         elif isinstance(node, ast.Import):
             found.extend((alias.name, inside) for alias in node.names if alias.name.split(".")[0] == "aspenpy")
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "through":
-            found.extend((f"aspenpy.{name.value}", False) for name in node.args if isinstance(name, ast.Constant))
+        elif isinstance(node, ast.Constant) and node.value in modules and node.value != "aspenpy":
+            found.append((node.value, False))
+        elif isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+            start = str(node.values[0].value)
+            if start.startswith("aspenpy.") and start.endswith("."):
+                found.extend((module, False) for module in modules if module.startswith(start))
         for child in ast.iter_child_nodes(node):
             visit(child, inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
 
@@ -121,13 +132,15 @@ def test_an_import_is_seen(tmp_path: Path) -> None:
         "    from aspenpy.shell.main import main",
         "def later():",
         "    from aspenpy import build",
-        "    result.through('answers.ecm').ecm(result)",
+        "    import_module('aspenpy.answers.ecm').ecm(result)",
+        "    import_module(f'aspenpy.shell.commands.{name}')",
     ]
     file.write_text("\n".join(lines))
-    known = frozenset({"aspenpy.language.files", "aspenpy.build"})
+    known = frozenset({"aspenpy.language.files", "aspenpy.build", "aspenpy.answers.ecm", "aspenpy.shell.commands.eval"})
     assert imports(file, known) == [
         ("aspenpy.language.files", False),
         ("aspenpy.shell.main", False),
         ("aspenpy.build", True),
         ("aspenpy.answers.ecm", False),
+        ("aspenpy.shell.commands.eval", False),
     ]

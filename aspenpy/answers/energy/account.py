@@ -53,8 +53,6 @@ class KernelEnergy(Record):
 class Energy(Result):
     """The energy of a prediction. Raises AspenError where the machine declares no power, or an impossible one."""
 
-    reported_by = "energy"
-
     def __init__(self, prediction: Prediction, options: EnergyOptions = DEFAULT) -> None:
         self.prediction = prediction
         self.totals = EnergyTotals(prediction.tree, options)

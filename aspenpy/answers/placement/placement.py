@@ -140,8 +140,6 @@ class Question:
 class Placement(Result):
     """Every kernel on its socket, what that takes, and what moves. Everything is computed when asked for."""
 
-    reported_by = "placement"
-
     def __init__(self, question: Question, sockets: Mapping[str, str], search: Search | None = None) -> None:
         self.question = question
         self.sockets = {name: sockets[name] for name in question.working}

@@ -19,8 +19,6 @@ POINTS = 5
 class Dvfs(Record, Result):
     """The workload of a prediction at its clock, and its spots at other clocks and on several such machines."""
 
-    reported_by = "speedup"
-
     prediction: Prediction
     workload: PowerAware
     spots: tuple[Spot, ...]

@@ -50,7 +50,6 @@ class LearntModel(Result):
     X is whatever measurements are in: a path, rows, a DataFrame, a Sheet. The target is a column of X, or y.
     """
 
-    reported_by = "learnt"
     kind: ClassVar[str] = ""
     about: ClassVar[str] = ""
     target: ClassVar[str] = "runtime"

@@ -84,8 +84,6 @@ class Validation(Record, Result):
     it learnt from, `test` of those that it had not seen, each group of `left_out` by a model that learnt from the
     others. `given` counts rows that predictions start from, which are therefore not among those tested."""
 
-    reported_by = "learnt"
-
     model: LearntModel
     split: Split
     train: ErrorSummary | None

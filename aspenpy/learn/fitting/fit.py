@@ -84,8 +84,6 @@ class Fit(Record, Result):
     `freedom` the measurements beyond those that determine the parameters; `has_steps` whether the model jumps (at a
     `ceil`) as a fitted parameter moves, where intervals are those of the ramp below the steps."""
 
-    reported_by = "fit"
-
     application: Application
     kernel: str
     parameters: tuple[FittedParameter, ...]

@@ -51,8 +51,6 @@ class Measured(Record, Result):
     """Runs of a command, the mean of their runtimes with half its confidence interval, whether that met the target, and
     what could not be collected, with the reason."""
 
-    reported_by = "measured"
-
     command: tuple[str, ...]
     runs: tuple[Run, ...]
     mean: float

@@ -30,8 +30,6 @@ class Data(Record):
 class Declarations(Model):
     """What an application model declares, names resolved: kernels, data, parameters, enums, imports."""
 
-    reported_by = "application"
-
     node: nodes.Application
 
     def __init__(

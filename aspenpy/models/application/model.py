@@ -14,8 +14,6 @@ class Application(Declarations):
     `reads_outside` the files of data that it names may lie anywhere.
     """
 
-    reported_by = "application"
-
     def flow(self, name: str = "main") -> Kernel:
         """A kernel as a tree of control flow, names resolved, with all the kernels it calls."""
         return build_kernel(self, name)

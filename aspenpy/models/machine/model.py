@@ -110,7 +110,6 @@ def _file(span: Span | None) -> str | None:
 class Machine(Model):
     """A machine model. Immutable; equal when the texts say the same."""
 
-    reported_by = "machine"
     node: nodes.Machine
 
     def __init__(self, node: nodes.Machine, warnings: tuple[Diagnostic, ...] = ()) -> None:

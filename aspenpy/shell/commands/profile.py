@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.profile import Profile
-from aspenpy.report.profile import draw
+from aspenpy.report.profile import as_speedscope, draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples, flag
 from aspenpy.shell.options import MODEL, PICTURE, SEED, SETTINGS, TABLES, formats, machine
@@ -36,7 +36,7 @@ def run(arguments: Arguments) -> int:
     if arguments.format != "speedscope":
         return answer(profile.report(calls=arguments.graph), arguments, lambda: draw(profile))
     report(prediction.diagnostics)
-    deliver_json(profile.reporter().as_speedscope(profile), arguments)
+    deliver_json(as_speedscope(profile), arguments)
     if arguments.picture:
         save(arguments.picture, lambda: draw(profile))
     return 0

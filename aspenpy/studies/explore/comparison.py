@@ -76,8 +76,6 @@ class Comparison(Result):
     Where a rank would have a core of one machine and a whole device of another, it has a socket of each, unless a case
     says what a rank occupies."""
 
-    reported_by = "comparison"
-
     def __init__(self, cases: Sequence[Case], *, transfer: bool = False) -> None:
         if len(cases) < 2:
             hint = "separate several by commas: --machine A,B, or --socket A,B of one machine"

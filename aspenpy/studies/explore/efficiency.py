@@ -41,8 +41,6 @@ class Device(Record):
 class Efficiency(Result):
     """A kernel on every kind of socket of a machine. With `transfer` its data lie at the first one."""
 
-    reported_by = "efficiency"
-
     def __init__(self, case: Case, *, options: EnergyOptions = DEFAULT, transfer: bool = False) -> None:
         self.machine = case.required_machine
         self.options = options

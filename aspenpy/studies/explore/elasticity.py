@@ -61,7 +61,6 @@ class Elasticity(Record):
 class Elasticities(tuple[Elasticity, ...], Result):
     """The elasticities of a `metric`, the largest first; `subject` says of what: `runtime of comd on haswell`."""
 
-    reported_by = "sensitivity"
     metric = "runtime"
     subject = ""
 

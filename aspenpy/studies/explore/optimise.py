@@ -71,8 +71,6 @@ class Optimum(Record, Result):
     undefined: int
     space: Space
 
-    reported_by = "optimum"
-
 
 # -- the answer ------------------------------------------------------------------------------------
 

@@ -39,8 +39,6 @@ class Front(Record, Result):
     looked_at: int
     space: Space
 
-    reported_by = "optimum"
-
 
 def pareto(
     space: Space, goals: Sequence[Goal], constraints: Sequence[Constraint] = (), *, seed: int = DEFAULT_SEED

@@ -90,8 +90,6 @@ class Scaling(Result):
     """An application over the numbers of `ranks`. Raises AspenError for parameters that it does not have, and where a
     number of ranks has no runtime, such as one beyond the machine's cores."""
 
-    reported_by = "scaling"
-
     def __init__(
         self,
         case: Case,

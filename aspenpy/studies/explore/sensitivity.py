@@ -48,8 +48,6 @@ class Effects(Record, Result):
     skipped: Skipped | None = None
     subject: str = ""
 
-    reported_by = "sensitivity"
-
 
 class Box(Record):
     """Some variables through all combinations of the values of their grids, all others as they are: the points, a row

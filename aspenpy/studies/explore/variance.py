@@ -64,8 +64,6 @@ class Sobol(Record, Result):
     skipped: Skipped | None = None
     subject: str = ""
 
-    reported_by = "sensitivity"
-
     @property
     def leaders(self) -> tuple[str, ...]:
         """The first, and those whose intervals of the total overlap with its: they may be first as well."""
@@ -92,8 +90,6 @@ class Morris(Record, Result):
     effects: tuple[Elementary, ...]
     skipped: Skipped | None = None
     subject: str = ""
-
-    reported_by = "sensitivity"
 
     @property
     def leaders(self) -> tuple[str, ...]:

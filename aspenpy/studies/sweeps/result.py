@@ -98,8 +98,6 @@ class SweepResult(Result, Mapping[str, Variable]):
     Where a point has no value, the metrics are NaN and `reason` tells why, by a code of `reasons.REASONS`.
     """
 
-    reported_by = "sweep"
-
     def __init__(self, study: Study, values: Floats, reasons: Reasons) -> None:
         self.dims = {item.name: item.size for item in study.directions}
         names = tuple(self.dims)
