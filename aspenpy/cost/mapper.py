@@ -10,8 +10,8 @@ from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, fail
-from aspenpy.language.garbage import pause_collection
 from aspenpy.language.lower import Origins
+from aspenpy.language.source import pause_collection
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import blocks_in, callees_first

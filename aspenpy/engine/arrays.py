@@ -14,9 +14,8 @@ import numpy
 from numpy.typing import NDArray
 
 from aspenpy.allowance import INTERPRETED, allowance
-from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.operation import DIVISION, DOMAIN, FINE, OVERFLOW, Loop, Op
 from aspenpy.engine.program import Program
-from aspenpy.engine.reasons import DIVISION, DOMAIN, FINE, OVERFLOW
 from aspenpy.engine.rules import RULES
 from aspenpy.language.diagnostics import fail
 

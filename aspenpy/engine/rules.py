@@ -12,9 +12,8 @@ from typing import Any, Protocol
 
 import numpy
 
-from aspenpy.engine.operation import Op
+from aspenpy.engine.operation import CONSTRAINT, DOMAIN, Op
 from aspenpy.engine.program import BY_NUMPY
-from aspenpy.engine.reasons import CONSTRAINT, DOMAIN
 from aspenpy.expr import draws
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS

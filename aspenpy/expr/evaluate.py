@@ -11,12 +11,11 @@ from aspenpy.allowance import INTERPRETED, allowance
 from aspenpy.expr import draws
 from aspenpy.expr.arithmetic import TOO_LARGE, DomainError, add_exactly, divide, format_number, raise_to_power, settle
 from aspenpy.expr.failures import EvaluationError as EvaluationError
-from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork
+from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, charge, pass_operations
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr, dependents
-from aspenpy.expr.work import charge, pass_operations
 
 Value = Any  # int, Fraction, float; bool for a condition; a tuple of values for an array
 

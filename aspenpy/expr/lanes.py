@@ -33,13 +33,12 @@ from aspenpy.expr.accuracy import (
     raise_by_squares,
 )
 from aspenpy.expr.arithmetic import DomainError, add_exactly, format_number
-from aspenpy.expr.failures import EvaluationError, TooMuchWork
+from aspenpy.expr.failures import EvaluationError, TooMuchWork, charge, pass_operations
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 from aspenpy.expr.traits import INTEGER
-from aspenpy.expr.work import charge, pass_operations
 
 Array = NDArray[Any]
 

@@ -12,7 +12,7 @@ from aspenpy.language.mistakes import MISTAKES, Mistake
 from aspenpy.language.situation import Opening, Situation
 from aspenpy.language.tables import tables
 from aspenpy.language.tokens import Token, TokenStream
-from aspenpy.language.words import CLOSING, CONTINUATIONS, word_for, word_for_all
+from aspenpy.language.vocabulary import CLOSING, CONTINUATIONS, word_for, word_for_all
 
 
 def refuse(stream: TokenStream, token: Token, states: list[int], values: list[Any]) -> NoReturn:

@@ -15,6 +15,7 @@ from aspenpy.language.tables import tables
 from aspenpy.language.tokens import MAXIMUM_NESTING, words
 from aspenpy.language.vocabulary import (
     CASES,
+    CLOSING,
     CONSTANTS,
     DECLARATION,
     KERNEL,
@@ -27,8 +28,8 @@ from aspenpy.language.vocabulary import (
     STATEMENT,
     STATEMENTS,
     keywords_that_begin,
+    word_for,
 )
-from aspenpy.language.words import CLOSING, word_for
 
 
 class Word:

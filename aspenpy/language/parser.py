@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from aspenpy.language.builder import Builder
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
-from aspenpy.language.garbage import pause_collection
 from aspenpy.language.nodes import Application, Condition, Expression, Machine
-from aspenpy.language.source import Source, Span
+from aspenpy.language.source import Source, Span, pause_collection
 from aspenpy.language.statements import order_own_last
 from aspenpy.language.tables import COLLECT, PASS_ON, Rule, tables
 from aspenpy.language.tokens import TokenStream

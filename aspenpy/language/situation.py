@@ -9,8 +9,7 @@ from aspenpy.language.source import Span
 from aspenpy.language.stray import LONGEST_SHOWN, shorten_line
 from aspenpy.language.tables import END, tables
 from aspenpy.language.tokens import Token, TokenStream
-from aspenpy.language.vocabulary import CONSTANTS, KEYWORDS, STATEMENT, keywords_that_begin
-from aspenpy.language.words import CLOSING, word_for
+from aspenpy.language.vocabulary import CLOSING, CONSTANTS, KEYWORDS, STATEMENT, keywords_that_begin, word_for
 
 BLOCK_OF_EXECUTE = KEYWORDS["EXECUTE"].encloses["LBRACE"]
 

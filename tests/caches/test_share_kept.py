@@ -10,8 +10,8 @@ import pytest
 
 from aspenpy.expr import cache_sets
 from aspenpy.expr.arithmetic import DomainError
+from aspenpy.expr.cache_sets import sums_of_floors
 from aspenpy.expr.cache_windows import share_kept
-from aspenpy.expr.lattice import sums_of_floors
 
 LINE = 16
 

@@ -9,9 +9,8 @@ import pytest
 
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
-from aspenpy.expr.failures import TooMuchWork
+from aspenpy.expr.failures import OF_A_PASS, TooMuchWork
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.work import OF_A_PASS
 from aspenpy.studies.explore.points import Formulas, Points
 
 N = graph.symbol("n")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.compiled import is_compilable
+from aspenpy.engine.operation import CONSTRAINT, DIVISION, DOMAIN, FINE, OVERFLOW, UNDEFINED
 from aspenpy.engine.program import Program
-from aspenpy.engine.reasons import CONSTRAINT, DIVISION, DOMAIN, FINE, OVERFLOW, UNDEFINED
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import apply, array, checked, compare, counter, draw, failure, if_else, index, junction, power

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aspenpy.language.builder import MAXIMUM_DEPTH
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.language.expression_builder import MAXIMUM_DEPTH
 from aspenpy.language.files import Reader
 from aspenpy.language.format import format_text
 from aspenpy.language.infer import dimension_of

@@ -22,7 +22,7 @@ from aspenpy.language.files import grammar_path
 from aspenpy.language.source import Source
 from aspenpy.language.tables import COLLECT, PASS_ON, Tables, cache_folder, load_or_compute_tables, tables
 from aspenpy.language.tokens import word_pattern
-from aspenpy.language.words import TERMINALS, word_for, word_for_all
+from aspenpy.language.vocabulary import TERMINALS, word_for, word_for_all
 
 GRAMMAR = Path(grammar_path()).read_text(encoding="utf-8")
 

@@ -13,10 +13,9 @@ from aspenpy.expr import graph
 from aspenpy.expr.accuracy import EXACT, WHOLE, Elements
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate, needed_args
-from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork
+from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, charge
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes, Sums
-from aspenpy.expr.work import charge
 
 POINTS_AT_ONCE = 1 << 14  # few enough for the arrays of some dozen nodes to stay in a cache
 WORTH_SORTING = 100_000  # passes at all points from which on it pays to look for points that are alike

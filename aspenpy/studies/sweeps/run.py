@@ -14,7 +14,7 @@ import numpy
 from aspenpy.allowance import MEMORY
 from aspenpy.engine.arrays import Floats
 from aspenpy.engine.backends import Backend, choose_backend
-from aspenpy.engine.reasons import REASONS
+from aspenpy.engine.operation import REASONS
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.studies.sweeps.cluster import computed
 from aspenpy.studies.sweeps.study import Study

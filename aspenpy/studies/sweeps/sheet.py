@@ -13,8 +13,8 @@ import numpy
 
 from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons
 from aspenpy.engine.compiled import Kernel
+from aspenpy.engine.operation import FINE
 from aspenpy.engine.program import Program
-from aspenpy.engine.reasons import FINE
 
 Slices = tuple[slice, ...]
 
