@@ -116,7 +116,7 @@ def _dimension(sheet: Sheet, name: str) -> Dimension | None:
 
 def _unit(sheet: Sheet, name: str) -> str | None:
     """`MB/s` of `mem_rd_MBs`."""
-    behind = BEHIND.match(name)
+    behind = BEHIND.search(name)
     return plain_unit(sheet.heading(name).unit) or (plain_unit(behind["joined"]) if behind is not None else None)
 
 

@@ -35,8 +35,7 @@ SHORT = {
     "aspenpy/editor/completion.py": "what stands before the cursor in a line",
     "aspenpy/editor/items.py": "what stands before the cursor in a line",
     "aspenpy/editor/pieces.py": "a model of 8 MiB at most, whose texts end in their line",
-    "aspenpy/extract/front_end.py": "a comment beside a declaration, from libclang",
-    "aspenpy/learn/measurements/columns.py": "the heading of a column, without the white space around it",
+    "aspenpy/extract/front_end.py": "the 2,000 characters in front of a declaration, and the 400 behind it",
 }
 """Files with patterns whose time grows with the square of their input, and why that is short."""
 

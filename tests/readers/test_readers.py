@@ -121,6 +121,31 @@ NVPROF_RATES = """\
 "Tesla K20c (0)","b","1","gld_throughput","Load","10MB/s","30MB/s","20MB/s"
 "Tesla K20c (0)","b","1","alu_fu_utilization","ALU","Low (1)","Low (2)","Low (1)"
 """
+NVPROF_SUMMARY = """\
+==9== NVPROF is profiling process 9, command: ./triad
+==9== Profiling application: ./triad
+==9== Profiling result:
+"Type","Time(%)","Time","Calls","Avg","Min","Max","Name"
+,%,ms,,us,us,us,
+"GPU activities",75.0,3.0,20,150.0,140.0,170.0,"triad(double*, int)"
+"GPU activities",25.0,1.0,2,500.0,400.0,600.0,"[CUDA memcpy HtoD]"
+"API calls",90.0,120.0,3,40000.0,5.0,119000.0,"cudaMalloc"
+"""
+NVPROF_SUMMARY_OLD = """\
+==9== Profiling result:
+"Time(%)","Time","Calls","Avg","Min","Max","Name"
+%,s,,ms,ms,ms,
+100.0,1.5,3,500.0,400.0,600.0,"triad(double*, int)"
+
+==9== API calls:
+"Time(%)","Time","Calls","Avg","Min","Max","Name"
+%,ms,,ms,ms,ms,
+100.0,120.0,3,40.0,5.0,119.0,"cudaMalloc"
+"""
+SMI_CLOCKS = """\
+timestamp, clocks.current.graphics [MHz], clocks.current.memory [MHz]
+2024/01/01 00:00:00.000, 1410 MHz, 1593 MHz
+"""
 NCU_RULES = """\
 result: 17, of 20
 ==PROF== Connected to process 5
@@ -175,6 +200,13 @@ CASES: dict[str, tuple[str, str | None, list[dict[str, float | str]]]] = {
     "perf json, a file": (PERF_JSON_FILE, "perf stat -j", [{"cycles": 14}]),
     "nvprof, rates": (NVPROF_RATES, "nvprof --csv", [
         {"gld_throughput": 2e9, "alu_fu_utilization": ""}, {"gld_throughput": 20e6, "alu_fu_utilization": "Low (1)"}]),
+    "nvprof, times": (NVPROF_SUMMARY, "nvprof --csv", [
+        {"region": "triad(double*, int)", "calls": 20, "runtime": 3e-3, "Avg": 150e-6, "Min": 140e-6, "Max": 170e-6},
+        {"region": "[CUDA memcpy HtoD]", "calls": 2, "runtime": 1e-3, "Avg": 500e-6}]),
+    "nvprof, times before CUDA 9": (NVPROF_SUMMARY_OLD, "nvprof --csv", [
+        {"region": "triad(double*, int)", "calls": 3, "runtime": 1.5, "Avg": 0.5, "Min": 0.4, "Max": 0.6}]),
+    "nvidia-smi, clocks": (SMI_CLOCKS, "nvidia-smi --format=csv", [
+        {"core_frequency": 1.41e9, "memory_frequency": 1.593e9}]),
     "ncu, rules": (NCU_RULES, "ncu --csv", [{"runtime": 1.25e-6, "dram__bytes_read.sum": 1024500}]),
     "ncu, raw": (NCU_RAW, "ncu --csv --page raw", [
         {"region": "triad", "runtime": 12.5e-6, "dram__bytes_read.sum": 3.5e6, "sm__cycles_active.avg": 17000},

@@ -100,7 +100,7 @@ SAME_UNIT = {
 }  # fmt: skip
 """How tools spell units."""
 
-BEHIND = re.compile(r"^(?P<name>.*?)\s*(?:\((?P<round>[^()]*)\)|\[(?P<square>[^\[\]]*)\]|[/_](?P<joined>[A-Za-z]+))$")
+BEHIND = re.compile(r"(?:\((?P<round>[^()]*+)\)|\[(?P<square>[^\[\]]*+)\]|[/_](?P<joined>[A-Za-z]++))\Z")
 """A unit behind a name: `runtime [s]`, `Runtime (s)`, `time/ms`, `clock_MHz`."""
 
 
@@ -133,9 +133,9 @@ def recognise_columns(sheet: Sheet) -> Sheet:
 def recognise_heading(heading: Heading) -> Heading | None:
     """The heading of a known column; None for any other."""
     readings = [(heading.name, plain_unit(heading.unit))]
-    if heading.unit is None and (behind := BEHIND.match(heading.name)):
+    if heading.unit is None and (behind := BEHIND.search(heading.name)):
         unit = plain_unit(behind["round"] or behind["square"] or behind["joined"])
-        readings += [(behind["name"], unit)] if unit else []
+        readings += [(heading.name[: behind.start()].rstrip(), unit)] if unit else []
     for name, unit in readings:
         spelling = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
         for known, facts in KNOWN.items():
