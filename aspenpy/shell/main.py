@@ -58,6 +58,8 @@ def _guarded(arguments: list[str]) -> int:
         complain(str(error))
         return FAILURE
     except (MemoryError, ImportError, OSError, RuntimeError) as error:
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            return INTERRUPTED  # which a library met while it was imported, and made an error of its own
         if not out_of_memory(error):
             raise
         complain("there is not enough memory for this")

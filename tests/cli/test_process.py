@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from aspenpy.shell.main import main
 from tests.thorough import HANGS
 
 Spawn = Callable[..., subprocess.Popen[bytes]]
@@ -115,6 +116,32 @@ def test_interrupts_at_random_moments(spawn: Spawn, number: int) -> None:
     status, _, err = finished(spawn(*EVAL, program=program))
     assert status in (0, 130, -signal.SIGINT)
     assert err == b""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are listed in /proc")
+def test_interrupt_while_processes_of_a_sweep_start(spawn: Spawn) -> None:
+    """Ctrl-C reaches them, too, while they import modules."""
+    program = "import sys; from aspenpy.__main__ import main\nif __name__ == '__main__':\n    sys.exit(main())"
+    sweep = ("sweep", "matmul", "--machine", "simple", "--over", "n=1..3000000:lin:3000000", "--backend", "numpy")
+    process = spawn(*sweep, "--jobs", "2", "--yes", program=program, start_new_session=True)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while len(children.read_text().split()) < 3:  # one keeps account of what they share
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    assert finished(process) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("kind", [ImportError, RuntimeError])
+def test_an_interrupt_that_a_library_makes_an_error_of(kind: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(_: list[str]) -> int:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise kind("cannot import the library") from error
+
+    monkeypatch.setattr("aspenpy.shell.main.run", run)
+    assert main(["eval"]) == 130
 
 
 def test_the_command_begins_there() -> None:

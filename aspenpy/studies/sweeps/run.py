@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,8 @@ def _in_flight(
             if len(waiting) >= most:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
-            waiting.add(pool.submit(compute, number))
+            with _interrupts_held():  # the first time starts all processes
+                waiting.add(pool.submit(compute, number))
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)
@@ -143,13 +145,34 @@ def _in_flight(
 
 # -- in other processes ----------------------------------------------------------------------------
 
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits meanwhile, and in a process that is started here until it allows it: while Python imports modules,
+    it would end with a traceback."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 _worker: list[Any] = []
 
 
 def _begin(file: str) -> None:
-    """Takes up the work that another process left in a file."""
+    """Takes up the work that another process left in a file. From here on Ctrl-C ends this process quietly, too."""
     import pickle
+    import signal
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
     _worker[:] = [Worker(pickle.loads(Path(file).read_bytes()))]
 
 
