@@ -8,129 +8,128 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import pointed, resolved
 from aspenpy.extract.front_end import Reading
-from aspenpy.extract.tree_calls import CallExpressions, built
-from aspenpy.extract.tree_expressions import FUNCTIONS, MOST_DEPTH
-from aspenpy.extract.tree_types import INT, NO_INSTANCE, REFERENCES
+from aspenpy.extract.tree_calls import Calls, built
+from aspenpy.extract.tree_expressions import FUNCTIONS
+from aspenpy.extract.tree_types import INT, NO_INSTANCE, REFERENCES, Unit, children_of
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 
 
-class Statements(CallExpressions):
+class Statements:
     """The statements of one translation unit."""
 
-    def _declared(self, cursor: Any) -> list[r.Declaration | r.Evaluation]:
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.expressions = Calls(unit, self.read).expressions
+        self._rules: dict[str, Callable[[Any], r.Statement]] = {
+            "COMPOUND_STMT": lambda cursor: r.Block(tuple(map(self.read, children_of(cursor)))),
+            "DECL_STMT": self._read_declarations,
+            "NULL_STMT": lambda cursor: r.Block(()),
+            "FOR_STMT": self._read_for,
+            "WHILE_STMT": self._read_while,
+            "DO_STMT": self._read_do,
+            "CXX_FOR_RANGE_STMT": self._read_range,
+            "IF_STMT": self._read_if,
+            "SWITCH_STMT": self._read_switch,
+            "BREAK_STMT": lambda cursor: r.Jump("break", None, self.unit.span(cursor)),
+            "CONTINUE_STMT": lambda cursor: r.Jump("continue", None, self.unit.span(cursor)),
+            "GOTO_STMT": lambda cursor: r.Jump("goto", None, self.unit.span(cursor)),
+            "RETURN_STMT": self._read_return,
+            "LABEL_STMT": self._read_last,
+            "CXX_TRY_STMT": lambda cursor: self.read(children_of(cursor)[0]),
+            "UNEXPOSED_STMT": self._read_last,
+        }
+
+    def read_declaration(self, cursor: Any) -> list[r.Declaration | r.Evaluation]:
         """A variable's declaration; a named constant counts as a macro."""
-        variable = self._variable(cursor)
-        values = [child for child in self._children(cursor) if child.kind.is_expression()]
+        variable = self.expressions.read_variable(cursor)
+        values = [child for child in children_of(cursor) if child.kind.is_expression()]
         if variable.type.kind == "array":
             values = [child for child in values if child.kind.name == "INIT_LIST_EXPR"]
-        value = self.expression(values[-1]) if values else None
-        elements = len(self._children(values[-1])) if values and values[-1].kind.name == "INIT_LIST_EXPR" else None
+        value = self.expressions.read(values[-1]) if values else None
+        elements = len(children_of(values[-1])) if values and values[-1].kind.name == "INIT_LIST_EXPR" else None
         if elements is not None and variable.type.kind == "array":
             value = None
         if elements is not None and variable.type.kind == "record" and variable.type.of is None:
-            return self._members(variable, cursor, values[-1])
+            return self._assign_members(variable, cursor, values[-1])
         call = built(value, variable) if value is not None else None
         if call is not None:
             return [r.Declaration(variable, None, None, variable.span), r.Evaluation(call, variable.span)]
         return [r.Declaration(variable, value, elements, variable.span)]
 
-    def _members(self, variable: r.Variable, cursor: Any, values: Any) -> list[r.Declaration | r.Evaluation]:
+    def _assign_members(self, variable: r.Variable, cursor: Any, values: Any) -> list[r.Declaration | r.Evaluation]:
         """A structure whose members are listed in their order, or by their names."""
         found: list[r.Declaration | r.Evaluation] = [r.Declaration(variable, None, None, variable.span)]
         fields = list(cursor.type.get_canonical().get_fields())
         names = {field.spelling: field for field in fields}
-        for place, part in enumerate(self._children(values)):
-            inside = self._children(part)
+        for place, part in enumerate(children_of(values)):
+            inside = children_of(part)
             is_named = len(inside) == 2 and inside[0].kind.name == "MEMBER_REF"
             field = names.get(inside[0].spelling) if is_named else fields[place] if place < len(fields) else None
             if field is None:
                 continue
-            value = self.expression(inside[1] if is_named else part)
-            target = self._field(field, variable, part)
+            value = self.expressions.read(inside[1] if is_named else part)
+            target = self.expressions.make_field(field, variable, part)
             if target.type.kind in ("integer", "real", "pointer"):
                 found.append(r.Evaluation(r.Assignment("", target, value, target.type, span=target.span), target.span))
             else:
                 found.append(r.Evaluation(value, target.span))
         return found
 
-    def statement(self, cursor: Any) -> r.Statement:
+    def read(self, cursor: Any) -> r.Statement:
         kind = cursor.kind.name
-        rule = self._statements.get(kind)
-        self._depth += 1
-        try:
-            if self._depth > MOST_DEPTH:
-                return r.Unread("a statement that is nested too deeply", self.reading.span(cursor))
-            if rule is not None:
-                return rule(cursor)
+        with self.unit.nested() as is_shallow:
+            if not is_shallow:
+                return r.Unread("a statement that is nested too deeply", self.unit.span(cursor))
+            if kind in self._rules:
+                return self._rules[kind](cursor)
             if cursor.kind.is_expression():
-                return r.Evaluation(self.expression(cursor), self.reading.span(cursor))
-        finally:
-            self._depth -= 1
-        return r.Unread(kind.lower().replace("_", " ").replace(" stmt", ""), self.reading.span(cursor))
+                return r.Evaluation(self.expressions.read(cursor), self.unit.span(cursor))
+        return r.Unread(kind.lower().replace("_", " ").replace(" stmt", ""), self.unit.span(cursor))
 
-    @cached_property
-    def _statements(self) -> dict[str, Callable[[Any], r.Statement]]:
-        def first(cursor: Any) -> r.Statement:
-            children = self._children(cursor)
-            return self.statement(children[-1]) if children else r.Block(())
+    def _read_last(self, cursor: Any) -> r.Statement:
+        """The statement that a label or an attribute stands before."""
+        children = children_of(cursor)
+        return self.read(children[-1]) if children else r.Block(())
 
-        return {
-            "COMPOUND_STMT": lambda cursor: r.Block(tuple(map(self.statement, self._children(cursor)))),
-            "DECL_STMT": self._declarations,
-            "NULL_STMT": lambda cursor: r.Block(()),
-            "FOR_STMT": self._for,
-            "WHILE_STMT": self._while,
-            "DO_STMT": self._do,
-            "CXX_FOR_RANGE_STMT": self._range,
-            "IF_STMT": self._if,
-            "SWITCH_STMT": self._switch,
-            "BREAK_STMT": lambda cursor: r.Jump("break", None, self.reading.span(cursor)),
-            "CONTINUE_STMT": lambda cursor: r.Jump("continue", None, self.reading.span(cursor)),
-            "GOTO_STMT": lambda cursor: r.Jump("goto", None, self.reading.span(cursor)),
-            "RETURN_STMT": self._return,
-            "LABEL_STMT": first,
-            "CXX_TRY_STMT": lambda cursor: self.statement(self._children(cursor)[0]),
-            "UNEXPOSED_STMT": first,
-        }
+    def _read_declarations(self, cursor: Any) -> r.Statement:
+        variables = [child for child in children_of(cursor) if child.kind.name == "VAR_DECL"]
+        return r.Block(tuple(item for child in variables for item in self.read_declaration(child)))
 
-    def _declarations(self, cursor: Any) -> r.Statement:
-        variables = [child for child in self._children(cursor) if child.kind.name == "VAR_DECL"]
-        return r.Block(tuple(item for child in variables for item in self._declared(child)))
+    def _read_return(self, cursor: Any) -> r.Statement:
+        children = children_of(cursor)
+        return r.Jump("return", self.expressions.read(children[0]) if children else None, self.unit.span(cursor))
 
-    def _return(self, cursor: Any) -> r.Statement:
-        children = self._children(cursor)
-        return r.Jump("return", self.expression(children[0]) if children else None, self.reading.span(cursor))
-
-    def _for(self, cursor: Any) -> r.Statement:
-        *parts, body = self._children(cursor)
+    def _read_for(self, cursor: Any) -> r.Statement:
+        *parts, body = children_of(cursor)
         start, condition, step = self._parts_of_for(cursor, parts)
-        return self._loop(cursor, body, start, condition, step)
+        return self._make_loop(cursor, body, start, condition, step)
 
     def _parts_of_for(self, cursor: Any, parts: list[Any]) -> tuple[Any, Any, Any]:
         """Which of the three are there, by the semicolons in the text; all three where it is unclear."""
         if len(parts) == 3:
             return parts[0], parts[1], parts[2]
-        text = self.reading.text_of(cursor.extent.start.file)
+        text = self.unit.reading.text_of(cursor.extent.start.file)
         found: list[Any] = [None, None, None]
         if text is None:
             return None, None, None
         source, at = text.source.text, text.characters(cursor.extent.start.offset)
         stops = _semicolons(source, at)
         for part in parts:
-            place = text.characters(self.reading.file_offset(part.location)[1])
+            place = text.characters(self.unit.reading.file_offset(part.location)[1])
             found[sum(stop < place for stop in stops) if len(stops) == 2 else 1] = part
         return found[0], found[1], found[2]
 
-    def _loop(self, cursor: Any, body: Any, start: Any, condition: Any, step: Any, first: bool = True) -> r.Statement:
-        text = self.reading.text_of(cursor.extent.start.file)
-        span = self.reading.span(cursor)
+    def _make_loop(
+        self, cursor: Any, body: Any, start: Any, condition: Any, step: Any, first: bool = True
+    ) -> r.Statement:
+        text = self.unit.reading.text_of(cursor.extent.start.file)
+        span = self.unit.span(cursor)
         pragmas: tuple[str, ...] = ()
         comment = ""
         if text is not None and span is not None:
@@ -140,33 +139,33 @@ class Statements(CallExpressions):
             shown = head if first and span.start < head else min(span.end, span.start + 2)
             span = Span(span.source, span.start, span.start + len(span.source.text[span.start : shown].rstrip()))
         return r.Loop(
-            None if start is None else self.statement(start),
-            None if condition is None else self.expression(condition),
-            None if step is None else self.expression(step),
-            self.statement(body),
+            None if start is None else self.read(start),
+            None if condition is None else self.expressions.read(condition),
+            None if step is None else self.expressions.read(step),
+            self.read(body),
             first,
             pragmas,
             comment,
             span,
         )
 
-    def _while(self, cursor: Any) -> r.Statement:
-        *_, condition, body = self._children(cursor)
-        return self._loop(cursor, body, None, condition if condition.kind.is_expression() else None, None)
+    def _read_while(self, cursor: Any) -> r.Statement:
+        *_, condition, body = children_of(cursor)
+        return self._make_loop(cursor, body, None, condition if condition.kind.is_expression() else None, None)
 
-    def _do(self, cursor: Any) -> r.Statement:
-        body, condition = self._children(cursor)
-        return self._loop(cursor, body, None, condition, None, first=False)
+    def _read_do(self, cursor: Any) -> r.Statement:
+        body, condition = children_of(cursor)
+        return self._make_loop(cursor, body, None, condition, None, first=False)
 
-    def _range(self, cursor: Any) -> r.Statement:
+    def _read_range(self, cursor: Any) -> r.Statement:
         """`for (auto& x : container)`: as often as it holds elements, which `Call` of `size` says."""
-        *parts, body = self._children(cursor)
-        span = self.reading.span(cursor)
+        *parts, body = children_of(cursor)
+        span = self.unit.span(cursor)
         held = next((part for part in reversed(parts) if part.kind.is_expression()), None)
         if held is None:
             return r.Unread("a loop over a range", span)
-        container = self.expression(held)
-        variable = next((self._variable(part) for part in parts if part.kind.name == "VAR_DECL"), None)
+        container = self.expressions.read(held)
+        variable = next((self.expressions.read_variable(part) for part in parts if part.kind.name == "VAR_DECL"), None)
         index = r.Variable(f"range@{cursor.location.offset}", "element", INT, "local", span)
         start = r.Declaration(index, r.Constant(0, INT), None, span)
         size: r.Expression = r.Call("size", "size", (container,), INT, span)
@@ -174,45 +173,45 @@ class Statements(CallExpressions):
             size = container.type.extent
         condition = r.Operation("<", (index, size), INT, span)
         step = r.Assignment("+", index, r.Constant(1, INT), INT, span=span)
-        inner = self.statement(body)
+        inner = self.read(body)
         if variable is not None:
             is_reference = variable.type.name == "&"
             held_type = variable.type.of if is_reference and variable.type.of else variable.type
             element: r.Expression = r.Element(container, index, held_type, span)
             value = r.Address(element, variable.type, span) if is_reference else element
             inner = r.Block((r.Declaration(variable, value, None, span), inner))
-        loop = self._loop(cursor, body, None, None, None)
+        loop = self._make_loop(cursor, body, None, None, None)
         assert isinstance(loop, r.Loop)
         return loop.replace(start=start, condition=condition, step=step, body=inner)
 
-    def _if(self, cursor: Any) -> r.Statement:
-        children = self._children(cursor)
-        start = [self.statement(children.pop(0))] if not children[0].kind.is_expression() else []
+    def _read_if(self, cursor: Any) -> r.Statement:
+        children = children_of(cursor)
+        start = [self.read(children.pop(0))] if not children[0].kind.is_expression() else []
         condition, then, *rest = children
         branch = r.Branch(
-            self.expression(condition),
-            self.statement(then),
-            self.statement(rest[0]) if rest else None,
-            self.reading.span(condition),
+            self.expressions.read(condition),
+            self.read(then),
+            self.read(rest[0]) if rest else None,
+            self.unit.span(condition),
         )
         return r.Block((*start, branch)) if start else branch
 
-    def _switch(self, cursor: Any) -> r.Statement:
-        children = self._children(cursor)
+    def _read_switch(self, cursor: Any) -> r.Statement:
+        children = children_of(cursor)
         if len(children) < 2:
-            return r.Unread("switch", self.reading.span(cursor))
+            return r.Unread("switch", self.unit.span(cursor))
         cases: list[list[r.Statement]] = []
         exhaustive = False
-        for child in self._children(children[-1]):
+        for child in children_of(children[-1]):
             while child.kind.name in ("CASE_STMT", "DEFAULT_STMT"):
                 fresh = not cases or bool(cases[-1])
                 cases += [[]] if fresh else []
                 exhaustive = exhaustive or child.kind.name == "DEFAULT_STMT"
-                child = self._children(child)[-1]
+                child = children_of(child)[-1]
             if cases:
-                cases[-1].append(self.statement(child))
+                cases[-1].append(self.read(child))
         bodies = tuple(r.Block(tuple(case)) for case in cases)
-        return r.Switch(self.expression(children[-2]), bodies, exhaustive, self.reading.span(children[-2]))
+        return r.Switch(self.expressions.read(children[-2]), bodies, exhaustive, self.unit.span(children[-2]))
 
 
 def _semicolons(text: str, at: int) -> list[int]:
@@ -238,89 +237,94 @@ MOST_INSTANCES = 1000
 _SCOPES = frozenset("NAMESPACE LINKAGE_SPEC CLASS_DECL STRUCT_DECL CLASS_TEMPLATE UNION_DECL UNEXPOSED_DECL".split())
 
 
-class Tree(Statements):
+class Tree:
     """The records of one translation unit."""
 
-    def program(self) -> r.Program:
+    def __init__(self, reading: Reading) -> None:
+        self.unit = Unit(reading)
+        self.statements = Statements(self.unit)
+        self.expressions = self.statements.expressions
+
+    def read_program(self) -> r.Program:
         functions: list[r.Function] = []
         globals_: list[r.Declaration] = []
         initial: list[r.Statement] = []
-        waiting = list(reversed(self._children(self.reading.unit.cursor)))
+        waiting = list(reversed(children_of(self.unit.reading.unit.cursor)))
         while waiting:
             cursor = waiting.pop()
-            if not self.reading.is_users(cursor.location):
+            if not self.unit.reading.is_users(cursor.location):
                 continue
             kind = cursor.kind.name
             if kind in FUNCTIONS and cursor.is_definition():
-                function = self._function(cursor)
+                function = self._read_function(cursor)
                 functions += [function] if function else []
             elif kind == "VAR_DECL":
-                declared = self._declared(cursor)
+                declared = self.statements.read_declaration(cursor)
                 globals_ += (item for item in declared if isinstance(item, r.Declaration))
                 initial += (item for item in declared if isinstance(item, r.Evaluation))
             elif kind in _SCOPES:
-                waiting += reversed(self._children(cursor))
-        functions += [*self._instances(), *self.made.values()]
+                waiting += reversed(children_of(cursor))
+        functions += [*self._read_instances(), *self.unit.made.values()]
         targets = pointed(functions, [*globals_, *initial])
         names = {function.key: function.name for function in functions}
         if targets:
             functions = [function.replace(body=resolved(function.body, targets, names)) for function in functions]
         return r.Program(
-            self.reading.text.source,
+            self.unit.reading.text.source,
             tuple(functions),
             tuple(globals_),
-            tuple(self.used.values()),
-            frozenset(self.ending),
+            tuple(self.unit.macros.values()),
+            frozenset(self.unit.never_return),
             targets,
         )
 
-    def _instances(self) -> Iterator[r.Function]:
+    def _read_instances(self) -> Iterator[r.Function]:
         """The functions that templates become in calls, and in the calls of those."""
         done: set[str] = set()
-        while left := self.instances.keys() - done:
+        while left := self.unit.instances.keys() - done:
             for key in sorted(left)[:MOST_INSTANCES]:
                 done.add(key)
-                template, self.instance = self.instances[key]
-                function = self._function(template.get_definition() or template)
-                self.instance = NO_INSTANCE
+                template, self.unit.instance = self.unit.instances[key]
+                function = self._read_function(template.get_definition() or template)
+                self.unit.instance = NO_INSTANCE
                 if function is not None:
                     yield function.replace(key=key)
             if len(done) > MOST_INSTANCES:
                 return
 
-    def _function(self, cursor: Any) -> r.Function | None:
-        children = self._children(cursor)
+    def _read_function(self, cursor: Any) -> r.Function | None:
+        children = children_of(cursor)
         bodies = [child for child in children if child.kind.name in ("COMPOUND_STMT", "CXX_TRY_STMT")]
         if not bodies:
             return None
-        text = self.reading.text_of(cursor.location.file)
-        formals = [self._variable(child) for child in children if child.kind.name == "PARM_DECL"]
+        text = self.unit.reading.text_of(cursor.location.file)
+        formals = [self.expressions.read_variable(child) for child in children if child.kind.name == "PARM_DECL"]
         if cursor.kind.name in ("CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR") and not cursor.is_static_method():
-            formals.insert(0, self._this(cursor))
+            formals.insert(0, self.expressions.this_pointer(cursor))
         start = cursor.extent.start.offset
         at = text.characters(start) if text else 0
-        name = self.reading.span(cursor)
-        name = name and Span(name.source, *self._word(name, cursor.spelling))
+        name = self.unit.span(cursor)
+        name = name and Span(name.source, *_find_word(name, cursor.spelling))
         return r.Function(
             cursor.get_usr() or f"{cursor.spelling}@{start}",
             cursor.spelling,
             tuple(formals),
-            self._initialised(cursor, children, self.statement(bodies[-1])),
+            self._add_initialisers(cursor, children, self.statements.read(bodies[-1])),
             text.comment_above(at) if text else "",
             text.pragmas_above(at) if text else (),
             cursor.result_type.get_canonical().kind.name in REFERENCES,
             name,
         )
 
-    def _initialised(self, cursor: Any, children: list[Any], body: r.Statement) -> r.Statement:
+    def _add_initialisers(self, cursor: Any, children: list[Any], body: r.Statement) -> r.Statement:
         """A constructor's body, behind what its initialisers assign."""
         if cursor.kind.name != "CONSTRUCTOR":
             return body
         found: list[r.Statement] = []
         for member, value in itertools.pairwise(children):
             if member.kind.name == "MEMBER_REF" and value.kind.is_expression():
-                field = self._field(member.referenced, self._this(cursor), member)
-                given = self.expression(value)
+                field = self.expressions.make_field(member.referenced, self.expressions.this_pointer(cursor), member)
+                given = self.expressions.read(value)
                 call = built(given, field)
                 if call is not None:
                     found.append(r.Evaluation(call, field.span))
@@ -328,19 +332,19 @@ class Tree(Statements):
                 found.append(r.Evaluation(r.Assignment("", field, given, field.type, span=field.span), field.span))
         return r.Block((*found, body), body.span)
 
-    @staticmethod
-    def _word(span: Span, word: str) -> tuple[int, int]:
-        match = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").search(span.source.text, span.start, span.end)
-        return match.span() if match else (span.start, span.start + 1)
+
+def _find_word(span: Span, word: str) -> tuple[int, int]:
+    match = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").search(span.source.text, span.start, span.end)
+    return match.span() if match else (span.start, span.start + 1)
 
 
 def program(reading: Reading) -> tuple[r.Program, list[Diagnostic]]:
     """The records of what libclang has read, and what it said."""
     tree = Tree(reading)
     try:
-        found = tree.program()
+        found = tree.read_program()
     except RecursionError:
         where = Span(reading.text.source, 0, 1)
-        tree.diagnostics.append(warning("nested", "the program is nested too deeply to be read", where))
+        tree.unit.diagnostics.append(warning("nested", "the program is nested too deeply to be read", where))
         found = r.Program(reading.text.source, (), (), ())
-    return found, [*reading.diagnostics, *tree.diagnostics]
+    return found, [*reading.diagnostics, *tree.unit.diagnostics]

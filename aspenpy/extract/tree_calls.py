@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from aspenpy.extract import records as r
@@ -10,7 +11,7 @@ from aspenpy.extract.effects import POINTED, pointer_of
 from aspenpy.extract.front_end import library
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions, last_word
 from aspenpy.extract.tree_standard import called
-from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Instance, deduced, parameters
+from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Instance, Unit, children_of, deduced, parameters
 from aspenpy.language.source import Span
 
 _NEVER_RETURNS = re.compile(r"\bno_?return\b|\b_Noreturn\b", re.IGNORECASE)
@@ -31,28 +32,34 @@ def built(value: r.Expression, object_: r.Expression) -> r.Call | None:
     return call.replace(arguments=(here, *call.arguments[1:]))
 
 
-class CallExpressions(Expressions):
-    """The calls of one translation unit."""
+class Calls:
+    """The calls of one translation unit; `read_statement` reads the bodies of lambdas."""
 
-    def statement(self, cursor: Any) -> r.Statement:
-        """The body of a lambda."""
-        raise NotImplementedError
+    def __init__(self, unit: Unit, read_statement: Callable[[Any], r.Statement]) -> None:
+        rules = {"CALL_EXPR": self._read_call, "CXX_NEW_EXPR": self._read_new, "LAMBDA_EXPR": self._read_lambda}
+        self.unit = unit
+        self.expressions = Expressions(unit, rules)
+        self.types = self.expressions.types
+        self.read_statement = read_statement
+        self._returning: dict[int, bool] = {}  # functions that may return, by libclang's hash
 
-    def _lambda(self, cursor: Any) -> r.Expression:
+    def _read_lambda(self, cursor: Any) -> r.Expression:
         """A function that stands in place of its calls; the value tells which."""
-        children, span = self._children(cursor), self.reading.span(cursor)
-        type = self.type_of(cursor.type)
+        children, span = children_of(cursor), self.unit.span(cursor)
+        type = self.types.type_of(cursor.type)
         body = next((child for child in reversed(children) if child.kind.name == "COMPOUND_STMT"), None)
         if body is not None:
-            formals = tuple(self._variable(child) for child in children if child.kind.name == "PARM_DECL")
-            made = r.Function(type.name, "lambda", formals, self.statement(body), span=span, in_place=True)
-            self.made[type.name] = made
+            formals = tuple(
+                self.expressions.read_variable(child) for child in children if child.kind.name == "PARM_DECL"
+            )
+            made = r.Function(type.name, "lambda", formals, self.read_statement(body), span=span, in_place=True)
+            self.unit.made[type.name] = made
         return r.Constant(None, type, None, span)
 
-    def _new(self, cursor: Any) -> r.Expression:
+    def _read_new(self, cursor: Any) -> r.Expression:
         """Memory from the heap; the constructor that runs on it follows."""
-        parts = [self.expression(child) for child in self._children(cursor) if child.kind.is_expression()]
-        type, span = self.type_of(cursor.type), self.reading.span(cursor)
+        parts = [self.expressions.read(child) for child in children_of(cursor) if child.kind.is_expression()]
+        type, span = self.types.type_of(cursor.type), self.unit.span(cursor)
         of = type.of.size if type.of else 8
         count = parts[0] if parts and parts[0].type.kind == "integer" else r.Constant(1, INT)
         size = r.Operation("*", (count, r.Constant(of, INT)), INT, span)
@@ -64,33 +71,33 @@ class CallExpressions(Expressions):
             return r.Several((made, call, pointer), type, True, span)
         return memory
 
-    def _call(self, cursor: Any) -> r.Expression:
+    def _read_call(self, cursor: Any) -> r.Expression:
         target = cursor.referenced
-        span, type = self.reading.span(cursor), self.type_of(cursor.type)
+        span, type = self.unit.span(cursor), self.types.type_of(cursor.type)
         given = [argument for argument in cursor.get_arguments() if argument is not None]
-        arguments = [self.expression(argument) for argument in given]
+        arguments = [self.expressions.read(argument) for argument in given]
         if target is None or target.kind.name not in FUNCTIONS:
-            return self._unresolved(cursor, arguments, type, span)
+            return self._resolve(cursor, arguments, type, span)
         kind, name = target.kind.name, target.spelling
         if self._never_returns(target):
-            self.ending.add(target.get_usr())
+            self.unit.never_return.add(target.get_usr())
         if kind == "CONSTRUCTOR":
-            return self._constructed(cursor, arguments, type, span)
-        children = [child for child in self._children(cursor) if child.kind.is_expression()]
+            return self._construct(cursor, arguments, type, span)
+        children = [child for child in children_of(cursor) if child.kind.is_expression()]
         is_member = kind == "CXX_METHOD" and not target.is_static_method()
         if is_member and children and children[0].kind.name == "MEMBER_REF_EXPR" and children[0].spelling == name:
-            inside = [child for child in self._children(children[0]) if child.kind.is_expression()]
+            inside = [child for child in children_of(children[0]) if child.kind.is_expression()]
             this: r.Expression = r.Variable("this", "this", r.Type("pointer", 8), "formal", None)
-            arguments.insert(0, self.expression(inside[0]) if inside else this)
+            arguments.insert(0, self.expressions.read(inside[0]) if inside else this)
         owner = target.semantic_parent
-        if owner is not None and (of := self.type_of(owner.type)).name.startswith(LAMBDA):
+        if owner is not None and (of := self.types.type_of(owner.type)).name.startswith(LAMBDA):
             return r.Call(of.name, "lambda", tuple(arguments[1:]), type, span)
-        if owner is not None and not self.reading.is_users(target.location):
-            return self._standard(name, arguments, type, span)
-        arguments = self._referred(target, arguments)
+        if owner is not None and not self.unit.reading.is_users(target.location):
+            return self._call_standard(name, arguments, type, span)
+        arguments = self._take_references(target, arguments)
         template = library().conf.lib.clang_getSpecializedCursorTemplate(target)
         if template is not None and template.get_usr():
-            return r.Call(self._instantiated(target, template), name, tuple(arguments), type, span)
+            return r.Call(self._instantiate(target, template), name, tuple(arguments), type, span)
         if name == "operator=" and len(arguments) == 2 and _is_copy(target):
             return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
         return r.Call(target.get_usr(), name, tuple(arguments), type, span)
@@ -100,12 +107,12 @@ class CallExpressions(Expressions):
         place = target.hash
         if place not in self._returning:
             declared = [child for child in target.get_children() if child.kind.name == "UNEXPOSED_ATTR"]
-            spans = [self.reading.span(child) for child in declared]
+            spans = [self.unit.span(child) for child in declared]
             words = [target.type.spelling, *(span.text() for span in spans if span is not None)]
             self._returning[place] = not any(_NEVER_RETURNS.search(word) for word in words)
         return not self._returning[place]
 
-    def _instantiated(self, target: Any, template: Any) -> str:
+    def _instantiate(self, target: Any, template: Any) -> str:
         """The key of the function that a template becomes in a call; it is read later."""
         types, values = dict[str, r.Type](), dict[str, int]()
         owner = target.semantic_parent
@@ -116,73 +123,70 @@ class CallExpressions(Expressions):
                 kind = _argument_kind(made, place)
                 if kind == "TYPE":
                     name = parameter.type.get_canonical().spelling
-                    types[name] = self.type_of(made.get_template_argument_type(place))
+                    types[name] = self.types.type_of(made.get_template_argument_type(place))
                 elif kind == "INTEGRAL":
                     values[parameter.spelling] = made.get_template_argument_value(place)
         is_method = template.semantic_parent is not None and template.semantic_parent.kind.name == "CLASS_TEMPLATE"
         members = {field.spelling: field for field in owner.type.get_fields()} if is_method else {}
-        return self._wanted(template, Instance(types, values, members, self.type_of(owner.type) if is_method else None))
+        return self._request_instance(
+            template, Instance(types, values, members, self.types.type_of(owner.type) if is_method else None)
+        )
 
-    def _wanted(self, template: Any, instance: Instance) -> str:
+    def _request_instance(self, template: Any, instance: Instance) -> str:
         key: str = template.get_usr() + instance.suffix()
         if instance.types or instance.values:
-            self.instances.setdefault(key, (template, instance))
+            self.unit.instances.setdefault(key, (template, instance))
         return key
 
-    def _unresolved(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
+    def _resolve(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
         """A call in a template, whose function depends on its arguments: the first of that name."""
-        children = self._children(cursor)
+        children = children_of(cursor)
         named = children[0] if children else cursor
-        inside = self._children(named)
+        inside = children_of(named)
         if named.kind.name == "DECL_REF_EXPR" and inside and inside[0].kind.name == "OVERLOADED_DECL_REF":
             named = inside[0]
-        if self.instance.types and named.kind.name == "TYPE_REF" and len(children) == 2:
-            return self._cast(self.expression(children[1]), self.type_of(named.type), span)
-        if self.instance.types and named.kind.name == "MEMBER_REF_EXPR" and inside and span is not None:
+        if self.unit.instance.types and named.kind.name == "TYPE_REF" and len(children) == 2:
+            return self.expressions.cast(self.expressions.read(children[1]), self.types.type_of(named.type), span)
+        if self.unit.instance.types and named.kind.name == "MEMBER_REF_EXPR" and inside and span is not None:
             name = last_word(span.text().partition("(")[0])
             type = INT if name in ("size", "length", "empty") else type
-            return self._standard(name, [self.expression(inside[0]), *arguments], type, span)
+            return self._call_standard(name, [self.expressions.read(inside[0]), *arguments], type, span)
         if named.kind.name == "OVERLOADED_DECL_REF" and library().conf.lib.clang_getNumOverloadedDecls(named):
-            target = self._overloaded(named, arguments)
-            if self.reading.is_users(target.location) and target.get_usr():
+            target = self._choose_overload(named, arguments)
+            if self.unit.reading.is_users(target.location) and target.get_usr():
                 key = target.get_usr()
-                if target.kind.name == "FUNCTION_TEMPLATE" and self.instance.types:
-                    formals = [child for child in self._children(target) if child.kind.name == "PARM_DECL"]
+                if target.kind.name == "FUNCTION_TEMPLATE" and self.unit.instance.types:
+                    formals = [child for child in children_of(target) if child.kind.name == "PARM_DECL"]
                     names = [child.type.get_canonical().spelling for child in formals]
-                    types = deduced([self.type_of(child.type) for child in formals], names, arguments)
-                    key = self._wanted(target, Instance(types, {}, {}))
+                    types = deduced([self.types.type_of(child.type) for child in formals], names, arguments)
+                    key = self._request_instance(target, Instance(types, {}, {}))
                     if type.name == "dependent" and types:
                         result = target.result_type.get_canonical().spelling
                         type = types.get(result, type)
-                elif type.name == "dependent" and self.instance.types:
-                    type = self.type_of(target.result_type)
+                elif type.name == "dependent" and self.unit.instance.types:
+                    type = self.types.type_of(target.result_type)
                 return r.Call(key, named.spelling, tuple(arguments), type, span)
         text = span.text().partition("(")[0].strip() if span is not None else ""
         name = named.spelling or cursor.spelling or (text if text.isidentifier() else "")
-        return r.Call(self._pointer(named) or name, name, tuple(arguments), type, span)
+        return r.Call(self._pointer_key(named) or name, name, tuple(arguments), type, span)
 
-    def _pointer(self, called: Any) -> str | None:
+    def _pointer_key(self, called: Any) -> str | None:
         """The key of calls through a pointer to functions."""
         is_pointer = called.type.get_canonical().kind.name == "POINTER" and called.kind.is_expression()
-        pointer = pointer_of(self.expression(called)) if is_pointer else None
+        pointer = pointer_of(self.expressions.read(called)) if is_pointer else None
         return None if pointer is None else POINTED + pointer
 
-    @staticmethod
-    def _kinds_of(types: list[r.Type]) -> list[tuple[str, int]]:
-        plain = [type.of if type.name == "&" and type.of is not None else type for type in types]
-        return [(type.kind, type.size) for type in plain]
-
-    def _overloaded(self, named: Any, arguments: list[r.Expression]) -> Any:
+    def _choose_overload(self, named: Any, arguments: list[r.Expression]) -> Any:
         """Of several functions of one name the one with formals of the arguments' types, or else the first."""
         lib = library().conf.lib
         found = [lib.clang_getOverloadedDecl(named, place) for place in range(lib.clang_getNumOverloadedDecls(named))]
-        given = self._kinds_of([argument.type for argument in arguments])
+        given = _kinds_of([argument.type for argument in arguments])
         for target in found:
-            if self._kinds_of([self.type_of(formal.type) for formal in target.get_arguments() or ()]) == given:
+            if _kinds_of([self.types.type_of(formal.type) for formal in target.get_arguments() or ()]) == given:
                 return target
         return found[0]
 
-    def _referred(self, target: Any, arguments: list[r.Expression]) -> list[r.Expression]:
+    def _take_references(self, target: Any, arguments: list[r.Expression]) -> list[r.Expression]:
         """The arguments of a function of the user; what it may change through a reference has its address taken."""
         formals = list(target.get_arguments())
         first = len(arguments) - len(formals)
@@ -193,10 +197,10 @@ class CallExpressions(Expressions):
                 continue
             given = result[first + place]
             if isinstance(given, r.Variable | r.Field) and given.type.kind in ("integer", "real", "record", "pointer"):
-                result[first + place] = r.Address(given, self.type_of(type), given.span)
+                result[first + place] = r.Address(given, self.types.type_of(type), given.span)
         return result
 
-    def _constructed(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
+    def _construct(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
         """An object without a name, made by its constructor; a copy is what it is made from."""
         target = cursor.referenced
         copied = len(arguments) == 1 and arguments[0].type.kind == type.kind and type.kind in ("record", "pointer")
@@ -209,22 +213,22 @@ class CallExpressions(Expressions):
                 (r.Call("resize", "resize", (object_, arguments[0]), VOID, span), object_), type, True, span
             )
         implicit = target.location.offset == target.semantic_parent.location.offset
-        if implicit or not self.reading.is_users(target.location):
+        if implicit or not self.unit.reading.is_users(target.location):
             return r.Several(tuple(arguments), type, True, span)
         template = library().conf.lib.clang_getSpecializedCursorTemplate(target)
         is_made = template is not None and template.get_usr()
-        key = self._instantiated(target, template) if is_made else target.get_usr()
+        key = self._instantiate(target, template) if is_made else target.get_usr()
         call = r.Call(key, target.spelling, (r.Address(object_, type, span), *arguments), VOID, span)
         return r.Several((call, object_), type, True, span)
 
-    def _standard(self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
+    def _call_standard(self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
         """A call of the standard library."""
         lambdas = tuple(part.type.name for part in arguments if part.type.name.startswith(LAMBDA))
         found = called(name, tuple(arguments), type, span, lambdas)
         if found is not None:
             expression, function = found
             if function is not None:
-                self.made.setdefault(function.key, function)
+                self.unit.made.setdefault(function.key, function)
             return expression
         if name in ("make_unique", "make_shared") and type.kind == "pointer":
             of = type.of.size if type.of else 8
@@ -234,6 +238,11 @@ class CallExpressions(Expressions):
         if name == "operator=" and len(arguments) == 2:
             return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
         return r.Call(name, name, tuple(arguments), type, span)
+
+
+def _kinds_of(types: list[r.Type]) -> list[tuple[str, int]]:
+    plain = [type.of if type.name == "&" and type.of is not None else type for type in types]
+    return [(type.kind, type.size) for type in plain]
 
 
 def _argument_kind(made: Any, place: int) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import Reading, value_of
 from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 # Templates: what their parameters stand for in a call, so that each instance is read with its own types.
@@ -83,6 +85,9 @@ REFERENCES = frozenset("LVALUEREFERENCE RVALUEREFERENCE".split())
 _CONTAINER = re.compile(r"(?:const )?std::(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
 _DEPENDENT = re.compile(r"(?:const )?(?:std::)?(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
 _POINTING = re.compile(r"(?:const )?(?:__gnu_cxx::__normal_iterator|std::(?:unique_ptr|shared_ptr))<")
+MOST_DEPTH = 200
+"""How deeply expressions and statements may be nested; what lies deeper is unknown."""
+
 LAMBDA = "lambda at "
 """How the names of the types of lambdas begin."""
 
@@ -96,42 +101,53 @@ def size_of(type: Any) -> int:
     return 0 if type.spelling.startswith("<") else max(type.get_size(), 0)
 
 
-class Types:
-    """The types of one translation unit."""
+class Unit:
+    """What has been read of a translation unit so far, and the instance of a template that is being read."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.diagnostics: list[Diagnostic] = []
-        self.used: dict[str, r.Macro] = {}
+        self.macros: dict[str, r.Macro] = {}
         self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
-        self.ending: set[str] = set()  # functions that are called and never return, by what they are declared
-        self.instance = NO_INSTANCE  # of the template that is read
+        self.never_return: set[str] = set()  # functions that are called and declared so
+        self.instance = NO_INSTANCE
         self.instances: dict[str, tuple[Any, Instance]] = {}  # those that are called
-        self._types: dict[str, r.Type] = {}
-        self._seen: dict[tuple[int, int], r.Type] = {}  # by libclang's address of a type
-        self._variables: dict[tuple[int, int], r.Variable] = {}  # by that of a declaration
-        self._returning: dict[int, bool] = {}
         self._depth = 0
 
-    def expression(self, cursor: Any) -> r.Expression:
-        """What an extent is written as."""
-        raise NotImplementedError
+    def span(self, cursor: Any) -> Span | None:
+        return self.reading.span(cursor)
 
-    def _children(self, cursor: Any) -> list[Any]:
-        return list(cursor.get_children())
+    @contextmanager
+    def nested(self) -> Iterator[bool]:
+        """One level deeper; whether that is not too deep."""
+        self._depth += 1
+        try:
+            yield self._depth <= MOST_DEPTH
+        finally:
+            self._depth -= 1
 
-    def _declared_type(self, cursor: Any) -> r.Type:
+
+class Types:
+    """The types of one translation unit; `read_expression` reads what an extent is written as."""
+
+    def __init__(self, unit: Unit, read_expression: Callable[[Any], r.Expression]) -> None:
+        self.unit = unit
+        self._read_expression = read_expression
+        self._types: dict[str, r.Type] = {}
+        self._seen: dict[tuple[int, int], r.Type] = {}  # by libclang's address of a type
+
+    def declared_type(self, cursor: Any) -> r.Type:
         """The type of a declaration; the extents of arrays are among its children, the innermost first."""
         kinds = self._kinds(cursor.type)
         if not {"VARIABLEARRAY", "CONSTANTARRAY"} & set(kinds):
             return self.type_of(cursor.type)
         extents = [
             child
-            for child in reversed(self._children(cursor))
+            for child in reversed(children_of(cursor))
             if child.kind.is_expression() and child.kind.name not in ("INIT_LIST_EXPR", "STRING_LITERAL")
         ]
-        extents.sort(key=lambda child: self.reading.file_offset(child.location)[1])
-        return self._varying(cursor.type, extents)
+        extents.sort(key=lambda child: self.unit.reading.file_offset(child.location)[1])
+        return self._with_extents(cursor.type, extents)
 
     def _kinds(self, type: Any) -> list[str]:
         found, type = [], type.get_canonical()
@@ -146,64 +162,60 @@ class Types:
                 return found
             type = type.get_canonical()
 
-    def _varying(self, type: Any, extents: list[Any]) -> r.Type:
+    def _with_extents(self, type: Any, extents: list[Any]) -> r.Type:
         """The type with the expressions put in that its extents are written as, the outermost first."""
         kind = type.kind.name
         if kind in _ARRAYS:
-            extent = self._fixed(type)
+            extent = _fixed_extent(type)
             if extents and (kind == "VARIABLEARRAY" or (extent and value_of(extents[0]) == type.element_count)):
-                written = self.expression(extents.pop(0))
+                written = self._read_expression(extents.pop(0))
                 extent = extent if isinstance(written, r.Several) else written
-            of = self._varying(type.element_type, extents)
+            of = self._with_extents(type.element_type, extents)
             return r.Type("array", max(type.get_size(), 0) if kind == "CONSTANTARRAY" else 0, of, extent)
         if kind in _POINTERS:
-            of = self._varying(type.get_pointee(), extents)
+            of = self._with_extents(type.get_pointee(), extents)
             name = "&" if kind in REFERENCES else ""
             return r.Type("pointer", 8, of, name=name, restrict=type.is_restrict_qualified())
         if kind in ("ELABORATED", "TYPEDEF") and {"VARIABLEARRAY", "CONSTANTARRAY"} & set(self._kinds(type)):
-            return self._varying(type.get_canonical(), extents)
+            return self._with_extents(type.get_canonical(), extents)
         return self.type_of(type)
 
-    def _fixed(self, type: Any) -> r.Expression | None:
-        count = type.element_count if type.kind.name == "CONSTANTARRAY" else -1
-        return r.Constant(count, INT) if count >= 0 else None
-
     def type_of(self, type: Any) -> r.Type:
-        if self.instance is not NO_INSTANCE:
-            return self._spelled(type)
+        if self.unit.instance is not NO_INSTANCE:
+            return self._cached_type(type)
         place = type._kind_id, type.data[0]
         if place not in self._seen:
-            self._seen[place] = self._spelled(type)
+            self._seen[place] = self._cached_type(type)
         return self._seen[place]
 
-    def _spelled(self, type: Any) -> r.Type:
+    def _cached_type(self, type: Any) -> r.Type:
         """By what the type is called; what depends on a parameter is read again for each instance."""
         spelling = type.get_canonical().spelling
-        if self.instance.types and PARAMETER.search(spelling):
+        if self.unit.instance.types and PARAMETER.search(spelling):
             return self._read_type(type)
         if spelling not in self._types:
             self._types[spelling] = self._read_type(type)
         return self._types[spelling]
 
-    def _given(self, spelling: str) -> r.Type | None:
+    def _type_of_parameter(self, spelling: str) -> r.Type | None:
         """What a parameter of the template that is read stands for, or a container of such."""
         bare = _plain_name(spelling).strip()
         if bare.endswith(("&", "*", "]")):
             return None
-        if bare in self.instance.types:
-            return self.instance.types[bare]
-        owner = self.instance.owner
+        if bare in self.unit.instance.types:
+            return self.unit.instance.types[bare]
+        owner = self.unit.instance.owner
         if owner is not None and PARAMETER.search(bare) and bare.split("<")[0] == owner.name.split("<")[0]:
             return owner
         inside = PARAMETER.search(spelling)
-        if inside is None or inside[0] not in self.instance.types or not _DEPENDENT.match(spelling):
+        if inside is None or inside[0] not in self.unit.instance.types or not _DEPENDENT.match(spelling):
             return None
-        return r.Type("record", 24, self.instance.types[inside[0]], name="container")
+        return r.Type("record", 24, self.unit.instance.types[inside[0]], name="container")
 
     def _read_type(self, type: Any) -> r.Type:
         plain = type.get_canonical()
         kind, size = plain.kind.name, size_of(plain)
-        if (given := self._given(plain.spelling)) is not None:
+        if (given := self._type_of_parameter(plain.spelling)) is not None:
             return given
         if kind in _INTEGERS:
             return r.Type("integer", size)
@@ -215,13 +227,13 @@ class Types:
                 "pointer", 8, of, name="&" if kind in REFERENCES else "", restrict=plain.is_restrict_qualified()
             )
         if kind in _ARRAYS:
-            return r.Type("array", size, self.type_of(plain.element_type), self._fixed(plain))
+            return r.Type("array", size, self.type_of(plain.element_type), _fixed_extent(plain))
         if kind == "RECORD" and _POINTING.match(plain.spelling) and plain.get_num_template_arguments() > 0:
-            return self._pointing(plain)
+            return self._pointing_type(plain)
         if kind == "RECORD" and LAMBDA in plain.spelling:
             return r.Type("record", size, name=plain.spelling[plain.spelling.index(LAMBDA) :].rstrip(")"))
         if kind == "RECORD":
-            return r.Type("record", size, name=_plain_name(plain.spelling), of=self._held(plain))
+            return r.Type("record", size, name=_plain_name(plain.spelling), of=self._contained_type(plain))
         held = _CONTAINER.match(plain.spelling)
         if held is not None and kind != "RECORD":
             return r.Type("record", 24, r.Type("real", 8, name="dependent"), name="container")
@@ -229,7 +241,7 @@ class Types:
             return r.Type("real", 8, name="dependent")
         return r.Type("void" if kind == "VOID" else "other", size)
 
-    def _pointing(self, plain: Any) -> r.Type:
+    def _pointing_type(self, plain: Any) -> r.Type:
         """What an iterator or an owning pointer points at."""
         inside = plain.get_template_argument_type(0).get_canonical()
         if inside.kind.name == "POINTER":
@@ -246,12 +258,21 @@ class Types:
             return r.Type("record", max(pointee.get_size(), 0), name=_plain_name(pointee.spelling))
         return self.type_of(pointee)
 
-    def _held(self, plain: Any) -> r.Type | None:
+    def _contained_type(self, plain: Any) -> r.Type | None:
         """What a container of the standard library holds."""
         if plain.get_num_template_arguments() > 0 and _CONTAINER.match(plain.spelling):
             return self.type_of(plain.get_template_argument_type(0))
         return None
 
 
+def _fixed_extent(type: Any) -> r.Expression | None:
+    count = type.element_count if type.kind.name == "CONSTANTARRAY" else -1
+    return r.Constant(count, INT) if count >= 0 else None
+
+
 def _plain_name(spelling: str) -> str:
     return re.sub(r"\b(const|struct|class|volatile|union)\s+", "", spelling)
+
+
+def children_of(cursor: Any) -> list[Any]:
+    return list(cursor.get_children())
