@@ -9,10 +9,10 @@ from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Arithmetic, Choice, Exchange, Guard, Invocation, Item, Nest
+from aspenpy.extract.costs import Access, Alternative, Arithmetic, Exchange, Guard, Invocation, Item, Nest
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.scope import UNKNOWN
-from aspenpy.extract.triangles import Loop, Range, is_triangular, key, ranged
+from aspenpy.extract.triangles import CounterRange, StridedLoop, find_ranges, is_triangular, loop_key
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -41,11 +41,11 @@ class Event(Record):
 class Pattern(Record):
     """In which order an access touches words: its loops, the innermost first; `anywhere` has no order."""
 
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[StridedLoop, ...] = ()
     anywhere: bool = False
 
     def key(self) -> object:
-        return self.anywhere, tuple(map(key, self.loops))
+        return self.anywhere, tuple(map(loop_key, self.loops))
 
     def around(self, sweeps: Value) -> Pattern:
         """With so many sweeps of the innermost loop."""
@@ -54,10 +54,10 @@ class Pattern(Record):
     @property
     def is_ranged(self) -> bool:
         """Whether a loop has the values of its counter."""
-        return any(isinstance(trips, Range) for _, trips in self.loops)
+        return any(isinstance(trips, CounterRange) for _, trips in self.loops)
 
 
-class Moved(Record):
+class BlockAccess(Record):
     """Words of an array that a block loads or stores; none lies `reach` bytes or more from its begin. `sweeps` are the
     counters of the innermost loops that do so."""
 
@@ -72,7 +72,7 @@ class Moved(Record):
     sweeps: frozenset[Expr] = frozenset()
 
 
-class Done(Record):
+class OperationCount(Record):
     """Operations of a class that a block does."""
 
     name: str
@@ -80,7 +80,7 @@ class Done(Record):
     amount: Value
 
 
-class Chained(Record):
+class Chain(Record):
     """Operations that wait for each other."""
 
     classes: tuple[str, ...]
@@ -91,29 +91,29 @@ class Chained(Record):
 class Amounts(Record):
     """All that a block asks for."""
 
-    operations: tuple[Done, ...]
-    accesses: tuple[Moved, ...]
-    chains: tuple[Chained, ...]
+    operations: tuple[OperationCount, ...]
+    accesses: tuple[BlockAccess, ...]
+    chains: tuple[Chain, ...]
     depth: int
 
 
-def events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAYS) -> Iterator[Event]:
+def list_events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAYS) -> Iterator[Event]:
     """What is inside of some items; calls are told elsewhere."""
     for item in items:
         if isinstance(item, Nest):
-            yield from events(item.body, (*nests, item), terms)
-        elif isinstance(item, Choice):
+            yield from list_events(item.body, (*nests, item), terms)
+        elif isinstance(item, Alternative):
             held = tuple(
-                (amount if item.share is None else v.times(amount, item.share), (*guards, *item.guards))
+                (amount if item.share is None else v.multiply(amount, item.share), (*guards, *item.guards))
                 for amount, guards in terms
             )
             if item.share is not None and not item.share.terms:
                 held = ()
-            yield from events(item.then, nests, held)
-            rest = _otherwise(item, terms) or (*terms, *((-amount, guards) for amount, guards in held))
+            yield from list_events(item.then, nests, held)
+            rest = _terms_of_otherwise(item, terms) or (*terms, *((-amount, guards) for amount, guards in held))
             if item.otherwise and len(rest) > MOST_TERMS:
                 raise NoClosedForm
-            yield from events(item.otherwise, nests, rest)
+            yield from list_events(item.otherwise, nests, rest)
         elif isinstance(item, Access):
             guarded = tuple((amount, (*guards, *item.guards)) for amount, guards in terms)
             yield Event(item, nests, guarded)
@@ -121,21 +121,21 @@ def events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAY
             yield Event(item, nests, terms)
 
 
-def _innermost(items: Iterable[Item], nests: tuple[Nest, ...] = ()) -> Iterator[tuple[Nest, ...]]:
+def _innermost_nests(items: Iterable[Item], nests: tuple[Nest, ...] = ()) -> Iterator[tuple[Nest, ...]]:
     """The loops that have no other inside, each with those around it."""
     for item in items:
         if isinstance(item, Nest):
-            inside = [*_innermost(item.body, (*nests, item))]
+            inside = [*_innermost_nests(item.body, (*nests, item))]
             yield from inside or [(*nests, item)]
-        elif isinstance(item, Choice):
-            yield from _innermost((*item.then, *item.otherwise), nests)
+        elif isinstance(item, Alternative):
+            yield from _innermost_nests((*item.then, *item.otherwise), nests)
 
 
-def _otherwise(item: Choice, terms: Terms) -> Terms | None:
+def _terms_of_otherwise(item: Alternative, terms: Terms) -> Terms | None:
     """Where a single condition on counters does not hold, said as another one."""
     if item.share is not None or len(item.guards) != 1 or item.guards[0].operator != ">=":
         return None
-    other = item.guards[0].replace(value=v.minus(-item.guards[0].value, ONE))
+    other = item.guards[0].replace(value=v.subtract(-item.guards[0].value, ONE))
     return tuple((amount, (*guards, other)) for amount, guards in terms)
 
 
@@ -152,21 +152,23 @@ class Summary:
     def amounts(self, items: list[Item]) -> Amounts:
         """What some items ask for. Raises `NoClosedForm`."""
         operations: dict[tuple[str, str], Value] = {}
-        moved: dict[object, Moved] = {}
+        moved: dict[object, BlockAccess] = {}
         totals: dict[object, Value] = {}
-        found = list(events(items))
+        found = list(list_events(items))
         deepest = max((event.nests for event in found), key=len, default=())
         self.is_triangular = not self.is_parted and is_triangular(event.nests for event in found)
         for event in found:
             counted = self._total(event, totals)
             if isinstance(event.item, Arithmetic):
                 kind = event.item.name, event.item.precision
-                operations[kind] = v.plus(operations.get(kind, ZERO), v.scaled(counted, event.item.amount))
+                operations[kind] = v.add(operations.get(kind, ZERO), v.scale(counted, event.item.amount))
             elif counted.terms:
                 pattern = self._ordered(event, counted, totals, deepest)
                 self._add(moved, event, len(event.nests) == len(deepest), pattern, counted)
-        done = tuple(Done(name, precision, amount) for (name, precision), amount in operations.items() if amount.terms)
-        return Amounts(done, tuple(_swept(moved.values())), tuple(self._chains(items, totals)), len(deepest))
+        done = tuple(
+            OperationCount(name, precision, amount) for (name, precision), amount in operations.items() if amount.terms
+        )
+        return Amounts(done, tuple(_merge_sweeps(moved.values())), tuple(self._chains(items, totals)), len(deepest))
 
     def _ordered(
         self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]
@@ -177,21 +179,21 @@ class Summary:
             return None
 
     def _add(
-        self, moved: dict[object, Moved], event: Event, is_deep: bool, pattern: Pattern | None, counted: Value
+        self, moved: dict[object, BlockAccess], event: Event, is_deep: bool, pattern: Pattern | None, counted: Value
     ) -> None:
         item = event.item
         assert isinstance(item, Access)
-        offset = _start(item.offset)
+        offset = _start_offset(item.offset)
         begin = None if offset is None else v.key(offset)
         key = (item.kind, item.array, item.size, pattern and pattern.key(), begin)
         sweeps = frozenset(nest.counter for nest in event.nests[-1:] if is_deep)
         known = moved.get(key)
         if known is None:
             spans = (item.span,) if item.span is not None else ()
-            reach = self._rows(event, pattern) or _reach(item, event.nests)
-            moved[key] = Moved(item.kind, item.array, item.size, counted, pattern, offset, reach, spans, sweeps)
+            reach = self._rows(event, pattern) or _reach_of_access(item, event.nests)
+            moved[key] = BlockAccess(item.kind, item.array, item.size, counted, pattern, offset, reach, spans, sweeps)
         else:
-            moved[key] = known.replace(words=v.plus(known.words, counted), sweeps=known.sweeps | sweeps)
+            moved[key] = known.replace(words=v.add(known.words, counted), sweeps=known.sweeps | sweeps)
 
     def _rows(self, event: Event, pattern: Pattern | None) -> Value | None:
         """How far runs go that follow each other: as many as the loops around have that change where they begin. None
@@ -204,12 +206,12 @@ class Summary:
             return None
         trips = pattern.loops[0][1]
         bounds = [nest.bounds for nest in event.nests[:-1] if nest.counter in varying]
-        if isinstance(trips, Range) or any(len(each) != 1 or v.counters(each[0]) for each in bounds):
+        if isinstance(trips, CounterRange) or any(len(each) != 1 or v.counters(each[0]) for each in bounds):
             return None
         try:
             for (rows,) in bounds:
-                trips = v.times(trips, rows)
-            return v.times(trips, constant(item.size))
+                trips = v.multiply(trips, rows)
+            return v.multiply(trips, constant(item.size))
         except TooLong:
             return None
 
@@ -223,7 +225,7 @@ class Summary:
             )
             if key not in totals:
                 totals[key] = self.counter.total(amount, Domain(event.nests, guards))
-            result = v.plus(result, totals[key])
+            result = v.add(result, totals[key])
         return result
 
     def _passes(self, nests: tuple[Nest, ...], totals: dict[object, Value]) -> Value:
@@ -244,26 +246,26 @@ class Summary:
         unknown = [symbol for symbol in v.symbols(item.offset) if symbol.payload[1] == UNKNOWN]
         if unknown:
             return self._runs(event, unknown, totals, deepest)
-        if self.is_triangular and len(event.terms) == 1 and v.same(event.terms[0][0], ONE):
+        if self.is_triangular and len(event.terms) == 1 and v.is_same(event.terms[0][0], ONE):
             guards = event.terms[0][1]
             open_guards = tuple(
                 guard
                 for place, guard in enumerate(guards)
                 if guard.operator == "==" or not self.counter.certain(guard.value, event.nests, guards[:place])
             )
-            named = ranged(item.offset, event.nests, open_guards)
+            named = find_ranges(item.offset, event.nests, open_guards)
             if named is not None:
                 return self._placed(named[::-1], event.nests, deepest)
         loops: list[tuple[Value, Value]] = []
         before = ONE
         for place, nest in enumerate(event.nests):
-            straight = v.line(item.offset, nest.counter)
-            if straight is None or v.depends_on_counters(straight[1], [other.counter for other in event.nests]):
+            straight = v.linear_parts(item.offset, nest.counter)
+            if straight is None or v.has_any_symbol(straight[1], [other.counter for other in event.nests]):
                 return None
             passes = self._passes(event.nests[: place + 1], totals)
             loops.insert(0, (straight[1], v.ratio(passes, before)))
             before = passes
-        if not v.same(before, counted) and not v.same(counted, ONE):
+        if not v.is_same(before, counted) and not v.is_same(counted, ONE):
             share = v.ratio(counted, before)
             if v.number(share) is None and not loops:
                 return None
@@ -271,7 +273,7 @@ class Summary:
         return self._placed(loops, event.nests, deepest)
 
     @staticmethod
-    def _placed(loops: Sequence[Loop], nests: tuple[Nest, ...], deepest: tuple[Nest, ...]) -> Pattern:
+    def _placed(loops: Sequence[StridedLoop], nests: tuple[Nest, ...], deepest: tuple[Nest, ...]) -> Pattern:
         """Brought to as many loops as the deepest nest of the block has."""
         shared = sum(mine is theirs for mine, theirs in zip(nests, deepest, strict=False))
         place = len(loops) if shared == len(nests) else len(nests) - shared
@@ -289,17 +291,17 @@ class Summary:
         assert isinstance(item, Access)
         assert item.offset is not None
         varying = {counter for symbol in unknown for counter in self.varying.get(symbol, ())}
-        inner = next((nest for nest in reversed(event.nests) if v.depends(item.offset, nest.counter)), None)
+        inner = next((nest for nest in reversed(event.nests) if v.has_symbol(item.offset, nest.counter)), None)
         if not varying:
             return self._pattern(
-                event.replace(item=item.replace(offset=v.replaced(item.offset, dict.fromkeys(unknown, ZERO)))),
+                event.replace(item=item.replace(offset=v.substitute(item.offset, dict.fromkeys(unknown, ZERO)))),
                 ONE,
                 totals,
                 deepest,
             )
         if inner is None or inner.counter in varying or inner is not event.nests[-1]:
             return Pattern((), True)
-        straight = v.line(item.offset, inner.counter)
+        straight = v.linear_parts(item.offset, inner.counter)
         if straight is None or v.number(straight[1]) not in (item.size, -item.size):
             return Pattern((), True)
         passes = [self._passes(event.nests[: place + 1], totals) for place in range(len(event.nests))]
@@ -307,9 +309,9 @@ class Summary:
             return Pattern(((straight[1], passes[0]),))
         trips = v.ratio(passes[-1], passes[-2])
         outer = [(ZERO, ONE)] * (len(deepest) - 2)
-        row = v.times(straight[1], trips)
+        row = v.multiply(straight[1], trips)
         if any(coefficient.denominator > 1 for coefficient in row.terms.values()):
-            row = v.of_expression(graph.apply("floor", v.expression(row)))
+            row = v.from_expression(graph.apply("floor", v.to_expression(row)))
         return Pattern(((straight[1], trips), (row, passes[-2]), *outer))
 
     @staticmethod
@@ -318,21 +320,21 @@ class Summary:
         if not loops:
             return loops
         (stride, trips), *outer = loops
-        return [(stride, v.times(trips, share)), *outer]
+        return [(stride, v.multiply(trips, share)), *outer]
 
-    def _chains(self, items: list[Item], totals: dict[object, Value]) -> Iterator[Chained]:
+    def _chains(self, items: list[Item], totals: dict[object, Value]) -> Iterator[Chain]:
         """Those of innermost loops. Beside one that has a chain, others take a pass of their counter each: they run
         before or behind it."""
-        innermost = [*_innermost(items)]
+        innermost = [*_innermost_nests(items)]
         waits = any(around[-1].recurrences for around in innermost)
         for around in innermost:
             for recurrence in around[-1].recurrences:
-                yield Chained(recurrence.classes, recurrence.subject, self._passes(around, totals))
+                yield Chain(recurrence.classes, recurrence.subject, self._passes(around, totals))
             if waits and not around[-1].recurrences:
-                yield Chained(COUNTED, around[-1].variable, self._passes(around, totals))
+                yield Chain(COUNTED, around[-1].variable, self._passes(around, totals))
 
 
-def _swept(accesses: Iterable[Moved]) -> list[Moved]:
+def _merge_sweeps(accesses: Iterable[BlockAccess]) -> list[BlockAccess]:
     """Accesses of a block in which several innermost loops, one after the other, go the same way: each has the number
     of those that it is in as the trips of one more loop around them."""
     found = list(accesses)
@@ -348,15 +350,15 @@ def _swept(accesses: Iterable[Moved]) -> list[Moved]:
     ]
 
 
-def _start(offset: Value | None) -> Value | None:
+def _start_offset(offset: Value | None) -> Value | None:
     """An offset with all counters at 0."""
     try:
-        return None if offset is None else v.replaced(offset, dict.fromkeys(v.counters(offset), ZERO))
+        return None if offset is None else v.substitute(offset, dict.fromkeys(v.counters(offset), ZERO))
     except TooLong:
         return None
 
 
-def _reach(item: Access, nests: tuple[Nest, ...]) -> Value | None:
+def _reach_of_access(item: Access, nests: tuple[Nest, ...]) -> Value | None:
     """How far an access goes into its array, in bytes; None where that is unknown. One that begins where the data say
     goes as far from there."""
     end = item.offset
@@ -364,62 +366,62 @@ def _reach(item: Access, nests: tuple[Nest, ...]) -> Value | None:
     if end is not None and rows and not v.counters(end):
         return None
     try:
-        end = end and v.replaced(end, rows)
+        end = end and v.substitute(end, rows)
         for nest in reversed(nests):
-            straight = None if end is None else v.line(end, nest.counter)
+            straight = None if end is None else v.linear_parts(end, nest.counter)
             if straight is None or v.counters(straight[1]):
                 return None
             start, step = straight
             end = start
-            if v.never_negative(step):
-                end = v.plus(start, v.times(step, v.minus(nest.bounds[0], ONE)))
+            if v.is_never_negative(step):
+                end = v.add(start, v.multiply(step, v.subtract(nest.bounds[0], ONE)))
         if end is None or v.counters(end):
             return None
-        return v.plus(end, constant(item.size))
+        return v.add(end, constant(item.size))
     except TooLong:
         return None
 
 
-def height(item: Item) -> int:
+def nesting_depth(item: Item) -> int:
     """How deep loops are nested in an item."""
     if isinstance(item, Nest):
-        return 1 + max(map(height, item.body), default=0)
-    if isinstance(item, Choice):
-        return max(map(height, (*item.then, *item.otherwise)), default=0)
+        return 1 + max(map(nesting_depth, item.body), default=0)
+    if isinstance(item, Alternative):
+        return max(map(nesting_depth, (*item.then, *item.otherwise)), default=0)
     return 0
 
 
-def parted(items: list[Item]) -> bool:
+def has_calls(items: list[Item]) -> bool:
     """Whether calls or messages part the blocks that some items are."""
     return any(
         isinstance(item, Invocation | Exchange)
-        or (isinstance(item, Nest) and parted(item.body))
-        or (isinstance(item, Choice) and (parted(item.then) or parted(item.otherwise)))
+        or (isinstance(item, Nest) and has_calls(item.body))
+        or (isinstance(item, Alternative) and (has_calls(item.then) or has_calls(item.otherwise)))
         for item in items
     )
 
 
-def invocations(items: list[Item]) -> Iterator[Invocation]:
+def list_invocations(items: list[Item]) -> Iterator[Invocation]:
     for item in items:
         if isinstance(item, Invocation):
             yield item
         elif isinstance(item, Nest):
-            yield from invocations(item.body)
-        elif isinstance(item, Choice):
-            yield from invocations(item.then)
-            yield from invocations(item.otherwise)
+            yield from list_invocations(item.body)
+        elif isinstance(item, Alternative):
+            yield from list_invocations(item.then)
+            yield from list_invocations(item.otherwise)
 
 
 __all__ = [
     "Amounts",
-    "Chained",
-    "Done",
+    "BlockAccess",
+    "Chain",
     "Event",
-    "Moved",
+    "OperationCount",
     "Pattern",
     "Summary",
     "constant",
-    "events",
-    "height",
-    "invocations",
+    "list_events",
+    "list_invocations",
+    "nesting_depth",
 ]

@@ -16,11 +16,11 @@ from aspenpy.expr.polynomial import constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Conditions
-from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Meaning, Nest, Place
-from aspenpy.extract.effects import ends, every, has
+from aspenpy.extract.costs import Access, Alternative, Arithmetic, Guard, Invocation, Item, Meaning, Nest, Place
+from aspenpy.extract.effects import final_jump, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import IGNORED
-from aspenpy.extract.scope import Known, Real, Scope, joined
+from aspenpy.extract.scope import Known, Real, Scope, join_paths
 from aspenpy.extract.state import Leaving, Part, State, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
@@ -51,15 +51,15 @@ class Branches(Part):
     def call_through_pointer(self, node: r.Call, targets: tuple[str, ...]) -> Known:
         """A call through a pointer that may mean several functions: one call of each, so often."""
         before, left = self.state.scope, ONE
-        sides = [self._walk_side(r.Evaluation(node.replace(key=key), node.span), before) for key in targets]
+        sides = [self._walk_side(r.ExpressionStatement(node.replace(key=key), node.span), before) for key in targets]
         for place, (items, scope) in enumerate(sides):
             share, function = left, self.facts.functions[targets[place]]
             if not any(map(_is_work, items)):
                 share = constant(Fraction(1, len(targets)))
             elif place < len(targets) - 1:
                 share = self._share_of_target(node, function, len(targets))
-                left = v.minus(left, share)
-            self.state.out += [Choice((), share, items, [], function.span)] if items else []
+                left = v.subtract(left, share)
+            self.state.out += [Alternative((), share, items, [], function.span)] if items else []
             before.merge(scope)
         self.state.scope = before
         return self.state.unknown_result(node)
@@ -79,7 +79,7 @@ class Branches(Part):
         if complete and (decided := self.conditions.decide(guards)) is not None:
             self.walk_statement(node.then if decided != negated else node.otherwise)
             return
-        jump = ends(node.then)
+        jump = final_jump(node.then)
         share: Value | None = None
         failure = [is_failure(side, self.facts.never_return) for side in (node.then, node.otherwise)]
         if failure[0] != failure[1]:
@@ -94,12 +94,12 @@ class Branches(Part):
         with self._within_condition(share is not None or not complete):
             first, one = self._walk_side(then, before)
             second, two = self._walk_side(otherwise, before)
-        self.state.scope = one if ends(otherwise) is not None and ends(then) is None else two
-        if ends(then) is None and ends(otherwise) is None:
-            one.merge(two, lambda left, right: _either(guards if share is None else (), left, right))
+        self.state.scope = one if final_jump(otherwise) is not None and final_jump(then) is None else two
+        if final_jump(then) is None and final_jump(otherwise) is None:
+            one.merge(two, lambda left, right: _select_value(guards if share is None else (), left, right))
             self.state.scope = one
         if first or second:
-            self.state.out.append(Choice(guards, share, first, second, node.span))
+            self.state.out.append(Alternative(guards, share, first, second, node.span))
 
     def select(self, node: r.Selection) -> Known:
         """`?:`: a branch where a side divides, takes a root or calls. Compilers compute other sides both, and so they
@@ -110,13 +110,13 @@ class Branches(Part):
         self.evaluator.evaluate(node.condition)
         (first, chosen), (second, otherwise) = (self._evaluate_part(part) for part in (node.chosen, node.otherwise))
         if any(map(_is_slow, (*first, *second))):
-            sides = r.Evaluation(node.chosen, node.span), r.Evaluation(node.otherwise, node.span)
+            sides = r.ExpressionStatement(node.chosen, node.span), r.ExpressionStatement(node.otherwise, node.span)
             share = self._share_of_selection(r.Branch(node.condition, sides[0], sides[1], node.span))
-            self.state.out.append(Choice((), share, first, second))
+            self.state.out.append(Alternative((), share, first, second))
         else:
             self.state.out += [*first, *second]
         if node.type.kind == "real":
-            return joined([part for part in (chosen, otherwise) if isinstance(part, Real)])
+            return join_paths([part for part in (chosen, otherwise) if isinstance(part, Real)])
         return self.state.unknown_result(node)
 
     def _evaluate_part(self, node: r.Expression) -> tuple[list[Item], Known]:
@@ -125,7 +125,11 @@ class Branches(Part):
 
     def _share_of_selection(self, node: r.Branch) -> Value | None:
         """The share of a `?:`, which runs do not count: that is by lines."""
-        return constant(guess(node).limit_denominator(100)) if self.names.counts_each else self._find_share(node, None)
+        return (
+            constant(guess_rate(node).limit_denominator(100))
+            if self.names.counts_each
+            else self._find_share(node, None)
+        )
 
     @contextmanager
     def _within_condition(self, is_on_data: bool) -> Iterator[None]:
@@ -147,21 +151,21 @@ class Branches(Part):
             return None
         if jump in ("break", "return", "goto") and not _has_costs(node.then):
             return ZERO
-        if not _computes(node.then) and not _computes(node.otherwise):
-            return constant(guess(node).limit_denominator(100))
-        value = constant(guess(node).limit_denominator(100))
+        if not _has_computation(node.then) and not _has_computation(node.otherwise):
+            return constant(guess_rate(node).limit_denominator(100))
+        value = constant(guess_rate(node).limit_denominator(100))
         if self.names.counts_each:
             text = source_text(node.condition)
             told = Meaning(f"how often `{text}` holds, from 0 to 1", is_share=True)
             return self.state.add_hole("branch", told, value, node.span, 0)
-        text, is_opposite = plain(node.condition)
-        value = v.minus(ONE, value) if is_opposite else value
+        text, is_opposite = normalise_condition(node.condition)
+        value = v.subtract(ONE, value) if is_opposite else value
         key = (self.frame.function.key if self.frame.function else "", text)
         if key not in self.names.conditions or not v.symbols(self.names.conditions[key]) <= self.names.holes.keys():
             told = Meaning(f"how often `{text[:60]}` holds, from 0 to 1", is_share=True)
             self.names.conditions[key] = self.state.add_hole("branch", told, value, node.span, 0)
         share = self.names.conditions[key]
-        return v.minus(ONE, share) if is_opposite else share
+        return v.subtract(ONE, share) if is_opposite else share
 
     def walk_switch(self, node: r.Switch) -> None:
         self.evaluator.evaluate(node.subject)
@@ -177,17 +181,17 @@ class Branches(Part):
             if count == 1:  # all others end the program
                 self.state.out += items
             elif items and not is_computed:
-                self.state.out.append(Choice((), constant(Fraction(1, count)), items, [], node.span))
+                self.state.out.append(Alternative((), constant(Fraction(1, count)), items, [], node.span))
             elif items:
                 text = f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
                 told = Meaning(text, is_share=True, case=place)
                 share = self.state.add_hole("case", told, constant(Fraction(1, count)), node.span, 0)
-                self.state.out.append(Choice((), share, items, [], node.span))
+                self.state.out.append(Alternative((), share, items, [], node.span))
             before.merge(scope)
         self.state.scope = before
 
 
-def _either(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
+def _select_value(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
     """The value that is one where some conditions hold, and else the other. Of what holds in a single pass of a loop
     the others are taken."""
     if isinstance(one, Place | Real) or isinstance(two, Place | Real) or two is None or not guards:
@@ -197,19 +201,19 @@ def _either(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
     if one is None or len(guards) > 1 or guards[0].operator == "==":
         return None
     try:
-        bound, change = v.plus(guards[0].value, ONE), v.minus(one, two)
+        bound, change = v.add(guards[0].value, ONE), v.subtract(one, two)
         for limit in (bound, guards[0].value):
-            if v.same(change, limit) or v.same(change, -limit):
-                return v.extreme("max" if v.same(change, limit) else "min", (one, two))
+            if v.is_same(change, limit) or v.is_same(change, -limit):
+                return v.extreme("max" if v.is_same(change, limit) else "min", (one, two))
         holds = v.extreme("min", (ONE, v.extreme("max", (ZERO, bound))))
-        return v.plus(two, v.times(change, holds))
+        return v.add(two, v.multiply(change, holds))
     except TooLong:
         return None
 
 
 def _is_work(item: Item) -> bool:
     """Whether what a case was walked to does more than move data and count."""
-    if isinstance(item, Choice):
+    if isinstance(item, Alternative):
         return any(map(_is_work, (*item.then, *item.otherwise)))
     return not isinstance(item, Access) and not (isinstance(item, Arithmetic) and item.name == "integer")
 
@@ -223,9 +227,9 @@ def _is_slow(item: Item) -> bool:
     return isinstance(item, Invocation | Nest)
 
 
-def _computes(node: r.Statement | None) -> bool:
+def _has_computation(node: r.Statement | None) -> bool:
     """Whether a statement computes: with loops, calls or operations of floating point."""
-    return node is not None and has(node, _is_computation)
+    return node is not None and has_record(node, _is_computation)
 
 
 def _is_computation(part: object) -> bool:
@@ -234,13 +238,13 @@ def _is_computation(part: object) -> bool:
     if isinstance(part, r.Operation):
         return part.type.kind == "real" and part.operator != "neg"
     is_update = isinstance(part, r.Assignment) and bool(part.operator) and part.type.kind == "real"
-    return is_update or isinstance(part, r.Loop)
+    return is_update or isinstance(part, r.LoopStatement)
 
 
 def _has_costs(node: r.Statement | None) -> bool:
     """Whether a statement can cost anything."""
-    kinds = (r.Operation, r.Assignment, r.Call, r.Element, r.Loop)
-    return node is not None and has(node, lambda part: isinstance(part, kinds))
+    kinds = (r.Operation, r.Assignment, r.Call, r.Element, r.LoopStatement)
+    return node is not None and has_record(node, lambda part: isinstance(part, kinds))
 
 
 # -- guesses ---------------------------------------------------------------------------------------
@@ -253,46 +257,46 @@ def is_failure(node: r.Statement | None, ending: Set[str] = frozenset()) -> bool
         return any(is_failure(inner, ending) for inner in node.statements)
     if isinstance(node, r.Branch):
         return is_failure(node.then, ending) and is_failure(node.otherwise, ending)
-    value = node.value if isinstance(node, r.Evaluation) else None
+    value = node.value if isinstance(node, r.ExpressionStatement) else None
     return isinstance(value, r.Call) and (value.name in ENDING or value.key in ending)
 
 
-def endings(program: r.Program) -> frozenset[str]:
+def find_never_returning(program: r.Program) -> frozenset[str]:
     """The functions of a program that never return: those that say so, and those that always call such."""
     found, before = set(program.ending), -1
     while len(found) > before:
         before = len(found)
-        found |= {function.key for function in program.functions if _always_ends(function, found)}
+        found |= {function.key for function in program.functions if _is_always_ending(function, found)}
     return frozenset(found)
 
 
-def _always_ends(function: r.Function, ending: Set[str]) -> bool:
+def _is_always_ending(function: r.Function, ending: Set[str]) -> bool:
     """Whether a function ends the program wherever it is not left before."""
-    may_return = any(isinstance(part, r.Jump) and part.kind == "return" for part in every(function.body))
+    may_return = any(isinstance(part, r.Jump) and part.kind == "return" for part in walk_records(function.body))
     return function.name != "main" and not may_return and is_failure(function.body, ending)
 
 
-def guess(node: r.Branch) -> Fraction:
+def guess_rate(node: r.Branch) -> Fraction:
     """How often the condition of a branch on data holds."""
     result = HALF
-    for rate in _rates(node):
+    for rate in _rates_of_branch(node):
         result = result * rate / (result * rate + (1 - result) * (1 - rate))
     return result
 
 
-def _rates(node: r.Branch) -> Iterator[Fraction]:
+def _rates_of_branch(node: r.Branch) -> Iterator[Fraction]:
     condition, is_opposite = node.condition, False
     while isinstance(condition, r.Operation) and condition.operator == "not":
         condition, is_opposite = condition.operands[0], not is_opposite
-    rate = _compared(condition)
+    rate = _rate_of_comparison(condition)
     if rate is not None:
         yield 1 - rate if is_opposite else rate
     for side, taken in ((node.then, True), (node.otherwise, False)):
-        for rate in _way(side):
+        for rate in _rates_of_side(side):
             yield rate if taken else 1 - rate
 
 
-def _compared(condition: r.Expression) -> Fraction | None:
+def _rate_of_comparison(condition: r.Expression) -> Fraction | None:
     """By the comparison alone: equal, null and negative are rare (opcode, pointer)."""
     if not isinstance(condition, r.Operation) or len(condition.operands) != 2:
         return None
@@ -305,25 +309,27 @@ def _compared(condition: r.Expression) -> Fraction | None:
     return None
 
 
-def _way(side: r.Statement | None) -> Iterator[Fraction]:
+def _rates_of_side(side: r.Statement | None) -> Iterator[Fraction]:
     """By what stands on a way: loops are entered, returns and prints are not (loop header, return, call)."""
     if side is None:
         return
     first = side.statements[0] if isinstance(side, r.Block) and side.statements else side
-    if isinstance(first, r.Loop):
+    if isinstance(first, r.LoopStatement):
         yield LOOP_HEADER
-    if ends(side) == "return":
+    if final_jump(side) == "return":
         yield 1 - RETURN
-    if any(isinstance(part, r.Call) and part.name in PRINTING for part in every(side)):
+    if any(isinstance(part, r.Call) and part.name in PRINTING for part in walk_records(side)):
         yield 1 - CALL
-    elif any(isinstance(part, r.Assignment) and isinstance(part.target, r.Element | r.Field) for part in every(side)):
+    elif any(
+        isinstance(part, r.Assignment) and isinstance(part.target, r.Element | r.Field) for part in walk_records(side)
+    ):
         yield 1 - STORE
 
 
-def plain(condition: r.Expression) -> tuple[str, bool]:
+def normalise_condition(condition: r.Expression) -> tuple[str, bool]:
     """A condition without what is its opposite: `a <= b` is that not `a > b`; and whether it was turned round."""
     if isinstance(condition, r.Operation) and condition.operator == "not":
-        text, is_opposite = plain(condition.operands[0])
+        text, is_opposite = normalise_condition(condition.operands[0])
         return text, not is_opposite
     if isinstance(condition, r.Operation) and condition.operator in _PLAIN:
         sign, is_opposite = _PLAIN[condition.operator]

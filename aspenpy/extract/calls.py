@@ -8,11 +8,11 @@ from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.contexts import Context, Shared, renamed
+from aspenpy.extract.contexts import Context, Shared, rename_array
 from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Meaning, Nest, Place
-from aspenpy.extract.effects import every
+from aspenpy.extract.effects import walk_records
 from aspenpy.extract.evaluate import Evaluator
-from aspenpy.extract.library_functions import TYPE_BYTES, sending
+from aspenpy.extract.library_functions import TYPE_BYTES, find_message
 from aspenpy.extract.places import Target, container_owner
 from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default
 from aspenpy.extract.state import Part, State, source_text
@@ -119,7 +119,7 @@ class Calls(Part):
                 key = self.frame.aliases.get(target.key, target.key)
                 self.state.scope.values[key] = self.names.ranks() if "size" in node.name else self.names.rank()
             return True
-        sent = sending(node.name)
+        sent = find_message(node.name)
         if sent is None:
             self._forget_arguments(node)
             return True
@@ -127,7 +127,7 @@ class Calls(Part):
         if sent.count is not None and sent.type is not None and len(node.arguments) > max(sent.count, sent.type):
             text = source_text(node.arguments[sent.type])
             size = constant(TYPE_BYTES[text]) if text in TYPE_BYTES else self._bytes_of(text, node)
-            volume = v.times(self.evaluator.evaluate_integer(node.arguments[sent.count]), size)
+            volume = v.multiply(self.evaluator.evaluate_integer(node.arguments[sent.count]), size)
             if depends_on_data(volume):
                 volume = self.state.add_hole(
                     "bytes", Meaning(f"bytes that `{source_text(node)}` sends"), constant(8), node.span, 0
@@ -149,9 +149,9 @@ class Calls(Part):
         body: list[Item] = []
         for kind, place in (("load", places[1]), ("store", places[0])):
             if isinstance(place, Place):
-                offset = None if place.offset is None else v.plus(place.offset, v.scaled(atom(counter), 8))
+                offset = None if place.offset is None else v.add(place.offset, v.scale(atom(counter), 8))
                 body.append(Access("load" if kind == "load" else "store", place.array, offset, 8, span=node.span))
-        words = v.ceil_of(self.evaluator.evaluate_integer(size), constant(8))
+        words = v.ceil_quotient(self.evaluator.evaluate_integer(size), constant(8))
         if depends_on_data(words):
             words = self.state.add_hole(
                 f"{node.name}_words", Meaning(f"words that `{source_text(node)}` moves"), ONE, node.span, 0
@@ -199,7 +199,7 @@ class Calls(Part):
         sizes = [self.evaluator.evaluate_integer(part) for part in node.arguments if part.type.kind == "integer"]
         size: Value | None = None
         if node.name == "calloc" and len(sizes) == 2:
-            size = v.times(sizes[0], sizes[1])
+            size = v.multiply(sizes[0], sizes[1])
         elif sizes:
             size = sizes[-1]
         size = None if size is None or v.counters(size) else self._in_sizes(size)
@@ -248,7 +248,7 @@ class Calls(Part):
     def _in_sizes(self, value: Value | None) -> Value | None:
         """A value with what the function is called with in place of its own arguments, as far as it is known."""
         try:
-            return None if value is None else v.replaced(value, self.frame.given)
+            return None if value is None else v.substitute(value, self.frame.given)
         except TooLong:
             return None
 
@@ -262,14 +262,14 @@ class Calls(Part):
 
         def outside(value: Known) -> Known:
             if isinstance(value, Place):
-                return value.replace(array=renamed(value.array, given), offset=self._in_sizes(value.offset))
+                return value.replace(array=rename_array(value.array, given), offset=self._in_sizes(value.offset))
             return value if isinstance(value, Real) else self._in_sizes(value)
 
         memory, offsets = Contents(), dict[DataKey, Value]()
         for place, value in self.state.scope.memory.items():
-            if renamed(place[0], self.frame.inherited) != place[0]:  # it is known by the function's own name
+            if rename_array(place[0], self.frame.inherited) != place[0]:  # it is known by the function's own name
                 continue
-            other = (renamed(place[0], given), place[1])
+            other = (rename_array(place[0], given), place[1])
             memory[other] = outside(value)
             for known in (self.names.called, self.names.fields):
                 if place in known:
@@ -280,7 +280,7 @@ class Calls(Part):
 
     def _follow(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
         """What a function leaves behind and gives back; without its costs."""
-        size = sum(1 for _ in every(function.body))
+        size = sum(1 for _ in walk_records(function.body))
         if self.names.followed + size > MOST_FOLLOWED:
             self.memory.forget_changed(frozenset(), frozenset({node.key}))
             self._forget_arguments(node)
@@ -348,13 +348,13 @@ class Calls(Part):
 
 def can_inline(function: r.Function, with_loops: bool) -> bool:
     """Whether a function's text may stand in place of a call: in a loop, with loops over a few passes."""
-    for count, part in enumerate(every(function.body)):
-        if count > LARGEST_INLINED or (isinstance(part, r.Loop) and not (with_loops and _is_short(part))):
+    for count, part in enumerate(walk_records(function.body)):
+        if count > LARGEST_INLINED or (isinstance(part, r.LoopStatement) and not (with_loops and _is_short(part))):
             return False
     return True
 
 
-def _is_short(loop: r.Loop) -> bool:
+def _is_short(loop: r.LoopStatement) -> bool:
     """Whether a loop counts up to a number that the source says."""
     condition = loop.condition
     return isinstance(condition, r.Operation) and any(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Choice, Guard, Place
+from aspenpy.extract.costs import Alternative, Guard, Place
 from aspenpy.extract.count import Counter
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
 from aspenpy.extract.scope import Real
@@ -34,18 +34,18 @@ class Conditions(Part):
         ):
             left, right = map(self.evaluator.evaluate_integer, node.operands)
             self.state.add_arithmetic("integer", node.type, node.span)
-            return _guard(node.operator, v.minus(left, right))
+            return _guards_of_comparison(node.operator, v.subtract(left, right))
         found = self.evaluator.evaluate(node)
         if isinstance(found, Place):  # memory that is known to be there
             return (), True, False
         if found is not None and not isinstance(found, Real) and (known := v.number(found)) is not None:
-            return ((Guard(v.minus(found, found) if known else -ONE),), True, False)
+            return ((Guard(v.subtract(found, found) if known else -ONE),), True, False)
         if (
             found is not None
             and not isinstance(found, Real)
             and (truth := self.evaluator.find_comparison(found)) is not None
         ):
-            return _guard(*truth)
+            return _guards_of_comparison(*truth)
         return (), False, False
 
     def decide(self, guards: tuple[Guard, ...]) -> bool | None:
@@ -60,10 +60,12 @@ class Conditions(Part):
             if difference is not None:
                 return difference == 0
             signs = (guard.value, -guard.value)
-            return False if any(counter.certain(v.minus(side, ONE), self.active.nests, ()) for side in signs) else None
+            return (
+                False if any(counter.certain(v.subtract(side, ONE), self.active.nests, ()) for side in signs) else None
+            )
         if counter.certain(guard.value, self.active.nests, ()):
             return True
-        return False if counter.certain(v.minus(-guard.value, ONE), self.active.nests, ()) else None
+        return False if counter.certain(v.subtract(-guard.value, ONE), self.active.nests, ()) else None
 
     def _join_guards(self, node: r.Operation) -> tuple[tuple[Guard, ...], bool, bool]:
         first, whole, negated = self.read_guards(node.operands[0])
@@ -77,12 +79,12 @@ class Conditions(Part):
             return second, second_whole, second_negated
         decided = whole and first and negated != (node.operator == "&&")
         if inner and decided:
-            self.state.out.append(Choice(first, None, *((inner, []) if not negated else ([], inner))))
+            self.state.out.append(Alternative(first, None, *((inner, []) if not negated else ([], inner))))
         else:
             self.state.out += inner
         if node.operator == "||":
-            first, negated = _negated(first, negated)
-            second, second_negated = _negated(second, second_negated)
+            first, negated = _negate_guards(first, negated)
+            second, second_negated = _negate_guards(second, second_negated)
         usable = [
             guards
             for guards, is_whole, is_negated in ((first, whole, negated), (second, second_whole, second_negated))
@@ -95,14 +97,14 @@ class Conditions(Part):
         return guards, complete, False
 
 
-def _negated(guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:
+def _negate_guards(guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:
     """The opposite, as guards where one guard says it."""
     if len(guards) == 1 and guards[0].operator == ">=" and not negated:
-        return (Guard(v.minus(-guards[0].value, ONE)),), False
+        return (Guard(v.subtract(-guards[0].value, ONE)),), False
     return guards, not negated
 
 
-def _guard(operator: str, difference: Value) -> tuple[tuple[Guard, ...], bool, bool]:
+def _guards_of_comparison(operator: str, difference: Value) -> tuple[tuple[Guard, ...], bool, bool]:
     """The guard of `difference operator 0`."""
     if any(symbol.payload[1] == "unknown" for symbol in v.symbols(difference)):
         return (), False, False
@@ -110,4 +112,4 @@ def _guard(operator: str, difference: Value) -> tuple[tuple[Guard, ...], bool, b
         return (Guard(difference, "=="),), True, operator == "!="
     if operator[0] == "<":
         difference = -difference
-    return (Guard(difference if operator.endswith("=") else v.minus(difference, ONE)),), True, False
+    return (Guard(difference if operator.endswith("=") else v.subtract(difference, ONE)),), True, False

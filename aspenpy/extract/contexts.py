@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from aspenpy.expr.node import Expr
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Place
-from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Contents, DataKey, Known, Real, equal
+from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Contents, DataKey, Known, Real, is_equal
 from aspenpy.extract.values import Value
 from aspenpy.record import Record
 
@@ -20,24 +20,24 @@ class Context(Record):
     offsets: Mapping[DataKey, Value]
 
 
-def merged(contexts: Sequence[Context]) -> Context | None:
+def merge_contexts(contexts: Sequence[Context]) -> Context | None:
     """What all calls of a function agree upon."""
     if not contexts:
         return None
     first, *others = contexts
     for other in others:
         pairs = zip(first.values, other.values, strict=False)
-        values = tuple(one if equal(one, two) else None for one, two in pairs)
+        values = tuple(one if is_equal(one, two) else None for one, two in pairs)
         memory = {
             place: value
             for place, value in first.memory.items()
-            if place in other.memory and equal(value, other.memory[place])
+            if place in other.memory and is_equal(value, other.memory[place])
         }
         first = first.replace(values=values, memory=memory)
     return first
 
 
-def renamed(key: str, names: Mapping[str, str]) -> str:
+def rename_array(key: str, names: Mapping[str, str]) -> str:
     """What an array is called by other names, or a container that lies in one."""
     if key in names:
         return names[key]

@@ -7,7 +7,7 @@ from typing import Literal
 from aspenpy.expr.node import Expr
 from aspenpy.expr.printer import to_text
 from aspenpy.extract.fit import Fit
-from aspenpy.extract.values import Value, expression, key
+from aspenpy.extract.values import Value, key, to_expression
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -66,7 +66,7 @@ class Arithmetic(Record):
     span: Span | None = None
 
 
-class Choice(Record):
+class Alternative(Record):
     """`then` where all guards hold and the share of the program's data says so, `otherwise` in all other cases."""
 
     guards: tuple[Guard, ...]
@@ -128,7 +128,7 @@ class Exchange(Record):
     span: Span | None = None
 
 
-Item = Access | Arithmetic | Choice | Nest | Invocation | Exchange
+Item = Access | Arithmetic | Alternative | Nest | Invocation | Exchange
 
 
 class Meaning(Record):
@@ -164,7 +164,7 @@ class Hole(Record):
 
     def text(self) -> str:
         """Its value in the language."""
-        return to_text(expression(self.value)) if self.fit is None else str(self.fit)
+        return to_text(to_expression(self.value)) if self.fit is None else str(self.fit)
 
 
 class Profile(Record):

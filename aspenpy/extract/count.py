@@ -56,19 +56,19 @@ class Counter:
         if not amount.terms:
             return ZERO
         if not nests:
-            return v.times(amount, self._settled(guards))
+            return v.multiply(amount, self._settled(guards))
         *outer, nest = nests
         around = tuple(outer)
         counter = nest.counter
         if nest.share is not None:
-            amount = v.times(amount, nest.share)
-        mine = [guard for guard in guards if v.depends(guard.value, counter)]
-        others = tuple(guard for guard in guards if not v.depends(guard.value, counter))
-        if not mine and not v.depends(amount, counter) and (passes := self._tile(nest, around)) is not None:
-            return self._sum(v.times(amount, passes), around, others)
+            amount = v.multiply(amount, nest.share)
+        mine = [guard for guard in guards if v.has_symbol(guard.value, counter)]
+        others = tuple(guard for guard in guards if not v.has_symbol(guard.value, counter))
+        if not mine and not v.has_symbol(amount, counter) and (passes := self._tile(nest, around)) is not None:
+            return self._sum(v.multiply(amount, passes), around, others)
         lows, highs = [ZERO], list(nest.bounds)
         for guard in mine:
-            low, high = _limits(guard, counter)
+            low, high = _counter_limits(guard, counter)
             lows += low
             highs += high
         return self._between(amount, counter, lows, highs, around, others)
@@ -79,14 +79,14 @@ class Counter:
             return None
         for whole, rest in (nest.bounds, nest.bounds[::-1]):
             for outer in around:
-                straight = v.line(rest, outer.counter)
+                straight = v.linear_parts(rest, outer.counter)
                 if (
                     straight is not None
-                    and v.same(straight[1], -whole)
+                    and v.is_same(straight[1], -whole)
                     and not v.counters(straight[0])
                     and not v.counters(whole)
                 ):
-                    return atom(graph.apply("min", v.expression(whole), v.expression(rest)))
+                    return atom(graph.apply("min", v.to_expression(whole), v.to_expression(rest)))
         return None
 
     def _between(
@@ -103,7 +103,7 @@ class Counter:
             while len(limits) > 1:
                 first, second = limits[0], limits[1]
                 ahead = (
-                    v.minus(first, second) if sign > 0 else v.minus(second, first)
+                    v.subtract(first, second) if sign > 0 else v.subtract(second, first)
                 )  # first decides where this is >= 0
                 if self.holds(ahead, around, guards):
                     del limits[1]
@@ -112,12 +112,12 @@ class Counter:
                 else:
                     return self._split(amount, counter, (lows, highs), sign, ahead, around, guards)
         low, high = lows[0], highs[0]
-        width = v.minus(high, low)
+        width = v.subtract(high, low)
         if not self.holds(width, around, guards):
             guards = (*guards, Guard(width))
-        summed = v.summed(amount, counter, low, high)
+        summed = v.sum_over(amount, counter, low, high)
         if summed is None:
-            summed = _over_tiles(amount, counter, low, high)
+            summed = _sum_over_tiles(amount, counter, low, high)
         return self._sum(summed, around, guards)
 
     def _split(
@@ -134,11 +134,11 @@ class Counter:
         lows, highs = limits
         chosen = lows if sign > 0 else highs
         sides = []
-        for place, guard in ((1, Guard(ahead)), (0, Guard(v.minus(-ahead, ONE)))):
+        for place, guard in ((1, Guard(ahead)), (0, Guard(v.subtract(-ahead, ONE)))):
             left = [limit for at, limit in enumerate(chosen) if at != place]
             both = (left, list(highs)) if sign > 0 else (list(lows), left)
             sides.append(self._between(amount, counter, *both, around, (*guards, guard)))
-        return v.plus(*sides)
+        return v.add(*sides)
 
     # -- signs -------------------------------------------------------------------------------------
 
@@ -160,35 +160,37 @@ class Counter:
         if self._lowest(value, nests):
             return True
         return any(
-            guard.operator == ">=" and self._lowest(v.minus(value, guard.value), list(nests)) for guard in guards[:8]
+            guard.operator == ">=" and self._lowest(v.subtract(value, guard.value), list(nests)) for guard in guards[:8]
         )
 
     def _lowest(self, value: Value, nests: list[Nest]) -> bool:
         """Whether the smallest value at the ends of the counters is not negative."""
-        while nests and not v.depends(value, nests[-1].counter):
+        while nests and not v.has_symbol(value, nests[-1].counter):
             nests = nests[:-1]
         if not nests:
-            return not v.counters(value) and (v.never_negative(value) or self._assumed(value))
+            return not v.counters(value) and (v.is_never_negative(value) or self._assumed(value))
         nest = nests[-1]
-        straight = v.line(value, nest.counter)
+        straight = v.linear_parts(value, nest.counter)
         if straight is None or v.counters(straight[1]):
             return False
         start, step = straight
-        if v.never_negative(step):
+        if v.is_never_negative(step):
             return self._lowest(start, nests[:-1])
-        if not v.never_negative(-step):
+        if not v.is_never_negative(-step):
             return False
-        return any(self._lowest(v.plus(start, v.times(step, v.minus(bound, ONE))), nests[:-1]) for bound in nest.bounds)
+        return any(
+            self._lowest(v.add(start, v.multiply(step, v.subtract(bound, ONE))), nests[:-1]) for bound in nest.bounds
+        )
 
     def _assumed(self, value: Value) -> bool:
         """Whether an assumption that is made already says so."""
-        return any(v.never_negative(v.minus(value, assumed)) for assumed in self.assumptions.values())
+        return any(v.is_never_negative(v.subtract(value, assumed)) for assumed in self.assumptions.values())
 
     def _settled(self, guards: Sequence[Guard]) -> Value:
         """1 where all conditions on sizes hold, else 0."""
         result = ONE
         for guard in guards:
-            value = v.expression(guard.value)
+            value = v.to_expression(guard.value)
             if guard.operator == "==":
                 known = v.number(guard.value)
                 factor = (
@@ -196,21 +198,21 @@ class Counter:
                     if known == 0
                     else ZERO
                     if known is not None
-                    else v.minus(ONE, atom(graph.apply("min", 1, graph.apply("abs", value))))
+                    else v.subtract(ONE, atom(graph.apply("min", 1, graph.apply("abs", value))))
                 )
             elif self.holds(guard.value, (), ()):
                 continue
             elif (known := v.number(guard.value)) is not None:
                 factor = ONE if known >= 0 else ZERO
             else:
-                factor = atom(graph.apply("min", 1, graph.apply("max", 0, v.expression(v.plus(guard.value, ONE)))))
-            result = v.times(result, factor)
+                factor = atom(graph.apply("min", 1, graph.apply("max", 0, v.to_expression(v.add(guard.value, ONE)))))
+            result = v.multiply(result, factor)
         return result
 
 
-def _limits(guard: Guard, counter: Expr) -> tuple[list[Value], list[Value]]:
+def _counter_limits(guard: Guard, counter: Expr) -> tuple[list[Value], list[Value]]:
     """The low and the high limit that a condition puts on a counter."""
-    straight = v.line(guard.value, counter)
+    straight = v.linear_parts(guard.value, counter)
     if straight is None or v.counters(straight[1]):
         raise NoClosedForm
     start, step = straight
@@ -218,15 +220,15 @@ def _limits(guard: Guard, counter: Expr) -> tuple[list[Value], list[Value]]:
         at = v.quotient(-start, step)
         if at is None:
             raise NoClosedForm
-        return [at], [v.plus(at, ONE)]
-    if v.never_negative(step):
-        return [v.ceil_of(-start, step)], []
-    if v.never_negative(-step):
-        return [], [v.plus(v.floor_of(start, -step), ONE)]
+        return [at], [v.add(at, ONE)]
+    if v.is_never_negative(step):
+        return [v.ceil_quotient(-start, step)], []
+    if v.is_never_negative(-step):
+        return [], [v.add(v.floor_quotient(start, -step), ONE)]
     raise NoClosedForm
 
 
-def _over_tiles(amount: Value, counter: Expr, low: Value, high: Value) -> Value:
+def _sum_over_tiles(amount: Value, counter: Expr, low: Value, high: Value) -> Value:
     """The sum of powers of min(B, L - B*t) over t = 0, 1, ... below ceil(L/B): all tiles but the last are whole."""
     result = ZERO
     for monomial, coefficient in amount.terms.items():
@@ -237,29 +239,29 @@ def _over_tiles(amount: Value, counter: Expr, low: Value, high: Value) -> Value:
         ]
         rest: Exact = Polynomial({type(monomial)([part for part in monomial if part not in atoms]): coefficient})
         if not atoms:
-            result = v.plus(result, v.times(rest, v.minus(high, low)))
+            result = v.add(result, v.multiply(rest, v.subtract(high, low)))
             continue
         (base, power), *more = atoms
         if more or low.terms or power < 1 or base.kind != "apply" or base.payload != "min" or len(base.args) != 2:
             raise NoClosedForm
-        result = v.plus(result, v.times(rest, _tiles(base, power, counter, high)))
+        result = v.add(result, v.multiply(rest, _sum_of_tiles(base, power, counter, high)))
     return result
 
 
-def _tiles(base: Expr, power: int, counter: Expr, high: Value) -> Value:
-    sides = [v.of_expression(argument) for argument in base.args]
+def _sum_of_tiles(base: Expr, power: int, counter: Expr, high: Value) -> Value:
+    sides = [v.from_expression(argument) for argument in base.args]
     for whole, left in (sides, sides[::-1]):
-        straight = v.line(left, counter)
-        if straight is None or v.depends(whole, counter) or not v.same(straight[1], -whole):
+        straight = v.linear_parts(left, counter)
+        if straight is None or v.has_symbol(whole, counter) or not v.is_same(straight[1], -whole):
             continue
         length = straight[0]
-        if not v.same(high, v.ceil_of(length, whole)):
+        if not v.is_same(high, v.ceil_quotient(length, whole)):
             continue
         if power == 1:
             return length
-        tiles = v.floor_of(length, whole)
-        last = v.minus(length, v.times(tiles, whole))
-        return v.plus(v.times(tiles, v.power(whole, power)), v.power(last, power))
+        tiles = v.floor_quotient(length, whole)
+        last = v.subtract(length, v.multiply(tiles, whole))
+        return v.add(v.multiply(tiles, v.raise_to(whole, power)), v.raise_to(last, power))
     raise NoClosedForm
 
 

@@ -24,9 +24,9 @@ class Changes(Record):
 _TOLD = frozenset({"span", "type", "variable", "key", "name", "operator", "scope", "comment", "kind"})
 
 
-def parts(node: Any) -> Iterator[Any]:
+def child_records(node: Any) -> Iterator[Any]:
     """The records directly inside one."""
-    for field in _inside(node._fields):
+    for field in _record_fields(node._fields):
         inside = getattr(node, field)
         if isinstance(inside, tuple):
             yield from (part for part in inside if isinstance(part, Record))
@@ -35,54 +35,56 @@ def parts(node: Any) -> Iterator[Any]:
 
 
 @cache
-def _inside(fields: tuple[str, ...]) -> tuple[str, ...]:
+def _record_fields(fields: tuple[str, ...]) -> tuple[str, ...]:
     """The fields of a record in which others may stand."""
     return tuple(field for field in fields if field not in _TOLD)
 
 
-def every(node: Any) -> Iterator[Any]:
+def walk_records(node: Any) -> Iterator[Any]:
     """A record and all inside it, those that stand first first."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
         yield current
-        waiting.extend(reversed(list(parts(current))))
+        waiting.extend(reversed(list(child_records(current))))
 
 
-def changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | None = None) -> Changes:
+def find_changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | None = None) -> Changes:
     """What some statements may change; `references` are the names of what functions return references to."""
     variables, counted, stored, calls = set[str](), set[str](), set[str](), set[str]()
-    for node in (inner for outer in nodes for inner in every(outer)):
+    for node in (inner for outer in nodes for inner in walk_records(outer)):
         if isinstance(node, r.Assignment):
-            target = _plain(node.target)
+            target = _strip_conversions(node.target)
             if isinstance(target, r.Variable):
                 variables.add(target.key)
-                is_counted = target.type.kind != "real" and (node.operator or _mentions(node.value, target.key))
+                is_counted = target.type.kind != "real" and (node.operator or _has_variable(node.value, target.key))
                 if is_counted:
                     counted.add(target.key)
             is_own = isinstance(target, r.Variable) and target.scope != "global" and not target.refers
             if not is_own and (target.type.kind in ("integer", "pointer", "record") or isinstance(target, r.Field)):
-                stored |= set(names(target, references or {}))
+                stored |= set(stored_names(target, references or {}))
             if isinstance(target, r.Field):
-                variables.add(_path(target))
+                variables.add(_member_path(target))
         elif isinstance(node, r.Declaration):
             variables.add(node.variable.key)
         elif isinstance(node, r.Address):
-            target = _plain(node.operand)
+            target = _strip_conversions(node.operand)
             if isinstance(target, r.Variable):
                 variables.add(target.key)
         elif isinstance(node, r.Call):
             calls.add(node.key)
             if node.name in RESIZING and node.arguments:
-                stored |= {f"{name}.size" for name in names(_plain(node.arguments[0]), references or {})}
+                stored |= {
+                    f"{name}.size" for name in stored_names(_strip_conversions(node.arguments[0]), references or {})
+                }
     return Changes(frozenset(variables), frozenset(counted), frozenset(stored), frozenset(calls))
 
 
-def effects(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+def find_effects(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     """By function, what it or those that it calls store whole numbers and pointers to; the functions of others that
     they call as `call NAME`."""
-    references = returned(functions)
-    own = {key: changes([function.body], references) for key, function in functions.items()}
+    references = find_references(functions)
+    own = {key: find_changes([function.body], references) for key, function in functions.items()}
     found = {key: set(change.stored) for key, change in own.items()}
     for key, change in own.items():
         found[key] |= {f"call {call}" for call in change.calls if call not in functions}
@@ -96,31 +98,33 @@ def effects(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     return {key: frozenset(names) for key, names in found.items()}
 
 
-def _plain(node: r.Expression) -> r.Expression:
+def _strip_conversions(node: r.Expression) -> r.Expression:
     while isinstance(node, r.Conversion):
         node = node.operand
     return node
 
 
-def _path(node: r.Expression) -> str:
+def _member_path(node: r.Expression) -> str:
     if isinstance(node, r.Field):
-        return f"{_path(node.base)}.{node.name}"
+        return f"{_member_path(node.base)}.{node.name}"
     return node.key if isinstance(node, r.Variable) else ""
 
 
-def returned(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+def find_references(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     """By function that returns references, the names of what they refer to."""
     found: dict[str, frozenset[str]] = {}
     for key, function in functions.items():
         if function.by_reference:
             values = [
-                node.value for node in every(function.body) if isinstance(node, r.Jump) and node.value is not None
+                node.value
+                for node in walk_records(function.body)
+                if isinstance(node, r.Jump) and node.value is not None
             ]
-            found[key] = frozenset(name for value in values for name in names(value, {}))
+            found[key] = frozenset(name for value in values for name in stored_names(value, {}))
     return found
 
 
-def names(node: r.Expression, references: Mapping[str, frozenset[str]]) -> Iterator[str]:
+def stored_names(node: r.Expression, references: Mapping[str, frozenset[str]]) -> Iterator[str]:
     """What the source calls that which is stored to: the member, variable or array; `*` where it has no name. Behind
     `=` the same for members and variables themselves, which what they point at is not."""
     is_itself = True
@@ -141,34 +145,34 @@ def names(node: r.Expression, references: Mapping[str, frozenset[str]]) -> Itera
             return
 
 
-def _mentions(node: r.Expression, key: str) -> bool:
-    return any(isinstance(part, r.Variable) and part.key == key for part in every(node))
+def _has_variable(node: r.Expression, key: str) -> bool:
+    return any(isinstance(part, r.Variable) and part.key == key for part in walk_records(node))
 
 
-def leaves(body: r.Statement, is_loop: bool = True) -> bool:
+def has_exit(body: r.Statement, is_loop: bool = True) -> bool:
     """Whether a loop may end early: by a `break` of its own, a `return` or a `goto`."""
     if isinstance(body, r.Jump):
         return body.kind in ("return", "goto") or (is_loop and body.kind == "break")
     if isinstance(body, r.Block):
-        return any(leaves(inner, is_loop) for inner in body.statements)
+        return any(has_exit(inner, is_loop) for inner in body.statements)
     if isinstance(body, r.Branch):
-        return leaves(body.then, is_loop) or (body.otherwise is not None and leaves(body.otherwise, is_loop))
+        return has_exit(body.then, is_loop) or (body.otherwise is not None and has_exit(body.otherwise, is_loop))
     if isinstance(body, r.Switch):
-        return any(leaves(case, False) for case in body.cases)
-    return isinstance(body, r.Loop) and leaves(body.body, False)
+        return any(has_exit(case, False) for case in body.cases)
+    return isinstance(body, r.LoopStatement) and has_exit(body.body, False)
 
 
-def ends(body: r.Statement | None) -> str | None:
+def final_jump(body: r.Statement | None) -> str | None:
     """The jump with which a statement always ends."""
     if isinstance(body, r.Jump):
         return body.kind
     if isinstance(body, r.Block) and body.statements:
-        return ends(body.statements[-1])
+        return final_jump(body.statements[-1])
     return None
 
 
-def has(body: Any, test: Callable[[Any], bool]) -> bool:
-    return any(test(node) for node in every(body))
+def has_record(body: Any, test: Callable[[Any], bool]) -> bool:
+    return any(test(node) for node in walk_records(body))
 
 
 # Members of structures whose address a program takes. A pointer may point at these alone: to all others only what
@@ -176,18 +180,18 @@ def has(body: Any, test: Callable[[Any], bool]) -> bool:
 # for the C programming language", DIKU 1994, section 4).
 
 
-def exposed(functions: Mapping[str, Any], references: Mapping[str, frozenset[str]]) -> frozenset[str]:
+def find_exposed_members(functions: Mapping[str, Any], references: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Names of members whose address is taken, or that a reference other than a function's result refers to;
     `references` are the names of what functions return references to."""
     found: set[str] = set()
     for function in functions.values():
-        for node in every(function.body):
-            for part in _referred(node, functions):
-                found |= {name[1:] for name in names(part, references) if name.startswith("=")}
+        for node in walk_records(function.body):
+            for part in _list_references(node, functions):
+                found |= {name[1:] for name in stored_names(part, references) if name.startswith("=")}
     return frozenset(found)
 
 
-def _referred(node: Any, functions: Mapping[str, Any]) -> Iterator[r.Expression]:
+def _list_references(node: Any, functions: Mapping[str, Any]) -> Iterator[r.Expression]:
     """The expressions whose places are handed on."""
     if isinstance(node, r.Address):
         yield node.operand
@@ -210,7 +214,7 @@ POINTED = "*"
 """With what the keys of calls through pointers begin."""
 
 
-def pointer_of(node: r.Expression) -> str | None:
+def pointer_key(node: r.Expression) -> str | None:
     """What tells a pointer to functions apart: the variable that it is, or the member of which structure type."""
     while isinstance(node, r.Conversion | r.Element):
         node = node.operand if isinstance(node, r.Conversion) else node.base
@@ -219,12 +223,14 @@ def pointer_of(node: r.Expression) -> str | None:
     return node.key if isinstance(node, r.Variable) else None
 
 
-def pointed(functions: Iterable[r.Function], initial: Iterable[r.Statement]) -> dict[str, tuple[str, ...]]:
+def find_pointer_targets(functions: Iterable[r.Function], initial: Iterable[r.Statement]) -> dict[str, tuple[str, ...]]:
     """The keys of the functions that each pointer may point at, by the keys of calls through it."""
     known = {function.key: function for function in functions}
     found: dict[str, dict[str, None]] = {}
     given = [
-        pair for node in (*(function.body for function in known.values()), *initial) for pair in _given(node, known)
+        pair
+        for node in (*(function.body for function in known.values()), *initial)
+        for pair in _pointer_assignments(node, known)
     ]
     before = -1
     while before < (before := sum(map(len, found.values()))):
@@ -232,14 +238,14 @@ def pointed(functions: Iterable[r.Function], initial: Iterable[r.Statement]) -> 
             value = value.operand if isinstance(value, r.Address) else value
             if isinstance(value, r.Routine):
                 found.setdefault(to, {})[value.key] = None
-            elif (source := pointer_of(value)) in found:
+            elif (source := pointer_key(value)) in found:
                 found.setdefault(to, {}).update(found[source])
     return {f"{POINTED}{to}": tuple(key for key in keys if key in known) for to, keys in found.items()}
 
 
-def _given(body: Any, known: Mapping[str, r.Function]) -> Iterator[tuple[str, r.Expression]]:
+def _pointer_assignments(body: Any, known: Mapping[str, r.Function]) -> Iterator[tuple[str, r.Expression]]:
     """What pointers get: in assignments, in declarations and as arguments."""
-    for node in every(body):
+    for node in walk_records(body):
         pairs: list[tuple[r.Expression, r.Expression | None]] = []
         if isinstance(node, r.Assignment):
             pairs = [(node.target, node.value)]
@@ -250,21 +256,23 @@ def _given(body: Any, known: Mapping[str, r.Function]) -> Iterator[tuple[str, r.
         for target, value in pairs:
             while isinstance(value, r.Conversion):
                 value = value.operand
-            if value is not None and target.type.kind == "pointer" and (to := pointer_of(target)) is not None:
+            if value is not None and target.type.kind == "pointer" and (to := pointer_key(target)) is not None:
                 yield to, value
 
 
-def resolved(node: Any, targets: Mapping[str, tuple[str, ...]], names: Mapping[str, str]) -> Any:
+def resolve_calls(node: Any, targets: Mapping[str, tuple[str, ...]], names: Mapping[str, str]) -> Any:
     """A record with calls of functions in place of those through pointers that can only point at one."""
     changes: dict[str, Any] = {}
     for field in node._fields:
         inside = getattr(node, field)
         if isinstance(inside, tuple) and any(isinstance(part, Record) for part in inside):
-            new: Any = tuple(resolved(part, targets, names) if isinstance(part, Record) else part for part in inside)
+            new: Any = tuple(
+                resolve_calls(part, targets, names) if isinstance(part, Record) else part for part in inside
+            )
             if any(one is not other for one, other in zip(new, inside, strict=True)):
                 changes[field] = new
         elif isinstance(inside, Record) and field not in ("span", "type"):
-            new = resolved(inside, targets, names)
+            new = resolve_calls(inside, targets, names)
             if new is not inside:
                 changes[field] = new
     if isinstance(node, r.Call) and len(targets.get(node.key, ())) == 1:

@@ -13,7 +13,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Place
 from aspenpy.extract.memory import Memory
 from aspenpy.extract.places import Places, Target, root_variable, source_name
-from aspenpy.extract.scope import NOTHING, STEADY, UNKNOWN, Known, Real, depends_on_data, joined
+from aspenpy.extract.scope import NOTHING, STEADY, UNKNOWN, Known, Real, depends_on_data, join_paths
 from aspenpy.extract.state import Part, State, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
@@ -104,7 +104,7 @@ class Evaluator(Part):
         if to.kind == "real":
             if of.kind in ("real", "integer") and not isinstance(node.operand, r.Constant):
                 self.state.add_arithmetic("convert", to, node.span)
-            return joined([found], "convert") if isinstance(found, Real) else NOTHING
+            return join_paths([found], "convert") if isinstance(found, Real) else NOTHING
         if of.kind == "real" and to.kind == "integer":
             self.state.add_arithmetic("convert", of, node.span)
             return self.state.make_unknown(source_text(node.operand), node.span)
@@ -118,7 +118,7 @@ class Evaluator(Part):
         real = next((type for type in types if type.kind == "real"), None)
         if real is not None or node.type.kind == "real":
             return self._operate_on_reals(node, operands, real or node.type)
-        if (decided := _against_null(node, operands)) is not None:
+        if (decided := _compare_with_null(node, operands)) is not None:
             return decided
         if any(isinstance(operand, Place) for operand in operands):
             return self._move_pointer(node, operands)
@@ -139,7 +139,7 @@ class Evaluator(Part):
 
     def _compare(self, node: r.Operation, numbers: list[Value]) -> Value:
         """1 or 0 where it is known which; else a symbol that remembers what was compared."""
-        sign, difference = ("==", numbers[0]) if len(numbers) == 1 else (node.operator, v.minus(*numbers))
+        sign, difference = ("==", numbers[0]) if len(numbers) == 1 else (node.operator, v.subtract(*numbers))
         if len(numbers) == 1 and (truth := self.find_comparison(difference)) is not None:
             sign, difference = OPPOSITE[truth[0]], truth[1]
         known = v.number(difference)
@@ -155,7 +155,7 @@ class Evaluator(Part):
         """What was compared where the value is the outcome of a comparison."""
         some = v.symbols(value)
         symbol = some.pop() if len(some) == 1 else None
-        return self.names.truths.get(symbol) if symbol is not None and v.same(value, atom(symbol)) else None
+        return self.names.truths.get(symbol) if symbol is not None and v.is_same(value, atom(symbol)) else None
 
     def _operate_on_reals(self, node: r.Operation, operands: list[Known], type: r.Type) -> Known:
         constants = all(isinstance(operand, r.Constant) for operand in node.operands)
@@ -168,13 +168,13 @@ class Evaluator(Part):
             return self.state.make_unknown(source_text(node), node.span)
         name = CLASSES.get(node.operator)
         if name == "multiply":
-            name = _multiplied(node.operands)
+            name = _product_class(node.operands)
         if node.operator == "neg" and parts[0].number is not None:
             return Real(parts[0].paths, -parts[0].number)
         if constants or name is None or node.operator == "neg":
-            return joined(parts)
+            return join_paths(parts)
         self.state.add_arithmetic(name, type, node.span)
-        return joined(parts, name)
+        return join_paths(parts, name)
 
     def _move_pointer(self, node: r.Operation, operands: list[Known]) -> Known:
         """Arithmetic on pointers; what comparing them gives is not known."""
@@ -190,7 +190,7 @@ class Evaluator(Part):
                 and right.offset is not None
             ):
                 of = types[0].of.size if types[0].of else 1
-                return v.quotient(v.minus(left.offset, right.offset), constant(of or 1))
+                return v.quotient(v.subtract(left.offset, right.offset), constant(of or 1))
             return None
         if node.operator == "+" and isinstance(right, Place):
             left, right, types = right, left, types[::-1]
@@ -204,8 +204,8 @@ class Evaluator(Part):
             size = self.places.element_size(types[0].of or types[0], self.frame.shapes.get(root, ()))
             if left.offset is None or size is None:
                 return Place(left.array, None)
-            step = v.times(right, size)
-            return Place(left.array, v.plus(left.offset, step if node.operator == "+" else -step))
+            step = v.multiply(right, size)
+            return Place(left.array, v.add(left.offset, step if node.operator == "+" else -step))
         return left if isinstance(left, Place) else None
 
     def _evaluate_junction(self, node: r.Operation) -> Known:
@@ -227,8 +227,8 @@ class Evaluator(Part):
         if any(part.type.kind != "integer" for part in condition.operands):
             return None
         sides = [self.integer_without_costs(part) for part in (*condition.operands, node.chosen, node.otherwise)]
-        straight = v.same(sides[0], sides[2]) and v.same(sides[1], sides[3])
-        crossed = v.same(sides[0], sides[3]) and v.same(sides[1], sides[2])
+        straight = v.is_same(sides[0], sides[2]) and v.is_same(sides[1], sides[3])
+        crossed = v.is_same(sides[0], sides[3]) and v.is_same(sides[1], sides[2])
         if not straight and not crossed:
             return None
         self.evaluate(condition)
@@ -315,7 +315,7 @@ class Evaluator(Part):
             for symbol in v.symbols(value):
                 known, span = self.names.unknowns.get(symbol, ("", None))
                 is_named = re.fullmatch(r"[A-Za-z_][\w.>-]*", known) is not None
-                if symbol.payload[1] in (UNKNOWN, STEADY) and v.same(value, atom(symbol)) and not is_named:
+                if symbol.payload[1] in (UNKNOWN, STEADY) and v.is_same(value, atom(symbol)) and not is_named:
                     self.names.unknowns[symbol] = (name, span)
 
 
@@ -326,24 +326,24 @@ def _compute(operator: str, numbers: list[Value]) -> Value | None:
         return None
     a, b = numbers
     if operator == "+":
-        return v.plus(a, b)
+        return v.add(a, b)
     if operator == "-":
-        return v.minus(a, b)
+        return v.subtract(a, b)
     if operator == "*":
-        return v.times(a, b)
+        return v.multiply(a, b)
     if operator == "/":
-        return v.floor_of(a, b) if v.number(b) != 0 else None
+        return v.floor_quotient(a, b) if v.number(b) != 0 else None
     if operator == "%":
         return v.remainder(a, b) if v.number(b) != 0 else None
-    shift = v.whole(b)
+    shift = v.whole_number(b)
     if operator == "<<" and shift is not None and 0 <= shift < 63:
-        return v.scaled(a, 2**shift)
+        return v.scale(a, 2**shift)
     if operator == ">>" and shift is not None and 0 <= shift < 63:
-        return v.floor_of(a, constant(2**shift))
+        return v.floor_quotient(a, constant(2**shift))
     return None
 
 
-def _multiplied(operands: tuple[r.Expression, ...]) -> str | None:
+def _product_class(operands: tuple[r.Expression, ...]) -> str | None:
     """What a product is computed by: compilers add what is doubled, and leave alone what is multiplied by 1 or -1."""
     factors = [part.value for part in operands if isinstance(part, r.Constant) and part.value is not None]
     if any(abs(factor) == 1 for factor in factors):
@@ -351,7 +351,7 @@ def _multiplied(operands: tuple[r.Expression, ...]) -> str | None:
     return "add" if 2 in factors else "multiply"
 
 
-def _against_null(node: r.Operation, operands: list[Known]) -> Value | None:
+def _compare_with_null(node: r.Operation, operands: list[Known]) -> Value | None:
     """Whether a pointer is null: one that is known to point at memory is not."""
     places = [operand for operand in operands if isinstance(operand, Place)]
     if len(places) != 1:

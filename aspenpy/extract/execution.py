@@ -59,7 +59,7 @@ class Command(Record):
         return [*map(given, before), *built, *map(given, behind)]
 
 
-def command_of(text: str) -> Command:
+def parse_command(text: str) -> Command:
     """Raises AspenError."""
     try:
         words = shlex.split(text)
@@ -153,14 +153,14 @@ class Coverage(Compiled):
         counts = os.path.join(self.folder, "program.gcda")
         if os.path.exists(counts):
             os.remove(counts)
-        run(words)
+        run_command(words)
         if not os.path.exists(counts):
             fail(
                 "no-counts",
                 f"`{' '.join(words)}` has not run the program to its end: gcov has no counts",
                 hint="the program's name in the command is what is compiled, such as ./a.out",
             )
-        gcov = [_gcov(self.build.compiler), "--json-format", "--stdout", "program.gcda"]
+        gcov = [_gcov_name(self.build.compiler), "--json-format", "--stdout", "program.gcda"]
         try:
             done = subprocess.run(gcov, cwd=self.folder, capture_output=True, text=True, timeout=COMPILING, check=True)
             read = json.loads(done.stdout)
@@ -228,7 +228,7 @@ class Traced(Compiled):
         yield from ((name, line, address) for (name, line, _), address in first.items())
 
 
-def run(command: list[str]) -> None:
+def run_command(command: list[str]) -> None:
     """Runs a command with its output discarded. Raises AspenError where it ends with a signal or an error."""
     try:
         done = subprocess.run(
@@ -246,7 +246,7 @@ def run(command: list[str]) -> None:
         fail("command-failed", ended, hint=said.splitlines()[-1] if said else None)
 
 
-def _gcov(compiler: str | None) -> str:
+def _gcov_name(compiler: str | None) -> str:
     """The gcov that belongs to a compiler: `gcc-13` has `gcov-13`."""
     version = re.search(r"(?:gcc|g\+\+)(-[\d.]+)$", compiler or "")
     name = f"gcov{version[1]}" if version else "gcov"
@@ -254,13 +254,13 @@ def _gcov(compiler: str | None) -> str:
 
 
 @contextmanager
-def prepared(build: Build, layout: Layout) -> Iterator[Compiled]:
+def prepare_program(build: Build, layout: Layout) -> Iterator[Compiled]:
     """A program in a folder that is removed afterwards. Raises AspenError."""
     with TemporaryDirectory(prefix="aspenpy-") as folder:
-        yield WAYS[build.counts](build, layout, folder)
+        yield PROGRAMS[build.counts](build, layout, folder)
 
 
-WAYS: dict[Counts, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}
+PROGRAMS: dict[Counts, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}
 
 
 # How a program was compiled: the level of optimisation that its compile command, or the program itself, tells.
@@ -306,16 +306,16 @@ def read_compile_level(source: str, program: str = "") -> CompileLevel:
     released programs."""
     for folder in NEAR:
         path = Path(source).parent / folder / DATABASE
-        found = _of_flags(_flags(path, Path(source)))
+        found = _level_of_flags(_flags(path, Path(source)))
         if found is not None:
             return CompileLevel(found, os.path.relpath(path))
-    found = _of_flags(_recorded(program)) if program else None
+    found = _level_of_flags(_recorded(program)) if program else None
     if found is not None:
         return CompileLevel(found, f"GCC's options in {program}")
     return CompileLevel(USUAL, "neither compile_commands.json nor the program states its options")
 
 
-def _of_flags(flags: Sequence[str]) -> Level | None:
+def _level_of_flags(flags: Sequence[str]) -> Level | None:
     """The last `-O` counts, as for compilers; without vectors, the third level is as the second here."""
     chosen = [LEVELS[flag[2:]] for flag in flags if flag.startswith("-O") and flag[2:] in LEVELS]
     if not chosen:

@@ -18,22 +18,22 @@ from aspenpy.expr.polynomial import atom, constant
 from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.blocks import invocations
-from aspenpy.extract.branches import endings
-from aspenpy.extract.contexts import Context, merged
+from aspenpy.extract.blocks import list_invocations
+from aspenpy.extract.branches import find_never_returning
+from aspenpy.extract.contexts import Context, merge_contexts
 from aspenpy.extract.costs import Hole, Invocation, Meaning, Profile
-from aspenpy.extract.effects import changes, effects, every, exposed, returned
-from aspenpy.extract.execution import Build, Counts, command_of
-from aspenpy.extract.fit import shown
-from aspenpy.extract.front_end import Reading, assumed
-from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence, Over, points
-from aspenpy.extract.macros import named
+from aspenpy.extract.effects import find_changes, find_effects, find_exposed_members, find_references, walk_records
+from aspenpy.extract.execution import Build, Counts, parse_command
+from aspenpy.extract.fit import format_number
+from aspenpy.extract.front_end import Reading, read_aspen_control
+from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence, Over, measure_points
+from aspenpy.extract.macros import write_macros
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.state import Facts
 from aspenpy.extract.text import NOTHING, Kernel, Options, Writer
-from aspenpy.extract.tree import program as program_of
-from aspenpy.extract.values import TooLong, Value, expression, number
+from aspenpy.extract.tree import read_program as program_of
+from aspenpy.extract.values import TooLong, Value, number, to_expression
 from aspenpy.extract.walk import Walker
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead, warning
 from aspenpy.language.format import format_text
@@ -121,10 +121,10 @@ def extract(
     :raises AspenError: where the file cannot be read or compiled, or the command of `run` fails.
     """
     options = Options(chains, integers, level == "o3")
-    return _deep(lambda: _Extractor(str(path), level, options, functions, flags, run).result())
+    return _run_with_deep_stack(lambda: _Extractor(str(path), level, options, functions, flags, run).result())
 
 
-def _deep(work: Callable[[], T]) -> T:
+def _run_with_deep_stack(work: Callable[[], T]) -> T:
     """Runs with a stack for nesting that C allows and Python's limit of recursion does not."""
     found: list[T] = []
     failed: list[BaseException] = []
@@ -171,7 +171,7 @@ class _Extractor:
         self.names.counts_each = run is not None
         self.functions = {function.key: function for function in self.program.functions}
         self.macros = {macro.name: graph.symbol(self.names.unique(macro.name), SIZE) for macro in self.program.macros}
-        made = {function.key: changes([function.body]) for function in self.program.functions}
+        made = {function.key: find_changes([function.body]) for function in self.program.functions}
         through = self.program.pointed
         self.calls = {
             key: change.calls.union(*(through.get(call, ()) for call in change.calls)) for key, change in made.items()
@@ -186,7 +186,7 @@ class _Extractor:
 
     def _gather_facts(self) -> Facts:
         """What holds in all functions of the program."""
-        references = returned(self.functions)
+        references = find_references(self.functions)
         bodies = (function.body for function in self.program.functions)
         return Facts(
             self.program,
@@ -194,10 +194,10 @@ class _Extractor:
             self.functions,
             dict(self._constants()),
             references,
-            effects(self.functions),
-            exposed(self.functions, references),
-            endings(self.program),
-            Counter(node.key for body in bodies for node in every(body) if isinstance(node, r.Call)),
+            find_effects(self.functions),
+            find_exposed_members(self.functions, references),
+            find_never_returning(self.program),
+            Counter(node.key for body in bodies for node in walk_records(body) if isinstance(node, r.Call)),
             {item.variable.key: item.span for item in self.program.globals},
         )
 
@@ -232,7 +232,7 @@ class _Extractor:
                     words += sum(len(_WORD.findall(line.partition("//")[0])) for line in kernel.lines)
                     if self.writer.is_brief and not was_brief:
                         was_brief = True
-                        self.diagnostics.append(_brief_from(function))
+                        self.diagnostics.append(_warn_brief(function))
                     if words > MOST_WORDS:
                         hint = "--function NAME models one function and what it calls"
                         fail(
@@ -252,8 +252,8 @@ class _Extractor:
             self._fill(self.run)
         text = self._text(kernels)
         holes = tuple(self._holes())
-        unknown = [_warned(hole) for hole in holes if hole.is_left()]
-        unknown += [_doubted(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
+        unknown = [_warn_unknown(hole) for hole in holes if hole.is_left()]
+        unknown += [_warn_poor_fit(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
         found = [*self.diagnostics, *drop_repeats(self.names.diagnostics), *unknown, *self._told_overlaps()]
         name = os.path.splitext(os.path.basename(self.path))[0]
         return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
@@ -290,7 +290,7 @@ class _Extractor:
         root_keys = {root.key for root in roots}
         made: dict[str, list[Invocation]] = {}
         for caller in order:
-            for call in invocations(self.profiles[caller].items):
+            for call in list_invocations(self.profiles[caller].items):
                 made.setdefault(call.function, []).append(call)
         for key in reversed(order):
             calls = made.get(key, [])
@@ -307,7 +307,7 @@ class _Extractor:
             if function.key in seen:
                 return
             seen.add(function.key)
-            for call in invocations(self._profile(function).items):
+            for call in list_invocations(self._profile(function).items):
                 if call.function in self.functions:
                     yield from visit(self.functions[call.function])
             yield function
@@ -333,7 +333,7 @@ class _Extractor:
     def _profile(self, function: r.Function, is_root: bool = False) -> Profile:
         if function.key not in self.profiles:
             walker = Walker(self.names, self.facts, self.contexts)
-            known = None if is_root else merged(self.contexts.get(function.key, []))
+            known = None if is_root else merge_contexts(self.contexts.get(function.key, []))
             try:
                 profile = walker.profile(function, known)
             except TooLong:
@@ -370,7 +370,7 @@ class _Extractor:
             branch = _IF.search(hole.span.source.text[begin : hole.span.start])
             what = "loop" if branch is None else "probability"
             start = hole.span.start if branch is None else begin + branch.start()
-            value = assumed(text.pragmas_above(start), what)
+            value = read_aspen_control(text.pragmas_above(start), what)
             if value is not None:
                 fraction = Fraction(value).limit_denominator(10**6)
                 told = hole.replace(value=constant(fraction), meaning=hole.meaning.replace(doubt=""), rule=BY_PRAGMA)
@@ -388,11 +388,11 @@ class _Extractor:
 
     def _fill(self, run: Run) -> None:
         """Runs the program, and gives holes what was counted."""
-        command = command_of(run.command)
+        command = parse_command(run.command)
         parallel = any(call.startswith("omp_") for call in self._library_calls())
         build = Build(self.path, self.flags, run.links, run.compiler, parallel, run.counts)
         filling = Filling(
-            self.program, self.names.holes, self._resolved, points(build, self.program, command, run.over)
+            self.program, self.names.holes, self._resolved, measure_points(build, self.program, command, run.over)
         )
         for profile in self.profiles.values():
             filling.look(profile.items)
@@ -404,14 +404,14 @@ class _Extractor:
         return {
             node.name
             for function in self.program.functions
-            for node in every(function.body)
+            for node in walk_records(function.body)
             if isinstance(node, r.Call)
         }
 
     def _resolved(self, value: Value) -> Value:
         """With the parameters of the model in place of what functions call them."""
         given = {symbol: known for symbol in v.symbols(value) if (known := self._parameter(symbol)) is not None}
-        return v.replaced(value, given) if given else value
+        return v.substitute(value, given) if given else value
 
     def _parameter(self, symbol: Expr) -> Value | None:
         bound = self.writer.bound.get(symbol)
@@ -423,7 +423,7 @@ class _Extractor:
         name = self.names.plain(os.path.splitext(os.path.basename(self.path))[0])
         lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --as {self.level}", ""]
         data = self.writer.declarations()
-        parameters = [*named(self.program, self.macros, self._in_formulas()), *self._parameters()]
+        parameters = [*write_macros(self.program, self.macros, self._in_formulas()), *self._parameters()]
         lines += [f"model {name} {{", *parameters, *([""] if parameters and data else []), *data]
         for kernel in kernels:
             lines += ["", *kernel.lines]
@@ -446,7 +446,7 @@ class _Extractor:
             place = f"{os.path.basename(hole.span.source.name)}:{hole.span.position().line}" if hole.span else ""
             if hole.name in self.sizes:
                 told = f"{hole.meaning.text}, of the command"
-                yield f"param {hole.name} = {shown(self.sizes[hole.name])}  // {told}" + (
+                yield f"param {hole.name} = {format_number(self.sizes[hole.name])}  // {told}" + (
                     f" ({place})" if place else ""
                 )
                 continue
@@ -454,7 +454,7 @@ class _Extractor:
             if hole.rule:
                 told = f"{hole.meaning}: {hole.rule}" + (f" ({place})" if place else "")
             if hole.fit is not None:
-                told = _counted(hole) + (f" ({place})" if place else "")
+                told = _describe_fit(hole) + (f" ({place})" if place else "")
             yield f"param {hole.name} = {hole.text()}  // {told}"
 
     def _sizes(self, used: dict[Expr, Hole]) -> Iterator[str]:
@@ -463,7 +463,7 @@ class _Extractor:
         wanted = {hole.fit.term.size for hole in used.values() if hole.fit is not None and hole.fit.term is not None}
         for name, value in self.sizes.items():
             if name in wanted - named:
-                yield f"param {name} = {shown(value)}  // of the command"
+                yield f"param {name} = {format_number(value)}  // of the command"
 
     def _told_overlaps(self) -> Iterator[Diagnostic]:
         for key, pairs in self.overlaps.items():
@@ -476,25 +476,25 @@ class _Extractor:
                 yield warning("aliasing", f"in `{function.name}` may overlap: {listed}", function.span, hint=hint)
 
 
-def _counted(hole: Hole) -> str:
+def _describe_fit(hole: Hole) -> str:
     """What a parameter stands for that runs have filled, and how closely."""
     assert hole.fit is not None
     runs = "1 run" if hole.fit.runs == 1 else f"{hole.fit.runs} runs, within {max(hole.fit.error * 100, 0.01):.2g} %"
     return f"{hole.meaning.text}: counted in {runs}"
 
 
-def _brief_from(function: r.Function) -> Diagnostic:
+def _warn_brief(function: r.Function) -> Diagnostic:
     message = f"the model is long: from `{function.name}` on loops are summed up by function, without arrays and order"
     return warning("too-large", message, function.span, hint="--function NAME models one function and what it calls")
 
 
-def _warned(hole: Hole) -> Diagnostic:
-    value = to_text(expression(hole.value))
+def _warn_unknown(hole: Hole) -> Diagnostic:
+    value = to_text(to_expression(hole.value))
     message = f"parameter `{hole.name}` stands for {hole.meaning}: {value} for the time being"
     return warning("unknown", message, hole.span, hint=f"--set {hole.name}=... gives it another value")
 
 
-def _doubted(hole: Hole) -> Diagnostic:
+def _warn_poor_fit(hole: Hole) -> Diagnostic:
     assert hole.fit is not None
     message = f"parameter `{hole.name}` fits what was counted within {100 * hole.fit.error:.2g} % only: {hole.fit}"
     return warning("poor-fit", message, hole.span, hint="fewer or nearer sizes of --over have a formula of their own")

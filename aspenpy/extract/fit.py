@@ -51,56 +51,56 @@ class Fit(Record):
 
     def __str__(self) -> str:
         if self.term is None or not self.factor:
-            return shown(self.constant)
+            return format_number(self.constant)
         size = abs(self.factor)
         if self.term.exponent is not None and self.term.exponent < 0:
-            scaled = f"{shown(size)}/{Term(self.term.size, -self.term.exponent)}"
+            scaled = f"{format_number(size)}/{Term(self.term.size, -self.term.exponent)}"
         else:
-            scaled = str(self.term) if shown(size) == "1" else f"{shown(size)}*{self.term}"
+            scaled = str(self.term) if format_number(size) == "1" else f"{format_number(size)}*{self.term}"
         if not self.constant:
             return scaled if self.factor > 0 else f"-{scaled}"
         if self.factor < 0:
-            return f"{shown(self.constant)} - {scaled}"
-        return f"{scaled} {'+' if self.constant > 0 else '-'} {shown(abs(self.constant))}"
+            return f"{format_number(self.constant)} - {scaled}"
+        return f"{scaled} {'+' if self.constant > 0 else '-'} {format_number(abs(self.constant))}"
 
 
-def shown(value: float) -> str:
+def format_number(value: float) -> str:
     """A number of few digits; whole ones in full."""
     near = round(value)
     return str(near) if abs(value - near) <= 1e-9 * max(1, abs(value)) else f"{value:.{FEW_DIGITS}g}"
 
 
-def fitted(points: Sequence[tuple[Sizes, float]], terms: Sequence[Term]) -> Fit:
+def fit_formula(points: Sequence[tuple[Sizes, float]], terms: Sequence[Term]) -> Fit:
     """The formula for a quantity at some sizes; `terms` are tried in their order, after a constant."""
     forms: list[tuple[Term | None, bool]] = [(None, True)]
     varied = {term.size for term in terms if len({sizes[term.size] for sizes, _ in points}) > 1}
     for term in terms:
         if term.size in varied:
             forms += [(term, False), (term, True)]
-    usable = [form for form in forms if len(points) >= _unknowns(form)]
-    errors = [_left_out(points, form) for form in usable]
+    usable = [form for form in forms if len(points) >= _count_unknowns(form)]
+    errors = [_cross_validation_error(points, form) for form in usable]
     best = min(errors)
     allowed = max(EXACT, NEAR * best)
     chosen = next(form for form, error in zip(usable, errors, strict=True) if error <= allowed)
-    return _solved(points, chosen)
+    return _solve_least_squares(points, chosen)
 
 
-def _unknowns(form: tuple[Term | None, bool]) -> int:
+def _count_unknowns(form: tuple[Term | None, bool]) -> int:
     return (form[0] is not None) + form[1]
 
 
-def _left_out(points: Sequence[tuple[Sizes, float]], form: tuple[Term | None, bool]) -> float:
+def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: tuple[Term | None, bool]) -> float:
     """The mean relative error at each point of the formula fitted to all others."""
-    if len(points) <= _unknowns(form):
+    if len(points) <= _count_unknowns(form):
         return 0.0 if len(points) == 1 else math.inf
     errors = []
     for place, (sizes, value) in enumerate(points):
         others = [*points[:place], *points[place + 1 :]]
-        errors.append(_relative(_value(_solved(others, form), sizes), value))
+        errors.append(_relative_error(_predict_value(_solve_least_squares(others, form), sizes), value))
     return fmean(errors)
 
 
-def _solved(points: Sequence[tuple[Sizes, float]], form: tuple[Term | None, bool]) -> Fit:
+def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: tuple[Term | None, bool]) -> Fit:
     """Least squares of relative errors, by the normal equations of at most two unknowns."""
     term, with_constant = form
     basis: list[Callable[[Sizes], float]] = [] if term is None else [term.at]
@@ -122,18 +122,18 @@ def _solved(points: Sequence[tuple[Sizes, float]], form: tuple[Term | None, bool
             solution = [(d * sides[0] - b * sides[1]) / determinant, (a * sides[1] - b * sides[0]) / determinant]
     factor = solution[0] if term is not None else 0.0
     constant = solution[-1] if with_constant else 0.0
-    found = Fit(_few(constant), _few(factor), term, len(points), 0.0)
-    return found.replace(error=max(_relative(_value(found, sizes), value) for sizes, value in points))
+    found = Fit(_round_digits(constant), _round_digits(factor), term, len(points), 0.0)
+    return found.replace(error=max(_relative_error(_predict_value(found, sizes), value) for sizes, value in points))
 
 
-def _few(value: float) -> float:
+def _round_digits(value: float) -> float:
     """The number that is written."""
-    return float(shown(value))
+    return float(format_number(value))
 
 
-def _value(fit: Fit, sizes: Sizes) -> float:
+def _predict_value(fit: Fit, sizes: Sizes) -> float:
     return fit.constant + (fit.factor * fit.term.at(sizes) if fit.term is not None else 0.0)
 
 
-def _relative(found: float, value: float) -> float:
+def _relative_error(found: float, value: float) -> float:
     return abs(found - value) / max(abs(value), 1e-12) if value else abs(found)

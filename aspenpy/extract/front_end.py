@@ -43,7 +43,7 @@ _DEFINED = re.compile(r"(\w++)(\([^)]*\))?[ \t]*+((?:[^\\\n]|\\\r?\n|\\.)*+)")
 
 
 @cache
-def library() -> Any:
+def load_libclang() -> Any:
     """The binding, with what version 18 of it does not declare."""
     os.environ.setdefault("LIBCLANG_NOTHREADS", "1")  # else it parses on 8 MiB of stack, and dies of deep nesting
     try:
@@ -77,9 +77,9 @@ def library() -> Any:
     return cindex
 
 
-def value_of(cursor: Any) -> int | float | None:
+def evaluate_constant(cursor: Any) -> int | float | None:
     """What a constant expression comes to."""
-    lib = library().conf.lib
+    lib = load_libclang().conf.lib
     result = lib.clang_Cursor_Evaluate(cursor)
     if not result:
         return None
@@ -99,7 +99,7 @@ class Text:
     def __init__(self, name: str, data: bytes) -> None:
         self.source = Source(data.decode("utf-8", "replace"), name, os.path.realpath(name))
         self._continued = [] if data.isascii() else [at for at, byte in enumerate(data) if byte & 0xC0 == 0x80]
-        self.pragmas = [(match.end(), _joined(match[1])) for match in _PRAGMA.finditer(self.source.text)]
+        self.pragmas = [(match.end(), _join_lines(match[1])) for match in _PRAGMA.finditer(self.source.text)]
         self._ends = [end for end, _ in self.pragmas]
 
     def characters(self, offset: int) -> int:
@@ -131,7 +131,7 @@ class Text:
         lines = re.search(r"((?:^[ \t]*//[^\n]*\n?)+)\Z", before, re.MULTILINE)
         text = block[1] if block else lines[1] if lines else ""
         words = " ".join(re.sub(r"^\s*(?://+!?<?|\*+)", "", line).strip() for line in text.splitlines())
-        return _plain(words)
+        return _shorten_comment(words)
 
     def comment_behind(self, offset: int) -> str:
         """The comment that follows on the same line."""
@@ -139,14 +139,14 @@ class Text:
             r"[^\n]*?(?://+!?<?|/\*+!?<?)[ \t]*([^\n]*?)[ \t]*(?:\*/)?[ \t]*(?=\n|\Z)",
             self.source.text[offset : offset + 400],
         )
-        return _plain(found[1]) if found else ""
+        return _shorten_comment(found[1]) if found else ""
 
 
-def _joined(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(re.sub(r"\\\r?\n", " ", text).split())
 
 
-def _plain(words: str) -> str:
+def _shorten_comment(words: str) -> str:
     """One line of printable text that is not too long."""
     text = "".join(char if char.isprintable() else " " for char in words)
     text = " ".join(text.split())
@@ -159,11 +159,11 @@ class Reading:
     def __init__(self, path: str, options: tuple[str, ...] = ()) -> None:
         self.path = path
         self.options = options
-        self.texts: dict[str, Text] = {path: Text(path, _bytes_of(path))}
+        self.texts: dict[str, Text] = {path: Text(path, _read_bytes(path))}
         self._files: dict[int | None, Text | None] = {}  # by libclang's address of a file
-        cindex = library()
+        cindex = load_libclang()
         own = os.path.dirname(os.path.abspath(__file__))
-        arguments = [*_language(path), *options, *_headers(path), "-idirafter", own]
+        arguments = [*_language_flags(path), *options, *_header_flags(path), "-idirafter", own]
         given = [(os.path.join(own, "mpi.h"), HEADER)]  # found where no other is
         try:
             index = cindex.Index.create()
@@ -183,13 +183,13 @@ class Reading:
         name: str = file.name
         if name not in self.texts:
             try:
-                self.texts[name] = Text(name, _bytes_of(name))
+                self.texts[name] = Text(name, _read_bytes(name))
             except AspenError:
                 return None
         return self.texts[name]
 
     def span(self, cursor: Any) -> Span | None:
-        lib = library().conf.lib
+        lib = load_libclang().conf.lib
         extent = lib.clang_getCursorExtent(cursor)
         file, start, end = ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint()
         location = lib.clang_getRangeStart(extent)
@@ -206,7 +206,7 @@ class Reading:
 
     def file_offset(self, location: Any) -> tuple[Any, int]:
         """Where something is written: in the argument of a macro, there; in its body, where the macro is used."""
-        cindex = library()
+        cindex = load_libclang()
         file, line, column, offset = cindex.c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
         cindex.conf.lib.clang_getFileLocation(location, *map(ctypes.byref, (file, line, column, offset)))
         return (cindex.File(file) if file else None), offset.value
@@ -216,18 +216,18 @@ class Reading:
         """The bodies of the user's macros, those of the command line too."""
         matches = (re.fullmatch(r"-D(\w++)=?(.*)", option, re.DOTALL) for option in self.options)
         given = {match[1]: match[2] for match in matches if match is not None}
-        kind = library().CursorKind.MACRO_DEFINITION
+        kind = load_libclang().CursorKind.MACRO_DEFINITION
         for cursor in self.unit.cursor.get_children():
             if cursor.kind is kind and self.is_users(cursor.location):
                 start = cursor.extent.start
                 text = self.text_of(start.file)
                 match = text and _DEFINED.match(text.source.text, text.characters(start.offset))
                 if match:
-                    given[match[1]] = _joined(re.sub(r"/\*.*?\*/|//.*", " ", match[3]))
+                    given[match[1]] = _join_lines(re.sub(r"/\*.*?\*/|//.*", " ", match[3]))
         return given
 
     def macro_span(self, name: str) -> Span | None:
-        kind = library().CursorKind.MACRO_DEFINITION
+        kind = load_libclang().CursorKind.MACRO_DEFINITION
         for cursor in self.unit.cursor.get_children():
             if cursor.kind is kind and cursor.spelling == name and self.is_users(cursor.location):
                 return self.span(cursor)
@@ -260,14 +260,14 @@ class Reading:
         return Diagnostic("c-syntax", words, span, severity=severity)
 
 
-def _bytes_of(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     data = read_whole_file(path)
     if b"\0" in data:
         fail("unreadable-source", f"`{path}` is not a text: it has bytes of 0")
     return data
 
 
-def _language(path: str) -> list[str]:
+def _language_flags(path: str) -> list[str]:
     suffix = os.path.splitext(path)[1]
     if suffix in CPP:
         return ["-x", "c++", "-std=c++17"]
@@ -277,17 +277,17 @@ def _language(path: str) -> list[str]:
     return fail("unknown-language", f"`{path}` is neither C nor C++ by its name", hint=f"their files end in {known}")
 
 
-def _headers(path: str) -> list[str]:
+def _header_flags(path: str) -> list[str]:
     """The folders of an installed GCC, the newest of each kind, in the order in which it looks into them."""
     folders: list[str] = []
     if os.path.splitext(path)[1] in CPP:
-        newest = _newest("/usr/include/c++/*")
+        newest = _find_newest("/usr/include/c++/*")
         folders += [*newest, *(name for new in newest for name in glob(f"/usr/include/*/c++/{os.path.basename(new)}"))]
-    folders += [*_newest("/usr/lib/gcc/*/*/include"), "/usr/local/include", *glob("/usr/include/*-linux-gnu")]
+    folders += [*_find_newest("/usr/lib/gcc/*/*/include"), "/usr/local/include", *glob("/usr/include/*-linux-gnu")]
     return [word for folder in (*folders, "/usr/include") for word in ("-isystem", folder)]
 
 
-def _newest(pattern: str) -> list[str]:
+def _find_newest(pattern: str) -> list[str]:
     def version(folder: str) -> list[int]:
         return [int(number) for number in re.findall(r"\d+", folder)[-3:]]
 
@@ -330,7 +330,7 @@ class Directive(Record):
     @property
     def collapsed(self) -> int:
         """How many loops inside one another are meant."""
-        return _whole(self.clause("collapse")) or 1
+        return _parse_whole_number(self.clause("collapse")) or 1
 
     @property
     def reductions(self) -> tuple[str, ...]:
@@ -339,18 +339,18 @@ class Directive(Record):
         return tuple(name.strip() for text in lists for name in text.split(","))
 
 
-def directives(pragmas: tuple[str, ...]) -> Iterator[Directive]:
+def parse_directives(pragmas: tuple[str, ...]) -> Iterator[Directive]:
     for pragma in pragmas:
         clauses = tuple((name, text.strip()) for name, text in _CLAUSE.findall(pragma))
         yield Directive(tuple(re.findall(r"\w+", _CLAUSE.sub(" ", pragma))), clauses)
 
 
-def parallel(pragmas: tuple[str, ...]) -> Directive | None:
+def parallel_directive(pragmas: tuple[str, ...]) -> Directive | None:
     """The pragma that makes a loop parallel."""
-    return next((found for found in directives(pragmas) if found.is_parallel), None)
+    return next((found for found in parse_directives(pragmas) if found.is_parallel), None)
 
 
-def assumed(pragmas: tuple[str, ...], what: str) -> float | None:
+def read_aspen_control(pragmas: tuple[str, ...], what: str) -> float | None:
     """What COMPASS's `aspen control` says: `loop` passes, or the `probability` of a branch."""
     for pragma in pragmas:
         words = re.match(r"aspen\s+control\b(.*)", pragma)
@@ -363,5 +363,5 @@ def assumed(pragmas: tuple[str, ...], what: str) -> float | None:
     return None
 
 
-def _whole(text: str | None) -> int | None:
+def _parse_whole_number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdigit() else None

@@ -19,13 +19,13 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.blocks import height
-from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Hole, Invocation, Item, Nest, Profile
+from aspenpy.extract.blocks import nesting_depth
+from aspenpy.extract.costs import Access, Alternative, Arithmetic, Guard, Hole, Invocation, Item, Nest, Profile
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
-from aspenpy.extract.effects import every
-from aspenpy.extract.execution import Build, Command, Lines, prepared
-from aspenpy.extract.fit import Fit, Term, fitted
-from aspenpy.extract.line_counts import Layout, Ran, Runs
+from aspenpy.extract.effects import walk_records
+from aspenpy.extract.execution import Build, Command, Lines, prepare_program
+from aspenpy.extract.fit import Fit, Term, fit_formula
+from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, Layout
 from aspenpy.extract.scope import CALL_ASSUMED, SIZE_ASSUMED
 from aspenpy.extract.values import ONE, TooLong, Value
 from aspenpy.language.diagnostics import fail
@@ -43,7 +43,7 @@ class Point(Record):
     """One run: the values that the command was given, and how often loops and branches ran."""
 
     sizes: Mapping[str, float]
-    ran: Mapping[Span, Ran]
+    ran: Mapping[Span, ExecutionCount]
 
 
 class Site(Record):
@@ -56,7 +56,7 @@ class Site(Record):
     nest: Nest | None = None
 
 
-def points(build: Build, program: r.Program, command: Command, over: Over) -> list[Point]:
+def measure_points(build: Build, program: r.Program, command: Command, over: Over) -> list[Point]:
     """Runs the program at all combinations of sizes. Those that the command does not mention are macros. Raises
     AspenError."""
     for name in command.names():
@@ -68,17 +68,17 @@ def points(build: Build, program: r.Program, command: Command, over: Over) -> li
         fail("too-long", f"--over asks for {len(grid):,} runs; at most {MOST_RUNS:,} are made")
     layout = Layout(program)
     found = []
-    with prepared(build, layout) as compiled:
+    with prepare_program(build, layout) as compiled:
         for place, values in enumerate(grid):
             sizes = dict(zip(over, values, strict=True))
             macros = {name: value for name, value in sizes.items() if name not in command.names()}
             if macros or not place:
                 compiled.compile(macros)
-            found.append(Point(sizes, _ran(program, layout, compiled.lines(command, sizes))))
+            found.append(Point(sizes, _count_executions(program, layout, compiled.lines(command, sizes))))
     return found
 
 
-def _ran(program: r.Program, layout: Layout, lines: Lines) -> Mapping[Span, Ran]:
+def _count_executions(program: r.Program, layout: Layout, lines: Lines) -> Mapping[Span, ExecutionCount]:
     def at(span: Span | None) -> float | None:
         if span is None:
             return None
@@ -87,7 +87,7 @@ def _ran(program: r.Program, layout: Layout, lines: Lines) -> Mapping[Span, Ran]
             return lines.source.get(line)
         return lines.others.get(os.path.realpath(span.source.path or span.source.name), {}).get(line)
 
-    runs = Runs(at)
+    runs = ExecutionCounter(at)
     for function in program.functions:
         runs.function(function)
     runs.through_pointers(program)
@@ -105,24 +105,24 @@ class Filling:
         self.by_name = {hole.name: symbol for symbol, hole in holes.items()}
         self.sites: dict[Expr, list[Site]] = {}
         self.loops: list[Nest] = []
-        self.logarithmic = {span for function in program.functions for span in _halving(function.body)}
+        self.logarithmic = {span for function in program.functions for span in _find_halving_loops(function.body)}
 
     def look(self, items: list[Item]) -> None:
         """Takes down where the parameters of a function stand."""
-        for nests, item in _around(items, ()):
+        for nests, item in _walk_nested(items, ()):
             if isinstance(item, Nest):
                 self.loops.append(item)
                 if item.share is not None:
                     self._stands(item.share, Site(item.span, nests, (), item))
                 if len(item.bounds) == 1:
                     self._stands(item.bounds[0], Site(item.span, nests))
-            elif isinstance(item, Choice) and item.share is not None:
+            elif isinstance(item, Alternative) and item.share is not None:
                 self._stands(item.share, Site(item.span, nests, item.guards))
 
     def _stands(self, value: Value, site: Site) -> None:
         for symbol in v.symbols(value):
             hole = self.holes.get(symbol)
-            if hole is not None and v.same(value, v.of_expression(symbol)):
+            if hole is not None and v.is_same(value, v.from_expression(symbol)):
                 sites = self.sites.setdefault(symbol, [])
                 if all(site.span != other.span for other in sites):  # a line is counted for all copies of a function
                     sites.append(site)
@@ -134,7 +134,7 @@ class Filling:
             known = self._known(point)
             for symbol, value in self._values(point, known).items():
                 measured.setdefault(symbol, []).append((point.sizes, value))
-        return {symbol: fitted(values, self._terms(symbol)) for symbol, values in measured.items()}
+        return {symbol: fit_formula(values, self._terms(symbol)) for symbol, values in measured.items()}
 
     # -- one run -----------------------------------------------------------------------------------
 
@@ -159,7 +159,7 @@ class Filling:
         left = v.symbols(bound)
         if len(left) != 1 or (symbol := next(iter(left))) not in self.holes or symbol in self.sites:
             return None
-        straight = v.line(bound, symbol)
+        straight = v.linear_parts(bound, symbol)
         if straight is None:
             return None
         start, step = v.number(straight[0]), v.number(straight[1])
@@ -196,7 +196,7 @@ class Filling:
 
     @staticmethod
     def _at(value: Value, known: Mapping[Expr, float]) -> Value:
-        return v.replaced(value, {symbol: constant(known[symbol]) for symbol in v.symbols(value) & known.keys()})
+        return v.substitute(value, {symbol: constant(known[symbol]) for symbol in v.symbols(value) & known.keys()})
 
     # -- formulas ----------------------------------------------------------------------------------
 
@@ -215,38 +215,38 @@ class Filling:
         elif any(nest.span in self.logarithmic for nest in loops):
             return [Term(size, None) for size in sizes]
         else:
-            exponents = (*range(1, 1 + max(map(height, loops))), -1)
+            exponents = (*range(1, 1 + max(map(nesting_depth, loops))), -1)
         return [Term(size, exponent) for exponent in exponents for size in sizes]
 
 
-def _around(items: list[Item], nests: tuple[Nest, ...]) -> Iterator[tuple[tuple[Nest, ...], Item]]:
+def _walk_nested(items: list[Item], nests: tuple[Nest, ...]) -> Iterator[tuple[tuple[Nest, ...], Item]]:
     """What a function does, with the loops around each."""
     for item in items:
         yield nests, item
         if isinstance(item, Nest):
-            yield from _around(item.body, (*nests, item))
-        elif isinstance(item, Choice):
-            yield from _around(item.then, nests)
-            yield from _around(item.otherwise, nests)
+            yield from _walk_nested(item.body, (*nests, item))
+        elif isinstance(item, Alternative):
+            yield from _walk_nested(item.then, nests)
+            yield from _walk_nested(item.otherwise, nests)
 
 
-def _halving(body: r.Statement) -> Iterator[Span]:
+def _find_halving_loops(body: r.Statement) -> Iterator[Span]:
     """Loops that double or halve a variable of their condition, as a bisection does."""
-    for node in every(body):
-        if isinstance(node, r.Loop) and node.condition is not None and node.span is not None:
-            tested = {part.key for part in every(node.condition) if isinstance(part, r.Variable)}
-            inside = (part for side in (node.step, node.body) if side is not None for part in every(side))
-            if any(_halves(part, tested) for part in inside):
+    for node in walk_records(body):
+        if isinstance(node, r.LoopStatement) and node.condition is not None and node.span is not None:
+            tested = {part.key for part in walk_records(node.condition) if isinstance(part, r.Variable)}
+            inside = (part for side in (node.step, node.body) if side is not None for part in walk_records(side))
+            if any(_is_halving(part, tested) for part in inside):
                 yield node.span
 
 
-def _halves(node: Any, tested: set[str]) -> bool:
+def _is_halving(node: Any, tested: set[str]) -> bool:
     """Whether one of some variables is divided, or assigned a multiple."""
     if isinstance(node, r.Assignment) and isinstance(node.target, r.Variable) and node.target.key in tested:
-        factors = [node, *every(node.value)]
+        factors = [node, *walk_records(node.value)]
         return any(isinstance(part, r.Assignment | r.Operation) and part.operator in SCALING for part in factors)
     divided = isinstance(node, r.Operation) and node.operator in ("/", ">>") and node.type.kind == "integer"
-    return divided and any(isinstance(part, r.Variable) and part.key in tested for part in every(node))
+    return divided and any(isinstance(part, r.Variable) and part.key in tested for part in walk_records(node))
 
 
 # Influence: which part of what a kernel does a parameter decides, at the values that parameters have for the time
@@ -295,7 +295,7 @@ class Influence:
             if isinstance(item, Nest):
                 found |= v.symbols(item.share) if item.share is not None else set()
                 found |= self._symbols(item.body)
-            elif isinstance(item, Choice):
+            elif isinstance(item, Alternative):
                 found |= v.symbols(item.share) if item.share is not None else set()
                 found |= self._symbols(item.then) | self._symbols(item.otherwise)
         return found
@@ -314,7 +314,7 @@ class Influence:
         return self.done[key]
 
     def _work(self, items: list[Item]) -> Work:
-        return _sum(*((self._item(item), 1.0) for item in items))
+        return _add_work(*((self._item(item), 1.0) for item in items))
 
     def _item(self, item: Item) -> Work:
         if isinstance(item, Access):
@@ -328,13 +328,13 @@ class Influence:
             passes = max(0.0, min(map(self._number, item.bounds)))
             self.known[item.counter] = (passes - 1) / 2
             share = 1.0 if item.share is None else self._number(item.share)
-            return _sum((self._work(item.body), passes * share))
-        if isinstance(item, Choice):
+            return _add_work((self._work(item.body), passes * share))
+        if isinstance(item, Alternative):
             share = self._share(item)
-            return _sum((self._work(item.then), share), (self._work(item.otherwise), 1 - share))
+            return _add_work((self._work(item.then), share), (self._work(item.otherwise), 1 - share))
         return {}
 
-    def _share(self, item: Choice) -> float:
+    def _share(self, item: Alternative) -> float:
         holds = all(
             self._number(guard.value) == 0 if guard.operator == "==" else self._number(guard.value) >= 0
             for guard in item.guards
@@ -347,7 +347,7 @@ class Influence:
             return float(number)
         given = {symbol: Fraction(self._symbol(symbol)) for symbol in v.symbols(value)}
         try:
-            return float(evaluate(v.expression(value), given))
+            return float(evaluate(v.to_expression(value), given))
         except (EvaluationError, OverflowError):
             return float(SIZE_ASSUMED)
 
@@ -355,14 +355,14 @@ class Influence:
         if symbol not in self.known:
             self.known[symbol] = SIZE_ASSUMED
             stands = self.resolved(atom(symbol))
-            if not v.same(stands, atom(symbol)):
+            if not v.is_same(stands, atom(symbol)):
                 self.known[symbol] = self._number(stands)
             elif symbol in self.holes:
                 self.known[symbol] = self._number(self.holes[symbol].value)
         return self.known[symbol]
 
 
-def _sum(*parts: tuple[Work, float]) -> Work:
+def _add_work(*parts: tuple[Work, float]) -> Work:
     found: Work = {}
     for work, factor in parts:
         for name, amount in work.items():

@@ -106,7 +106,7 @@ TYPE_BYTES = {
 """Bytes of the types of MPI on machines of 64 bits."""
 
 
-def sending(name: str) -> Sending | None:
+def find_message(name: str) -> Sending | None:
     """What a call sends; None of what sends nothing."""
     word = name.removeprefix("MPI_")
     if word == name:
@@ -115,7 +115,7 @@ def sending(name: str) -> Sending | None:
     return SENDING.get(plain)
 
 
-def _header() -> Iterator[str]:
+def _write_header() -> Iterator[str]:
     """A header for programs whose MPI is not installed where they are read: functions take any arguments."""
     yield "typedef int MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request, MPI_Group, MPI_Win, MPI_Info, MPI_File;"
     yield "typedef long MPI_Aint, MPI_Offset;"
@@ -146,4 +146,4 @@ def _header() -> Iterator[str]:
     yield "#ifdef __cplusplus\n}\n#endif\n"
 
 
-HEADER = "\n".join(_header())
+HEADER = "\n".join(_write_header())

@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.effects import every, leaves
+from aspenpy.extract.effects import has_exit, walk_records
 from aspenpy.language.source import Source, Span
 from aspenpy.record import Record
 
-At = Callable[[Span | None], float | None]
+CountAt = Callable[[Span | None], float | None]
 """How often the line ran on which something stands; None where the compiler has no code there."""
 
 
-class Ran(Record):
+class ExecutionCount(Record):
     """Of a loop: how often it was entered, and its passes. Of a branch: how often its condition was evaluated, and how
     often it held; of a switch its cases, one after the other."""
 
@@ -38,12 +38,12 @@ class _Flow(Record):
     returns: float | None = 0
 
 
-class Runs:
+class ExecutionCounter:
     """The loops, branches and switches of one run, by the span of a loop's head, a condition or a subject."""
 
-    def __init__(self, at: At) -> None:
+    def __init__(self, at: CountAt) -> None:
         self.at = at
-        self.found: dict[Span, Ran] = {}
+        self.found: dict[Span, ExecutionCount] = {}
 
     def function(self, function: r.Function) -> None:
         self._flow(function.body, self._first(function.body))
@@ -53,7 +53,7 @@ class Runs:
         functions = {function.key: function for function in program.functions}
         for keys in program.pointed.values():
             counts = [self._first(functions[key].body) for key in keys]
-            whole = _sum(*counts)
+            whole = _sum_known(*counts)
             for key, count in zip(keys, counts, strict=True) if len(keys) > 1 else ():
                 self._take(functions[key].span, whole, count)
 
@@ -63,7 +63,7 @@ class Runs:
         """How often a statement was entered, as its first line says it."""
         if isinstance(node, r.Block):
             return next((count for inner in node.statements if (count := self._first(inner)) is not None), None)
-        if isinstance(node, r.Loop):
+        if isinstance(node, r.LoopStatement):
             if _is_range(node):
                 return None
             if node.start is not None:
@@ -88,12 +88,12 @@ class Runs:
 
     def _tests(self, condition: r.Expression, span: Span | None) -> float | None:
         """How often a condition was evaluated; of one in several parts, GCC counts the last."""
-        parts = every(condition)
+        parts = walk_records(condition)
         if any(isinstance(part, r.Selection) or getattr(part, "operator", "") in ("&&", "||") for part in parts):
             return None
         return self.at(span)
 
-    def _entered_last(self, node: r.Loop) -> float | None:
+    def _entered_last(self, node: r.LoopStatement) -> float | None:
         """`do { } while (0)`, which macros are made of, passes once."""
         is_once = isinstance(node.condition, r.Constant) and not node.condition.value
         return self._first(node.body) if is_once else None
@@ -105,7 +105,7 @@ class Runs:
         entering = entering if counted is None else counted
         if isinstance(node, r.Block):
             return self._block(node, entering)
-        if isinstance(node, r.Loop):
+        if isinstance(node, r.LoopStatement):
             return self._loop(node, entering)
         if isinstance(node, r.Branch):
             return self._branch(node, entering)
@@ -121,7 +121,7 @@ class Runs:
         flow = _Flow(entering)
         for inner in node.statements:
             after = self._flow(inner, flow.onwards)
-            breaks, returns = _sum(flow.breaks, after.breaks), _sum(flow.returns, after.returns)
+            breaks, returns = _sum_known(flow.breaks, after.breaks), _sum_known(flow.returns, after.returns)
             flow = _Flow(after.onwards, breaks, returns)
         return flow
 
@@ -133,22 +133,24 @@ class Runs:
             failed = entering - held
         self._take(node.span, entering, held)
         sides = [self._flow(node.then, held), self._flow(node.otherwise, failed)]
-        return _Flow(*(_sum(*(getattr(side, name) for side in sides)) for name in ("onwards", "breaks", "returns")))
+        return _Flow(
+            *(_sum_known(*(getattr(side, name) for side in sides)) for name in ("onwards", "breaks", "returns"))
+        )
 
     def _switch(self, node: r.Switch, entering: float | None) -> _Flow:
         sides = [self._flow(case, None) for case in node.cases]
         self._take(node.span, entering, *(self._first(case) for case in node.cases))
-        returns = _sum(*(side.returns for side in sides))
+        returns = _sum_known(*(side.returns for side in sides))
         return _Flow(None if entering is None or returns is None else entering - returns, 0, returns)
 
-    def _loop(self, node: r.Loop, entering: float | None) -> _Flow:
-        body = _written(node) if _is_range(node) else node.body
+    def _loop(self, node: r.LoopStatement, entering: float | None) -> _Flow:
+        body = _body_without_variable(node) if _is_range(node) else node.body
         passes = self._first(body)
         tests = None if node.condition is None or _is_range(node) else self._tests(node.condition, node.condition.span)
         if passes is None and node.tested_first and tests is not None and entering is not None:
-            passes = None if leaves(node.body) else tests - entering
+            passes = None if has_exit(node.body) else tests - entering
         inside = self._flow(body, passes)
-        left = _sum(inside.breaks, inside.returns)
+        left = _sum_known(inside.breaks, inside.returns)
         if entering is None and node.tested_first and tests is not None and passes is not None and left is not None:
             entering = tests - passes + left
         self._take(node.span, entering, passes)
@@ -158,16 +160,16 @@ class Runs:
     def _take(self, span: Span | None, entered: float | None, *passes: float | None) -> None:
         """What was found; one text may run in several places, as the arguments of macros do."""
         if span is not None and entered is not None and None not in passes:
-            self.found[span] = Ran(entered, tuple(max(count or 0, 0) for count in passes))
+            self.found[span] = ExecutionCount(entered, tuple(max(count or 0, 0) for count in passes))
 
 
-def _is_range(node: r.Loop) -> bool:
+def _is_range(node: r.LoopStatement) -> bool:
     """Whether a loop goes over a container: all of its head stands in one place."""
     start = node.start.span if isinstance(node.start, r.Declaration) else None
     return start is not None and node.span is not None and start.start == node.span.start
 
 
-def _written(node: r.Loop) -> r.Statement:
+def _body_without_variable(node: r.LoopStatement) -> r.Statement:
     """The body of a loop over a container without its variable, which is declared in the head."""
     body = node.body
     if isinstance(body, r.Block) and len(body.statements) == 2 and isinstance(body.statements[0], r.Declaration):
@@ -175,7 +177,7 @@ def _written(node: r.Loop) -> r.Statement:
     return body
 
 
-def _sum(*counts: float | None) -> float | None:
+def _sum_known(*counts: float | None) -> float | None:
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
@@ -204,8 +206,8 @@ class Layout:
         self._lines = [match.start() for match in re.finditer("\n", self.source.text)]
 
     def _places(self, function: r.Function) -> Iterator[int]:
-        for node in every(function.body):
-            for span in _alone(node):
+        for node in walk_records(function.body):
+            for span in _spans_on_own_lines(node):
                 if span is not None and span.source is self.source:
                     yield from (span.start, span.end)
 
@@ -220,11 +222,11 @@ class Layout:
         return bisect_right(self._lines, offset - 1) + bisect_right(self.breaks, offset) + 1
 
 
-def _alone(node: Any) -> Iterator[Span | None]:
+def _spans_on_own_lines(node: Any) -> Iterator[Span | None]:
     """What is to stand alone of a statement."""
-    if isinstance(node, r.Evaluation | r.Declaration | r.Jump | r.Loop):
+    if isinstance(node, r.ExpressionStatement | r.Declaration | r.Jump | r.LoopStatement):
         yield node.span
-    if isinstance(node, r.Loop):
+    if isinstance(node, r.LoopStatement):
         yield from (part.span for part in (node.condition, node.step) if part is not None)
     elif isinstance(node, r.Branch | r.Switch):
         yield node.span

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Item, Nest
+from aspenpy.extract.costs import Access, Alternative, Arithmetic, Guard, Item, Nest
 from aspenpy.extract.values import ONE, Value
 
 VECTOR = 16
@@ -22,23 +22,25 @@ MOST_PASSES = 8
 """Passes over which a value is kept: GCC's largest distance."""
 
 
-def commoned(items: list[Item], vectors: bool) -> list[Item]:
+def reuse_across_passes(items: list[Item], vectors: bool) -> list[Item]:
     """The items with the innermost loops among them commoned; `vectors`: loops that can be are vectorised."""
     found: list[Item] = []
     for item in items:
-        if isinstance(item, Choice):
-            item = item.replace(then=commoned(item.then, vectors), otherwise=commoned(item.otherwise, vectors))
+        if isinstance(item, Alternative):
+            item = item.replace(
+                then=reuse_across_passes(item.then, vectors), otherwise=reuse_across_passes(item.otherwise, vectors)
+            )
         elif isinstance(item, Nest):
             if all(isinstance(inner, Access | Arithmetic) for inner in item.body):
-                before, item = _loop(item, vectors)
+                before, item = _reuse_in_loop(item, vectors)
                 found += before
             else:
-                item = item.replace(body=commoned(item.body, vectors))
+                item = item.replace(body=reuse_across_passes(item.body, vectors))
         found.append(item)
     return found
 
 
-def _loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
+def _reuse_in_loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
     """The loads before a loop for its first passes, and the loop without those that registers spare."""
     inside = [item for item in nest.body if isinstance(item, Access)]
     vector = vectors and _is_vectorised(nest, inside)
@@ -47,25 +49,31 @@ def _loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
     for place, item in enumerate(nest.body):
         if not isinstance(item, Access) or item.kind != "load":
             continue
-        if vector and _stays(item, nest) and not any(_is_stored(item, other) for other in inside):
+        if vector and _is_invariant(item, nest) and not any(_is_stored(item, other) for other in inside):
             spared.add(place)  # behind the checks of a vectorised loop no store to another array changes it
-            before += _first(item, nest, 1)
+            before += _load_before_loop(item, nest, 1)
             continue
-        passes = min((ago for other in inside if (ago := _passes(item, other, nest, vector))), default=0)
+        passes = min((ago for other in inside if (ago := _pass_distance(item, other, nest, vector))), default=0)
         if passes:
             spared.add(place)
-            before += _first(item, nest, passes)
+            before += _load_before_loop(item, nest, passes)
     return before, nest.replace(body=[item for place, item in enumerate(nest.body) if place not in spared])
 
 
-def _passes(load: Access, other: Access, nest: Nest, vector: bool) -> int:
+def _pass_distance(load: Access, other: Access, nest: Nest, vector: bool) -> int:
     """How many passes before a load the other access touched the same place; 0 where it did not."""
-    step, same = _step(load, nest), _step(other, nest)
-    if load.array != other.array or load.size != other.size or step is None or same is None or not v.same(step, same):
+    step, same = _stride(load, nest), _stride(other, nest)
+    if (
+        load.array != other.array
+        or load.size != other.size
+        or step is None
+        or same is None
+        or not v.is_same(step, same)
+    ):
         return 0
     assert load.offset is not None
     assert other.offset is not None
-    ahead = v.minus(other.offset, load.offset)
+    ahead = v.subtract(other.offset, load.offset)
     if not step.terms:
         return int(other.kind == "store" and not ahead.terms)
     passes = v.quotient(ahead, step)
@@ -75,9 +83,9 @@ def _passes(load: Access, other: Access, nest: Nest, vector: bool) -> int:
     return int(ago)
 
 
-def _stays(load: Access, nest: Nest) -> bool:
+def _is_invariant(load: Access, nest: Nest) -> bool:
     """Whether all passes load from one place."""
-    step = _step(load, nest)
+    step = _stride(load, nest)
     return step is not None and not step.terms
 
 
@@ -85,31 +93,31 @@ def _is_stored(load: Access, other: Access) -> bool:
     return other.kind == "store" and other.array == load.array
 
 
-def _step(access: Access, nest: Nest) -> Value | None:
+def _stride(access: Access, nest: Nest) -> Value | None:
     """By how many bytes an access moves on in a pass."""
-    straight = None if access.offset is None or access.indirect else v.line(access.offset, nest.counter)
+    straight = None if access.offset is None or access.indirect else v.linear_parts(access.offset, nest.counter)
     return None if straight is None or v.counters(straight[1]) else straight[1]
 
 
 def _is_vectorised(nest: Nest, inside: list[Access]) -> bool:
     """Whether neighbouring passes run together: all words in order, and no pass waits for the one before."""
-    steps = [_step(access, nest) for access in inside]
+    steps = [_stride(access, nest) for access in inside]
     in_order = all(
         step is not None and v.number(step) in (0, access.size, -access.size)
         for step, access in zip(steps, inside, strict=True)
     )
     stores = [access for access in inside if access.kind == "store"]
     loads = [access for access in inside if access.kind == "load"]
-    waits = any(_passes(load, store, nest, False) for load in loads for store in stores)
+    waits = any(_pass_distance(load, store, nest, False) for load in loads for store in stores)
     calls = any(isinstance(item, Arithmetic) and item.name.startswith("call ") for item in nest.body)
     return in_order and not waits and not calls and not nest.recurrences
 
 
-def _first(load: Access, nest: Nest, passes: int) -> list[Item]:
+def _load_before_loop(load: Access, nest: Nest, passes: int) -> list[Item]:
     """What the first passes need, which is loaded before the loop."""
     assert load.offset is not None
-    runs = tuple(Guard(v.minus(bound, ONE)) for bound in nest.bounds)
-    offsets: list[Value] = [v.replaced(load.offset, {nest.counter: constant(ago)}) for ago in range(passes)]
+    runs = tuple(Guard(v.subtract(bound, ONE)) for bound in nest.bounds)
+    offsets: list[Value] = [v.substitute(load.offset, {nest.counter: constant(ago)}) for ago in range(passes)]
     return [load.replace(offset=offset, guards=(*load.guards, *runs), pinned=True) for offset in offsets]
 
 
@@ -121,24 +129,24 @@ def _first(load: Access, nest: Nest, passes: int) -> list[Item]:
 TOGETHER = 2
 """Passes that run as one."""
 
-Spared = Callable[[list[Item]], list[Item]]
+RemoveSpared = Callable[[list[Item]], list[Item]]
 """What is left of straight-line code with values in registers."""
 
 
-def jammed(items: list[Item], spared: Spared) -> list[Item]:
+def jam_loops(items: list[Item], spared: RemoveSpared) -> list[Item]:
     """The items with loops jammed. A last odd pass counts as half of one of two."""
     found: list[Item] = []
     for item in items:
-        if isinstance(item, Choice):
-            item = item.replace(then=jammed(item.then, spared), otherwise=jammed(item.otherwise, spared))
+        if isinstance(item, Alternative):
+            item = item.replace(then=jam_loops(item.then, spared), otherwise=jam_loops(item.otherwise, spared))
         elif isinstance(item, Nest):
-            inner = _inner(item)
-            item = item.replace(body=jammed(item.body, spared)) if inner is None else _jam(item, inner, spared)
+            inner = _find_jammable(item)
+            item = item.replace(body=jam_loops(item.body, spared)) if inner is None else _jam_loop(item, inner, spared)
         found.append(item)
     return found
 
 
-def _inner(nest: Nest) -> Nest | None:
+def _find_jammable(nest: Nest) -> Nest | None:
     """The loop inside whose passes can be jammed: the only one, the same in all passes of the outer, with stores to the
     same places in each of them, and nothing stored beside it."""
     inside = [item for item in nest.body if isinstance(item, Nest)]
@@ -148,7 +156,7 @@ def _inner(nest: Nest) -> Nest | None:
     if not all(_is_quiet(item) for item in nest.body if item is not inner):
         return None
     plain = all(isinstance(item, Access | Arithmetic) for item in inner.body) and inner.share is None
-    if not plain or any(v.depends(bound, nest.counter) for bound in inner.bounds):
+    if not plain or any(v.has_symbol(bound, nest.counter) for bound in inner.bounds):
         return None
     stores = [item for item in inner.body if isinstance(item, Access) and item.kind == "store"]
     return inner if stores and all(_is_same(store, nest, inner) for store in stores) else None
@@ -157,27 +165,27 @@ def _inner(nest: Nest) -> Nest | None:
 def _is_same(access: Access, nest: Nest, inner: Nest) -> bool:
     """Whether each pass of the outer loop touches the same places in the inner one."""
     offset = access.offset
-    return offset is not None and not v.depends(offset, nest.counter) and v.depends(offset, inner.counter)
+    return offset is not None and not v.has_symbol(offset, nest.counter) and v.has_symbol(offset, inner.counter)
 
 
 def _is_quiet(item: Item) -> bool:
     return isinstance(item, Arithmetic) or (isinstance(item, Access) and item.kind == "load")
 
 
-def _jam(nest: Nest, inner: Nest, spared: Spared) -> Nest:
-    passes = [_shifted(inner.body, nest, ago) for ago in range(TOGETHER)]
+def _jam_loop(nest: Nest, inner: Nest, spared: RemoveSpared) -> Nest:
+    passes = [_shift_pass(inner.body, nest, ago) for ago in range(TOGETHER)]
     beside = [item for item in nest.body if item is not inner]
-    around = [item for ago in range(TOGETHER) for item in _shifted(beside, nest, ago)]
+    around = [item for ago in range(TOGETHER) for item in _shift_pass(beside, nest, ago)]
     body = inner.replace(body=spared([item for part in passes for item in part]))
-    bounds = tuple(v.scaled(bound, Fraction(1, TOGETHER)) for bound in nest.bounds)
+    bounds = tuple(v.scale(bound, Fraction(1, TOGETHER)) for bound in nest.bounds)
     return nest.replace(bounds=bounds, body=[*spared(around), body])
 
 
-def _shifted(items: list[Item], nest: Nest, ago: int) -> list[Item]:
+def _shift_pass(items: list[Item], nest: Nest, ago: int) -> list[Item]:
     """The items in the pass so many behind the first of those that run together."""
-    moved: Value = v.plus(v.scaled(atom(nest.counter), TOGETHER), v.scaled(ONE, ago))
+    moved: Value = v.add(v.scale(atom(nest.counter), TOGETHER), v.scale(ONE, ago))
     return [
-        item.replace(offset=v.replaced(item.offset, {nest.counter: moved}))
+        item.replace(offset=v.substitute(item.offset, {nest.counter: moved}))
         if isinstance(item, Access) and item.offset is not None
         else item
         for item in items

@@ -14,10 +14,10 @@ from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, Place, Recurrence
-from aspenpy.extract.effects import Changes, changes, every, has, leaves
+from aspenpy.extract.effects import Changes, find_changes, has_exit, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.places import source_name
-from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, single
+from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, single_symbol
 from aspenpy.extract.state import Leaving, Part, State
 from aspenpy.extract.trips import Trips, loop_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -46,11 +46,11 @@ class Loops(Part):
         if self.active.exits and (self.active.exits[-1].doubts or not self.active.exits[-1].guards):
             self.active.exits[-1].on_data = True
 
-    def walk(self, node: r.Loop) -> None:
+    def walk(self, node: r.LoopStatement) -> None:
         if node.start is not None:
             self.walk_statement(node.start)
         inside = [part for part in (node.condition, node.step, node.body) if part is not None]
-        changed = self._resolve_aliases(changes(inside, self.facts.references))
+        changed = self._resolve_aliases(find_changes(inside, self.facts.references))
         variable = self._counted_variable(node)
         counter = self.names.counter(variable or "pass")
         before = self.state.scope
@@ -63,7 +63,7 @@ class Loops(Part):
         with self.state.collect() as tested:
             bounds, is_all = self.trips.find_bounds(node, counter, variable)
         share = None
-        early = not is_all or (leaves(node.body) and node.condition is not None)
+        early = not is_all or (has_exit(node.body) and node.condition is not None)
         if early and not (len(bounds) == 1 and self.trips.is_hole(bounds[0])):
             text = loop_text(node)
             share = self.state.add_hole(
@@ -74,7 +74,7 @@ class Loops(Part):
                 ONE,
                 node.span,
                 0,
-                "" if leaves(node.body) else BY_BOUND,
+                "" if has_exit(node.body) else BY_BOUND,
             )
         first, is_downward = self._first_value(node, entry, steps)
         nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span, first, is_downward)
@@ -93,7 +93,7 @@ class Loops(Part):
         self.state.out += [] if not body else [nest]
         self.active.changes.pop()
         self._leave_loop(changed, counter, entry, steps, bounds, share, before)
-        for start in every(node.start) if node.start is not None else ():
+        for start in walk_records(node.start) if node.start is not None else ():
             if isinstance(start, r.Declaration):
                 self.state.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
 
@@ -116,7 +116,7 @@ class Loops(Part):
         counted = {self.frame.aliases.get(name, name) for name in changed.counted} & names
         return changed.replace(variables=frozenset(names), counted=frozenset(counted))
 
-    def _counted_variable(self, node: r.Loop) -> str:
+    def _counted_variable(self, node: r.LoopStatement) -> str:
         """The name of the variable that a loop counts."""
         step = node.step
         while isinstance(step, r.Several) and step.parts:
@@ -130,7 +130,7 @@ class Loops(Part):
         return ""
 
     def _first_value(
-        self, node: r.Loop, entry: Mapping[str | DataKey, Known], steps: Mapping[str | DataKey, Value]
+        self, node: r.LoopStatement, entry: Mapping[str | DataKey, Known], steps: Mapping[str | DataKey, Value]
     ) -> tuple[Value | None, bool]:
         """The value of a loop's variable in its first pass, where it goes on by one, and whether it counts down."""
         step = node.step
@@ -144,7 +144,12 @@ class Loops(Part):
         return None, False
 
     def _find_steps(
-        self, node: r.Loop, counter: Expr, changed: Changes, entry: Mapping[str | DataKey, Known], before: Scope
+        self,
+        node: r.LoopStatement,
+        counter: Expr,
+        changed: Changes,
+        entry: Mapping[str | DataKey, Known],
+        before: Scope,
     ) -> dict[str | DataKey, Value]:
         """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are
         dropped."""
@@ -167,19 +172,21 @@ class Loops(Part):
                 if name in steps or after is None or isinstance(after, Place | Real):
                     continue
                 try:
-                    step = v.minus(after, heads[name])
+                    step = v.subtract(after, heads[name])
                 except TooLong:
                     continue
-                left = {other for other, symbol in offset.items() if v.depends(step, symbol)}
+                left = {other for other, symbol in offset.items() if v.has_symbol(step, symbol)}
                 if left <= steps.keys():
                     given = {offset[other]: _value_in_pass(entry.get(other), steps[other], counter) for other in left}
                     if all(value is not None for value in given.values()):
-                        steps[name] = v.replaced(step, given)  # type: ignore[arg-type]
+                        steps[name] = v.substitute(step, given)  # type: ignore[arg-type]
         return {name: step for name, step in steps.items() if not depends_on_data(step)}
 
-    def _simple_steps(self, node: r.Loop, names: list[str], assigned: frozenset[str]) -> dict[str, Value] | None:
+    def _simple_steps(
+        self, node: r.LoopStatement, names: list[str], assigned: frozenset[str]
+    ) -> dict[str, Value] | None:
         """Where all that is counted on is counted in the head of the loop by whole numbers, no walk is needed."""
-        within = [part for part in every(node.body) if isinstance(part, r.Assignment)]
+        within = [part for part in walk_records(node.body) if isinstance(part, r.Assignment)]
         if any(
             isinstance(part.target, r.Variable) and part.target.key in names and not _is_local_sum(part, node)
             for part in within
@@ -196,14 +203,14 @@ class Loops(Part):
                 if target.type.kind != "integer" or part.operator not in ("+", "-") or target.key in steps:
                     return None
                 amount = self.evaluator.integer_without_costs(part.value)
-                if has(part.value, lambda inner: isinstance(inner, r.Variable) and inner.key in assigned):
+                if has_record(part.value, lambda inner: isinstance(inner, r.Variable) and inner.key in assigned):
                     return None
                 steps[target.key] = amount if part.operator == "+" else -amount
         return steps
 
     def _try_pass(
         self,
-        node: r.Loop,
+        node: r.LoopStatement,
         assigned: frozenset[str],
         heads: Mapping[str | DataKey, Value],
         entry: Mapping[str | DataKey, Known],
@@ -211,7 +218,7 @@ class Loops(Part):
     ) -> dict[str | DataKey, Known]:
         """Walks a pass without costs, holes or warnings."""
         self.state.scope = before.copy()
-        inside = changes([node.body], self.facts.references)
+        inside = find_changes([node.body], self.facts.references)
         self.memory.forget_changed(inside.stored, inside.calls)
         places = {name: entry.get(name) for name in heads}
         for variable in assigned:
@@ -283,7 +290,7 @@ class Loops(Part):
         """What is known behind a loop."""
         after = self.state.scope
         for place, value in after.memory.items():
-            if single(value) in after.inputs:
+            if single_symbol(value) in after.inputs:
                 after.read(value, before.memory.get(place))
         passes = bounds[0] if len(bounds) == 1 else v.extreme("min", bounds)
         for name, start in entry.items():
@@ -292,7 +299,7 @@ class Loops(Part):
                 grown = _value_in_pass(start, steps[name], counter)
                 if grown is not None:
                     try:
-                        end = v.replaced(grown, {counter: passes})
+                        end = v.substitute(grown, {counter: passes})
                     except TooLong:
                         end = None
                     found = start.replace(offset=end) if isinstance(start, Place) else end
@@ -301,10 +308,10 @@ class Loops(Part):
             if not isinstance(name, str):
                 if found is not None:
                     after.memory[name] = found
-                elif single(after.memory.get(name)) not in after.inputs:
+                elif single_symbol(after.memory.get(name)) not in after.inputs:
                     after.memory.pop(name)
                 continue
-            if found is None and single(after.values.get(name)) in after.inputs:
+            if found is None and single_symbol(after.values.get(name)) in after.inputs:
                 found = after.read(after.values[name], None if isinstance(start, Place | Real) else start)
             if found is None:
                 after.values.pop(name, None)
@@ -312,7 +319,7 @@ class Loops(Part):
                 after.values[name] = found
         for variable, value in list(after.values.items()):
             inside = value.offset if isinstance(value, Place) else value
-            if inside is not None and not isinstance(inside, Real) and v.depends(inside, counter):
+            if inside is not None and not isinstance(inside, Real) and v.has_symbol(inside, counter):
                 after.values.pop(variable)
             elif isinstance(value, Real) and value.number is None:
                 after.values[variable] = NOTHING
@@ -325,8 +332,8 @@ class Loops(Part):
     def _varies(self, place: Any, value: Known, counter: Expr) -> bool:
         offset = self.state.scope.offsets.get(place)
         inside = value.offset if isinstance(value, Place) else value
-        return (offset is not None and v.depends(offset, counter)) or (
-            inside is not None and not isinstance(inside, Real) and v.depends(inside, counter)
+        return (offset is not None and v.has_symbol(offset, counter)) or (
+            inside is not None and not isinstance(inside, Real) and v.has_symbol(inside, counter)
         )
 
     # -- chains ------------------------------------------------------------------------------------
@@ -357,7 +364,9 @@ class Loops(Part):
                     and source[1][0] == place[0]
                 ):
                     other = self.state.scope.offsets.get(source[1])
-                    if other is not None and v.same(v.replaced(other, {counter: v.plus(atom(counter), ONE)}), offset):
+                    if other is not None and v.is_same(
+                        v.substitute(other, {counter: v.add(atom(counter), ONE)}), offset
+                    ):
                         found.append(Recurrence(path, self.names.arrays[place[0]].name))
         return tuple(found)
 
@@ -368,24 +377,24 @@ def _value_in_pass(start: Known, step: Value, counter: Expr) -> Value | None:
     if base is None or isinstance(base, Real):
         return None
     try:
-        grown = v.summed(step, counter, ZERO, atom(counter))
-        return None if grown is None else v.plus(base, grown)
+        grown = v.sum_over(step, counter, ZERO, atom(counter))
+        return None if grown is None else v.add(base, grown)
     except TooLong:
         return None
 
 
 def _set_anew(body: r.Statement) -> Iterator[str]:
     """The variables that each pass sets before it counts them: those of the loops inside, and its own."""
-    for part in every(body):
+    for part in walk_records(body):
         if isinstance(part, r.Declaration):
             yield part.variable.key
-        elif isinstance(part, r.Loop) and part.start is not None:
-            for start in every(part.start):
+        elif isinstance(part, r.LoopStatement) and part.start is not None:
+            for start in walk_records(part.start):
                 if isinstance(start, r.Assignment) and not start.operator and isinstance(start.target, r.Variable):
                     yield start.target.key
 
 
-def _is_local_sum(part: r.Assignment, node: r.Loop) -> bool:
+def _is_local_sum(part: r.Assignment, node: r.LoopStatement) -> bool:
     """Whether an assignment changes a floating-point value, which no subscript can depend on."""
     return part.target.type.kind == "real"
 

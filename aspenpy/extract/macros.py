@@ -14,45 +14,45 @@ from aspenpy.extract import values as v
 from aspenpy.extract.values import Value
 
 
-def named(program: r.Program, symbols: Mapping[str, Expr], used: Collection[Expr]) -> Iterator[str]:
+def write_macros(program: r.Program, symbols: Mapping[str, Expr], used: Collection[Expr]) -> Iterator[str]:
     """The parameters of those that a model uses, and of those that they are made of."""
     made: dict[str, Expr] = {}
     wanted = {macro.name for macro in program.macros if symbols[macro.name] in used}
     while wanted:
         for macro in program.macros:
             if macro.name in wanted:
-                made[macro.name] = _value(macro, symbols)
+                made[macro.name] = _macro_value(macro, symbols)
         needed = {symbol for value in made.values() for symbol in graph.free_symbols(value)}
         wanted = {macro.name for macro in program.macros if symbols[macro.name] in needed} - made.keys()
     names = {symbol: str(symbol.payload[0]) for symbol in symbols.values()}
     for macro in program.macros:
         if macro.name in made:
             value = "".join(write_fragments(made[macro.name], ASPEN, names))
-            yield f"param {names[symbols[macro.name]]} = {value}  // {_told(program, macro)}"
+            yield f"param {names[symbols[macro.name]]} = {value}  // {_describe_macro(program, macro)}"
 
 
-def _told(program: r.Program, macro: r.Macro) -> str:
+def _describe_macro(program: r.Program, macro: r.Macro) -> str:
     line = f":{macro.span.position().line}" if macro.span else ""
     return os.path.basename(program.source.name) + line + (f": {macro.comment}" if macro.comment else "")
 
 
-def _value(macro: r.Macro, symbols: Mapping[str, Expr]) -> Expr:
+def _macro_value(macro: r.Macro, symbols: Mapping[str, Expr]) -> Expr:
     """What an enumerator is made of other names by; the number of all else."""
-    found = _composed(macro.body, symbols)
-    return graph.number(macro.value) if found is None else v.expression(found)
+    found = _enumerator_value(macro.body, symbols)
+    return graph.number(macro.value) if found is None else v.to_expression(found)
 
 
-def _composed(body: r.Expression | None, symbols: Mapping[str, Expr]) -> Value | None:
+def _enumerator_value(body: r.Expression | None, symbols: Mapping[str, Expr]) -> Value | None:
     """None for what is no sum, difference or product of names and whole numbers."""
     if isinstance(body, r.Conversion):
-        return _composed(body.operand, symbols)
+        return _enumerator_value(body.operand, symbols)
     if isinstance(body, r.Constant) and isinstance(body.value, int):
         return constant(body.value) if body.macro not in symbols else atom(symbols[str(body.macro)])
     if not isinstance(body, r.Operation) or len(body.operands) != 2 or body.operator not in ("+", "-", "*"):
         return None
-    left, right = (_composed(part, symbols) for part in body.operands)
+    left, right = (_enumerator_value(part, symbols) for part in body.operands)
     if left is None or right is None:
         return None
     if body.operator == "*":
-        return v.times(left, right)
-    return v.plus(left, right if body.operator == "+" else -right)
+        return v.multiply(left, right)
+    return v.add(left, right if body.operator == "+" else -right)

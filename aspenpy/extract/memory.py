@@ -13,7 +13,7 @@ from aspenpy.extract.costs import Access, Place
 from aspenpy.extract.effects import Changes
 from aspenpy.extract.library_functions import KNOWN
 from aspenpy.extract.places import WHOLE, Places, Target, innermost_type
-from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Read, Real, single
+from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Read, Real, single_symbol
 from aspenpy.extract.state import Part, State, source_text
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
@@ -52,7 +52,7 @@ class Memory(Part):
         found = self.state.scope.values.get(name)
         if found is None:
             found = NOTHING if there.type.kind == "real" else self.state.unknown_result(node)
-            if name in self.names.lost and (symbol := single(found)) is not None:
+            if name in self.names.lost and (symbol := single_symbol(found)) is not None:
                 self.names.inputs[symbol] = self.names.lost[name]  # type: ignore[assignment]
             if there.type.kind == "pointer":
                 of = there.type.of or there.type
@@ -96,8 +96,8 @@ class Memory(Part):
             found = self.state.make_unknown(source_text(node), node.span, steady)
             (symbol,) = v.symbols(found)
             if offset is not None:
-                self.names.origins[symbol] = (array, ("any", v.key(_anywhere(offset))))
-                own = _member_of(node) or self.names.pointing.get(array, array)
+                self.names.origins[symbol] = (array, ("any", v.key(_mask_varying(offset))))
+                own = _member_name(node) or self.names.pointing.get(array, array)
                 name = there.name or self.names.arrays[array].name
                 self.names.read[symbol] = Read(own, name, source_text(node), offset)
         else:
@@ -109,7 +109,7 @@ class Memory(Part):
 
     def _note_pointing_member(self, value: Known, node: r.Expression) -> None:
         """Takes down which member of a structure type points at an array."""
-        if isinstance(value, Place) and (member := _member_of(node)) is not None:
+        if isinstance(value, Place) and (member := _member_name(node)) is not None:
             self.names.pointing.setdefault(value.array, member)
 
     def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
@@ -202,8 +202,8 @@ class Memory(Part):
         if volume is None or offset is None or not v.counters(offset):
             return
         for nest in self.active.nests:
-            if v.depends(offset, nest.counter):
-                volume = v.times(volume, nest.bounds[0])
+            if v.has_symbol(offset, nest.counter):
+                volume = v.multiply(volume, nest.bounds[0])
         if not v.counters(volume):
             self.names.pointed.setdefault(access.array, volume)
 
@@ -243,16 +243,16 @@ class Memory(Part):
         return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in v.symbols(value))
 
 
-def _anywhere(offset: Value) -> Value:
+def _mask_varying(offset: Value) -> Value:
     """An offset with one symbol in place of all that vary."""
     vary = {symbol for symbol in v.symbols(offset) if symbol.payload[1] != SIZE}
     try:
-        return v.replaced(offset, dict.fromkeys(vary, atom(ANY)))
+        return v.substitute(offset, dict.fromkeys(vary, atom(ANY)))
     except TooLong:
         return ZERO
 
 
-def _member_of(node: r.Expression) -> str | None:
+def _member_name(node: r.Expression) -> str | None:
     """The member of a structure type that something is, or is an element of."""
     while isinstance(node, r.Element | r.Conversion):
         node = node.base if isinstance(node, r.Element) else node.operand

@@ -13,7 +13,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Invocation, Meaning, Place, Profile
 from aspenpy.extract.count import Counter
 from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, UNSAID, Names
-from aspenpy.extract.triangles import Range, Trips
+from aspenpy.extract.triangles import CounterRange, Trips
 from aspenpy.extract.values import ONE, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -87,7 +87,7 @@ class Model:
         given = {symbol: atom(self.bound[symbol]) for symbol in v.symbols(reach) if symbol in self.bound}
         for symbol in v.symbols(reach) & self.names.parameters.keys():
             given[symbol] = self.names.parameters[symbol]
-        reach = v.replaced(reach, given)
+        reach = v.substitute(reach, given)
         is_known = all(symbol.payload[1] in (SIZE, STEADY) for symbol in v.symbols(reach))
         return reach if is_known or not v.symbols(reach) - self.arguments else None
 
@@ -100,10 +100,10 @@ class Model:
     def reached(self, array: str, reach: Value | None) -> None:
         """Takes down how far a block goes into an array."""
         known = self.reaches.get(array, reach)
-        if known is None or reach is None or v.never_negative(v.minus(known, reach)):
+        if known is None or reach is None or v.is_never_negative(v.subtract(known, reach)):
             self.reaches[array] = known and reach and known
         else:
-            further = v.never_negative(v.minus(reach, known))
+            further = v.is_never_negative(v.subtract(reach, known))
             self.reaches[array] = reach if further else v.extreme("max", (known, reach))
 
     # -- kernels -----------------------------------------------------------------------------------
@@ -142,26 +142,26 @@ class Model:
         """How many elements a container has, where it gets a size of the model's parameters, and only one."""
         found: list[Value] = []
         for size in self.names.sizes(array.key, self.same):
-            if size is None or not self._is_told(v.replaced(size, dict.fromkeys(self.arguments, ONE))):
+            if size is None or not self._is_told(v.substitute(size, dict.fromkeys(self.arguments, ONE))):
                 return None
             found.append(self._in_parameters(size))
-        is_one = found and v.number(found[0]) != 0 and all(v.same(found[0], other) for other in found)
+        is_one = found and v.number(found[0]) != 0 and all(v.is_same(found[0], other) for other in found)
         return found[0] if is_one else None
 
     def _in_parameters(self, value: Value) -> Value:
         """A value with what callers pass in place of arguments, and parameters in place of unknowns."""
         given: dict[Expr, Value] = {}
-        for symbol in v.in_order(v.symbols(value)):
+        for symbol in v.sort_symbols(v.symbols(value)):
             own = self.bound.get(symbol, symbol)
             given[symbol] = self.parameter(own) if own.payload[1] in (STEADY, UNKNOWN) else atom(own)
-        return v.replaced(value, given)
+        return v.substitute(value, given)
 
     def _single(self, value: Value | Place | None) -> Expr | None:
         """The parameter of the model that a value is."""
         if value is None or isinstance(value, Place) or len(v.symbols(value)) != 1:
             return None
         (symbol,) = v.symbols(value)
-        if not v.same(value, atom(symbol)):
+        if not v.is_same(value, atom(symbol)):
             return None
         if symbol.payload[1] in (UNKNOWN, STEADY):
             (symbol,) = v.symbols(self.parameter(symbol))
@@ -202,7 +202,7 @@ class Naming:
         arguments = ", ".join(f"{formal.kind} {formal.name}" for formal in formals)
         head = f"kernel {name}({arguments}) {{" if formals else f"kernel {name} {{"
         assumed = [self.formula(value) for value in self.counter.assumptions.values()]
-        told = comments(self.profile.comment, self.profile.span)
+        told = write_comments(self.profile.comment, self.profile.span)
         if assumed:
             told.append(f"// holds where none of these is below 0: {', '.join(assumed)}")
         told += [f"// {note}" for note in self.profile.notes]
@@ -213,18 +213,18 @@ class Naming:
 
     def formula(self, value: Value) -> str:
         """A value in the language."""
-        return self.printed(v.expression(self.settled(value)))
+        return self.printed(v.to_expression(self.settled(value)))
 
     def settled(self, value: Value) -> Value:
         """With a parameter in place of each unknown."""
         given = {}
-        for symbol in v.in_order(v.symbols(value)):
+        for symbol in v.sort_symbols(v.symbols(value)):
             if symbol.payload[1] in (UNKNOWN, STEADY):
                 given[symbol] = self.writer.parameter(symbol)
-        return v.replaced(value, given) if given else value
+        return v.substitute(value, given) if given else value
 
     def printed(self, expr: Expr) -> str:
-        symbols = v.in_order(graph.free_symbols(expr))
+        symbols = v.sort_symbols(graph.free_symbols(expr))
         for symbol in symbols:
             self.named(symbol)
         if len(symbols) > 200:
@@ -248,12 +248,12 @@ class Naming:
 
     def trips(self, arguments: Sequence[Trips]) -> list[str]:
         """The arguments of a pattern; the counters of its loops have names in them alone."""
-        counters = [argument.counter for argument in arguments if isinstance(argument, Range)]
+        counters = [argument.counter for argument in arguments if isinstance(argument, CounterRange)]
         for counter in counters:
             self.symbols[counter] = self._local_name(str(counter.payload[0]).split("#")[0])
         found = [
             f"{self.symbols[argument.counter]} in {self.formula(argument.low)} .. {self.formula(argument.high)}"
-            if isinstance(argument, Range)
+            if isinstance(argument, CounterRange)
             else self.formula(argument)
             for argument in arguments
         ]
@@ -339,22 +339,22 @@ class Naming:
         extents = [extent for extent in array.extents if extent is not None]
         product = constant(array.word)
         for extent in extents:
-            product = v.times(product, extent)
-        if extents and len(extents) == len(array.extents) and v.same(product, array.volume):
+            product = v.multiply(product, extent)
+        if extents and len(extents) == len(array.extents) and v.is_same(product, array.volume):
             shape = {1: "Array", 2: "Matrix", 3: "Volume"}.get(len(extents), "Array")
             return f"as {shape}({', '.join(map(self.formula, extents))}, {array.word})"
         return f"[{self.formula(array.volume)}]"
 
 
-def comments(comment: str, span: Span | None) -> list[str]:
+def write_comments(comment: str, span: Span | None) -> list[str]:
     found = [f"// {comment}"] if comment else []
     if span is not None:
         words = " ".join(span.text().split())
-        found.append(f"// {where(span)}: {words if len(words) < 80 else words[:77] + '...'}")
+        found.append(f"// {source_line(span)}: {words if len(words) < 80 else words[:77] + '...'}")
     return found
 
 
-def where(span: Span | None) -> str:
+def source_line(span: Span | None) -> str:
     """File and line."""
     if span is None:
         return ""

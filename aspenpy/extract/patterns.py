@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import values as v
-from aspenpy.extract.blocks import Moved, Pattern
-from aspenpy.extract.triangles import Range, Trips, shift
+from aspenpy.extract.blocks import BlockAccess, Pattern
+from aspenpy.extract.triangles import CounterRange, Trips, count_steps
 from aspenpy.extract.values import ONE, Value
 from aspenpy.record import Record
 
@@ -25,17 +25,17 @@ class Request(Record):
     reuse: Value = ONE
 
 
-def requests(accesses: tuple[Moved, ...], depth: int) -> list[Request]:
+def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Request]:
     """What a block's accesses become: neighbours together a stencil, equal patterns one request."""
-    groups: dict[object, list[Moved]] = {}
+    groups: dict[object, list[BlockAccess]] = {}
     for access in accesses:
         pattern = access.pattern.key() if access.pattern else None
         groups.setdefault((access.kind, access.array, access.size, pattern), []).append(access)
-    stencils = {place: found for place, group in groups.items() if (found := _stencil(group)) is not None}
+    stencils = {place: found for place, group in groups.items() if (found := _find_stencil(group)) is not None}
     only_streams = all(access.pattern is not None and _is_stream(access.pattern, access.size) for access in accesses)
     result: list[Request] = []
     for place, group in groups.items():
-        words = v.plus(*(access.words for access in group))
+        words = v.add(*(access.words for access in group))
         first = group[0]
         base = Request(first.kind, first.array, first.size, words)
         if place in stencils:
@@ -61,12 +61,12 @@ def _is_stream(pattern: Pattern, size: int) -> bool:
     return v.number(pattern.loops[0][0]) in (size, -size)
 
 
-def _stencil(group: list[Moved]) -> Request | None:
+def _find_stencil(group: list[BlockAccess]) -> Request | None:
     """Words around each point of a grid, where the places of several accesses differ by whole steps of its loops."""
     pattern = group[0].pattern
     if len(group) < 3 or pattern is None or pattern.anywhere:
         return None
-    loops = [(stride, trips) for stride, trips in pattern.loops if not isinstance(trips, Range)]
+    loops = [(stride, trips) for stride, trips in pattern.loops if not isinstance(trips, CounterRange)]
     strides = [(stride, trips) for stride, trips in loops if stride.terms]
     outside = [trips for stride, trips in loops if not stride.terms]
     if len(loops) < len(pattern.loops) or len(strides) not in (2, 3):
@@ -75,25 +75,25 @@ def _stencil(group: list[Moved]) -> Request | None:
         return None
     if v.number(strides[0][0]) != group[0].size:
         return None
-    shifts = [_shift(access, group[0], [stride for stride, _ in strides]) for access in group]
+    shifts = [_steps_between(access, group[0], [stride for stride, _ in strides]) for access in group]
     if any(shift is None for shift in shifts):
         return None
     points = {shift for shift in shifts if shift is not None}
     if not _has_shape(points, len(strides)):
         return None
-    words = v.plus(*(access.words for access in group))
+    words = v.add(*(access.words for access in group))
     reuse = ONE
     for trips in outside:
-        reuse = v.times(reuse, trips)
+        reuse = v.multiply(reuse, trips)
     arguments = (constant(len(points)), *(trips for _, trips in strides))
     return Request(group[0].kind, group[0].array, group[0].size, words, "stencil", arguments, reuse)
 
 
-def _shift(access: Moved, first: Moved, strides: list[Value]) -> tuple[int, ...] | None:
+def _steps_between(access: BlockAccess, first: BlockAccess, strides: list[Value]) -> tuple[int, ...] | None:
     """By how many steps of each loop an access lies behind the first, the innermost loop first."""
     if access.offset is None or first.offset is None:
         return None
-    steps = shift(v.minus(access.offset, first.offset), strides[::-1])
+    steps = count_steps(v.subtract(access.offset, first.offset), strides[::-1])
     return None if steps is None else steps[::-1]
 
 

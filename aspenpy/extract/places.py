@@ -148,7 +148,7 @@ class Places(Part):
         """So many elements further on; None where that is unknown."""
         try:
             size = self.element_size(of, shape)
-            return None if size is None else v.plus(offset, v.times(at, size))
+            return None if size is None else v.add(offset, v.multiply(at, size))
         except TooLong:
             return None
 
@@ -167,7 +167,7 @@ class Places(Part):
             node.span,
         )
         at = self.evaluator.evaluate_integer(node.index)
-        return Target(None, Place(array.key, v.scaled(at, of.size or 8)), of, (), there.name)
+        return Target(None, Place(array.key, v.scale(at, of.size or 8)), of, (), there.name)
 
     def _locate_member(self, node: r.Field) -> Target | None:
         there = self.locate(node.base)
@@ -177,7 +177,7 @@ class Places(Part):
         shape = self.extents(type) if type.kind == "array" else ()
         if there.place is None:
             return Target(f"{there.variable}.{node.name}", None, type, shape, node.name)
-        offset = None if there.place.offset is None else v.plus(there.place.offset, constant(node.offset))
+        offset = None if there.place.offset is None else v.add(there.place.offset, constant(node.offset))
         return Target(None, Place(there.place.array, offset), type, shape, node.name, (*there.path, node.name))
 
     def element_size(self, type: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
@@ -188,7 +188,7 @@ class Places(Part):
         for extent in shape if shape else self.extents(type):
             if extent is None:
                 return None
-            size = v.times(size, extent)
+            size = v.multiply(size, extent)
         return size
 
     def _array_behind(self, node: r.Expression, of: r.Type) -> Array:
@@ -218,7 +218,7 @@ def volume(type: r.Type, shape: tuple[Value | None, ...], word: r.Type) -> Value
     for extent in shape:
         if extent is None:
             return None
-        volume = v.times(volume, extent)
+        volume = v.multiply(volume, extent)
     return volume
 
 
@@ -232,7 +232,7 @@ def innermost_type(type: r.Type) -> r.Type:
 def container_owner(there: Target) -> str:
     if there.place is None:
         return there.variable or there.name
-    offset = v.whole(there.place.offset) if there.place.offset is not None else None
+    offset = v.whole_number(there.place.offset) if there.place.offset is not None else None
     name = there.place.name or (there.name if there.path else WHOLE)
     return f"{there.place.array}+{offset if offset is not None else '?'}:{name}"
 

@@ -173,7 +173,7 @@ class Declaration(Record):
     span: Span | None = None
 
 
-class Evaluation(Record):
+class ExpressionStatement(Record):
     value: Expression
     span: Span | None = None
 
@@ -183,7 +183,7 @@ class Block(Record):
     span: Span | None = None
 
 
-class Loop(Record):
+class LoopStatement(Record):
     """`tested_first` is false for `do { } while`. `pragmas` are those on the lines above, without `#pragma`; the span
     is that of the head."""
 
@@ -228,7 +228,7 @@ class Unread(Record):
     span: Span | None = None
 
 
-Statement = Declaration | Evaluation | Block | Loop | Branch | Switch | Jump | Unread
+Statement = Declaration | ExpressionStatement | Block | LoopStatement | Branch | Switch | Jump | Unread
 
 # -- programs --------------------------------------------------------------------------------------
 

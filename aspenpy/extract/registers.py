@@ -16,8 +16,8 @@ from typing import Literal
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Exchange, Guard, Invocation, Item, Nest
-from aspenpy.extract.loop_transforms import commoned, jammed
+from aspenpy.extract.costs import Access, Alternative, Arithmetic, Array, Exchange, Guard, Invocation, Item, Nest
+from aspenpy.extract.loop_transforms import jam_loops, reuse_across_passes
 from aspenpy.extract.values import ONE
 from aspenpy.record import Record
 
@@ -36,7 +36,7 @@ Test = Callable[[Access, Access], bool]
 _NUMBER = Monomial()
 
 
-class Held:
+class RegisterContents:
     """What lies in registers, or waits to be stored: one access for each place. `may_alias` says whether accesses of
     two kinds may touch the same bytes."""
 
@@ -47,10 +47,10 @@ class Held:
             self.add(access)
 
     def __contains__(self, access: Access) -> bool:
-        return access.place() in self.kinds.get(_kind(access), {}).get(_line(access), {})
+        return access.place() in self.kinds.get(_access_kind(access), {}).get(_access_line(access), {})
 
     def add(self, access: Access) -> None:
-        self.kinds.setdefault(_kind(access), {}).setdefault(_line(access), {})[access.place()] = access
+        self.kinds.setdefault(_access_kind(access), {}).setdefault(_access_line(access), {})[access.place()] = access
 
     def spoil(self, by: Access) -> None:
         """Drops what lies at other places that an access may touch."""
@@ -59,7 +59,7 @@ class Held:
 
     def drop(self, access: Access) -> None:
         """Drops what lies at the place of an access."""
-        place, line = access.place(), _line(access)
+        place, line = access.place(), _access_line(access)
         for kind, lines in list(self.kinds.items()):
             if place in lines.get(line, {}):
                 self._remove(kind, line, place)
@@ -68,12 +68,12 @@ class Held:
         """Whether an access may touch something at another place than its own."""
         return any(True for _ in self._near(access))
 
-    def copy(self) -> Held:
-        other = Held(self.may_alias)
+    def copy(self) -> RegisterContents:
+        other = RegisterContents(self.may_alias)
         other.kinds = {kind: {line: dict(held) for line, held in lines.items()} for kind, lines in self.kinds.items()}
         return other
 
-    def keep(self, one: Held, two: Held) -> None:
+    def keep(self, one: RegisterContents, two: RegisterContents) -> None:
         """Holds what both of two others hold."""
         self.kinds = {}
         for kind, lines in one.kinds.items():
@@ -84,7 +84,7 @@ class Held:
                     self.kinds.setdefault(kind, {})[line] = common
 
     def _near(self, by: Access) -> Iterator[tuple[Kind, Line, Key]]:
-        place, line = by.place(), _line(by)
+        place, line = by.place(), _access_line(by)
         for kind, lines in self.kinds.items():
             first = next(iter(next(iter(lines.values())).values()))
             if not self.may_alias(by, first):
@@ -93,7 +93,7 @@ class Held:
                 if first.array == by.array and other is not None and other == line and first.size == by.size:
                     continue  # whole words apart
                 for key, access in held.items():
-                    if key != place and (first.array != by.array or _overlap(by, access)):
+                    if key != place and (first.array != by.array or _can_overlap(by, access)):
                         yield kind, other, key
 
     def _remove(self, kind: Kind, line: Line, place: Key) -> None:
@@ -105,11 +105,11 @@ class Held:
             del self.kinds[kind]
 
 
-def _kind(access: Access) -> Kind:
+def _access_kind(access: Access) -> Kind:
     return access.array, access.path, access.precision, access.size
 
 
-def _line(access: Access) -> Line:
+def _access_line(access: Access) -> Line:
     if access.offset is None or v.counters(access.offset):
         return None
     terms = dict(access.offset.terms)
@@ -117,7 +117,7 @@ def _line(access: Access) -> Line:
     return frozenset(terms.items()), number % access.size
 
 
-def _overlap(first: Access, second: Access) -> bool:
+def _can_overlap(first: Access, second: Access) -> bool:
     """Whether two accesses of one array may touch the same bytes."""
     if first.offset is None or second.offset is None:
         return True
@@ -131,7 +131,7 @@ Level = Literal["source", "o1", "o2", "o3"]
 LEVELS: tuple[Level, ...] = ("source", "o1", "o2", "o3")
 
 
-class Kept(Record):
+class HoistedLoop(Record):
     """What a loop leaves to the code around it: loads before it and stores behind it."""
 
     nest: Nest
@@ -152,10 +152,10 @@ class Registers:
 
     def kept(self, items: list[Item]) -> list[Item]:
         """The items of a function without redundant accesses: in straight-line code first, then over loops."""
-        kept = self._forwarded(self._moved(self._straight(items, Held(self._may_alias))))
+        kept = self._forwarded(self._moved(self._straight(items, RegisterContents(self._may_alias))))
         if self.level == "o3":
-            kept = jammed(kept, lambda body: self._straight(body, Held(self._may_alias)))
-        return commoned(kept, self.level == "o3") if self.level in ("o2", "o3") else kept
+            kept = jam_loops(kept, lambda body: self._straight(body, RegisterContents(self._may_alias)))
+        return reuse_across_passes(kept, self.level == "o3") if self.level in ("o2", "o3") else kept
 
     def _moved(self, items: list[Item]) -> list[Item]:
         """The loops inside with what can be moved out of them moved here."""
@@ -164,7 +164,7 @@ class Registers:
             if isinstance(item, Nest):
                 kept = self._nest(item)
                 found += [*kept.before, kept.nest, *kept.behind]
-            elif isinstance(item, Choice):
+            elif isinstance(item, Alternative):
                 found.append(item.replace(then=self._moved(item.then), otherwise=self._moved(item.otherwise)))
             else:
                 found.append(item)
@@ -172,7 +172,7 @@ class Registers:
 
     # -- straight-line code ------------------------------------------------------------------------
 
-    def _straight(self, items: list[Item], known: Held) -> list[Item]:
+    def _straight(self, items: list[Item], known: RegisterContents) -> list[Item]:
         """Drops loads of what a register holds, and stores that the next one overwrites; `known` are the places whose
         values are in registers, and is changed."""
         found: list[Item] = []
@@ -185,13 +185,13 @@ class Registers:
                 if item.offset is not None:
                     known.add(item)
                 found.append(item)
-            elif isinstance(item, Choice):
+            elif isinstance(item, Alternative):
                 left, right = known.copy(), known.copy()
                 then, otherwise = self._straight(item.then, left), self._straight(item.otherwise, right)
                 known.keep(left, right)
                 found.append(item.replace(then=then, otherwise=otherwise))
             elif isinstance(item, Nest):
-                for store in stores(item.body):
+                for store in list_stores(item.body):
                     known.spoil(store)
                     known.drop(store)
                 found.append(item.replace(body=self._straight(item.body, known.copy())))
@@ -204,7 +204,7 @@ class Registers:
     def _overwritten(self, items: list[Item]) -> list[Item]:
         """Without the stores behind which another one to the same place stands, before anything may read it."""
         found: list[Item] = []
-        dead = Held(self._may_alias)
+        dead = RegisterContents(self._may_alias)
         for item in reversed(items):
             if isinstance(item, Access):
                 if item.kind == "store" and item.offset is not None and not item.pinned:
@@ -215,7 +215,7 @@ class Registers:
                     dead.spoil(item)
                     dead.drop(item)
             elif isinstance(item, Nest):
-                for access in accesses(item.body):
+                for access in list_accesses(item.body):
                     dead.spoil(access)
                     dead.drop(access)
             elif not isinstance(item, Arithmetic):
@@ -226,7 +226,7 @@ class Registers:
     def _forwarded(self, items: list[Item]) -> list[Item]:
         """Without loads of what a loop has left in a register, and of nothing else."""
         found: list[Item] = []
-        known = Held(self._may_alias)
+        known = RegisterContents(self._may_alias)
         for item in items:
             if isinstance(item, Access):
                 if item.kind == "load" and not item.pinned and item.offset is not None and item in known:
@@ -236,10 +236,10 @@ class Registers:
                     known.add(item)
             elif isinstance(item, Nest):
                 item = item.replace(body=self._forwarded(item.body))
-                for store in stores(item.body):
+                for store in list_stores(item.body):
                     known.spoil(store)
                     known.drop(store)
-            elif isinstance(item, Choice):
+            elif isinstance(item, Alternative):
                 then, otherwise = self._forwarded(item.then), self._forwarded(item.otherwise)
                 item = item.replace(then=then, otherwise=otherwise)
                 known.kinds.clear()
@@ -250,23 +250,23 @@ class Registers:
 
     # -- loops -------------------------------------------------------------------------------------
 
-    def _nest(self, nest: Nest) -> Kept:
+    def _nest(self, nest: Nest) -> HoistedLoop:
         self.around.append(nest)
         body = self._moved(nest.body)
         self.around.pop()
-        inside = list(accesses(body))
-        if any(True for _ in calls(body)):
-            return Kept(nest.replace(body=body), (), ())
+        inside = list(list_accesses(body))
+        if any(True for _ in list_calls(body)):
+            return HoistedLoop(nest.replace(body=body), (), ())
         before: list[Access] = []
         behind: list[Access] = []
         gone: set[Key] = set()
         kinds: dict[Key, set[str]] = {}
         for access in inside:
             kinds.setdefault(access.place(), set()).add(access.kind)
-        every = Held(self._may_alias, inside)
-        stored = Held(self._may_alias, (access for access in inside if access.kind == "store"))
+        every = RegisterContents(self._may_alias, inside)
+        stored = RegisterContents(self._may_alias, (access for access in inside if access.kind == "store"))
         for first in body:
-            if not isinstance(first, Access) or first.offset is None or v.depends(first.offset, nest.counter):
+            if not isinstance(first, Access) or first.offset is None or v.has_symbol(first.offset, nest.counter):
                 continue
             if first.indirect and not self._is_steady(first, nest):
                 continue
@@ -274,20 +274,23 @@ class Registers:
             if key in gone or stored.meets(first) or ("store" in kinds[key] and every.meets(first)):
                 continue
             gone.add(key)
-            guards = (*(guard for guard in first.guards if not v.depends(guard.value, nest.counter)), *_runs(nest))
+            guards = (
+                *(guard for guard in first.guards if not v.has_symbol(guard.value, nest.counter)),
+                *_guards_of_pass(nest),
+            )
             pinned = "store" in kinds[key] and not self._always_runs(nest)
             if "load" in kinds[key]:
                 before.append(first.replace(kind="load", guards=guards, pinned=pinned))
             if "store" in kinds[key]:
                 behind.append(first.replace(kind="store", guards=guards, pinned=pinned))
-        left = _without(body, gone)
-        return Kept(nest.replace(body=left), tuple(before), tuple(behind))
+        left = _drop_places(body, gone)
+        return HoistedLoop(nest.replace(body=left), tuple(before), tuple(behind))
 
     def _always_runs(self, nest: Nest) -> bool:
         """Whether a compiler sees that a loop makes a pass: its bound is known, or that of a loop around it."""
         around = [bound for outer in self.around for bound in outer.bounds]
         return all(
-            v.symbols(bound) <= self.fixed or any(v.same(bound, other) for other in around) for bound in nest.bounds
+            v.symbols(bound) <= self.fixed or any(v.is_same(bound, other) for other in around) for bound in nest.bounds
         )
 
     def _is_steady(self, access: Access, nest: Nest) -> bool:
@@ -317,44 +320,44 @@ def _are_apart(one: Array, two: Array) -> bool:
     return any(array.hold in ("heap", "local") for array in (one, two))
 
 
-def _without(items: list[Item], gone: set[Key]) -> list[Item]:
+def _drop_places(items: list[Item], gone: set[Key]) -> list[Item]:
     found: list[Item] = []
     for item in items:
         if isinstance(item, Access) and item.place() in gone:
             continue
-        if isinstance(item, Choice):
-            item = item.replace(then=_without(item.then, gone), otherwise=_without(item.otherwise, gone))
+        if isinstance(item, Alternative):
+            item = item.replace(then=_drop_places(item.then, gone), otherwise=_drop_places(item.otherwise, gone))
         elif isinstance(item, Nest):
-            item = item.replace(body=_without(item.body, gone))
+            item = item.replace(body=_drop_places(item.body, gone))
         found.append(item)
     return found
 
 
-def _each(items: list[Item]) -> Iterator[Item]:
+def _walk_items(items: list[Item]) -> Iterator[Item]:
     """What is done, in loops and choices too."""
     for item in items:
-        if isinstance(item, Choice):
-            yield from _each(item.then)
-            yield from _each(item.otherwise)
+        if isinstance(item, Alternative):
+            yield from _walk_items(item.then)
+            yield from _walk_items(item.otherwise)
         elif isinstance(item, Nest):
-            yield from _each(item.body)
+            yield from _walk_items(item.body)
         else:
             yield item
 
 
-def accesses(items: list[Item]) -> Iterator[Access]:
-    return (item for item in _each(items) if isinstance(item, Access))
+def list_accesses(items: list[Item]) -> Iterator[Access]:
+    return (item for item in _walk_items(items) if isinstance(item, Access))
 
 
-def stores(items: list[Item]) -> Iterator[Access]:
-    return (access for access in accesses(items) if access.kind == "store")
+def list_stores(items: list[Item]) -> Iterator[Access]:
+    return (access for access in list_accesses(items) if access.kind == "store")
 
 
-def calls(items: list[Item]) -> Iterator[Item]:
+def list_calls(items: list[Item]) -> Iterator[Item]:
     """Calls of other functions, which may change any memory that is not the function's own."""
-    return (item for item in _each(items) if isinstance(item, Invocation | Exchange))
+    return (item for item in _walk_items(items) if isinstance(item, Invocation | Exchange))
 
 
-def _runs(nest: Nest) -> tuple[Guard, ...]:
+def _guards_of_pass(nest: Nest) -> tuple[Guard, ...]:
     """That a loop makes a pass."""
-    return tuple(Guard(v.minus(bound, ONE)) for bound in nest.bounds)
+    return tuple(Guard(v.subtract(bound, ONE)) for bound in nest.bounds)

@@ -12,7 +12,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, atom, constant
 from aspenpy.extract.costs import Array, Hold, Hole, Meaning, Place
 from aspenpy.extract.library_functions import PURE
-from aspenpy.extract.values import COUNTER, Value, key, same, symbols
+from aspenpy.extract.values import COUNTER, Value, is_same, key, symbols
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 from aspenpy.language.vocabulary import KEYWORDS
@@ -81,19 +81,19 @@ class Contents:
         self.arrays: dict[str, dict[object, dict[DataKey, Known]]] = {}
 
     def __contains__(self, place: DataKey) -> bool:
-        return place in self.arrays.get(place[0], {}).get(_row(place), {})
+        return place in self.arrays.get(place[0], {}).get(_row_key(place), {})
 
     def __getitem__(self, place: DataKey) -> Known:
-        return self.arrays[place[0]][_row(place)][place]
+        return self.arrays[place[0]][_row_key(place)][place]
 
     def __setitem__(self, place: DataKey, value: Known) -> None:
-        self.arrays.setdefault(place[0], {}).setdefault(_row(place), {})[place] = value
+        self.arrays.setdefault(place[0], {}).setdefault(_row_key(place), {})[place] = value
 
     def get(self, place: DataKey) -> Known:
-        return self.arrays.get(place[0], {}).get(_row(place), {}).get(place)
+        return self.arrays.get(place[0], {}).get(_row_key(place), {}).get(place)
 
     def pop(self, place: DataKey) -> None:
-        self.arrays.get(place[0], {}).get(_row(place), {}).pop(place, None)
+        self.arrays.get(place[0], {}).get(_row_key(place), {}).pop(place, None)
 
     def places(self) -> Iterator[DataKey]:
         return (place for rows in self.arrays.values() for row in rows.values() for place in row)
@@ -117,19 +117,21 @@ class Contents:
     def stored(self, place: DataKey, may_meet: Callable[[str], bool], keeps: Callable[[DataKey], bool]) -> None:
         """Forgets what a store to a place may change: in its array all but its row, and all of others that it may
         meet; of these nothing that it `keeps`."""
-        own = _row(place)
+        own = _row_key(place)
         for array in [array for array in self.arrays if array == place[0] or may_meet(array)]:
             rows = self.arrays.pop(array)
-            left = {key: row if array == place[0] and key == own else _kept(row, keeps) for key, row in rows.items()}
+            left = {
+                key: row if array == place[0] and key == own else _filter_row(row, keeps) for key, row in rows.items()
+            }
             if any(left.values()):
                 self.arrays[array] = {key: row for key, row in left.items() if row}
 
 
-def _kept(row: dict[DataKey, Known], keeps: Callable[[DataKey], bool]) -> dict[DataKey, Known]:
+def _filter_row(row: dict[DataKey, Known], keeps: Callable[[DataKey], bool]) -> dict[DataKey, Known]:
     return {place: value for place, value in row.items() if keeps(place)}
 
 
-def _row(place: DataKey) -> object:
+def _row_key(place: DataKey) -> object:
     """What the offsets of a row have in common: all but a number."""
     terms = place[1]
     if not isinstance(terms, frozenset):
@@ -162,16 +164,16 @@ class Scope:
         differing = {
             name
             for name in self.values.keys() | other.values.keys()
-            if (one := self.values.get(name)) is not (two := other.values.get(name)) and not equal(one, two)
+            if (one := self.values.get(name)) is not (two := other.values.get(name)) and not is_equal(one, two)
         }
         for name in differing:
             left, right = self.values.get(name), other.values.get(name)
             both = isinstance(left, Real) and isinstance(right, Real)
-            self.values[name] = joined([left, right]) if both else chosen(left, right)  # type: ignore[list-item]
+            self.values[name] = join_paths([left, right]) if both else chosen(left, right)  # type: ignore[list-item]
         kept = Contents()
         for place in dict.fromkeys((*self.memory.places(), *other.memory.places())):
             left, right = self.memory.get(place), other.memory.get(place)
-            found = left if equal(left, right) else chosen(left, right)
+            found = left if is_equal(left, right) else chosen(left, right)
             if found is not None:
                 kept[place] = found
         self.memory = kept
@@ -179,7 +181,7 @@ class Scope:
     def read(self, left: Known, right: Known) -> Known:
         """Of two values the one that is read when the program starts; the other one is its default."""
         for value, default in ((left, right), (right, left)):
-            symbol = single(value)
+            symbol = single_symbol(value)
             if symbol in self.inputs and (default is None or is_default(default)):
                 if self.inputs[symbol] is None and is_default(default):
                     self.inputs[symbol] = default  # type: ignore[assignment]
@@ -192,13 +194,13 @@ class Scope:
             self.memory.arrays.pop(array, None)
 
 
-def single(value: Known) -> Expr | None:
+def single_symbol(value: Known) -> Expr | None:
     """The symbol that a value is, and nothing but that."""
     if value is None or isinstance(value, Place | Real) or len(value) != 1:
         return None
     some = symbols(value)
     symbol = some.pop() if len(some) == 1 else None
-    return symbol if symbol is not None and same(value, atom(symbol)) else None
+    return symbol if symbol is not None and is_same(value, atom(symbol)) else None
 
 
 def is_default(value: Known) -> bool:
@@ -208,7 +210,7 @@ def is_default(value: Known) -> bool:
     return all(symbol.payload[1] == SIZE for symbol in symbols(value))
 
 
-def equal(a: Known, b: Known) -> bool:
+def is_equal(a: Known, b: Known) -> bool:
     if isinstance(a, Place) and isinstance(b, Place):
         return a.array == b.array and a.offset is not None and b.offset is not None and key(a.offset) == key(b.offset)
     if isinstance(a, Real) or isinstance(b, Real):
@@ -218,7 +220,7 @@ def equal(a: Known, b: Known) -> bool:
     return key(a) == key(b)
 
 
-def joined(values: list[Real], operation: str | None = None) -> Real:
+def join_paths(values: list[Real], operation: str | None = None) -> Real:
     """What is computed from several values by an operation: of two ways from one place the longer."""
     paths: dict[object, tuple[str, ...]] = {}
     for value in values:

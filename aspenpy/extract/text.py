@@ -9,13 +9,13 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
 from aspenpy.expr.printer import TooLarge
 from aspenpy.extract import values as v
-from aspenpy.extract.blocks import COUNTED, Amounts, Summary, height, parted
-from aspenpy.extract.costs import Array, Choice, Exchange, Invocation, Item, Meaning, Nest, Place, Profile
+from aspenpy.extract.blocks import COUNTED, Amounts, Summary, has_calls, nesting_depth
+from aspenpy.extract.costs import Alternative, Array, Exchange, Invocation, Item, Meaning, Nest, Place, Profile
 from aspenpy.extract.count import Domain, NoClosedForm
-from aspenpy.extract.front_end import directives, parallel
-from aspenpy.extract.naming import Formal, Kernel, Model, Naming, Options, comments, where
-from aspenpy.extract.patterns import Request, requests
-from aspenpy.extract.triangles import Range, Trips
+from aspenpy.extract.front_end import parallel_directive, parse_directives
+from aspenpy.extract.naming import Formal, Kernel, Model, Naming, Options, source_line, write_comments
+from aspenpy.extract.patterns import Request, group_requests
+from aspenpy.extract.triangles import CounterRange, Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
@@ -31,9 +31,9 @@ class Writer(Model):
         body = Body(self, Profile("", "", [], ()), True)
         found = []
         for key, array in self.data.items():
-            comment = where(array.span)
+            comment = source_line(array.span)
             if array.volume is None and (elements := self.elements(array)) is not None:
-                array = array.replace(volume=v.scaled(elements, array.word), extents=(elements,))
+                array = array.replace(volume=v.scale(elements, array.word), extents=(elements,))
             size = body.size(array.replace(volume=array.volume or self._reached(key) or self._pointed(key)))
             found.append(f"data {self.names.shared[key]} {size}{f'  // {comment}' if comment else ''}")
         return found
@@ -64,7 +64,7 @@ class Body(Naming):
             if self.writer.is_brief and isinstance(item, Nest) and self._is_plain(item):
                 waiting.append(item)
             elif isinstance(item, Nest | Invocation | Exchange) or (
-                isinstance(item, Choice) and (height(item) or parted([item]))
+                isinstance(item, Alternative) and (nesting_depth(item) or has_calls([item]))
             ):
                 lines += self._plain(waiting)
                 waiting = []
@@ -93,7 +93,7 @@ class Body(Naming):
             return self._call(item)
         if isinstance(item, Exchange):
             return self._exchange(item)
-        if isinstance(item, Choice):
+        if isinstance(item, Alternative):
             return self._choice(item, around)
         assert isinstance(item, Nest)
         if self._is_block(item):
@@ -106,7 +106,9 @@ class Body(Naming):
     def _where_it_runs(self, nest: Nest, lines: list[str]) -> list[str]:
         """A block in a loop of the model, where some pass of that loop may leave it nothing to do."""
         empty = [
-            bound for bound in nest.bounds if v.counters(bound) and not self.counter.holds(v.minus(bound, ONE), (), ())
+            bound
+            for bound in nest.bounds
+            if v.counters(bound) and not self.counter.holds(v.subtract(bound, ONE), (), ())
         ]
         if not lines or not empty:
             return lines
@@ -114,14 +116,14 @@ class Body(Naming):
 
     def _is_block(self, nest: Nest) -> bool:
         """Whether a nest is told as one block, in which its data stay in the caches."""
-        if parted(nest.body):
+        if has_calls(nest.body):
             return False
-        if not is_parallel(nest) and any(is_parallel(inner) for inner in nests_in(nest.body)):
+        if not is_parallel(nest) and any(is_parallel(inner) for inner in list_nests(nest.body)):
             return False
-        inside = [item for item in nest.body if isinstance(item, Nest | Choice) and height(item)]
-        deep = [item for item in inside if height(item) > 1]
+        inside = [item for item in nest.body if isinstance(item, Nest | Alternative) and nesting_depth(item)]
+        deep = [item for item in inside if nesting_depth(item) > 1]
         if len(deep) > 1:
-            return any(_depends(item, nest.counter) for item in inside)
+            return any(_has_dependence(item, nest.counter) for item in inside)
         return True
 
     def _loop(self, nest: Nest, around: tuple[Nest, ...]) -> list[str]:
@@ -135,12 +137,12 @@ class Body(Naming):
         if not self.counter.holds(passes, around, ()):
             passes = v.extreme("max", (ZERO, passes))
         if nest.share is not None:
-            passes = v.times(passes, nest.share)
+            passes = v.multiply(passes, nest.share)
         count = self.formula(passes)
         counter = f" {self.symbols[nest.counter]}" if nest.counter in self.counters else ""
-        return [*comments(nest.comment, nest.span), f"iterate{counter} [{count}] {{", *inner, "}"]
+        return [*write_comments(nest.comment, nest.span), f"iterate{counter} [{count}] {{", *inner, "}"]
 
-    def _choice(self, item: Choice, around: tuple[Nest, ...]) -> list[str]:
+    def _choice(self, item: Alternative, around: tuple[Nest, ...]) -> list[str]:
         then, otherwise = (self.statements(side, around) for side in (item.then, item.otherwise))
         if not then and not otherwise:
             return []
@@ -188,21 +190,21 @@ class Body(Naming):
         way = f"messages [{self.formula(item.volume)}]" + (f" as {item.exchange}" if item.exchange else "")
         told = f"  // {item.told}" if item.told else ""
         head = f"execute [{self.formula(self.names.ranks())}] {{"
-        return [*comments("", item.span), head, way + told, "}"]
+        return [*write_comments("", item.span), head, way + told, "}"]
 
     # -- blocks ------------------------------------------------------------------------------------
 
     def _block(self, items: list[Item], nest: Nest | None) -> list[str]:
         parts = () if nest is None else self._parts(nest)
         amounts = Summary(self.counter, self.names.varying, bool(parts)).amounts(items)
-        simd = any(found.is_simd for inner in nests_in(items) for found in directives(inner.pragmas))
+        simd = any(found.is_simd for inner in list_nests(items) for found in parse_directives(inner.pragmas))
         lines = self._requirements(amounts, parts, ", simd" if simd else "")
         if not lines:
             return []
-        offloaded = nest is not None and any(found.is_offloaded for found in directives(nest.pragmas))
+        offloaded = nest is not None and any(found.is_offloaded for found in parse_directives(nest.pragmas))
         label = ' "target"' if offloaded else ""
-        head = f"execute [{self.formula(_product(parts))}]{label} {{" if parts else "execute {"
-        told = comments(nest.comment, nest.span) if nest is not None else []
+        head = f"execute [{self.formula(_multiply_parts(parts))}]{label} {{" if parts else "execute {"
+        told = write_comments(nest.comment, nest.span) if nest is not None else []
         remarks = [*self._reduced(nest), *self._remarks(amounts)] if not self.writer.is_brief else []
         self.writer.write(lines)
         return [*told, *remarks, head, *lines, "}"]
@@ -210,7 +212,7 @@ class Body(Naming):
     def _parts(self, nest: Nest) -> tuple[Value, ...]:
         """Into how many parts loops are parted that run side by side, the outermost first: threads, or on a device the
         passes of all loops that are collapsed."""
-        found = parallel(nest.pragmas)
+        found = parallel_directive(nest.pragmas)
         if found is None:
             return ()
         passes: list[Value] = []
@@ -229,7 +231,7 @@ class Body(Naming):
 
     @staticmethod
     def _reduced(nest: Nest | None) -> list[str]:
-        found = parallel(nest.pragmas) if nest is not None else None
+        found = parallel_directive(nest.pragmas) if nest is not None else None
         return [f"// combined over threads: {', '.join(found.reductions)}"] if found and found.reductions else []
 
     def threads(self) -> Value:
@@ -239,7 +241,7 @@ class Body(Naming):
 
     def _requirements(self, amounts: Amounts, parts: tuple[Value, ...], simd: str) -> list[str]:
         def shared(value: Value) -> str:
-            return self.formula(v.ratio(value, _product(parts)) if parts else value)
+            return self.formula(v.ratio(value, _multiply_parts(parts)) if parts else value)
 
         lines = []
         for done in amounts.operations:
@@ -248,7 +250,7 @@ class Body(Naming):
             elif done.name.startswith("call "):
                 each = self.names.library(done.name[5:])
                 trait = f" as {done.precision}" if done.precision else ""
-                lines.append(f"flops [{shared(v.times(done.amount, each))}]{trait}  // {done.name}")
+                lines.append(f"flops [{shared(v.multiply(done.amount, each))}]{trait}  // {done.name}")
             else:
                 lines.append(f"flops [{shared(done.amount)}] as {done.name}, {done.precision}{simd}")
         for chain in amounts.chains if self.writer.options.chains else ():
@@ -256,17 +258,17 @@ class Body(Naming):
                 continue
             for name in dict.fromkeys(chain.classes):
                 times = chain.classes.count(name)
-                lines.append(f"chain [{shared(v.scaled(chain.passes, times))}] as {name}")
+                lines.append(f"chain [{shared(v.scale(chain.passes, times))}] as {name}")
         if self.writer.is_brief:
             return lines + self._bytes(amounts, shared)
         for access in amounts.accesses:
             if access.pattern is None or not access.pattern.anywhere:
                 self.writer.reached(self.names.canonical(access.array, self.writer.same), access.reach)
-        for request in requests(amounts.accesses, amounts.depth):
+        for request in group_requests(amounts.accesses, amounts.depth):
             array = self.array(request.array)
             way = f"{request.kind}s [{shared(request.words)}] of size [{request.size}]"
             way += f" {'from' if request.kind == 'load' else 'to'} {array}"
-            arguments = ", ".join(self.trips(_of_one(request, parts)))
+            arguments = ", ".join(self.trips(_arguments_of_part(request, parts)))
             trait = f"{request.trait}({arguments})" if arguments else request.trait
             if v.number(request.reuse) != 1:
                 trait += f", reuse({self.formula(request.reuse)})"
@@ -278,7 +280,7 @@ class Body(Naming):
         """All that is loaded and stored, by no array."""
         moved: dict[str, Value] = {}
         for access in amounts.accesses:
-            moved[access.kind] = v.plus(moved.get(access.kind, ZERO), v.scaled(access.words, access.size))
+            moved[access.kind] = v.add(moved.get(access.kind, ZERO), v.scale(access.words, access.size))
         return [f"{kind}s [{shared(amount)}]" for kind, amount in moved.items()]
 
     def _remarks(self, amounts: Amounts) -> list[str]:
@@ -294,40 +296,40 @@ class Body(Naming):
         return found
 
 
-def _product(parts: tuple[Value, ...]) -> Value:
+def _multiply_parts(parts: tuple[Value, ...]) -> Value:
     product = ONE
     for part in parts:
-        product = v.times(product, part)
+        product = v.multiply(product, part)
     return product
 
 
-def _of_one(request: Request, parts: tuple[Value, ...]) -> tuple[Trips, ...]:
+def _arguments_of_part(request: Request, parts: tuple[Value, ...]) -> tuple[Trips, ...]:
     """The arguments of a pattern for one instance, where its loops are parted, the outermost first."""
     arguments = list(request.arguments)
     step = 2 if request.trait == "nest" else 1
     for place, part in zip(range(len(arguments) - 1, 0, -step), parts, strict=False):
         passes = arguments[place]
-        assert not isinstance(passes, Range)
+        assert not isinstance(passes, CounterRange)
         arguments[place] = v.ratio(passes, part)
     return tuple(arguments)
 
 
 def is_parallel(nest: Nest) -> bool:
-    return parallel(nest.pragmas) is not None
+    return parallel_directive(nest.pragmas) is not None
 
 
-def nests_in(items: Iterable[Item]) -> Iterable[Nest]:
+def list_nests(items: Iterable[Item]) -> Iterable[Nest]:
     for item in items:
         if isinstance(item, Nest):
             yield item
-            yield from nests_in(item.body)
-        elif isinstance(item, Choice):
-            yield from nests_in([*item.then, *item.otherwise])
+            yield from list_nests(item.body)
+        elif isinstance(item, Alternative):
+            yield from list_nests([*item.then, *item.otherwise])
 
 
-def _depends(item: Item, counter: Expr) -> bool:
+def _has_dependence(item: Item, counter: Expr) -> bool:
     """Whether the passes of the loops in an item depend on a counter."""
-    return any(v.depends(bound, counter) for nest in nests_in([item]) for bound in nest.bounds)
+    return any(v.has_symbol(bound, counter) for nest in list_nests([item]) for bound in nest.bounds)
 
 
 __all__ = ["Domain", "Kernel", "Options", "Writer"]

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.effects import pointed, resolved
+from aspenpy.extract.effects import find_pointer_targets, resolve_calls
 from aspenpy.extract.front_end import Reading
-from aspenpy.extract.tree_calls import Calls, built
+from aspenpy.extract.tree_calls import Calls, construct_in_place
 from aspenpy.extract.tree_expressions import FUNCTIONS
 from aspenpy.extract.tree_types import INT, NO_INSTANCE, REFERENCES, Unit, children_of
 from aspenpy.language.diagnostics import Diagnostic, warning
@@ -45,7 +45,7 @@ class Statements:
             "UNEXPOSED_STMT": self._read_last,
         }
 
-    def read_declaration(self, cursor: Any) -> list[r.Declaration | r.Evaluation]:
+    def read_declaration(self, cursor: Any) -> list[r.Declaration | r.ExpressionStatement]:
         """A variable's declaration; a named constant counts as a macro."""
         variable = self.expressions.read_variable(cursor)
         values = [child for child in children_of(cursor) if child.kind.is_expression()]
@@ -57,14 +57,16 @@ class Statements:
             value = None
         if elements is not None and variable.type.kind == "record" and variable.type.of is None:
             return self._assign_members(variable, cursor, values[-1])
-        call = built(value, variable) if value is not None else None
+        call = construct_in_place(value, variable) if value is not None else None
         if call is not None:
-            return [r.Declaration(variable, None, None, variable.span), r.Evaluation(call, variable.span)]
+            return [r.Declaration(variable, None, None, variable.span), r.ExpressionStatement(call, variable.span)]
         return [r.Declaration(variable, value, elements, variable.span)]
 
-    def _assign_members(self, variable: r.Variable, cursor: Any, values: Any) -> list[r.Declaration | r.Evaluation]:
+    def _assign_members(
+        self, variable: r.Variable, cursor: Any, values: Any
+    ) -> list[r.Declaration | r.ExpressionStatement]:
         """A structure whose members are listed in their order, or by their names."""
-        found: list[r.Declaration | r.Evaluation] = [r.Declaration(variable, None, None, variable.span)]
+        found: list[r.Declaration | r.ExpressionStatement] = [r.Declaration(variable, None, None, variable.span)]
         fields = list(cursor.type.get_canonical().get_fields())
         names = {field.spelling: field for field in fields}
         for place, part in enumerate(children_of(values)):
@@ -76,9 +78,11 @@ class Statements:
             value = self.expressions.read(inside[1] if is_named else part)
             target = self.expressions.make_field(field, variable, part)
             if target.type.kind in ("integer", "real", "pointer"):
-                found.append(r.Evaluation(r.Assignment("", target, value, target.type, span=target.span), target.span))
+                found.append(
+                    r.ExpressionStatement(r.Assignment("", target, value, target.type, span=target.span), target.span)
+                )
             else:
-                found.append(r.Evaluation(value, target.span))
+                found.append(r.ExpressionStatement(value, target.span))
         return found
 
     def read(self, cursor: Any) -> r.Statement:
@@ -89,7 +93,7 @@ class Statements:
             if kind in self._rules:
                 return self._rules[kind](cursor)
             if cursor.kind.is_expression():
-                return r.Evaluation(self.expressions.read(cursor), self.unit.span(cursor))
+                return r.ExpressionStatement(self.expressions.read(cursor), self.unit.span(cursor))
         return r.Unread(kind.lower().replace("_", " ").replace(" stmt", ""), self.unit.span(cursor))
 
     def _read_last(self, cursor: Any) -> r.Statement:
@@ -119,7 +123,7 @@ class Statements:
         if text is None:
             return None, None, None
         source, at = text.source.text, text.characters(cursor.extent.start.offset)
-        stops = _semicolons(source, at)
+        stops = _find_semicolons(source, at)
         for part in parts:
             place = text.characters(self.unit.reading.file_offset(part.location)[1])
             found[sum(stop < place for stop in stops) if len(stops) == 2 else 1] = part
@@ -138,7 +142,7 @@ class Statements:
             head = text.characters(body.extent.start.offset)
             shown = head if first and span.start < head else min(span.end, span.start + 2)
             span = Span(span.source, span.start, span.start + len(span.source.text[span.start : shown].rstrip()))
-        return r.Loop(
+        return r.LoopStatement(
             None if start is None else self.read(start),
             None if condition is None else self.expressions.read(condition),
             None if step is None else self.expressions.read(step),
@@ -181,7 +185,7 @@ class Statements:
             value = r.Address(element, variable.type, span) if is_reference else element
             inner = r.Block((r.Declaration(variable, value, None, span), inner))
         loop = self._make_loop(cursor, body, None, None, None)
-        assert isinstance(loop, r.Loop)
+        assert isinstance(loop, r.LoopStatement)
         return loop.replace(start=start, condition=condition, step=step, body=inner)
 
     def _read_if(self, cursor: Any) -> r.Statement:
@@ -214,7 +218,7 @@ class Statements:
         return r.Switch(self.expressions.read(children[-2]), bodies, exhaustive, self.unit.span(children[-2]))
 
 
-def _semicolons(text: str, at: int) -> list[int]:
+def _find_semicolons(text: str, at: int) -> list[int]:
     """The two in the parentheses that open behind a place."""
     opening = text.find("(", at)
     depth, found = 0, list[int]()
@@ -261,14 +265,14 @@ class Tree:
             elif kind == "VAR_DECL":
                 declared = self.statements.read_declaration(cursor)
                 globals_ += (item for item in declared if isinstance(item, r.Declaration))
-                initial += (item for item in declared if isinstance(item, r.Evaluation))
+                initial += (item for item in declared if isinstance(item, r.ExpressionStatement))
             elif kind in _SCOPES:
                 waiting += reversed(children_of(cursor))
         functions += [*self._read_instances(), *self.unit.made.values()]
-        targets = pointed(functions, [*globals_, *initial])
+        targets = find_pointer_targets(functions, [*globals_, *initial])
         names = {function.key: function.name for function in functions}
         if targets:
-            functions = [function.replace(body=resolved(function.body, targets, names)) for function in functions]
+            functions = [function.replace(body=resolve_calls(function.body, targets, names)) for function in functions]
         return r.Program(
             self.unit.reading.text.source,
             tuple(functions),
@@ -325,11 +329,13 @@ class Tree:
             if member.kind.name == "MEMBER_REF" and value.kind.is_expression():
                 field = self.expressions.make_field(member.referenced, self.expressions.this_pointer(cursor), member)
                 given = self.expressions.read(value)
-                call = built(given, field)
+                call = construct_in_place(given, field)
                 if call is not None:
-                    found.append(r.Evaluation(call, field.span))
+                    found.append(r.ExpressionStatement(call, field.span))
                     continue
-                found.append(r.Evaluation(r.Assignment("", field, given, field.type, span=field.span), field.span))
+                found.append(
+                    r.ExpressionStatement(r.Assignment("", field, given, field.type, span=field.span), field.span)
+                )
         return r.Block((*found, body), body.span)
 
 
@@ -338,7 +344,7 @@ def _find_word(span: Span, word: str) -> tuple[int, int]:
     return match.span() if match else (span.start, span.start + 1)
 
 
-def program(reading: Reading) -> tuple[r.Program, list[Diagnostic]]:
+def read_program(reading: Reading) -> tuple[r.Program, list[Diagnostic]]:
     """The records of what libclang has read, and what it said."""
     tree = Tree(reading)
     try:

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.effects import POINTED, pointer_of
-from aspenpy.extract.front_end import library
+from aspenpy.extract.effects import POINTED, pointer_key
+from aspenpy.extract.front_end import load_libclang
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions, last_word
-from aspenpy.extract.tree_standard import called
-from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Instance, Unit, children_of, deduced, parameters
+from aspenpy.extract.tree_standard import translate_call
+from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Instance, Unit, children_of, deduce_types, template_parameters
 from aspenpy.language.source import Span
 
 _NEVER_RETURNS = re.compile(r"\bno_?return\b|\b_Noreturn\b", re.IGNORECASE)
 
 
-def built(value: r.Expression, object_: r.Expression) -> r.Call | None:
+def construct_in_place(value: r.Expression, object_: r.Expression) -> r.Call | None:
     """The call that makes an object which has a name, in place of one without; None for other values."""
     if not isinstance(value, r.Several) or len(value.parts) != 2:
         return None
@@ -65,7 +65,7 @@ class Calls:
         size = r.Operation("*", (count, r.Constant(of, INT)), INT, span)
         memory = r.Call("malloc", "malloc", (size,), type, span)
         pointer = r.Variable(f"new@{cursor.location.offset}", "created", type, "local", span)
-        call = built(parts[-1], pointer) if parts else None
+        call = construct_in_place(parts[-1], pointer) if parts else None
         if call is not None:
             made = r.Assignment("", pointer, memory, type, False, span)
             return r.Several((made, call, pointer), type, True, span)
@@ -95,7 +95,7 @@ class Calls:
         if owner is not None and not self.unit.reading.is_users(target.location):
             return self._call_standard(name, arguments, type, span)
         arguments = self._take_references(target, arguments)
-        template = library().conf.lib.clang_getSpecializedCursorTemplate(target)
+        template = load_libclang().conf.lib.clang_getSpecializedCursorTemplate(target)
         if template is not None and template.get_usr():
             return r.Call(self._instantiate(target, template), name, tuple(arguments), type, span)
         if name == "operator=" and len(arguments) == 2 and _is_copy(target):
@@ -117,7 +117,7 @@ class Calls:
         types, values = dict[str, r.Type](), dict[str, int]()
         owner = target.semantic_parent
         for made, source in ((owner, template.semantic_parent), (target, template)):
-            for place, parameter in enumerate(parameters(source) if source is not None else ()):
+            for place, parameter in enumerate(template_parameters(source) if source is not None else ()):
                 if place >= made.get_num_template_arguments():
                     break
                 kind = _argument_kind(made, place)
@@ -151,14 +151,14 @@ class Calls:
             name = last_word(span.text().partition("(")[0])
             type = INT if name in ("size", "length", "empty") else type
             return self._call_standard(name, [self.expressions.read(inside[0]), *arguments], type, span)
-        if named.kind.name == "OVERLOADED_DECL_REF" and library().conf.lib.clang_getNumOverloadedDecls(named):
+        if named.kind.name == "OVERLOADED_DECL_REF" and load_libclang().conf.lib.clang_getNumOverloadedDecls(named):
             target = self._choose_overload(named, arguments)
             if self.unit.reading.is_users(target.location) and target.get_usr():
                 key = target.get_usr()
                 if target.kind.name == "FUNCTION_TEMPLATE" and self.unit.instance.types:
                     formals = [child for child in children_of(target) if child.kind.name == "PARM_DECL"]
                     names = [child.type.get_canonical().spelling for child in formals]
-                    types = deduced([self.types.type_of(child.type) for child in formals], names, arguments)
+                    types = deduce_types([self.types.type_of(child.type) for child in formals], names, arguments)
                     key = self._request_instance(target, Instance(types, {}, {}))
                     if type.name == "dependent" and types:
                         result = target.result_type.get_canonical().spelling
@@ -173,12 +173,12 @@ class Calls:
     def _pointer_key(self, called: Any) -> str | None:
         """The key of calls through a pointer to functions."""
         is_pointer = called.type.get_canonical().kind.name == "POINTER" and called.kind.is_expression()
-        pointer = pointer_of(self.expressions.read(called)) if is_pointer else None
+        pointer = pointer_key(self.expressions.read(called)) if is_pointer else None
         return None if pointer is None else POINTED + pointer
 
     def _choose_overload(self, named: Any, arguments: list[r.Expression]) -> Any:
         """Of several functions of one name the one with formals of the arguments' types, or else the first."""
-        lib = library().conf.lib
+        lib = load_libclang().conf.lib
         found = [lib.clang_getOverloadedDecl(named, place) for place in range(lib.clang_getNumOverloadedDecls(named))]
         given = _kinds_of([argument.type for argument in arguments])
         for target in found:
@@ -215,7 +215,7 @@ class Calls:
         implicit = target.location.offset == target.semantic_parent.location.offset
         if implicit or not self.unit.reading.is_users(target.location):
             return r.Several(tuple(arguments), type, True, span)
-        template = library().conf.lib.clang_getSpecializedCursorTemplate(target)
+        template = load_libclang().conf.lib.clang_getSpecializedCursorTemplate(target)
         is_made = template is not None and template.get_usr()
         key = self._instantiate(target, template) if is_made else target.get_usr()
         call = r.Call(key, target.spelling, (r.Address(object_, type, span), *arguments), VOID, span)
@@ -224,7 +224,7 @@ class Calls:
     def _call_standard(self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
         """A call of the standard library."""
         lambdas = tuple(part.type.name for part in arguments if part.type.name.startswith(LAMBDA))
-        found = called(name, tuple(arguments), type, span, lambdas)
+        found = translate_call(name, tuple(arguments), type, span, lambdas)
         if found is not None:
             expression, function = found
             if function is not None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.front_end import library, value_of
-from aspenpy.extract.tree_types import INT, NO_INSTANCE, VOID, Types, Unit, children_of, computed
+from aspenpy.extract.front_end import evaluate_constant, load_libclang
+from aspenpy.extract.tree_types import INT, NO_INSTANCE, VOID, Types, Unit, children_of, operation_type
 from aspenpy.language.source import Span
 
 BINARY = dict(enumerate("* / % + - << >> <=> < > <= >= == != & ^ | && || = * / % + - << >> & ^ | ,".split(), start=3))
@@ -118,7 +118,7 @@ class Expressions:
         return r.Conversion(operand, to, span)
 
     def _read_literal(self, cursor: Any) -> r.Expression:
-        value = value_of(cursor)
+        value = evaluate_constant(cursor)
         type = self.types.type_of(cursor.type)
         macro = None
         if type.kind == "integer" and isinstance(value, int) and cursor.kind.name == "INTEGER_LITERAL":
@@ -207,7 +207,7 @@ class Expressions:
         return r.Several((), self.types.type_of(cursor.type), True, span)
 
     def _read_binary(self, cursor: Any) -> r.Expression:
-        code = library().conf.lib.clang_getCursorBinaryOperatorKind(cursor)
+        code = load_libclang().conf.lib.clang_getCursorBinaryOperatorKind(cursor)
         children = children_of(cursor)
         operator = BINARY.get(code)
         span = self.unit.span(cursor)
@@ -223,10 +223,10 @@ class Expressions:
 
     def _result_type(self, operator: str, type: r.Type, operands: tuple[r.Expression, ...]) -> r.Type:
         """The type of an operation; in an instance of a template what follows from its operands."""
-        return computed(operator, operands) if self.unit.instance.types and type.name == "dependent" else type
+        return operation_type(operator, operands) if self.unit.instance.types and type.name == "dependent" else type
 
     def _read_unary(self, cursor: Any) -> r.Expression:
-        code = library().conf.lib.clang_getCursorUnaryOperatorKind(cursor)
+        code = load_libclang().conf.lib.clang_getCursorUnaryOperatorKind(cursor)
         children = children_of(cursor)
         span = self.unit.span(cursor)
         if not children:

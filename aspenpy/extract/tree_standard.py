@@ -12,13 +12,13 @@ from aspenpy.language.source import Span
 _BINARY = frozenset({"==", "!=", "<", "<=", ">", ">=", "+", "-"})
 
 
-def called(
+def translate_call(
     name: str, arguments: tuple[r.Expression, ...], type: r.Type, span: Span | None, lambdas: tuple[str, ...]
 ) -> tuple[r.Expression, r.Function | None] | None:
     """What a call of a function or method of the library is, and the function that it needs; None for others. A
     method's object is the first argument; `lambdas` are the functions among the arguments."""
     if name.startswith("operator") and arguments:
-        found = _operator(name[len("operator") :].strip(), arguments, type, span)
+        found = _translate_operator(name[len("operator") :].strip(), arguments, type, span)
         return None if found is None else (found, None)
     if name in _METHODS and arguments:
         found = _METHODS[name](arguments, type, span)
@@ -38,7 +38,9 @@ def _is_pointer(node: r.Expression) -> bool:
     return node.type.kind == "pointer"
 
 
-def _operator(sign: str, arguments: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
+def _translate_operator(
+    sign: str, arguments: tuple[r.Expression, ...], type: r.Type, span: Span | None
+) -> r.Expression | None:
     first, *rest = arguments
     if not _is_pointer(first):
         return r.Element(first, rest[0], type, span) if sign == "[]" and len(rest) == 1 else None
@@ -58,39 +60,41 @@ def _operator(sign: str, arguments: tuple[r.Expression, ...], type: r.Type, span
     return None
 
 
-def _size(container: r.Expression, span: Span | None) -> r.Expression:
+def _make_size_call(container: r.Expression, span: Span | None) -> r.Expression:
     return r.Call("size", "size", (container,), INT, span)
 
 
-def _element(container: r.Expression, index: r.Expression, type: r.Type, span: Span | None) -> r.Expression:
+def _make_element(container: r.Expression, index: r.Expression, type: r.Type, span: Span | None) -> r.Expression:
     return r.Element(container, index, container.type.of or type, span)
 
 
-def _at_begin(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
+def _begin_address(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
     if len(parts) != 1 or _is_pointer(parts[0]):
         return parts[0] if len(parts) == 1 else None
-    return r.Address(_element(parts[0], r.Constant(0, INT), type, span), type, span)
+    return r.Address(_make_element(parts[0], r.Constant(0, INT), type, span), type, span)
 
 
-def _at_end(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
+def _end_address(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
     if len(parts) != 1:
         return None
-    return r.Address(_element(parts[0], _size(parts[0], span), type, span), type, span)
+    return r.Address(_make_element(parts[0], _make_size_call(parts[0], span), type, span), type, span)
 
 
-def _last(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression:
-    index = r.Operation("-", (_size(parts[0], span), r.Constant(1, INT)), INT, span)
-    return _element(parts[0], index, type, span)
+def _last_element(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression:
+    index = r.Operation("-", (_make_size_call(parts[0], span), r.Constant(1, INT)), INT, span)
+    return _make_element(parts[0], index, type, span)
 
 
 _METHODS: dict[str, Callable[[tuple[r.Expression, ...], r.Type, Span | None], r.Expression | None]] = {
-    **dict.fromkeys(("begin", "cbegin", "data"), _at_begin),
-    **dict.fromkeys(("end", "cend"), _at_end),
+    **dict.fromkeys(("begin", "cbegin", "data"), _begin_address),
+    **dict.fromkeys(("end", "cend"), _end_address),
     "get": lambda parts, type, span: parts[0] if _is_pointer(parts[0]) else None,
-    "at": lambda parts, type, span: _element(parts[0], parts[1], type, span) if len(parts) == 2 else None,
-    "front": lambda parts, type, span: _element(parts[0], r.Constant(0, INT), type, span),
-    "back": _last,
-    "empty": lambda parts, type, span: r.Operation("==", (_size(parts[0], span), r.Constant(0, INT)), INT, span),
+    "at": lambda parts, type, span: _make_element(parts[0], parts[1], type, span) if len(parts) == 2 else None,
+    "front": lambda parts, type, span: _make_element(parts[0], r.Constant(0, INT), type, span),
+    "back": _last_element,
+    "empty": lambda parts, type, span: r.Operation(
+        "==", (_make_size_call(parts[0], span), r.Constant(0, INT)), INT, span
+    ),
     "reset": lambda parts, type, span: (
         r.Assignment("", parts[0], parts[1], parts[0].type, False, span)
         if len(parts) == 2 and _is_pointer(parts[0])
@@ -113,7 +117,7 @@ class _Body:
         self.span = span
         self.lambdas = lambdas
         self.formals = [
-            r.Variable(f"{self.key}@{place}", f"argument_{place}", _plain(part.type), "formal", span)
+            r.Variable(f"{self.key}@{place}", f"argument_{place}", _type_by_value(part.type), "formal", span)
             for place, part in enumerate(values)
         ]
 
@@ -134,46 +138,46 @@ class _Body:
         return r.Assignment("+", formal, r.Constant(1, INT), formal.type, False, self.span)
 
     def assign(self, target: r.Expression, value: r.Expression, operator: str = "") -> r.Statement:
-        return r.Evaluation(r.Assignment(operator, target, value, target.type, False, self.span), self.span)
+        return r.ExpressionStatement(r.Assignment(operator, target, value, target.type, False, self.span), self.span)
 
     def function(self, action: r.Statement, *further: int, result: r.Expression | None = None) -> r.Function:
         """From the first argument to the second; `further` are other pointers that move along."""
         condition = r.Operation("!=", (self.formals[0], self.formals[1]), INT, self.span)
         step = r.Several(tuple(map(self.step, (0, *further))), INT, True, self.span)
-        loop = r.Loop(None, condition, step, action, True, (), "", self.span)
+        loop = r.LoopStatement(None, condition, step, action, True, (), "", self.span)
         back = () if result is None else (r.Jump("return", result, self.span),)
         body = r.Block((loop, *back), self.span)
         formals = tuple(self.formals)
         return r.Function(self.key, self.name, formals, body, span=self.span, in_place=True)
 
 
-def _plain(type: r.Type) -> r.Type:
+def _type_by_value(type: r.Type) -> r.Type:
     """The type of an argument that is passed by value."""
     if type.kind == "array" and type.of is not None:
         return r.Type("pointer", 8, type.of)
     return type.of if type.kind == "pointer" and type.name == "&" and type.of is not None else type
 
 
-_Made = Callable[[str, tuple[r.Expression, ...], r.Type, Span | None, tuple[str, ...]], r.Function | None]
+_Algorithm = Callable[[str, tuple[r.Expression, ...], r.Type, Span | None, tuple[str, ...]], r.Function | None]
 
 
-def _made(least: int, body: Callable[[_Body], r.Function | None]) -> _Made:
+def _make_algorithm(least: int, body: Callable[[_Body], r.Function | None]) -> _Algorithm:
     def function(
         name: str, values: tuple[r.Expression, ...], type: r.Type, span: Span | None, lambdas: tuple[str, ...]
     ) -> r.Function | None:
-        if len(values) < least or any(_plain(part.type).kind != "pointer" for part in values[:2]):
+        if len(values) < least or any(_type_by_value(part.type).kind != "pointer" for part in values[:2]):
             return None
         return body(_Body(name, values, span, lambdas))
 
     return function
 
 
-def _accumulate(body: _Body) -> r.Function:
+def _make_accumulate(body: _Body) -> r.Function:
     total = body.formals[2]
     return body.function(body.assign(total, body.at(0), "+"), result=total)
 
 
-def _inner_product(body: _Body) -> r.Function | None:
+def _make_inner_product(body: _Body) -> r.Function | None:
     if len(body.formals) != 4:
         return None
     total = body.formals[3]
@@ -181,23 +185,23 @@ def _inner_product(body: _Body) -> r.Function | None:
     return body.function(body.assign(total, product, "+"), 2, result=total)
 
 
-def _for_each(body: _Body) -> r.Function | None:
+def _make_for_each(body: _Body) -> r.Function | None:
     called_ = body.call(0)
-    return None if called_ is None else body.function(r.Evaluation(called_, body.span))
+    return None if called_ is None else body.function(r.ExpressionStatement(called_, body.span))
 
 
-def _transform(body: _Body) -> r.Function | None:
+def _make_transform(body: _Body) -> r.Function | None:
     sources = range(2, len(body.formals) - 1)
     value = body.call(0, *sources)
     target = len(body.formals) - 1
     return None if value is None else body.function(body.assign(body.at(target), value), *sources, target)
 
 
-_ALGORITHMS: dict[str, _Made] = {
-    "fill": _made(3, lambda body: body.function(body.assign(body.at(0), body.formals[2]))),
-    "copy": _made(3, lambda body: body.function(body.assign(body.at(2), body.at(0)), 2)),
-    "accumulate": _made(3, _accumulate),
-    "inner_product": _made(4, _inner_product),
-    "for_each": _made(2, _for_each),
-    "transform": _made(3, _transform),
+_ALGORITHMS: dict[str, _Algorithm] = {
+    "fill": _make_algorithm(3, lambda body: body.function(body.assign(body.at(0), body.formals[2]))),
+    "copy": _make_algorithm(3, lambda body: body.function(body.assign(body.at(2), body.at(0)), 2)),
+    "accumulate": _make_algorithm(3, _make_accumulate),
+    "inner_product": _make_algorithm(4, _make_inner_product),
+    "for_each": _make_algorithm(2, _make_for_each),
+    "transform": _make_algorithm(3, _make_transform),
 }

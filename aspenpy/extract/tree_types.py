@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.front_end import Reading, value_of
+from aspenpy.extract.front_end import Reading, evaluate_constant
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -42,12 +42,12 @@ class Instance(Record):
 NO_INSTANCE = Instance({}, {}, {})
 
 
-def parameters(template: Any) -> list[Any]:
+def template_parameters(template: Any) -> list[Any]:
     """The parameters of a template, in their order."""
     return [child for child in template.get_children() if child.kind.name in _PARAMETERS]
 
 
-def deduced(formals: list[r.Type], names: list[str], arguments: list[r.Expression]) -> dict[str, r.Type]:
+def deduce_types(formals: list[r.Type], names: list[str], arguments: list[r.Expression]) -> dict[str, r.Type]:
     """The types of parameters from those of a call's arguments: where a formal is such a type, or points at it."""
     found: dict[str, r.Type] = {}
     for formal, name, argument in zip(formals, names, arguments, strict=False):
@@ -61,7 +61,7 @@ def deduced(formals: list[r.Type], names: list[str], arguments: list[r.Expressio
     return found
 
 
-def computed(operator: str, operands: tuple[r.Expression, ...]) -> r.Type:
+def operation_type(operator: str, operands: tuple[r.Expression, ...]) -> r.Type:
     """The type of an operation whose own type depends on parameters: that of C's usual conversions."""
     if operator in ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "not"):
         return r.Type("integer", 4)
@@ -167,7 +167,9 @@ class Types:
         kind = type.kind.name
         if kind in _ARRAYS:
             extent = _fixed_extent(type)
-            if extents and (kind == "VARIABLEARRAY" or (extent and value_of(extents[0]) == type.element_count)):
+            if extents and (
+                kind == "VARIABLEARRAY" or (extent and evaluate_constant(extents[0]) == type.element_count)
+            ):
                 written = self._read_expression(extents.pop(0))
                 extent = extent if isinstance(written, r.Several) else written
             of = self._with_extents(type.element_type, extents)

@@ -19,7 +19,7 @@ FURTHEST = 3
 """Rows or columns that an access may lie beside the counters of its loops."""
 
 
-class Range(Record):
+class CounterRange(Record):
     """The values of a counter, up to and with `high`."""
 
     counter: Expr
@@ -27,15 +27,15 @@ class Range(Record):
     high: Value
 
 
-Trips = Value | Range
-Loop = tuple[Value, Trips]
+Trips = Value | CounterRange
+StridedLoop = tuple[Value, Trips]
 """A stride in bytes, and a mean number of passes or the values of a counter."""
 
 
-def key(loop: Loop) -> object:
+def loop_key(loop: StridedLoop) -> object:
     """Equal for loops that are alike, whatever their counters are called."""
     stride, trips = loop
-    if isinstance(trips, Range):
+    if isinstance(trips, CounterRange):
         return v.key(stride), v.key(trips.low), v.key(trips.high)
     return v.key(stride), v.key(trips)
 
@@ -43,61 +43,63 @@ def key(loop: Loop) -> object:
 def is_triangular(nests: Iterable[tuple[Nest, ...]]) -> bool:
     """Whether the passes of a loop depend on the counter of one around it."""
     return any(
-        v.depends_on_counters(bound, [outer.counter for outer in around])
+        v.has_any_symbol(bound, [outer.counter for outer in around])
         for around in nests
         for nest in around
         for bound in nest.bounds
     )
 
 
-def ranged(offset: Value, nests: tuple[Nest, ...], guards: tuple[Guard, ...]) -> list[Loop] | None:
+def find_ranges(offset: Value, nests: tuple[Nest, ...], guards: tuple[Guard, ...]) -> list[StridedLoop] | None:
     """The loops of an access, the outermost first; None where a bound is no sum of counters and sizes."""
     try:
-        found = _in_variables(nests)
+        found = _variable_ranges(nests)
         if found is None:
             return None
         ranges, counters = found
-        bounded = _guarded(ranges, [guard.replace(value=v.replaced(guard.value, counters)) for guard in guards])
-        if bounded is None or not all(map(_is_straight, _bounds(bounded))):
+        bounded = _restrict_ranges(
+            ranges, [guard.replace(value=v.substitute(guard.value, counters)) for guard in guards]
+        )
+        if bounded is None or not all(map(_is_linear, _list_bounds(bounded))):
             return None
-        return _moved(*_upwards(v.replaced(offset, counters), bounded))
+        return _shift_ranges(*_turn_upwards(v.substitute(offset, counters), bounded))
     except TooLong:
         return None
 
 
-def _in_variables(nests: tuple[Nest, ...]) -> tuple[list[Range], dict[Expr, Value]] | None:
+def _variable_ranges(nests: tuple[Nest, ...]) -> tuple[list[CounterRange], dict[Expr, Value]] | None:
     """The values that the variables of loops take, and what their counters are by these. A variable has the symbol of
     its counter."""
     counters: dict[Expr, Value] = {}
-    ranges: list[Range] = []
+    ranges: list[CounterRange] = []
     for nest in nests:
         if len(nest.bounds) != 1 or nest.share is not None:
             return None
-        last = v.minus(v.replaced(nest.bounds[0], counters), ONE)
+        last = v.subtract(v.substitute(nest.bounds[0], counters), ONE)
         if nest.first is None:
-            ranges.append(Range(nest.counter, ZERO, last))
+            ranges.append(CounterRange(nest.counter, ZERO, last))
             continue
-        first = v.replaced(nest.first, counters)
+        first = v.substitute(nest.first, counters)
         variable = atom(nest.counter)
         if nest.is_downward:
-            ranges.append(Range(nest.counter, v.minus(first, last), first))
-            counters[nest.counter] = v.minus(first, variable)
+            ranges.append(CounterRange(nest.counter, v.subtract(first, last), first))
+            counters[nest.counter] = v.subtract(first, variable)
         else:
-            ranges.append(Range(nest.counter, first, v.plus(first, last)))
-            counters[nest.counter] = v.minus(variable, first)
+            ranges.append(CounterRange(nest.counter, first, v.add(first, last)))
+            counters[nest.counter] = v.subtract(variable, first)
     return ranges, counters
 
 
-def _guarded(ranges: list[Range], guards: Sequence[Guard]) -> list[Range] | None:
+def _restrict_ranges(ranges: list[CounterRange], guards: Sequence[Guard]) -> list[CounterRange] | None:
     """The values for which conditions hold."""
     found = list(ranges)
     for guard in guards:
         place = next(
-            (place for place, one in reversed([*enumerate(found)]) if v.depends(guard.value, one.counter)), None
+            (place for place, one in reversed([*enumerate(found)]) if v.has_symbol(guard.value, one.counter)), None
         )
         if place is None:
             continue
-        straight = v.line(guard.value, found[place].counter)
+        straight = v.linear_parts(guard.value, found[place].counter)
         if straight is None or (slope := v.number(straight[1])) not in (1, -1):
             return None
         bound = -straight[0] if slope == 1 else straight[0]
@@ -116,70 +118,70 @@ def _guarded(ranges: list[Range], guards: Sequence[Guard]) -> list[Range] | None
     return found
 
 
-def _bounds(ranges: Iterable[Range]) -> list[Value]:
+def _list_bounds(ranges: Iterable[CounterRange]) -> list[Value]:
     return [bound for one in ranges for bound in (one.low, one.high)]
 
 
-def _is_straight(bound: Value) -> bool:
+def _is_linear(bound: Value) -> bool:
     """Whether a bound is a sum of numbers of times counters, and of sizes."""
     for counter in v.counters(bound):
-        straight = v.line(bound, counter)
+        straight = v.linear_parts(bound, counter)
         if straight is None or v.number(straight[1]) is None:
             return False
     return True
 
 
-def _upwards(offset: Value, ranges: list[Range]) -> tuple[Value, list[Range]]:
+def _turn_upwards(offset: Value, ranges: list[CounterRange]) -> tuple[Value, list[CounterRange]]:
     """With each counter that leads downwards counted from its other end."""
     found = list(ranges)
     for place, one in reversed([*enumerate(ranges)]):
-        straight = v.line(offset, one.counter)
-        if straight is not None and straight[1].terms and v.never_negative(-straight[1]):
+        straight = v.linear_parts(offset, one.counter)
+        if straight is not None and straight[1].terms and v.is_never_negative(-straight[1]):
             low, high = found[place].low, found[place].high
-            turned = {one.counter: v.minus(v.plus(low, high), atom(one.counter))}
-            offset = v.replaced(offset, turned)
+            turned = {one.counter: v.subtract(v.add(low, high), atom(one.counter))}
+            offset = v.substitute(offset, turned)
             for inner in range(place + 1, len(found)):
-                low, high = (v.replaced(bound, turned) for bound in (found[inner].low, found[inner].high))
+                low, high = (v.substitute(bound, turned) for bound in (found[inner].low, found[inner].high))
                 found[inner] = found[inner].replace(low=low, high=high)
     return offset, found
 
 
-def _moved(offset: Value, ranges: list[Range]) -> list[Loop] | None:
+def _shift_ranges(offset: Value, ranges: list[CounterRange]) -> list[StridedLoop] | None:
     """With counters that say where an access lies, as in row i + 1: what is left of the offset in whole strides is
     added to them."""
     strides: list[Value] = []
     counters = [one.counter for one in ranges]
     for counter in counters:
-        straight = v.line(offset, counter)
-        if straight is None or v.depends_on_counters(straight[1], counters):
+        straight = v.linear_parts(offset, counter)
+        if straight is None or v.has_any_symbol(straight[1], counters):
             return None
         strides.append(straight[1])
-    begin = v.replaced(offset, dict.fromkeys(counters, ZERO))
-    steps = shift(begin, strides)
+    begin = v.substitute(offset, dict.fromkeys(counters, ZERO))
+    steps = count_steps(begin, strides)
     if steps is not None:
         given = {
-            counter: v.minus(atom(counter), v.scaled(ONE, step))
+            counter: v.subtract(atom(counter), v.scale(ONE, step))
             for counter, step in zip(counters, steps, strict=True)
             if step
         }
         ranges = [
             one.replace(
-                low=v.plus(v.replaced(one.low, given), v.scaled(ONE, step)),
-                high=v.plus(v.replaced(one.high, given), v.scaled(ONE, step)),
+                low=v.add(v.substitute(one.low, given), v.scale(ONE, step)),
+                high=v.add(v.substitute(one.high, given), v.scale(ONE, step)),
             )
             for one, step in zip(ranges, steps, strict=True)
         ]
     return list(zip(strides, ranges, strict=True))
 
 
-def shift(distance: Value, strides: Sequence[Value]) -> tuple[int, ...] | None:
+def count_steps(distance: Value, strides: Sequence[Value]) -> tuple[int, ...] | None:
     """A distance in steps of each stride, the longest first; None where something is left."""
     left, steps = distance, list[int]()
     for stride in strides:
         step = 0
         for sign in (1, -1) if stride.terms else ():
             for _ in range(FURTHEST):
-                smaller = v.minus(left, v.scaled(stride, sign))
+                smaller = v.subtract(left, v.scale(stride, sign))
                 if len(smaller) < len(left) or (len(stride) == 1 and len(left) == 1 and _is_nearer(smaller, left)):
                     left, step = smaller, step + sign
         steps.append(step)

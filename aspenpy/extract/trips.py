@@ -10,9 +10,9 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.contexts import renamed
+from aspenpy.extract.contexts import rename_array
 from aspenpy.extract.costs import Arithmetic, Meaning, Place
-from aspenpy.extract.effects import leaves
+from aspenpy.extract.effects import has_exit
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
 from aspenpy.extract.scope import Read, Real, depends_on_data
 from aspenpy.extract.state import Part, State
@@ -26,7 +26,7 @@ class Trips(Part):
         super().__init__(state)
         self.evaluator = evaluator
 
-    def find_bounds(self, node: r.Loop, counter: Expr, variable: str) -> tuple[tuple[Value, ...], bool]:
+    def find_bounds(self, node: r.LoopStatement, counter: Expr, variable: str) -> tuple[tuple[Value, ...], bool]:
         """How many passes a loop makes: the smallest of these; a parameter where the source does not say. And whether
         they are all that its condition says."""
         found: list[Value] = []
@@ -42,25 +42,25 @@ class Trips(Part):
         known = [bound for bound in found if not depends_on_data(bound)]
         if known:
             if not node.tested_first:
-                known = [v.plus(bound, ONE) for bound in known]
+                known = [v.add(bound, ONE) for bound in known]
             return tuple(known), told == len(parts)
-        is_whole = len(parts) == 1 and node.tested_first and not leaves(node.body)
+        is_whole = len(parts) == 1 and node.tested_first and not has_exit(node.body)
         shared = self._shared_bound(found, node) if is_whole else None
         if shared is not None:
             return (shared,), True
         meaning = Meaning(f"passes of {loop_text(node)}", ", which depend on the program's data")
         return (self.state.add_hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0),), True
 
-    def _shared_bound(self, bounds: list[Value], node: r.Loop) -> Value | None:
+    def _shared_bound(self, bounds: list[Value], node: r.LoopStatement) -> Value | None:
         """The passes of all loops whose bounds are elements of the same arrays; None where each has its own."""
-        symbols = v.in_order(v.symbols(bounds[0])) if len(bounds) == 1 else []
+        symbols = v.sort_symbols(v.symbols(bounds[0])) if len(bounds) == 1 else []
         read = {symbol: self.names.read.get(symbol) for symbol in symbols if depends_on_data(atom(symbol))}
         known = {symbol: one for symbol, one in read.items() if one is not None}
         if len(known) < len(read) or not known:
             return None
         row = self._row_key(bounds[0], known)
         if row not in self.names.rows or not self.is_hole(self.names.rows[row]):
-            what, told = _told(bounds[0], known) or ("passes", f"mean passes of {loop_text(node)}")
+            what, told = _describe_passes(bounds[0], known) or ("passes", f"mean passes of {loop_text(node)}")
             name = next(reversed(known.values())).name
             self.names.rows[row] = self.names.hole(f"{name}_{what}", Meaning(told), ONE, node.span, 0)
         return self.names.rows[row]
@@ -74,10 +74,10 @@ class Trips(Part):
         first: dict[str, Value] = {}
         given: dict[Expr, Value] = {}
         for symbol, one in read.items():
-            array = renamed(one.array, arrays)
-            apart = v.minus(one.offset, first.setdefault(array, one.offset))
+            array = rename_array(one.array, arrays)
+            apart = v.subtract(one.offset, first.setdefault(array, one.offset))
             given[symbol] = atom(graph.symbol(f"{array} {v.number(apart)}", "array"))
-        return v.key(v.replaced(bound, given))
+        return v.key(v.substitute(bound, given))
 
     def _bounds_of_test(self, node: r.Expression, counter: Expr) -> list[Value]:
         """The passes before one part of a condition fails for the first time."""
@@ -104,16 +104,16 @@ class Trips(Part):
         return _first_failure(node.operator, left, right, counter)
 
 
-def loop_text(node: r.Loop) -> str:
+def loop_text(node: r.LoopStatement) -> str:
     return f"`{' '.join(node.span.text().split())[:60]}`" if node.span is not None else "the loop"
 
 
-def _told(bound: Value, read: Mapping[Expr, Read]) -> tuple[str, str] | None:
+def _describe_passes(bound: Value, read: Mapping[Expr, Read]) -> tuple[str, str] | None:
     """What a number of passes is, where it is an element or the difference of two."""
-    if len(read) == 1 and v.same(bound, atom(next(iter(read)))):
+    if len(read) == 1 and v.is_same(bound, atom(next(iter(read)))):
         return "mean", f"mean of `{next(iter(read.values())).text}`"
     for (one, start), (two, end) in itertools.permutations(read.items(), 2):
-        if v.same(bound, v.minus(atom(two), atom(one))):
+        if v.is_same(bound, v.subtract(atom(two), atom(one))):
             return "difference", f"mean of `{end.text} - {start.text}`"
     return None
 
@@ -127,8 +127,8 @@ def _conjuncts(node: r.Expression) -> list[r.Expression]:
 def _first_failure(operator: str, left: Value, right: Value, counter: Expr) -> list[Value]:
     """The first pass in which `left operator right` fails, where the two are linear in the pass; it is taken not to lie
     before the first."""
-    distance = v.minus(right, left) if operator in ("<", "<=", "!=") else v.minus(left, right)
-    straight = v.line(distance, counter)
+    distance = v.subtract(right, left) if operator in ("<", "<=", "!=") else v.subtract(left, right)
+    straight = v.linear_parts(distance, counter)
     if straight is None or operator == "==":
         return []
     start, step = straight[0], -straight[1]
@@ -137,18 +137,18 @@ def _first_failure(operator: str, left: Value, right: Value, counter: Expr) -> l
     if v.sign_for_large(step) != 1 or not v.is_one_signed(step):
         return []
     if operator in ("<=", ">="):
-        start = v.plus(start, ONE)
-    return [v.ceil_of(part, step) for part in _apart(start)]
+        start = v.add(start, ONE)
+    return [v.ceil_quotient(part, step) for part in _split_extremes(start)]
 
 
-def _apart(value: Value) -> list[Value]:
+def _split_extremes(value: Value) -> list[Value]:
     """The values of which one is the smallest: `min(a, b) - c` is the smaller of a - c and b - c, `c - max(a, b)`
     too."""
     for monomial, coefficient in value.terms.items():
         if len(monomial) == 1 and monomial[0][1] == 1 and abs(coefficient) == 1:
             base = monomial[0][0]
             if base.kind == "apply" and base.payload == ("min" if coefficient > 0 else "max"):
-                rest = v.minus(value, v.scaled(atom(base), coefficient))
-                sides = [v.scaled(v.of_expression(side), coefficient) for side in base.args]
-                return [part for side in sides for part in _apart(v.plus(rest, side))]
+                rest = v.subtract(value, v.scale(atom(base), coefficient))
+                sides = [v.scale(v.from_expression(side), coefficient) for side in base.args]
+                return [part for side in sides for part in _split_extremes(v.add(rest, side))]
     return [value]

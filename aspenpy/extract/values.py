@@ -29,32 +29,32 @@ class TooLong(Exception):
     """A formula has more than `MOST_TERMS` terms."""
 
 
-def plus(*values: Value) -> Value:
-    return _short(total(values))
+def add(*values: Value) -> Value:
+    return _check_length(total(values))
 
 
-def minus(a: Value, b: Value) -> Value:
-    return _short(total((a, -b)))
+def subtract(a: Value, b: Value) -> Value:
+    return _check_length(total((a, -b)))
 
 
-def times(a: Value, b: Value) -> Value:
+def multiply(a: Value, b: Value) -> Value:
     if len(a) * len(b) > MOST_TERMS * 4:
         raise TooLong
-    return _short(a.times(b))
+    return _check_length(a.times(b))
 
 
-def scaled(a: Value, factor: int | Fraction) -> Value:
+def scale(a: Value, factor: int | Fraction) -> Value:
     return a.times(constant(factor))
 
 
-def power(a: Value, exponent: int) -> Value:
+def raise_to(a: Value, exponent: int) -> Value:
     result = ONE
     for _ in range(exponent):
-        result = times(result, a)
+        result = multiply(result, a)
     return result
 
 
-def _short(value: Value) -> Value:
+def _check_length(value: Value) -> Value:
     if len(value) > MOST_TERMS:
         raise TooLong
     return value
@@ -63,7 +63,7 @@ def _short(value: Value) -> Value:
 def distance(a: Value, b: Value) -> Fraction | None:
     """a - b where that is a number."""
     try:
-        return number(minus(a, b))
+        return number(subtract(a, b))
     except TooLong:
         return None
 
@@ -75,12 +75,12 @@ def number(value: Value) -> Fraction | None:
     return value.terms.get(Monomial()) if len(value) == 1 else None
 
 
-def whole(value: Value) -> int | None:
+def whole_number(value: Value) -> int | None:
     found = number(value)
     return int(found) if found is not None and found.denominator == 1 else None
 
 
-def same(a: Value, b: Value) -> bool:
+def is_same(a: Value, b: Value) -> bool:
     return a.terms == b.terms
 
 
@@ -98,7 +98,7 @@ def symbols(value: Value) -> set[Expr]:
     return found
 
 
-def in_order(some: Iterable[Expr]) -> list[Expr]:
+def sort_symbols(some: Iterable[Expr]) -> list[Expr]:
     """Symbols in an order that is the same in each run."""
     return sorted(some, key=lambda symbol: str(symbol.payload))
 
@@ -107,7 +107,7 @@ def counters(value: Value) -> set[Expr]:
     return {symbol for symbol in symbols(value) if symbol.payload[1] == COUNTER}
 
 
-def depends(value: Value, symbol: Expr) -> bool:
+def has_symbol(value: Value, symbol: Expr) -> bool:
     return any(
         base is symbol or (base.kind != "symbol" and symbol in graph.free_symbols(base))
         for monomial in value.terms
@@ -115,11 +115,11 @@ def depends(value: Value, symbol: Expr) -> bool:
     )
 
 
-def depends_on_counters(value: Value, some: Iterable[Expr]) -> bool:
-    return any(depends(value, symbol) for symbol in some)
+def has_any_symbol(value: Value, some: Iterable[Expr]) -> bool:
+    return any(has_symbol(value, symbol) for symbol in some)
 
 
-def by_power(value: Value, symbol: Expr) -> dict[int, Value] | None:
+def coefficients_by_power(value: Value, symbol: Expr) -> dict[int, Value] | None:
     """The coefficients by the power of a symbol; None where an atom depends on it."""
     parts: dict[int, dict[Monomial, Fraction]] = {}
     for monomial, coefficient in value.terms.items():
@@ -137,15 +137,15 @@ def by_power(value: Value, symbol: Expr) -> dict[int, Value] | None:
     return {exponent: Polynomial(terms) for exponent, terms in parts.items()}
 
 
-def line(value: Value, symbol: Expr) -> tuple[Value, Value] | None:
+def linear_parts(value: Value, symbol: Expr) -> tuple[Value, Value] | None:
     """(start, step) of what is linear in a symbol; None for anything else."""
-    parts = by_power(value, symbol)
+    parts = coefficients_by_power(value, symbol)
     if parts is None or not parts.keys() <= {0, 1}:
         return None
     return parts.get(0, ZERO), parts.get(1, ZERO)
 
 
-def replaced(value: Value, given: Mapping[Expr, Value]) -> Value:
+def substitute(value: Value, given: Mapping[Expr, Value]) -> Value:
     """With values put in for symbols, inside atoms too."""
     if not any(symbol in given for symbol in symbols(value)):
         return value
@@ -153,50 +153,50 @@ def replaced(value: Value, given: Mapping[Expr, Value]) -> Value:
     for monomial, coefficient in value.terms.items():
         term = constant(coefficient)
         for base, exponent in monomial:
-            part = _replaced_atom(base, given)
+            part = _substitute_atom(base, given)
             if exponent < 0:
                 inverse = ONE.over(part)
                 if inverse is None:
                     raise TooLong
                 part = inverse
             for _ in range(abs(exponent)):
-                term = times(term, part)
-        result = plus(result, term)
+                term = multiply(term, part)
+        result = add(result, term)
     return result
 
 
-def _replaced_atom(base: Expr, given: Mapping[Expr, Value]) -> Value:
+def _substitute_atom(base: Expr, given: Mapping[Expr, Value]) -> Value:
     if base in given:
         return given[base]
     if base.kind == "symbol" or not graph.free_symbols(base) & given.keys():
         return atom(base)
-    swapped = graph.substitute([base], {symbol: expression(value) for symbol, value in given.items()})[0]
-    return of_expression(swapped)
+    swapped = graph.substitute([base], {symbol: to_expression(value) for symbol, value in given.items()})[0]
+    return from_expression(swapped)
 
 
-def of_expression(node: Expr) -> Value:
+def from_expression(node: Expr) -> Value:
     """A node of the graph as a polynomial; functions are atoms."""
     if graph.is_exact(node):
         return constant(node.payload)
     if node.kind == "add":
-        return plus(*map(of_expression, node.args))
+        return add(*map(from_expression, node.args))
     if node.kind == "neg":
-        return -of_expression(node.args[0])
+        return -from_expression(node.args[0])
     if node.kind == "mul":
         result = ONE
         for factor in node.args:
-            result = times(result, of_expression(factor))
+            result = multiply(result, from_expression(factor))
         return result
     if node.kind == "div":
-        quotient = of_expression(node.args[0]).over(of_expression(node.args[1]))
+        quotient = from_expression(node.args[0]).over(from_expression(node.args[1]))
         return quotient if quotient is not None else atom(node)
     exponent = graph.whole_number(node.args[1]) if node.kind == "power" else None
     if exponent is not None and 0 <= exponent <= 8:
-        return power(of_expression(node.args[0]), exponent)
+        return raise_to(from_expression(node.args[0]), exponent)
     if node.kind == "apply" and node.payload in ROUNDED and node.args[0].kind == "div":
-        return ROUNDED[node.payload](of_expression(node.args[0].args[0]), of_expression(node.args[0].args[1]))
+        return ROUNDED[node.payload](from_expression(node.args[0].args[0]), from_expression(node.args[0].args[1]))
     if node.kind == "apply" and node.payload in ("min", "max"):
-        return extreme(node.payload, list(map(of_expression, node.args)))
+        return extreme(node.payload, list(map(from_expression, node.args)))
     return atom(node)
 
 
@@ -230,8 +230,8 @@ def ratio(a: Value, b: Value) -> Value:
         assert part is not None
         if any(exponent < 0 for monomial in part.terms for _, exponent in monomial):
             break
-        result, left = plus(result, part), minus(left, times(part, b))
-    return atom(graph.div(expression(a), expression(b)))
+        result, left = add(result, part), subtract(left, multiply(part, b))
+    return atom(graph.div(to_expression(a), to_expression(b)))
 
 
 def _leading(value: Value) -> Monomial:
@@ -245,16 +245,16 @@ def _leading(value: Value) -> Monomial:
     )
 
 
-def floor_of(a: Value, b: Value) -> Value:
+def floor_quotient(a: Value, b: Value) -> Value:
     """The whole part of a/b; whole terms are taken out."""
-    return _rounded("floor", a, b)
+    return _round_quotient("floor", a, b)
 
 
-def ceil_of(a: Value, b: Value) -> Value:
-    return _rounded("ceil", a, b)
+def ceil_quotient(a: Value, b: Value) -> Value:
+    return _round_quotient("ceil", a, b)
 
 
-def _rounded(function: str, a: Value, b: Value) -> Value:
+def _round_quotient(function: str, a: Value, b: Value) -> Value:
     if number(b) == 1:
         return a
     if number(b) == 0:
@@ -265,20 +265,22 @@ def _rounded(function: str, a: Value, b: Value) -> Value:
         (outside if quotient(term, b) is not None else inside)[monomial] = coefficient
     taken = Polynomial(outside).over(b) if outside else ZERO
     if not inside or taken is None:
-        return taken if taken is not None else atom(graph.apply(function, graph.div(expression(a), expression(b))))
-    ratio = graph.div(expression(Polynomial(inside)), expression(b))
+        return (
+            taken if taken is not None else atom(graph.apply(function, graph.div(to_expression(a), to_expression(b))))
+        )
+    ratio = graph.div(to_expression(Polynomial(inside)), to_expression(b))
     rounded = graph.apply(function, ratio)
-    return plus(taken, constant(rounded.payload) if graph.is_exact(rounded) else atom(rounded))
+    return add(taken, constant(rounded.payload) if graph.is_exact(rounded) else atom(rounded))
 
 
-ROUNDED: dict[str, Callable[[Value, Value], Value]] = {"floor": floor_of, "ceil": ceil_of}
+ROUNDED: dict[str, Callable[[Value, Value], Value]] = {"floor": floor_quotient, "ceil": ceil_quotient}
 
 
 def remainder(a: Value, b: Value) -> Value:
-    left, right = whole(a), whole(b)
+    left, right = whole_number(a), whole_number(b)
     if left is not None and right:
         return constant(left - right * int(Fraction(left, right)))
-    return ZERO if quotient(a, b) is not None else minus(a, times(b, floor_of(a, b)))
+    return ZERO if quotient(a, b) is not None else subtract(a, multiply(b, floor_quotient(a, b)))
 
 
 def extreme(function: str, values: Iterable[Value]) -> Value:
@@ -294,7 +296,7 @@ def extreme(function: str, values: Iterable[Value]) -> Value:
                 break
         else:
             left.append(value)
-    return left[0] if len(left) == 1 else atom(graph.apply(function, *map(expression, left)))
+    return left[0] if len(left) == 1 else atom(graph.apply(function, *map(to_expression, left)))
 
 
 # -- sums ------------------------------------------------------------------------------------------
@@ -306,26 +308,26 @@ def _faulhaber(k: int) -> tuple[Fraction, ...]:
     return tuple(Fraction(comb(k + 1, k + 1 - power), k + 1) * bernoulli(k + 1 - power) for power in range(1, k + 2))
 
 
-def below(k: int, end: Value) -> Value:
+def power_sum(k: int, end: Value) -> Value:
     """The sum of i^k over i = 0, 1, ... below the end, as a polynomial that also holds below 0."""
     result, raised = ZERO, ONE
     for coefficient in _faulhaber(k):
-        raised = times(raised, end)
+        raised = multiply(raised, end)
         if coefficient:
-            result = plus(result, scaled(raised, coefficient))
+            result = add(result, scale(raised, coefficient))
     return result
 
 
-def summed(value: Value, symbol: Expr, low: Value, high: Value) -> Value | None:
+def sum_over(value: Value, symbol: Expr, low: Value, high: Value) -> Value | None:
     """The sum over the symbol from `low` up to below `high`, which is taken not to lie below it. None where an atom
     depends on the symbol."""
-    parts = by_power(value, symbol)
+    parts = coefficients_by_power(value, symbol)
     if parts is None:
         return None
     result = ZERO
     for exponent, coefficient in parts.items():
-        interval = minus(below(exponent, high), below(exponent, low))
-        result = plus(result, times(coefficient, interval))
+        interval = subtract(power_sum(exponent, high), power_sum(exponent, low))
+        result = add(result, multiply(coefficient, interval))
     return result
 
 
@@ -351,7 +353,7 @@ def is_one_signed(value: Value) -> bool:
     return len(signs) <= 1
 
 
-def never_negative(value: Value) -> bool:
+def is_never_negative(value: Value) -> bool:
     """Whether the value is 0 or more for all sizes from 1 on: with 1 + x in place of each, no coefficient is
     negative."""
     if all(coefficient >= 0 for coefficient in value.terms.values()):
@@ -361,7 +363,7 @@ def never_negative(value: Value) -> bool:
     bases = {base for monomial in value.terms for base, _ in monomial}
     if any(base.kind != "symbol" for base in bases) or any(e < 0 for monomial in value.terms for _, e in monomial):
         return False
-    raised = replaced(value, {base: plus(atom(base), ONE) for base in bases})
+    raised = substitute(value, {base: add(atom(base), ONE) for base in bases})
     return all(coefficient >= 0 for coefficient in raised.terms.values())
 
 
@@ -369,9 +371,9 @@ def _is_from_zero(base: Expr) -> bool:
     """Whether an atom is 0 or more for sizes from 1 on."""
     if base.kind == "apply" and base.payload in ("floor", "ceil", "min", "max"):
         return all(
-            never_negative(of_expression(argument))
+            is_never_negative(from_expression(argument))
             if argument.kind != "div"
-            else all(never_negative(of_expression(part)) for part in argument.args)
+            else all(is_never_negative(from_expression(part)) for part in argument.args)
             for argument in base.args
         )
     return base.kind == "symbol"
@@ -380,7 +382,7 @@ def _is_from_zero(base: Expr) -> bool:
 # -- into the graph --------------------------------------------------------------------------------
 
 
-def expression(value: Value) -> Expr:
+def to_expression(value: Value) -> Expr:
     """A node of the graph: the terms of the highest degree first, over one denominator."""
     from math import lcm
 

@@ -9,12 +9,12 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.branches import Branches
 from aspenpy.extract.calls import Calls, can_inline
-from aspenpy.extract.contexts import Context, renamed
+from aspenpy.extract.contexts import Context, rename_array
 from aspenpy.extract.costs import Place, Profile
-from aspenpy.extract.effects import ends, every
+from aspenpy.extract.effects import final_jump, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.loops import Loops
-from aspenpy.extract.naming import where
+from aspenpy.extract.naming import source_line
 from aspenpy.extract.places import innermost_type, volume
 from aspenpy.extract.scope import NOTHING, SIZE, Known, Names, Real
 from aspenpy.extract.state import Facts, Part, State
@@ -41,13 +41,15 @@ class Walker(Part):
             self._adopt_context(function, context)
         with self.state.collect() as items:
             self.walk(function.body)
-        notes = tuple(f"{told}: else the program ends ({where(span)})" for told, span in self.branches.notes.items())
+        notes = tuple(
+            f"{told}: else the program ends ({source_line(span)})" for told, span in self.branches.notes.items()
+        )
         return Profile(function.key, function.name, items, tuple(formals), function.comment, function.span, notes)
 
     def _find_addressed(self, function: r.Function) -> set[str]:
         """The structures of a function that it hands on to functions with kernels of their own."""
         found: set[str] = set()
-        for node in every(function.body):
+        for node in walk_records(function.body):
             called = self.facts.functions.get(node.key) if isinstance(node, r.Call) else None
             if called is None or called.in_place or can_inline(called, False):
                 continue
@@ -74,7 +76,7 @@ class Walker(Part):
         }
         for place, value in context.memory.items():
             given = pointed.get(place, value)
-            key = (renamed(place[0], self.frame.inherited), place[1])
+            key = (rename_array(place[0], self.frame.inherited), place[1])
             for known in (self.names.called, self.names.fields):
                 if place in known:
                     known[key] = known[place]
@@ -131,9 +133,9 @@ class Walker(Part):
             self._walk_block(node.statements)
         elif isinstance(node, r.Declaration):
             self._declare(node)
-        elif isinstance(node, r.Evaluation):
+        elif isinstance(node, r.ExpressionStatement):
             self.evaluator.evaluate(node.value)
-        elif isinstance(node, r.Loop):
+        elif isinstance(node, r.LoopStatement):
             self.loops.walk(node)
         elif isinstance(node, r.Branch):
             self.branches.walk_branch(node)
@@ -174,11 +176,11 @@ class Walker(Part):
     def _walk_block(self, statements: tuple[r.Statement, ...]) -> None:
         for place, node in enumerate(statements):
             rest = statements[place + 1 :] if isinstance(node, r.Branch) else ()
-            if isinstance(node, r.Branch) and rest and ends(node.then) is not None:
+            if isinstance(node, r.Branch) and rest and final_jump(node.then) is not None:
                 other = r.Block((*([node.otherwise] if node.otherwise else []), *rest))
                 self.branches.walk_branch(node.replace(otherwise=other))
                 return
-            if isinstance(node, r.Branch) and rest and ends(node.otherwise) is not None:
+            if isinstance(node, r.Branch) and rest and final_jump(node.otherwise) is not None:
                 self.branches.walk_branch(node.replace(then=r.Block((node.then, *rest))))
                 return
             self.walk(node)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.extract.execution import command_of
+from aspenpy.extract.execution import parse_command
 from aspenpy.extract.extraction import Extraction, Run, extract
-from aspenpy.extract.fit import Term, fitted
+from aspenpy.extract.fit import Term, fit_formula
 from aspenpy.language.diagnostics import AspenError
 from tests.thorough import slow
 
@@ -205,9 +205,9 @@ def test_no_shell_sees_a_command(tmp_path: Path) -> None:
 
 
 def test_the_program_is_the_first_local_word() -> None:
-    command = command_of("mpirun -n {ranks} ./a.out {n} ./b")
+    command = parse_command("mpirun -n {ranks} ./a.out {n} ./b")
     assert command.at({"n": 8, "ranks": 2.0}, ["/built"]) == ["mpirun", "-n", "2", "/built", "8", "./b"]
-    assert command_of("solver {n}").at({"n": 0.5}, ["/built"]) == ["/built", "0.5"]
+    assert parse_command("solver {n}").at({"n": 0.5}, ["/built"]) == ["/built", "0.5"]
 
 
 @pytest.mark.parametrize(
@@ -222,4 +222,4 @@ def test_the_program_is_the_first_local_word() -> None:
 def test_fits_find_the_law_of_exact_counts(law: object, text: str) -> None:
     points = [({"n": n}, law(n)) for n in (100, 200, 400, 800)]  # type: ignore[operator]
     terms = [Term("n", exponent) for exponent in (-1, 1, 2)]
-    assert str(fitted(points, terms)) == text
+    assert str(fit_formula(points, terms)) == text
