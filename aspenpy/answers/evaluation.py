@@ -18,7 +18,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_n
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.application.total import RUNTIME, Amount, Busy, Calls, Exclusive, Total, of_kind
-from aspenpy.models.machine.model import OWNER, Machine
+from aspenpy.models.machine.model import OWNER, Machine, Property
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -88,6 +88,12 @@ class Evaluation(Result):
     def socket(self) -> str | None:
         """The kind of socket it runs on, if the machine has any."""
         return self.tree.socket
+
+    @property
+    def stated_cap(self) -> Property | None:
+        """The power cap that its socket states, where its power responds: only then does anything wait for it."""
+        component = self.machine.root if self.socket is None else self.machine.components[self.socket]
+        return component.properties.get("power_cap") if "idle_power" in component.properties else None
 
     @property
     def kernel(self) -> str:

@@ -39,7 +39,7 @@ class Prediction(Evaluation):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: what loading reports of either model, traits that the machine does not know, parameters outside
         their ranges, data of no size or that do not fit, patterns that are missing or do not go with their accesses,
-        cores that are idle or that instances take turns on."""
+        cores that are idle or that instances take turns on, a power cap that makes the run longer."""
         scope = self.scope
         negative = sizes_below_zero(self.application.data.values(), scope.definitions, scope.origins, self.seed)
         return (
@@ -49,6 +49,7 @@ class Prediction(Evaluation):
             *exceeding_memory(self),
             *self._uneven_sweeps,
             *self.wasted,
+            *self.cap_warnings,
         )
 
     @property
@@ -66,6 +67,14 @@ class Prediction(Evaluation):
         pattern tells, blocks that take no time."""
         widths = instances_of_blocks(self)
         return (*filling_cores(self, widths), *reused_without_pattern(self, widths), *blocks_without_time(self, widths))
+
+    @cached_property
+    def cap_warnings(self) -> list[Diagnostic]:
+        """A warning where a power cap of the socket makes the run longer than its runtime says."""
+        if self.stated_cap is None:
+            return []
+        warnings: list[Diagnostic] = self.through("answers.energy.cap_warning").cap_warnings(self)
+        return warnings
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""

@@ -36,12 +36,22 @@ def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
         ]
     predictions = [one.prediction for one in comparison.contenders]
     told = (item.diagnostics if sweep is None else item.tree.warnings for item in predictions)
-    warnings = drop_repeats([*comparison.warnings, *(item for found in told for item in found)])
+    capped = () if sweep is None else sweep.cap_warnings
+    warnings = drop_repeats([*comparison.warnings, *(item for found in told for item in found), *capped])
+    if capped or (sweep is None and any(item.cap_warnings for item in predictions)):
+        parts.append(Paragraph(_without_caps(comparison)))
     headline = f"{comparison.case.application.name}: {comparison.case.kernel} is fastest on {comparison.fastest}"
     return Report(headline, data, tuple(parts), tuple(warnings))
 
 
 register_report(Comparison, report)
+
+
+def _without_caps(comparison: Comparison) -> str:
+    """By which times machines are ranked, and whether others would rank them otherwise."""
+    ranked = "Ranked by runtimes without power caps, since not every machine states one"
+    best = comparison.fastest_under_caps
+    return f"{ranked}." if best in (None, comparison.fastest) else f"{ranked}; under the caps {best} is the fastest."
 
 
 def _times(comparison: Comparison) -> Table:

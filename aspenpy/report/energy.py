@@ -7,6 +7,7 @@ from typing import Any
 
 from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse, Verdict
 from aspenpy.answers.energy.cap import Capped
+from aspenpy.answers.energy.cap_warning import CODE
 from aspenpy.answers.energy.hardware import HardwarePeak
 from aspenpy.answers.energy.optimum import Optimum
 from aspenpy.answers.energy.term import Key
@@ -85,9 +86,10 @@ def report(
         _long(energy),
     )
     average = "" if energy.power is None else f" ({watts(energy.power)} on average)"
+    warnings = [item for item in (*prediction.diagnostics, *warnings) if item.code != CODE]  # it is in the facts
     consumed = f"{joules(energy.value)} in {seconds(energy.capped_runtime)}{average}"
     headline = f"{prediction.where}: {prediction.kernel} consumes {consumed}"
-    return Report(headline, data, parts, tuple(drop_repeats([*prediction.diagnostics, *warnings])))
+    return Report(headline, data, parts, tuple(drop_repeats(warnings)))
 
 
 register_report(Energy, report)

@@ -49,7 +49,8 @@ class Words:
         reported = [warning for case in self.space.cases for warning in case.tree.warnings]
         if point is not None and len(self.space.cases) == 1:
             values = {item.name: point[item.name] for item in self.space.parameters}
-            reported += Prediction(self.space.cases[0].case.with_set(values)).wasted
+            best = Prediction(self.space.cases[0].case.with_set(values))
+            reported += [*best.wasted, *best.cap_warnings]
         return tuple(drop_repeats(reported))
 
     def side(self, binding: Binding) -> str:

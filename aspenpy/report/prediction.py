@@ -36,7 +36,7 @@ def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples
     spread = {} if samples is None else _spread(samples, prediction.random)
     shown: tuple[Part, ...] = (
         Table(METRICS, tuple(values.items()), media=TEXT),
-        facts([*_capped(prediction, metrics), *spread.items()]),
+        facts([*spread.items()]),
     )
     if not metrics:
         slowest = prediction.bottleneck.resource if prediction.bottleneck else None
@@ -51,19 +51,6 @@ def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples
 
 
 register_report(Prediction, report)
-
-
-def _capped(prediction: Prediction, metrics: Sequence[str]) -> list[tuple[str, str]]:
-    """What a power cap does to energies as formulas: the socket waits, and `runtime` knows no cap."""
-    if not {*metrics} & {*ENERGY_UNITS}:
-        return []
-    from aspenpy.answers.energy.account import Energy
-
-    energy = Energy(prediction)
-    if sum(energy.waiting.values()) <= 0:
-        return []
-    slowed = f"the run waits for its power cap and takes {seconds(energy.capped_runtime)}"
-    return [("power cap", f"in energies {slowed}; `aspenpy energy --throttle` lowers the clock instead")]
 
 
 def _facts(prediction: Prediction) -> list[tuple[str, str]]:

@@ -253,4 +253,4 @@ def test_a_formula_says_that_it_waits_for_the_cap() -> None:
     machine = aspenpy.load_machine("mi300x")
     for body, waits in ((text, True), (text.replace("128e9", "1e6"), False)):
         page = str(aspenpy.predict(aspenpy.parse(body), machine).report(metrics=["energy"]))
-        assert ("waits for its power cap" in page) is waits
+        assert ("under the power cap of `amd_mi300x`" in page) is waits

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
 
 from aspenpy.answers.energy.aeem import Aeem
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions, refuse_unknown, settled
@@ -12,7 +11,7 @@ from aspenpy.answers.energy.power import HOW
 from aspenpy.answers.energy.responding import Responding, responds
 from aspenpy.answers.energy.roofline_law import RooflineLaw
 from aspenpy.answers.energy.term import Key, Law, Term
-from aspenpy.answers.timed import TimedLeaf
+from aspenpy.answers.energy.waiting import Waiting, WaitingLeaf
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
@@ -100,7 +99,9 @@ class EnergyTotals:
         return self._run(apart=True)
 
     def _run(self, *, apart: bool) -> Totals:
-        return run_totals(_Amounts(self, apart), self.tree.entry, carry_origin(self.tree.origins), Needed, Waiting)
+        return run_totals(
+            _Amounts(self.tree, self.law, apart), self.tree.entry, carry_origin(self.tree.origins), Needed, Waiting
+        )
 
     def _refuse_powerless(self) -> None:
         root = self.tree.machine.root
@@ -115,28 +116,16 @@ class Needed(Total):
     term: Key
 
 
-class Waiting(Total):
-    """Seconds by which a power cap makes a kernel's own blocks longer."""
-
-    kernel: str
-
-
-class _Amounts(TimedLeaf):
-    """What the terms need; kernels are told apart only with `apart`."""
-
-    def __init__(self, totals: EnergyTotals, apart: bool) -> None:
-        super().__init__(totals.tree)
-        self.law = totals.law
-        self.apart = apart
+class _Amounts(WaitingLeaf):
+    """What the terms need, and by how much a power cap makes blocks longer."""
 
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
-        name = kernel.name if self.apart else ""
-        totals: Totals = {Needed(name, key): worth for key, worth in self.law.amounts(cost).items()}
-        waiting = self.law.waiting(cost)
-        return totals if waiting is graph.ZERO else {**totals, Waiting(name): waiting}
+        name = self.name_of(kernel)
+        needed: Totals = {Needed(name, key): worth for key, worth in self.law.amounts(cost).items()}
+        return {**needed, **super().of_block(cost, kernel)}
 
-    def goes_with_time(self, key: Any) -> bool:
-        return isinstance(key, Waiting) or (isinstance(key, Needed) and self.law.terms[key.term].elapsed)
+    def goes_with_time(self, key: object) -> bool:
+        return super().goes_with_time(key) or (isinstance(key, Needed) and self.law.terms[key.term].elapsed)
 
 
 # -- what a machine loses on the way to its components -------------------------------------------------------------

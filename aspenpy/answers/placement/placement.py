@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
 from aspenpy.answers.case import Case
+from aspenpy.answers.energy.cap_warning import SAME, cap_warning
+from aspenpy.answers.energy.waiting import waiting_by_kernel
+from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.occupancy import unlike_ranks
 from aspenpy.answers.placement.journey import Journey, Seconds, Times, Volume
 from aspenpy.answers.placement.locations import Memories
@@ -30,10 +33,12 @@ from aspenpy.models.application.total import (
     callees_first,
     calls_in,
     of_kind,
+    summed,
     walk,
 )
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
+from aspenpy.tables.numbers import seconds
 from aspenpy.tables.result import Result
 
 
@@ -70,6 +75,7 @@ class Question:
     """
 
     def __init__(self, case: Case, data: Mapping[str, str] | None = None) -> None:
+        self.case = case
         self.application = case.application
         self.machine = machine = case.required_machine
         self.seed = case.seed
@@ -237,7 +243,20 @@ class Placement(Result):
         """Warnings of the models, traits that no socket of the machine knows, and ranks that have parts of different
         kinds on the sockets."""
         models = warnings_of(self.application, self.machine, kernel=self.question.entry.name)
-        return (*models, *unlike_ranks(self.question.trees))
+        return (*models, *unlike_ranks(self.question.trees), *self._capped())
+
+    def _capped(self) -> Iterator[Diagnostic]:
+        """A warning for each kind of socket whose power cap makes the kernels on it longer."""
+        for socket in dict.fromkeys(self.sockets.values()):
+            alone = Evaluation(self.question.case.changed(socket=socket))
+            if alone.stated_cap is None:
+                continue
+            waiting = [wait for name, wait in waiting_by_kernel(alone.tree).items() if self.sockets.get(name) == socket]
+            waited = float(alone.scope.values([summed(waiting)], self.question.seed)[0])
+            time = sum(kernel.time for kernel in self.kernels if kernel.socket == socket)
+            if waited > time * SAME:
+                longer = f"the kernels on it take {seconds(time + waited)}, and not {seconds(time)}"
+                yield cap_warning(alone, longer)
 
     def _value(self, expr: Expr) -> float:
         value = self.scope.values([expr], self.question.seed)[0]

@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 
 from aspenpy.answers.bounds import Real, size
 from aspenpy.answers.case import Case
+from aspenpy.answers.energy.cap_warning import seconds_waited
 from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.inverse import Piece
 from aspenpy.answers.occupancy import unlike_ranks
@@ -21,9 +22,12 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.record import Record
+from aspenpy.studies.explore.capped import capped_points
 from aspenpy.studies.explore.race import MET, TIE, Deadline, Race, Seen
 from aspenpy.studies.explore.variable import takes_whole
 from aspenpy.tables.result import Result
+
+LOOKED_AT = 33  # values of a parameter at which power caps are looked at
 
 
 class Contender(Record):
@@ -100,6 +104,16 @@ class Comparison(Result):
             item.label: float(item.prediction.scope.values([item.transfer], self.seed)[0]) for item in self.contenders
         }
 
+    @cached_property
+    def fastest_under_caps(self) -> str | None:
+        """The contender with the shortest time under the power caps that sockets state; None where a cap cannot hold,
+        which is a warning."""
+        try:
+            times = {item.label: self.times[item.label] + seconds_waited(item.prediction) for item in self.contenders}
+        except AspenError:
+            return None
+        return min(times, key=times.__getitem__)
+
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """Why machines are left out, and where a rank has a core of one machine and a whole device of another."""
@@ -107,7 +121,7 @@ class Comparison(Result):
 
     @property
     def fastest(self) -> str:
-        """The contender with the shortest runtime."""
+        """The contender with the shortest runtime, which leaves power caps out: not every machine states one."""
         return min(self.times, key=self.times.__getitem__)
 
     def over(
@@ -166,6 +180,19 @@ class Sweep:
         }
         if not any(self.symbols[label] in graph.free_symbols(formula) for label, formula in self.formulas.items()):
             fail("no-effect", f"no runtime depends on `{parameter}`")
+
+    @cached_property
+    def cap_warnings(self) -> tuple[Diagnostic, ...]:
+        """Where a power cap makes contenders slower than their formulas, of values from one end to the other."""
+        step = (float(self.high) - float(self.low)) / (LOOKED_AT - 1)
+        values = [float(self.low) + step * number for number in range(LOOKED_AT)]
+        rows = [[float(round(value)) if self.whole else value] for value in values]
+        labels = [f"{self.parameter} = {value:.6g}" for (value,) in rows]
+        return tuple(
+            warning
+            for item in self.comparison.contenders
+            for warning in capped_points(item.prediction, [self.symbols[item.label]], rows, labels, [self.parameter])
+        )
 
     def time(self, label: str, x: Real) -> Real:
         """Seconds of a contender at a value of the parameter."""

@@ -32,9 +32,11 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import of_kind, summed
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
+from aspenpy.studies.explore.capped import capped_points
 from aspenpy.studies.explore.communication import communication_of
 from aspenpy.studies.explore.points import Floats, Formulas
 from aspenpy.studies.explore.problem_size import Growth, Work, declared_sizes
+from aspenpy.tables.numbers import counted
 from aspenpy.tables.result import Result
 
 Mode = Literal["strong", "weak"]
@@ -212,14 +214,23 @@ class Scaling(Result):
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings of the models, and what goes with the values once, with the numbers of ranks that it is so on."""
-        base = [item for item in self.prediction.diagnostics if item not in self.prediction.wasted]
+        of_values = (*self.prediction.wasted, *self.prediction.cap_warnings)
+        base = [item for item in self.prediction.diagnostics if item not in of_values]
         if self.mode == "strong" and not self.per_rank and self.grown.is_with_the_ranks:
             base.append(_growing(self.prediction.application, self.parameter, self.grown))
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
             for item in self._there(ranks, self.sizes_at(ranks)).wasted:
                 found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
-        return (*base, *(self._once(told) for told in found.values()))
+        return (*base, *(self._once(told) for told in found.values()), *self._capped())
+
+    def _capped(self) -> list[Diagnostic]:
+        """A warning where a power cap makes the run longer on some of the numbers of ranks."""
+        names = (self.parameter, *self.problem)
+        rows = [(each, *self.sizes_at(each)) for each in self.ranks]
+        labels = [counted(each, "rank") for each in self.ranks]
+        symbols = [self.prediction.scope.symbol(name) for name in names]
+        return capped_points(self.prediction, symbols, rows, labels, names)
 
     def _once(self, told: list[tuple[int, Diagnostic]]) -> Diagnostic:
         (first, item), (last, _) = told[0], told[-1]

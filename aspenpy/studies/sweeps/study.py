@@ -22,7 +22,10 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
+from aspenpy.studies.explore.capped import capped_points
 from aspenpy.studies.explore.points import plain
+
+MOST_LOOKED_AT = 33  # points of a case at which its power cap is looked at
 
 AXIS = "axis"  # owner of the symbols that stand for the values of axes
 
@@ -184,6 +187,7 @@ class Study:
         for prediction in self.predictions:
             warnings += prediction.tree.warnings
             warnings += self._wasted(prediction)
+            warnings += self._capped(prediction)
             warnings += self._outside_ranges(prediction)
         used = frozenset[Expr]().union(*(graph.free_symbols(formula) for case in self.formulas for formula in case))
         for name, symbol in zip(self.columns, self.inputs, strict=True):
@@ -200,6 +204,17 @@ class Study:
         )
         codes = {item.code for item in last.wasted}
         return [item for item in first.wasted if item.code in codes]
+
+    def _capped(self, prediction: Prediction) -> list[Diagnostic]:
+        """A warning where a power cap makes the run longer than its runtime at some of the points, of which some
+        are looked at, both ends among them."""
+        if "runtime" not in self.metrics or prediction.stated_cap is None:
+            return []
+        looked_at = sorted({round(place) for place in numpy.linspace(0, self.points_of_case - 1, MOST_LOOKED_AT)})
+        points = [self.point(place) for place in looked_at]
+        rows = [[float(point[name]) for name in self.columns] for point in points]
+        labels = [", ".join(f"{name} = {point[name]:.6g}" for name in self.columns) for point in points]
+        return capped_points(prediction, self.inputs, rows, labels)
 
     def _outside_ranges(self, prediction: Prediction) -> list[Diagnostic]:
         warnings = []

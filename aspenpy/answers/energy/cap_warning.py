@@ -1,0 +1,45 @@
+"""The warning beside a runtime, which knows no power cap, where the run waits for one."""
+
+from __future__ import annotations
+
+from aspenpy.answers.energy.waiting import waiting_of_run
+from aspenpy.answers.evaluation import Evaluation
+from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
+from aspenpy.language.dimensions import format_quantity
+from aspenpy.tables.numbers import seconds
+
+CODE = "power-cap"  # of the warning
+SAME = 1e-9  # relative: a run that is longer by less does not wait
+
+
+def seconds_waited(prediction: Evaluation) -> float:
+    """By how much the power cap of its socket makes a run longer; 0 where none is stated. Raises AspenError where the
+    cap leaves no power for work."""
+    if prediction.stated_cap is None:
+        return 0.0
+    return float(prediction.scope.values([waiting_of_run(prediction.tree)], prediction.seed)[0])
+
+
+def cap_warnings(prediction: Evaluation) -> list[Diagnostic]:
+    """A warning where a run takes longer under the power cap of its socket than its runtime says, or cannot hold it."""
+    try:
+        waited = seconds_waited(prediction)
+    except AspenError as error:
+        return [item.replace(severity="warning") for item in error.diagnostics]
+    if waited <= prediction.runtime * SAME:
+        return []
+    longer = f"the run takes {seconds(prediction.runtime + waited)}, and not {seconds(prediction.runtime)}"
+    return [cap_warning(prediction, longer)]
+
+
+def cap_warning(prediction: Evaluation, longer: str) -> Diagnostic:
+    """A warning that something is longer under the power cap than a runtime without it says."""
+    stated = prediction.stated_cap
+    assert stated is not None
+    name = prediction.socket or prediction.machine.name
+    try:
+        watts = f" ({format_quantity(float(prediction.scope.values([stated.symbol], prediction.seed)[0]), 'W')})"
+    except AspenError:
+        watts = ""  # it goes with an axis
+    hint = "`runtime` leaves the cap out; `aspenpy energy` has it in `capped_runtime`, or lowers the clock (--throttle)"
+    return warning(CODE, f"under the power cap of `{name}`{watts} {longer}", stated.span, hint=hint)

@@ -1,0 +1,54 @@
+"""Waiting: the seconds by which a power cap makes blocks longer."""
+
+from __future__ import annotations
+
+from aspenpy.answers.energy.options import DEFAULT, settled
+from aspenpy.answers.energy.responding import Responding
+from aspenpy.answers.energy.term import Law
+from aspenpy.answers.timed import TimedLeaf
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.prices import BlockCost
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.lower import carry_origin
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import Total, Totals, of_kind, run_totals, summed
+
+
+class Waiting(Total):
+    """Seconds by which a power cap makes a kernel's own blocks longer; all kernels together are called ""."""
+
+    kernel: str
+
+
+class WaitingLeaf(TimedLeaf):
+    """Counts by how much a power cap makes blocks longer; kernels are told apart only with `apart`."""
+
+    def __init__(self, tree: CostTree, law: Law, apart: bool = False) -> None:
+        super().__init__(tree)
+        self.law = law
+        self.apart = apart
+
+    def name_of(self, kernel: flow.Kernel) -> str:
+        return kernel.name if self.apart else ""
+
+    def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
+        waiting = self.law.waiting(cost)
+        return {} if waiting is graph.ZERO else {Waiting(self.name_of(kernel)): waiting}
+
+    def goes_with_time(self, key: object) -> bool:
+        return isinstance(key, Waiting)
+
+
+def waiting_by_kernel(tree: CostTree, *, apart: bool = True) -> dict[str, Expr]:
+    """Seconds by which the power cap of its socket makes the blocks of each kernel longer over a run, where the
+    socket's power responds: those of `energy`, without the joules. All kernels together are called "" unless `apart`.
+    """
+    leaf = WaitingLeaf(tree, Responding(tree, settled(DEFAULT, responding=True)), apart)
+    totals = run_totals(leaf, tree.entry, carry_origin(tree.origins), Waiting)
+    return {key.kernel: worth for key, worth in of_kind(Waiting, totals).items()}
+
+
+def waiting_of_run(tree: CostTree) -> Expr:
+    """Seconds by which a run becomes longer."""
+    return summed(waiting_by_kernel(tree, apart=False).values())

@@ -1,0 +1,57 @@
+"""Runtimes know no power cap: where a socket states one and a run waits for it, every command says so beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import aspenpy
+from aspenpy.answers.case import Case
+from aspenpy.studies.explore.comparison import Comparison
+from aspenpy.studies.sweeps.sweep import studied
+
+APPLICATION = aspenpy.parse("model a { kernel main { execute { flops [4e9] } } }")
+CAPPED = """
+param rate = 1e9 in 1e9 .. 8e9
+machine m { socket s }
+socket s {
+  core c
+  property idle_power [10 W]
+  property power_cap [20 W]
+  property energy_per_flop [10 nJ/flop]
+}
+core c { resource flops(number) [number/rate] }
+"""
+
+
+def test_a_runtime_says_what_the_power_cap_makes_of_it() -> None:
+    """2e9 flop/s at 10 nJ consume 20 W, of which the cap leaves 10 W: it takes twice as long. At 1e9 it does not."""
+    machine = aspenpy.parse(CAPPED)
+    assert capped_messages(aspenpy.predict(APPLICATION, machine)) == []
+    found = aspenpy.predict(APPLICATION, machine, set={"rate": 2e9})
+    assert found.runtime == 2
+    assert aspenpy.energy(found.case).capped_runtime == pytest.approx(4)
+    assert capped_messages(found) == ["under the power cap of `s` (20 W) the run takes 4 s, and not 2 s"]
+    assert capped_messages(found.explain()) == capped_messages(found)
+
+
+def test_a_sweep_says_where_the_cap_makes_runs_longer() -> None:
+    """E/(cap - P) is 4 s at every rate; T is 4, 2, 1 and 0.5 s."""
+    machine = aspenpy.parse(CAPPED)
+    case = Case(APPLICATION, machine)
+    (message,) = capped_messages(studied(case, None, {"rate": [1e9, 2e9, 4e9, 8e9]}))
+    assert message.endswith("the run takes 4 s, and not 500 ms, with rate = 8e+09; 3 of 4 points wait")
+
+
+def test_machines_are_ranked_without_their_caps() -> None:
+    """At 8e9 flop/s a run takes 0.5 s and under the cap 4 s, at 2e9 without a cap 2 s."""
+    free = CAPPED.replace("machine m", "machine free").replace("power_cap [20 W]", "power_cap [1 kW]")
+    quick, slow = (aspenpy.parse(text) for text in (CAPPED.replace("= 1e9", "= 8e9"), free.replace("= 1e9", "= 2e9")))
+    found = Comparison([Case(APPLICATION, machine) for machine in (quick, slow)])
+    assert (found.fastest, found.fastest_under_caps) == ("m", "free")
+    assert "under the caps free is the fastest" in " ".join(str(found).split())
+
+
+def capped_messages(found: Any) -> list[str]:
+    return [item.message for item in found.diagnostics if item.code == "power-cap"]
