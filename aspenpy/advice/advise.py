@@ -71,7 +71,18 @@ def on_one_node(case: Case, options: AdviceOptions) -> Case:
 def classified_of(case: Case, options: AdviceOptions) -> Classified:
     """Step 1."""
     problem = problem_of(case, options.size)
-    return Classified(on_all_places(on_one_node(case, options), problem), options.energy)
+    filled = on_all_places(on_one_node(case, options), problem)
+    known = {*case.application.parameters, *(item.name for item in case.required_machine.parameters)}
+    chosen = [name for name in filled.set if name in known and name not in case.set]
+    try:
+        return Classified(filled, options.energy, chosen)
+    except AspenError as error:
+        if not chosen:
+            raise
+        within = f"while filling `{filled.required_machine.name}` with ranks ({', '.join(chosen)} chosen)"
+        hint = "set the ranks, `--set ranks=...`, or give a larger problem"
+        parts = (item.replace(parents=(within, *item.parents), hint=item.hint or hint) for item in error.diagnostics)
+        raise AspenError(*parts) from None
 
 
 def _space(case: Case, options: AdviceOptions, wanted: tuple[str, ...]) -> DesignSpace:

@@ -6,7 +6,7 @@ Patterson, CACM 52(4), 2009) and by the roofline of energy (Choi, Bedard, Fowler
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -24,6 +24,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.models.application.total import Exclusive, of_kind
 from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.record import Record
+from aspenpy.tables.numbers import setting
 from aspenpy.tables.result import Result
 
 ApplicationClass = Literal["arithmetic", "cache", "memory", "network", "latency", "I/O"]
@@ -113,10 +114,11 @@ class Classified(Result):
     The time that is bound by latency is what a run takes less if no component but cores and file systems has any: what
     is left is bound by the resources that its blocks wait for. To open a file counts as I/O, as it does for `eval`.
     Energy that goes with flops, bytes, messages and files counts for their classes; what goes with the time alone, such
-    as idle power, for what the time is bound by.
+    as idle power, for what the time is bound by. `chosen` are parameters that the user did not set.
     """
 
-    def __init__(self, case: Case, options: EnergyOptions = DEFAULT) -> None:
+    def __init__(self, case: Case, options: EnergyOptions = DEFAULT, chosen: Sequence[str] = ()) -> None:
+        self.chosen = tuple(chosen)
         self.prediction = predict(case)
         self.options = options
         machine = case.required_machine
@@ -189,21 +191,43 @@ class Classified(Result):
     def _time_shares(self, kernel: str, time: float) -> Shares:
         """Of a kernel's own blocks; they add up to 1."""
         quick = min(self.quick.totals.get(Exclusive(kernel), 0.0), time)
-        waits = {
-            key.resource: wait
-            for key, wait in of_kind(Bound, self.quick.totals).items()
-            if key.kernel == kernel and wait > 0
-        }
+        waits = self._waits(kernel)
         shares: Shares = {}
         for resource, wait in waits.items():
             place = self._place(resource, kernel)
             shares[place] = shares.get(place, 0.0) + wait / sum(waits.values()) * quick / time
-        if time > quick:
+        if time > quick or not waits:
             whole = {key: wait for key, wait in of_kind(Bound, self.prediction.totals).items() if key.kernel == kernel}
-            waiting = max(whole, key=lambda key: whole[key] - self.quick.totals.get(key, 0.0))
-            late: Place = ("latency", self._place(waiting.resource, kernel)[1])
-            shares[late] = shares.get(late, 0.0) + (time - quick) / time
+            waiting = max(whole, key=lambda key: whole[key] - self.quick.totals.get(key, 0.0), default=None)
+            late: Place = ("latency", None if waiting is None else self._place(waiting.resource, kernel)[1])
+            shares[late] = shares.get(late, 0.0) + ((time - quick) / time if waits else 1.0)
         return shares
+
+    def _waits(self, kernel: str) -> dict[str, float]:
+        """Seconds in which a kernel's own blocks wait for each resource. Branches that overlap wait together, which
+        counts for the kernel of their `par`: blocks of such branches wait as kernels without blocks of their own do."""
+        times, totals = self.prediction.totals, self.quick.totals
+        own: dict[str, float] = {}
+        together: dict[str, float] = {}
+        for key, wait in of_kind(Bound, totals).items():
+            if wait > 0 and key.kernel == kernel:
+                own[key.resource] = wait
+            elif wait > 0 and not times.get(Exclusive(key.kernel), 0.0):
+                together[key.resource] = together.get(key.resource, 0.0) + wait
+        return own or together
+
+    @cached_property
+    def choices(self) -> dict[str, float]:
+        """The values of the parameters that were chosen so that ranks fill the machine."""
+        scope = self.prediction.scope
+        values = scope.values([scope.symbol(name) for name in self.chosen], self.prediction.seed)
+        return dict(zip(self.chosen, map(float, values), strict=True))
+
+    @property
+    def where(self) -> str:
+        """The application and the machine in words, with what was chosen."""
+        chosen = ", ".join(f"{name} = {setting(value)}" for name, value in self.choices.items())
+        return f"{self.prediction.where}, with {chosen}" if chosen else self.prediction.where
 
     def _place(self, resource: str, kernel: str) -> Place:
         path = self.prediction.component_of(resource, kernel)

@@ -73,8 +73,9 @@ class Prediction(Evaluation):
         """A warning where a power cap of the socket makes the run longer than its runtime says."""
         if self.stated_cap is None:
             return []
-        warnings: list[Diagnostic] = self.through("answers.energy.cap_warning").cap_warnings(self)
-        return warnings
+        from aspenpy.answers.energy.cap_warning import cap_warnings
+
+        return cap_warnings(self)
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""

@@ -19,6 +19,7 @@ def report(classified: Classified) -> Report:
     """The whole and its kernels, with shares, both balance points, and the distance from each."""
     data = {
         **subject(classified.prediction),
+        "chosen": classified.choices,
         "has_energy": classified.powerless is None,
         "left_out": list(classified.unpowered),
     }
@@ -32,7 +33,7 @@ register_report(Classified, report)
 
 
 def heading(classified: Classified) -> str:
-    where = classified.prediction.where
+    where = classified.where
     if not classified.classifications:
         return f"{where}: takes no time"
     whole = classified.classifications[0]

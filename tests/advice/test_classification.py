@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from aspenpy.advice.advise import AS_IT_IS, classified_of
 from aspenpy.advice.classification import Classification, Classified
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.models.library import parse
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.library import load_application, load_machine, parse
 
 APPLICATION = """model work {
   kernel arithmetic { execute [1] { flops [3e9] loads [1e9] } }
@@ -79,3 +81,30 @@ def test_without_power_there_are_shares_of_time() -> None:
     assert classified.powerless is not None
     assert classified.classifications[0].energy is None
     assert classified.classifications[0].shares[0].time == pytest.approx(3 / 8)
+
+
+def test_branches_that_run_at_once_are_bound_by_what_they_wait_for_together() -> None:
+    """3 s of flops beside 0.5 s of loads: the kernels share 3 s, in which both wait for flops."""
+    text = APPLICATION.replace("call arithmetic call streaming call talking", "par { call sums call reads }").replace(
+        "kernel talking",
+        "kernel sums { execute [1] { flops [3e9] } } kernel reads { execute [1] { loads [1e9] } } kernel talking",
+    )
+    classified = Classified(Case(parse(text), parse(MACHINE), overlap=True), EnergyOptions(law="roofline"))
+    whole, *kernels = classified.classifications
+    assert whole.time == pytest.approx(3)
+    assert {(item.kernel, item.bound) for item in kernels} == {("sums", "arithmetic"), ("reads", "arithmetic")}
+    assert sum(item.time for item in kernels) == pytest.approx(3)
+
+
+def test_what_is_chosen_so_that_ranks_fill_a_node_stands_in_the_headline() -> None:
+    classified = classified_of(Case(load_application("comd"), load_machine("haswell"), set={"steps": 10}), AS_IT_IS)
+    assert classified.choices == {"haswell_nodes": 1, "ranks": 8}
+    assert "comd on haswell, with haswell_nodes = 1, ranks = 8: bound by" in str(classified)
+
+
+def test_a_machine_that_is_too_large_for_the_problem_is_named() -> None:
+    """Sequoia has so many cores that a rank's part of CoMD is no box."""
+    case = Case(load_application("comd"), load_machine("sequoia"), set={"steps": 10})
+    with pytest.raises(AspenError) as raised:
+        classified_of(case, AS_IT_IS)
+    assert raised.value.diagnostics[0].parents[0] == "while filling `sequoia` with ranks (ranks chosen)"
