@@ -120,3 +120,14 @@ def test_a_second_sweep_starts_at_once() -> None:
         [0.5, 1, 1.5],
         [0.25, 0.5, 0.75],
     ]
+
+
+def test_an_option_that_is_none_is_named() -> None:
+    """Of a case that is there, and of an application and a machine."""
+    app, machine = aspenpy.load_application("stream"), aspenpy.load_machine("haswell")
+    with pytest.raises(TypeError, match="nonsense"):
+        aspenpy.predict(Case(app, machine), nonsense=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="nonsense"):
+        aspenpy.predict(app, machine, nonsense=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="Case has no `nonsense`; its fields are application, machine"):
+        Case(app, machine).changed(nonsense=1)  # type: ignore[call-arg]

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import aspenpy
+from aspenpy.advice.advise import AS_IT_IS, classified_of
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.prediction import Prediction
@@ -113,6 +114,9 @@ def functions(prediction: Prediction) -> Entries:
     metrics = ["runtime", *(METRICS if has_power(prediction) else ())]
     if "energy" in metrics:
         energy = aspenpy.energy(case)
+        capped = [item for item in prediction.diagnostics if item.code == "power-cap"]
+        yield "runs longer under its cap", "energy", float(energy.capped_runtime > energy.runtime * (1 + CLOSE))
+        yield "runs longer under its cap", "predict", float(len(capped))
         yield "runtime", "energy", energy.runtime
         for metric in METRICS:
             number = {"energy": energy.value}.get(metric, getattr(energy, metric, None))
@@ -123,6 +127,7 @@ def functions(prediction: Prediction) -> Entries:
         yield metric, "page", float(evaluate(formula, {}, prediction.seed))
     yield from over_one_value(prediction, metrics)
     yield from on_so_many_ranks(prediction, "energy" in metrics)
+    yield from when_classified(case)
 
 
 METRICS = ("energy", "power", "edp", "ed2p")
@@ -174,6 +179,27 @@ def on_so_many_ranks(prediction: Prediction, has_energy: bool) -> Entries:
     yield "runtime", "scale", point.time
     if point.energy is not None:
         yield "energy", "scale", point.energy
+
+
+def when_classified(case: Case) -> Entries:
+    """The times of `advise classify`, which fills a node with ranks, against those of the case so filled."""
+    try:
+        classified = classified_of(case, AS_IT_IS)
+    except aspenpy.AspenError as error:
+        if error.diagnostics[0].code in CANNOT_FILL or any("filling" in text for text in error.diagnostics[0].parents):
+            return
+        raise
+    there = classified.prediction.case
+    filled = aspenpy.predict(case.with_set(classified.choices).changed(ranks_on=there.ranks_on))
+    suffix = f" with {classified.choices}" if classified.choices else ""
+    yield f"runtime{suffix}", "predict", filled.runtime
+    if classified.classifications:
+        yield f"runtime{suffix}", "advise classify", classified.classifications[0].time
+        yield f"shares{suffix}", "all of it", 1.0
+        yield f"shares{suffix}", "advise classify", sum(item.time for item in classified.classifications[0].shares)
+
+
+CANNOT_FILL = {"problem-grows", *CANNOT_RUN}
 
 
 # -- commands --------------------------------------------------------------------------------------
