@@ -14,9 +14,9 @@ from aspenpy.answers.inverse import Leap, Search, Solution
 from aspenpy.answers.scope import Value, scope_of
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.models.application import flow
@@ -175,12 +175,9 @@ class Counts(Result):
             fail("empty-range", f"there is no value to try between {count(low)} and {count(high)}", place)
 
         def value(x: Value) -> Value:
-            try:
+            with self.scope.locating(f"with `{parameter}` = {count(x)}"):
                 amount: Value = evaluate(expr, {symbol: x}, self.seed)
-                return amount
-            except EvaluationError as error:
-                located = self.scope.located(error).diagnostics
-                raise AspenError(*(item.within(f"with `{parameter}` = {count(x)}") for item in located)) from None
+            return amount
 
         roots = Search(expr, symbol, value, target, whole).run(low, high)
         if not roots.solutions and not roots.leaps:

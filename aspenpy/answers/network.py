@@ -22,6 +22,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail, require_known
+from aspenpy.language.lower import find_place
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
@@ -131,7 +132,7 @@ class Network(Result):
         except EvaluationError as error:
             if error.payload is not None:
                 raise AspenError(error.payload) from None
-            fail("no-value", error.reason, self.machine.origins.get(error.node))
+            fail("no-value", error.reason, find_place(error.node, self.machine.origins))
 
 
 def network_place(machine: Machine) -> Place:

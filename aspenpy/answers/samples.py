@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.language.diagnostics import fail, refuse_float_overflow
 from aspenpy.record import Record
 
@@ -37,10 +37,8 @@ def sample(prediction: Evaluation, count: int) -> Samples:
         message = f"{count:,} samples are more than the {MOST_SAMPLES:,} that are drawn one by one"
         fail("too-many-samples", message, hint="with so many, the quantiles are known within 0.2 % of the samples")
     formula = prediction.scope.formulas([prediction.tree.runtime])[0]
-    try:
+    with prediction.scope.locating():
         drawn = sorted(float(evaluate_many([formula], {}, seed=prediction.seed + number)[0]) for number in range(count))
-    except EvaluationError as error:
-        raise prediction.scope.located(error) from None
     from statistics import stdev
 
     return Samples(

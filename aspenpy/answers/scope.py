@@ -32,7 +32,7 @@ from aspenpy.language.diagnostics import (
     suggest_instead,
     suggest_nearest,
 )
-from aspenpy.language.lower import Lowering, Origins, carry_origin
+from aspenpy.language.lower import Lowering, Origins, carry_origin, find_place
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span
 from aspenpy.language.statements import own_names
@@ -312,12 +312,15 @@ class Scope:
     # -- what goes wrong -------------------------------------------------------------------------
 
     @contextmanager
-    def locating(self) -> Iterator[None]:
-        """Within it, what has no value is an AspenError at its place."""
+    def locating(self, circumstances: str = "") -> Iterator[None]:
+        """Within it, what has no value is an AspenError at its place, under circumstances such as "with `n` = 3"."""
         try:
             yield
         except EvaluationError as error:
-            raise self.located(error) from None
+            found = self.located(error)
+            if circumstances:
+                found = AspenError(*(item.within(circumstances) for item in found.diagnostics))
+            raise found from None
 
     def located(self, error: EvaluationError) -> AspenError:
         """The error as a diagnostic at the place that it was written at."""
@@ -339,12 +342,10 @@ class Scope:
         arrays = [arg for arg in node.args if self.is_array(arg)] if node.kind not in TAKING_ARRAYS else []
         if arrays:
             return AspenError(self._not_a_number(arrays[0], node))
+        code = "too-much-work" if isinstance(error, TooMuchWork) else "no-value"
         if node.kind == "sum":
-            code = "too-much-work" if isinstance(error, TooMuchWork) else "no-value"
             return AspenError(Diagnostic(code, error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
-        if isinstance(error, TooMuchWork):
-            return AspenError(Diagnostic("too-much-work", error.reason, self.origins.get(node), hint=error.hint))
-        return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node), hint=error.hint))
+        return AspenError(Diagnostic(code, error.reason, find_place(node, self.origins), hint=error.hint))
 
     def is_array(self, expr: Expr) -> bool:
         """Whether it is an array or a table, or a name of one."""

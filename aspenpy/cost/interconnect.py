@@ -17,6 +17,7 @@ from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import EvaluationError, Value, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.language.lower import find_place
 from aspenpy.models.machine.model import Component, Machine, Place, Property
 from aspenpy.models.machine.words import one_of
 from aspenpy.record import Record
@@ -110,7 +111,7 @@ def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr
     try:
         *found, nodes = evaluate_many([*symbols, network.nodes], None, 0, values or machine.definitions)
     except EvaluationError as error:
-        fail("no-value", error.reason, machine.origins.get(error.node) or network.component.name_span)
+        fail("no-value", error.reason, find_place(error.node, machine.origins) or network.component.name_span)
     sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, found, strict=True)}
     if network.topology.kind in FILLED:
         sizes.setdefault("nodes", nodes)

@@ -176,3 +176,16 @@ def lower_guarded(lower: Callable[[Any], Expr], node: Any) -> Expr:
         return lower(node)
     except AspenError as error:
         return graph.failure(error.diagnostics[0])
+
+
+def find_place(node: Expr, origins: Mapping[Expr, Span]) -> Span | None:
+    """Where a node was written. One that a mapping made has the place of what it is made of, the last operand first:
+    the divisor of a quotient. Numbers have no place there: equal ones are one node."""
+    left, seen = [node], {node}
+    for each in left:
+        if each in origins and (each is node or each.kind != "number"):
+            return origins[each]
+        operands = [arg for arg in reversed(each.args) if arg not in seen]
+        seen.update(operands)
+        left += operands
+    return None

@@ -135,3 +135,23 @@ def test_rings_without_the_switches() -> None:
 
 def test_a_gigabyte_over_nvlink_takes_eight_milliseconds() -> None:
     assert seconds("[1e9] as allreduce", 8, "a100_80gb", set={"a100_80gb_boards": 8}) == pytest.approx(8e-3, rel=0.1)
+
+
+@pytest.mark.parametrize("machine", ["haswell", "perlmutter_cpu", "sequoia", "frontera"])
+def test_a_rate_of_zero_has_a_place(machine: str) -> None:
+    """A quotient that the mapping makes is written nowhere: its divisor is."""
+    app, model = aspenpy.load_application("hpcg"), aspenpy.load_machine(machine)
+    (rate,) = {str(item.name) for item in model.parameters} & RATES
+    with pytest.raises(aspenpy.AspenError) as caught:
+        aspenpy.predict(app, model, set={"ranks": 4096 if machine == "frontera" else 64, rate: 0})
+    span = caught.value.diagnostics[0].span
+    assert span is not None
+    assert span.text() == "bandwidth"
+
+
+RATES = {
+    "infiniband_fdr_bandwidth",
+    "slingshot_11_bandwidth",
+    "bluegene_q_torus_bandwidth",
+    "infiniband_hdr100_bandwidth",
+}

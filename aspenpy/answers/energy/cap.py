@@ -14,7 +14,7 @@ from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
@@ -119,12 +119,10 @@ class _Powers:
 
     def at(self, clock: float) -> float:
         """Watts of the kernel that draws most."""
-        try:
+        with self.scope.locating():
             found = [
                 tuple(float(evaluate(expr, {self.symbol: clock}, self.seed)) for expr in pair) for pair in self.pairs
             ]
-        except EvaluationError as error:
-            raise self.scope.located(error) from None
         return max((energy / time for energy, time in found if time > 0), default=0.0)
 
 

@@ -17,7 +17,7 @@ from aspenpy.answers.inverse import Search
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
-from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
@@ -69,11 +69,9 @@ def optimum(
         fail("no-effect", f"the {metric} does not depend on `{parameter}`")
 
     def at(expr: Expr, x: Real) -> Real:
-        try:
+        with prediction.scope.locating():
             value: Real = evaluate(expr, {symbol: x}, prediction.seed)
-            return value
-        except EvaluationError as error:
-            raise prediction.scope.located(error) from None
+        return value
 
     proved = sum(1 for _ in graph.topological_order(formula)) <= MOST_PROVED
     turns = _turns(formula, symbol, low, high, at) if proved else _searched(lambda x: float(at(formula, x)), low, high)

@@ -8,10 +8,10 @@ from typing import Any
 from aspenpy.answers.metrics import metric, metric_names, summable
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Value, as_float
-from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, Dimension, parse_unit, unit_symbol
 from aspenpy.language.infer import Lookup, dimension_of
 from aspenpy.language.parser import parse_part
@@ -50,12 +50,9 @@ class Question(Record):
         symbols = [self.prediction.scope.symbol(name) for name in names]
 
         def value(*values: Value) -> Value:
-            try:
+            shown = ", ".join(f"`{name}` = {setting(x)}" for name, x in zip(names, values, strict=True))
+            with self.prediction.scope.locating(f"with {shown}" if names else ""):
                 number: Value = evaluate(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
-            except EvaluationError as error:
-                located = self.prediction.scope.located(error).diagnostics
-                shown = ", ".join(f"`{name}` = {setting(x)}" for name, x in zip(names, values, strict=True))
-                raise AspenError(*(item.within(f"with {shown}") if names else item for item in located)) from None
             if isinstance(number, tuple):
                 as_float(number, f"`{self.text}`", self.span)
             return number
