@@ -11,23 +11,23 @@ from scipy import stats
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity
-from aspenpy.learn.estimators.earlier_runs import recorded
+from aspenpy.learn.estimators.earlier_runs import look_up_runs
 from aspenpy.learn.estimators.interval_core import leading_cycles
 from aspenpy.learn.estimators.leading_loads import COUNTERS, REGRESSIONS, LeadingLoads
 from aspenpy.learn.estimators.regression import (
     Moments,
-    codes_of,
-    cross_validated,
-    folds_of,
-    held_out_errors,
-    spread_of,
-    stepwise,
+    analyse_variance,
+    draw_folds,
+    estimate_unseen_spread,
+    rows_by_code,
+    select_by_cross_validation,
+    select_stepwise,
     variance_inflation,
 )
-from aspenpy.learn.estimators.speedup import Spot, sweet_spots
-from aspenpy.learn.estimators.training_rows import require_one_scale, short_list, without_gaps
-from aspenpy.learn.measurements.columns import bases, keys_problem, members
-from aspenpy.learn.measurements.sheet import Sheet, sheet_of
+from aspenpy.learn.estimators.speedup import Spot, find_sweet_spots
+from aspenpy.learn.estimators.training_rows import compare_devices, drop_rows_with_gaps, require_one_scale
+from aspenpy.learn.measurements.columns import find_base_rows, find_key_problem, rows_by_key
+from aspenpy.learn.measurements.sheet import Sheet, make_sheet
 
 Rows = list[dict[str, Any]]
 
@@ -59,20 +59,20 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("places", [[], [0], [1], [2, 0], [0, 1, 2], [0, 1, 3]])
 def test_sums_of_squares(data: tuple[np.ndarray, np.ndarray], places: list[int]) -> None:
     moments = Moments(*data)
-    assert moments.left(places) == pytest.approx(residuals(*data, places))
+    assert moments.residual_squares(places) == pytest.approx(residuals(*data, places))
     others = [place for place in range(4) if place not in places]
     gains = [residuals(*data, places) - residuals(*data, [*places, place]) for place in others]
-    assert moments.gains(places, others) == pytest.approx(gains, rel=1e-6, abs=1e-9)
+    assert moments.squares_removed(places, others) == pytest.approx(gains, rel=1e-6, abs=1e-9)
 
 
 def test_what_is_collinear_gains_nothing(data: tuple[np.ndarray, np.ndarray]) -> None:
-    assert Moments(*data).gains([3], [4]) == [0.0]
+    assert Moments(*data).squares_removed([3], [4]) == [0.0]
 
 
 @pytest.mark.parametrize("criterion", ["p", "aic", "bic"])
 def test_criteria_of_steps(data: tuple[np.ndarray, np.ndarray], criterion: str) -> None:
     """The F test of the last counter; n ln(RSS/n) + 2 (k + 1), with ln n in place of 2 for BIC."""
-    chosen, steps = stepwise(Moments(*data), "forward", criterion)
+    chosen, steps = select_stepwise(Moments(*data), "forward", criterion)
     assert chosen[:2] == [0, 1]
     assert all(step.entered for step in steps)
     seen: list[int] = []
@@ -91,7 +91,7 @@ def test_criteria_of_steps(data: tuple[np.ndarray, np.ndarray], criterion: str) 
 @pytest.mark.parametrize("direction", ["backward", "both"])
 def test_directions_keep_what_matters(data: tuple[np.ndarray, np.ndarray], direction: str) -> None:
     """BIC cannot be lessened by one counter more or less."""
-    chosen, steps = stepwise(Moments(data[0][:, :4], data[1]), direction, "bic")
+    chosen, steps = select_stepwise(Moments(data[0][:, :4], data[1]), direction, "bic")
 
     def bic(places: set[int]) -> float:
         return 40 * math.log(residuals(*data, sorted(places)) / 40) + math.log(40) * (len(places) + 1)
@@ -108,8 +108,8 @@ def test_directions_keep_what_matters(data: tuple[np.ndarray, np.ndarray], direc
 def test_too_few_rows_teach_no_counter() -> None:
     """A line through two points leaves no degree of freedom; three rows do for one counter."""
     column, target = np.array([[1.0], [2.0], [4.0], [3.0]]), np.array([1.0, 2.1, 3.9, 3.0])
-    assert stepwise(Moments(column[:2], target[:2]), "forward", "aic")[0] == []
-    assert stepwise(Moments(column[:3], target[:3]), "forward", "aic")[0] == [0]
+    assert select_stepwise(Moments(column[:2], target[:2]), "forward", "aic")[0] == []
+    assert select_stepwise(Moments(column[:3], target[:3]), "forward", "aic")[0] == [0]
 
 
 def test_a_counter_enters_below_its_level_and_leaves_above() -> None:
@@ -126,8 +126,8 @@ def test_a_counter_enters_below_its_level_and_leaves_above() -> None:
                 (slope, high) if stats.linregress(column, slope * column + noise).pvalue > wanted else (low, slope)
             )
         moments = Moments(column[:, None], high * column + noise)
-        assert (stepwise(moments, "forward", "p")[0] == [0]) == enters
-        assert (stepwise(moments, "backward", "p")[0] == []) == leaves
+        assert (select_stepwise(moments, "forward", "p")[0] == [0]) == enters
+        assert (select_stepwise(moments, "backward", "p")[0] == []) == leaves
 
 
 def test_variance_inflation() -> None:
@@ -142,7 +142,7 @@ def test_cross_validation_leaves_out_fold_by_fold(data: tuple[np.ndarray, np.nda
     """The root of the mean square of relative errors, each row by a regression without its fold."""
     matrix, target = data[0], data[1] + 20
     folds = [list(range(start, 40, 4)) for start in range(4)]
-    chosen, steps = cross_validated(matrix, target, folds)
+    chosen, steps = select_by_cross_validation(matrix, target, folds)
     assert chosen[:2] == [0, 1]
     places = [step.place for step in steps]
     for count, step in enumerate(steps, 1):
@@ -159,16 +159,16 @@ def test_cross_validation_leaves_out_fold_by_fold(data: tuple[np.ndarray, np.nda
 
 
 def sheet(rows: Rows) -> Sheet:
-    return sheet_of(rows)
+    return make_sheet(rows)
 
 
 def test_folds_are_codes_from_three_on() -> None:
     rows = [{"application": name, "runtime": 1.0} for name in "aabb"]
-    assert codes_of(sheet(rows)) == [[0, 1], [2, 3]]
-    assert sorted(map(tuple, folds_of(sheet(rows)))) == [(0,), (1,), (2,), (3,)]
+    assert rows_by_code(sheet(rows)) == [[0, 1], [2, 3]]
+    assert sorted(map(tuple, draw_folds(sheet(rows)))) == [(0,), (1,), (2,), (3,)]
     three = sheet([*rows, {"application": "c", "runtime": 1.0}])
-    assert folds_of(three) == [[0, 1], [2, 3], [4]]
-    many = folds_of(sheet([{"application": "a", "runtime": 1.0}] * 23))
+    assert draw_folds(three) == [[0, 1], [2, 3], [4]]
+    many = draw_folds(sheet([{"application": "a", "runtime": 1.0}] * 23))
     assert sorted(len(fold) for fold in many) == [2] * 7 + [3] * 3
     assert sorted(place for fold in many for place in fold) == list(range(23))
 
@@ -178,28 +178,28 @@ def test_leave_one_out_is_that_of_the_hat_matrix() -> None:
     draw = np.random.default_rng(3)
     column, target = draw.normal(size=(2, 12))
     folds = [[place] for place in range(12)]
-    found = held_out_errors(column[:, None], target, folds, lambda _: [0], folds)
+    found = estimate_unseen_spread(column[:, None], target, folds, lambda _: [0], folds)
     design = np.column_stack([np.ones(12), column])
     hat = np.diag(design @ np.linalg.inv(design.T @ design) @ design.T)
     left = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
     assert found is not None
     assert found.variance == pytest.approx(np.mean(left**2 / (1 - hat)))
     assert (found.freedom, found.design_effect) == (11.0, 1.0)
-    assert held_out_errors(column[:3, None], target[:3], folds[:3], lambda _: [0], folds[:3]) is None
-    assert held_out_errors(column[:4, None], target[:4], folds[:4], lambda _: [0], folds[:4]) is not None
+    assert estimate_unseen_spread(column[:3, None], target[:3], folds[:3], lambda _: [0], folds[:3]) is None
+    assert estimate_unseen_spread(column[:4, None], target[:4], folds[:4], lambda _: [0], folds[:4]) is not None
 
 
 def test_spread_between_codes() -> None:
     """Means of ±2 by code and ±1 within: 4 between, 8/(8 - 4) = 2 within; of two rows each 4 and 2 (1 - 1/2)."""
     errors = np.array([3.0, 1, -1, -3, 3, 1, -1, -3])
     codes = [[0, 1], [2, 3], [4, 5], [6, 7]]
-    found = spread_of(errors, codes, 0.5)
+    found = analyse_variance(errors, codes, 0.5)
     between, within = (2 * 4 * 4) / 4, 8 / 4
     parts = between / 2, within / 2
     assert found.variance == pytest.approx(sum(parts))
     assert found.design_effect == pytest.approx(between / sum(parts))
     assert found.freedom == pytest.approx(sum(parts) ** 2 / (parts[0] ** 2 / 2.5 + parts[1] ** 2 / 4))
-    alone = spread_of(np.array([1.0, -1, 2, -2]), [[0, 1], [2, 3]], 0.0)
+    alone = analyse_variance(np.array([1.0, -1, 2, -2]), [[0, 1], [2, 3]], 0.0)
     assert (alone.variance, alone.freedom, alone.design_effect) == (2.5, 3.0, 1.0)
 
 
@@ -232,11 +232,11 @@ def test_rows_of_another_unit_are_named_up_to_ten(count: int, listed: str) -> No
 def test_a_tenth_of_blanks_costs_rows_and_more_the_column(blanks: int, is_predictor: bool) -> None:
     """Of twenty rows."""
     rows = [{"device": "x", "c": "" if place < blanks else 1.0, "d": 2.0} for place in range(20)]
-    found, notes = without_gaps(sheet(rows), ("c", "d"), required=False)
+    found, notes = drop_rows_with_gaps(sheet(rows), ("c", "d"), required=False)
     assert ("c" in found.names) == is_predictor
     assert len(found.rows) == (20 - blanks if is_predictor else 20)
     assert len(notes) == (blanks > 0)
-    required, _ = without_gaps(sheet(rows), ("c",), required=True)
+    required, _ = drop_rows_with_gaps(sheet(rows), ("c",), required=True)
     assert ("c" in required.names, len(required.rows)) == (True, 20 - blanks)
 
 
@@ -247,13 +247,13 @@ def test_short_lists_take_means_of_repeated_runs() -> None:
         {"application": "a", "device": "cpu", "runtime": 6.0, "energy": 50.0},
         {"application": "a", "device": "gpu", "runtime": 5.0, "energy": 41.0},
     ]
-    found = {item.device: item for item in short_list(sheet(rows), "energy")}
+    found = {item.device: item for item in compare_devices(sheet(rows), "energy")}
     assert (found["cpu"].energy, found["cpu"].time, found["cpu"].chosen) == (40.0, 5.0, True)
     assert not found["gpu"].chosen
-    both = {item.device: item.chosen for item in short_list(sheet(rows), "both")}
+    both = {item.device: item.chosen for item in compare_devices(sheet(rows), "both")}
     assert both == {"cpu": True, "gpu": False}, "as fast, and more energy"
-    assert short_list(sheet(rows[:2]), "energy") == ()
-    assert "no code ran on all" in refusal(short_list, sheet([rows[0], rows[2] | {"application": "b"}]), "energy")
+    assert compare_devices(sheet(rows[:2]), "energy") == ()
+    assert "no code ran on all" in refusal(compare_devices, sheet([rows[0], rows[2] | {"application": "b"}]), "energy")
 
 
 def test_recorded_runs_of_an_input(tmp_path: Any) -> None:
@@ -262,15 +262,15 @@ def test_recorded_runs_of_an_input(tmp_path: Any) -> None:
     head = "application,input,m,device,runtime,energy\n"
     runs = ["a,n=1000,9,x,2,10", "a,n=1000,8,x,4,30", "a,n=1000,7,y,1,50", "a,n=9,7,x,9,900", "b,n=1000,7,x,9,900"]
     file.write_text(head + "\n".join([*runs, "a,n=1000,7,x,9,"]) + "\n")
-    found = recorded(file, "a", {"n": 1e3})
+    found = look_up_runs(file, "a", {"n": 1e3})
     assert (found.runs, found.input) == (3, "n=1000.0")
     assert {item.device: (item.energy, item.time) for item in found.devices} == {"x": (20.0, 3.0), "y": (50.0, 1.0)}
     assert found.chosen.device == "x"
-    assert recorded(file, "a", {"n": 1000}, by="time").chosen.device == "y"
-    (only,) = recorded(file, "a", {"n": 1000, "m": 8}).devices
+    assert look_up_runs(file, "a", {"n": 1000}, by="time").chosen.device == "y"
+    (only,) = look_up_runs(file, "a", {"n": 1000, "m": 8}).devices
     assert (only.device, only.energy, only.time, only.chosen) == ("x", 30.0, 4.0, True)
-    assert "no run of a with n=5" in refusal(recorded, file, "a", {"n": 5})
-    assert "no run of c" in refusal(recorded, file, "c", {})
+    assert "no run of a with n=5" in refusal(look_up_runs, file, "a", {"n": 5})
+    assert "no run of c" in refusal(look_up_runs, file, "c", {})
 
 
 # -- base samples ------------------------------------------------------------------------------------
@@ -282,16 +282,16 @@ def test_bases() -> None:
         for name, clock, seconds in (("a", 2e9, 1.0), ("a", 3e9, ""), ("a", 1e9, 2.0), ("b", 1e9, 3.0))
     ]
     found = sheet(rows)
-    assert bases(found, "core_frequency", ("application",), "highest").tolist() == [0, 0, 0, 3]
-    assert bases(found, "core_frequency", ("application",), "lowest").tolist() == [2, 2, 2, 3]
-    assert members([("x",), ("y",), ("x",)]) == {("x",): [0, 2], ("y",): [1]}
+    assert find_base_rows(found, "core_frequency", ("application",), "highest").tolist() == [0, 0, 0, 3]
+    assert find_base_rows(found, "core_frequency", ("application",), "lowest").tolist() == [2, 2, 2, 3]
+    assert rows_by_key([("x",), ("y",), ("x",)]) == {("x",): [0, 2], ("y",): [1]}
     message = refusal(
-        bases, sheet([*rows, rows[1] | {"application": "c"}]), "core_frequency", ("application",), "lowest"
+        find_base_rows, sheet([*rows, rows[1] | {"application": "c"}]), "core_frequency", ("application",), "lowest"
     )
     assert "c has no base sample" in message
-    assert keys_problem(("a", "b"), []) == "it has learnt no code"
-    assert keys_problem(("a", "b"), [(("x", "y"), 1)]) is None
-    assert keys_problem(("a",), [(("x", "y"), 1)]) == "its codes do not fit its columns"
+    assert find_key_problem(("a", "b"), []) == "it has learnt no code"
+    assert find_key_problem(("a", "b"), [(("x", "y"), 1)]) is None
+    assert find_key_problem(("a",), [(("x", "y"), 1)]) == "its codes do not fit its columns"
 
 
 # -- bandwidth, leading loads, speedups --------------------------------------------------------------
@@ -387,7 +387,7 @@ def test_sweet_spots() -> None:
         Spot(2, 1e9, 2.5, 1.6, 1.2, 3.0),
         Spot(4, 1e9, 2.0, 2.0, 2.0, 4.0),
     ]
-    assert [(aim, spot.processors) for aim, spot in sweet_spots(spots)] == [
+    assert [(aim, spot.processors) for aim, spot in find_sweet_spots(spots)] == [
         ("time", 4), ("energy", 1), ("energy-delay", 2),
     ]  # fmt: skip
-    assert sweet_spots([Spot(1, 1e9, 4.0, 1.0, None, None)]) == ()
+    assert find_sweet_spots([Spot(1, 1e9, 4.0, 1.0, None, None)]) == ()
