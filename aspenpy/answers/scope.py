@@ -87,6 +87,7 @@ class Scope:
             self._refuse_reshaped(symbol, name)
             self.overridden[symbol] = name
         self._require_units()
+        self._require_whole()
 
     # -- names -----------------------------------------------------------------------------------
 
@@ -227,6 +228,13 @@ class Scope:
                 written.setdefault(model, []).append(Written(name, parse_value(texts[name], f"<{name}>"), declared))
         for model, items in written.items():
             require_units(model, items)
+
+    def _require_whole(self) -> None:
+        """Refuses expressions in other parameters that give a count a fraction, as `_set` refuses numbers."""
+        for symbol, name in self.overridden.items():
+            if self.definitions[symbol].kind != "number" and self.is_count(name):
+                for value in self.values_if_known([symbol]) or ():
+                    self.refuse_fraction(name, value)
 
     def _expression(self, name: str, setting: Setting) -> Expr:
         if isinstance(setting, Expr):
