@@ -47,7 +47,7 @@ class Pattern(Record):
     def key(self) -> object:
         return self.anywhere, tuple(map(loop_key, self.loops))
 
-    def around(self, sweeps: Value) -> Pattern:
+    def add_sweeps(self, sweeps: Value) -> Pattern:
         """With so many sweeps of the innermost loop."""
         return self.replace(loops=(self.loops[0], (ZERO, sweeps), *self.loops[1:]))
 
@@ -149,7 +149,7 @@ class Summary:
         self.is_parted = is_parted
         self.is_triangular = False
 
-    def amounts(self, items: list[Item]) -> Amounts:
+    def sum_amounts(self, items: list[Item]) -> Amounts:
         """What some items ask for. Raises `NoClosedForm`."""
         operations: dict[tuple[str, str], Value] = {}
         moved: dict[object, BlockAccess] = {}
@@ -158,27 +158,29 @@ class Summary:
         deepest = max((event.nests for event in found), key=len, default=())
         self.is_triangular = not self.is_parted and is_triangular(event.nests for event in found)
         for event in found:
-            counted = self._total(event, totals)
+            counted = self._count_event(event, totals)
             if isinstance(event.item, Arithmetic):
                 kind = event.item.name, event.item.precision
                 operations[kind] = v.add(operations.get(kind, ZERO), v.scale(counted, event.item.amount))
             elif counted.terms:
-                pattern = self._ordered(event, counted, totals, deepest)
-                self._add(moved, event, len(event.nests) == len(deepest), pattern, counted)
+                pattern = self._try_pattern(event, counted, totals, deepest)
+                self._add_access(moved, event, len(event.nests) == len(deepest), pattern, counted)
         done = tuple(
             OperationCount(name, precision, amount) for (name, precision), amount in operations.items() if amount.terms
         )
-        return Amounts(done, tuple(_merge_sweeps(moved.values())), tuple(self._chains(items, totals)), len(deepest))
+        return Amounts(
+            done, tuple(_merge_sweeps(moved.values())), tuple(self._list_chains(items, totals)), len(deepest)
+        )
 
-    def _ordered(
+    def _try_pattern(
         self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]
     ) -> Pattern | None:
         try:
-            return self._pattern(event, counted, totals, deepest)
+            return self._find_pattern(event, counted, totals, deepest)
         except TooLong:
             return None
 
-    def _add(
+    def _add_access(
         self, moved: dict[object, BlockAccess], event: Event, is_deep: bool, pattern: Pattern | None, counted: Value
     ) -> None:
         item = event.item
@@ -190,12 +192,12 @@ class Summary:
         known = moved.get(key)
         if known is None:
             spans = (item.span,) if item.span is not None else ()
-            reach = self._rows(event, pattern) or _reach_of_access(item, event.nests)
+            reach = self._reach_of_rows(event, pattern) or _reach_of_access(item, event.nests)
             moved[key] = BlockAccess(item.kind, item.array, item.size, counted, pattern, offset, reach, spans, sweeps)
         else:
             moved[key] = known.replace(words=v.add(known.words, counted), sweeps=known.sweeps | sweeps)
 
-    def _rows(self, event: Event, pattern: Pattern | None) -> Value | None:
+    def _reach_of_rows(self, event: Event, pattern: Pattern | None) -> Value | None:
         """How far runs go that follow each other: as many as the loops around have that change where they begin. None
         for what begins where nothing but sizes say, and where that is not known."""
         item = event.item
@@ -215,7 +217,7 @@ class Summary:
         except TooLong:
             return None
 
-    def _total(self, event: Event, totals: dict[object, Value]) -> Value:
+    def _count_event(self, event: Event, totals: dict[object, Value]) -> Value:
         result = ZERO
         for amount, guards in event.terms:
             key = (
@@ -228,13 +230,13 @@ class Summary:
             result = v.add(result, totals[key])
         return result
 
-    def _passes(self, nests: tuple[Nest, ...], totals: dict[object, Value]) -> Value:
+    def _count_passes(self, nests: tuple[Nest, ...], totals: dict[object, Value]) -> Value:
         key = ("passes", tuple(nest.counter for nest in nests))
         if key not in totals:
             totals[key] = self.counter.total(ONE, Domain(nests))
         return totals[key]
 
-    def _pattern(
+    def _find_pattern(
         self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]
     ) -> Pattern | None:
         """None where the order is not known. Loops that an access shares with the deepest nest of its block stand at
@@ -245,35 +247,35 @@ class Summary:
             return Pattern((), True)
         unknown = [symbol for symbol in v.symbols(item.offset) if symbol.payload[1] == UNKNOWN]
         if unknown:
-            return self._runs(event, unknown, totals, deepest)
+            return self._find_runs(event, unknown, totals, deepest)
         if self.is_triangular and len(event.terms) == 1 and v.is_same(event.terms[0][0], ONE):
             guards = event.terms[0][1]
             open_guards = tuple(
                 guard
                 for place, guard in enumerate(guards)
-                if guard.operator == "==" or not self.counter.certain(guard.value, event.nests, guards[:place])
+                if guard.operator == "==" or not self.counter.is_nonnegative(guard.value, event.nests, guards[:place])
             )
             named = find_ranges(item.offset, event.nests, open_guards)
             if named is not None:
-                return self._placed(named[::-1], event.nests, deepest)
+                return self._align_loops(named[::-1], event.nests, deepest)
         loops: list[tuple[Value, Value]] = []
         before = ONE
         for place, nest in enumerate(event.nests):
             straight = v.linear_parts(item.offset, nest.counter)
             if straight is None or v.has_any_symbol(straight[1], [other.counter for other in event.nests]):
                 return None
-            passes = self._passes(event.nests[: place + 1], totals)
+            passes = self._count_passes(event.nests[: place + 1], totals)
             loops.insert(0, (straight[1], v.ratio(passes, before)))
             before = passes
         if not v.is_same(before, counted) and not v.is_same(counted, ONE):
             share = v.ratio(counted, before)
             if v.number(share) is None and not loops:
                 return None
-            loops = self._fewer(loops, share)
-        return self._placed(loops, event.nests, deepest)
+            loops = self._reduce_trips(loops, share)
+        return self._align_loops(loops, event.nests, deepest)
 
     @staticmethod
-    def _placed(loops: Sequence[StridedLoop], nests: tuple[Nest, ...], deepest: tuple[Nest, ...]) -> Pattern:
+    def _align_loops(loops: Sequence[StridedLoop], nests: tuple[Nest, ...], deepest: tuple[Nest, ...]) -> Pattern:
         """Brought to as many loops as the deepest nest of the block has."""
         shared = sum(mine is theirs for mine, theirs in zip(nests, deepest, strict=False))
         place = len(loops) if shared == len(nests) else len(nests) - shared
@@ -282,7 +284,7 @@ class Summary:
             return Pattern((*missing, *loops))
         return Pattern((*loops[:place], *missing, *loops[place:]))
 
-    def _runs(
+    def _find_runs(
         self, event: Event, unknown: list[Expr], totals: dict[object, Value], deepest: tuple[Nest, ...]
     ) -> Pattern | None:
         """Words that begin where the program's data say: anywhere if each pass of the innermost loop begins anew, else
@@ -293,7 +295,7 @@ class Summary:
         varying = {counter for symbol in unknown for counter in self.varying.get(symbol, ())}
         inner = next((nest for nest in reversed(event.nests) if v.has_symbol(item.offset, nest.counter)), None)
         if not varying:
-            return self._pattern(
+            return self._find_pattern(
                 event.replace(item=item.replace(offset=v.substitute(item.offset, dict.fromkeys(unknown, ZERO)))),
                 ONE,
                 totals,
@@ -304,7 +306,7 @@ class Summary:
         straight = v.linear_parts(item.offset, inner.counter)
         if straight is None or v.number(straight[1]) not in (item.size, -item.size):
             return Pattern((), True)
-        passes = [self._passes(event.nests[: place + 1], totals) for place in range(len(event.nests))]
+        passes = [self._count_passes(event.nests[: place + 1], totals) for place in range(len(event.nests))]
         if len(passes) == 1:
             return Pattern(((straight[1], passes[0]),))
         trips = v.ratio(passes[-1], passes[-2])
@@ -315,23 +317,23 @@ class Summary:
         return Pattern(((straight[1], trips), (row, passes[-2]), *outer))
 
     @staticmethod
-    def _fewer(loops: list[tuple[Value, Value]], share: Value) -> list[tuple[Value, Value]]:
+    def _reduce_trips(loops: list[tuple[Value, Value]], share: Value) -> list[tuple[Value, Value]]:
         """Where an access is left out at times: fewer passes of its innermost loop."""
         if not loops:
             return loops
         (stride, trips), *outer = loops
         return [(stride, v.multiply(trips, share)), *outer]
 
-    def _chains(self, items: list[Item], totals: dict[object, Value]) -> Iterator[Chain]:
+    def _list_chains(self, items: list[Item], totals: dict[object, Value]) -> Iterator[Chain]:
         """Those of innermost loops. Beside one that has a chain, others take a pass of their counter each: they run
         before or behind it."""
         innermost = [*_innermost_nests(items)]
         waits = any(around[-1].recurrences for around in innermost)
         for around in innermost:
             for recurrence in around[-1].recurrences:
-                yield Chain(recurrence.classes, recurrence.subject, self._passes(around, totals))
+                yield Chain(recurrence.classes, recurrence.subject, self._count_passes(around, totals))
             if waits and not around[-1].recurrences:
-                yield Chain(COUNTED, around[-1].variable, self._passes(around, totals))
+                yield Chain(COUNTED, around[-1].variable, self._count_passes(around, totals))
 
 
 def _merge_sweeps(accesses: Iterable[BlockAccess]) -> list[BlockAccess]:
@@ -345,7 +347,7 @@ def _merge_sweeps(accesses: Iterable[BlockAccess]) -> list[BlockAccess]:
     return [
         access
         if access.pattern is None or access.pattern.anywhere
-        else access.replace(pattern=access.pattern.around(constant(max(1, len(access.sweeps)))))
+        else access.replace(pattern=access.pattern.add_sweeps(constant(max(1, len(access.sweeps)))))
         for access in found
     ]
 

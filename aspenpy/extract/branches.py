@@ -70,7 +70,7 @@ class Branches(Part):
         known = self.names.conditions.get(place)
         if known is None or not v.symbols(known) <= self.names.holes.keys():
             told = Meaning(f"the part of all `{source_text(node)}` that calls `{function.name}`")
-            known = self.names.hole(f"{function.name}_part", told, constant(Fraction(1, count)), function.span, 0)
+            known = self.names.add_hole(f"{function.name}_part", told, constant(Fraction(1, count)), function.span, 0)
             self.names.conditions[place] = known
         return known
 

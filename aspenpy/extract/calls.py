@@ -145,7 +145,7 @@ class Calls(Part):
         """`memcpy` and `memset`: a loop over words of eight bytes."""
         to, source, size = node.arguments
         places = [self.evaluator.evaluate(to), self.evaluator.evaluate(source) if node.name != "memset" else None]
-        counter = self.names.counter("word")
+        counter = self.names.make_counter("word")
         body: list[Item] = []
         for kind, place in (("load", places[1]), ("store", places[0])):
             if isinstance(place, Place):
@@ -157,7 +157,7 @@ class Calls(Part):
                 f"{node.name}_words", Meaning(f"words that `{source_text(node)}` moves"), ONE, node.span, 0
             )
         self.state.out.append(Nest(counter, (words,), body, span=node.span))
-        self.state.scope.forget({place.array for place in places[:1] if isinstance(place, Place)})
+        self.state.scope.forget_arrays({place.array for place in places[:1] if isinstance(place, Place)})
         return places[0]
 
     def _forget_arguments(self, node: r.Call) -> None:
@@ -192,7 +192,7 @@ class Calls(Part):
     def _note_size(self, there: Target, size: Value | None) -> None:
         """How many elements a container gets; None where that varies."""
         known = size is not None and not v.counters(size) and not depends_on_data(size)
-        key = self.names.contained(there.place, f"{container_owner(there)}[]")
+        key = self.names.add_owner(there.place, f"{container_owner(there)}[]")
         self.names.held.setdefault(key, []).append(size if known else None)
 
     def _allocate(self, node: r.Call) -> Known:
@@ -207,7 +207,7 @@ class Calls(Part):
         key = f"heap@{owner}@{node.span.start if node.span else id(node)}" + "".join(
             f"@{place}" for place in self.stack.sites
         )
-        array = self.names.array(key, "allocated", "heap", 8, (None,), size, True, node.span)
+        array = self.names.add_array(key, "allocated", "heap", 8, (None,), size, True, node.span)
         return Place(array.key, ZERO)
 
     def _enter(self, node: r.Call, function: r.Function) -> Known:
@@ -276,7 +276,7 @@ class Calls(Part):
                     known[other] = known[place]
             if place in self.state.scope.offsets:
                 offsets[other] = self.state.scope.offsets[place]
-        return Shared(self.names.arrays, self.frame.arguments).context(map(outside, found), memory, offsets)
+        return Shared(self.names.arrays, self.frame.arguments).make_context(map(outside, found), memory, offsets)
 
     def _follow(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
         """What a function leaves behind and gives back; without its costs."""

@@ -61,11 +61,13 @@ class Conditions(Part):
                 return difference == 0
             signs = (guard.value, -guard.value)
             return (
-                False if any(counter.certain(v.subtract(side, ONE), self.active.nests, ()) for side in signs) else None
+                False
+                if any(counter.is_nonnegative(v.subtract(side, ONE), self.active.nests, ()) for side in signs)
+                else None
             )
-        if counter.certain(guard.value, self.active.nests, ()):
+        if counter.is_nonnegative(guard.value, self.active.nests, ()):
             return True
-        return False if counter.certain(v.subtract(-guard.value, ONE), self.active.nests, ()) else None
+        return False if counter.is_nonnegative(v.subtract(-guard.value, ONE), self.active.nests, ()) else None
 
     def _join_guards(self, node: r.Operation) -> tuple[tuple[Guard, ...], bool, bool]:
         first, whole, negated = self.read_guards(node.operands[0])

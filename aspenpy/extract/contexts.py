@@ -53,17 +53,17 @@ class Shared:
         self.arrays = arrays
         self.own = frozenset(own)
 
-    def value(self, value: Known) -> Known:
+    def shared_value(self, value: Known) -> Known:
         """The value where it is shared, else None."""
         if isinstance(value, Real):
             return Real({}, value.number) if value.number is not None else None
         if isinstance(value, Place):
             offset = value.offset
             known = offset is not None and self._is_shared(offset)
-            return value if known and self.has(value.array) else None
+            return value if known and self.has_array(value.array) else None
         return value if value is not None and self._is_shared(value) else None
 
-    def has(self, key: str) -> bool:
+    def has_array(self, key: str) -> bool:
         """Whether an array is shared."""
         array = self.arrays.get(key)
         if array is None:  # the size of a container
@@ -76,11 +76,11 @@ class Shared:
             for symbol in v.symbols(value)
         )
 
-    def context(self, values: Iterable[Known], memory: Contents, offsets: Mapping[DataKey, Value]) -> Context:
+    def make_context(self, values: Iterable[Known], memory: Contents, offsets: Mapping[DataKey, Value]) -> Context:
         found = {}
         for place, value in memory.items():
-            shared = self.value(value) if self.has(place[0]) else None
+            shared = self.shared_value(value) if self.has_array(place[0]) else None
             if shared is not None:
                 found[place] = shared
         kept = {place: offsets[place] for place in found if place in offsets}
-        return Context(tuple(map(self.value, values)), found, kept)
+        return Context(tuple(map(self.shared_value, values)), found, kept)

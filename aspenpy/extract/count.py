@@ -45,18 +45,18 @@ class Counter:
         """The sum of an amount over a domain. Raises `NoClosedForm`."""
         self.parts = 0
         try:
-            return self._sum(amount, domain.nests, domain.guards)
+            return self._sum_over_nests(amount, domain.nests, domain.guards)
         except TooLong:
             raise NoClosedForm from None
 
-    def _sum(self, amount: Value, nests: tuple[Nest, ...], guards: tuple[Guard, ...]) -> Value:
+    def _sum_over_nests(self, amount: Value, nests: tuple[Nest, ...], guards: tuple[Guard, ...]) -> Value:
         self.parts += 1
         if self.parts > MOST_PARTS:
             raise NoClosedForm
         if not amount.terms:
             return ZERO
         if not nests:
-            return v.multiply(amount, self._settled(guards))
+            return v.multiply(amount, self._guard_factor(guards))
         *outer, nest = nests
         around = tuple(outer)
         counter = nest.counter
@@ -64,16 +64,16 @@ class Counter:
             amount = v.multiply(amount, nest.share)
         mine = [guard for guard in guards if v.has_symbol(guard.value, counter)]
         others = tuple(guard for guard in guards if not v.has_symbol(guard.value, counter))
-        if not mine and not v.has_symbol(amount, counter) and (passes := self._tile(nest, around)) is not None:
-            return self._sum(v.multiply(amount, passes), around, others)
+        if not mine and not v.has_symbol(amount, counter) and (passes := self._tile_passes(nest, around)) is not None:
+            return self._sum_over_nests(v.multiply(amount, passes), around, others)
         lows, highs = [ZERO], list(nest.bounds)
         for guard in mine:
             low, high = _counter_limits(guard, counter)
             lows += low
             highs += high
-        return self._between(amount, counter, lows, highs, around, others)
+        return self._sum_between(amount, counter, lows, highs, around, others)
 
-    def _tile(self, nest: Nest, around: tuple[Nest, ...]) -> Value | None:
+    def _tile_passes(self, nest: Nest, around: tuple[Nest, ...]) -> Value | None:
         """The passes of the loop inside a tile, min(B, L - B*t) in tile t, as one atom."""
         if len(nest.bounds) != 2:
             return None
@@ -89,7 +89,7 @@ class Counter:
                     return atom(graph.apply("min", v.to_expression(whole), v.to_expression(rest)))
         return None
 
-    def _between(
+    def _sum_between(
         self,
         amount: Value,
         counter: Expr,
@@ -105,22 +105,22 @@ class Counter:
                 ahead = (
                     v.subtract(first, second) if sign > 0 else v.subtract(second, first)
                 )  # first decides where this is >= 0
-                if self.holds(ahead, around, guards):
+                if self.assume_nonnegative(ahead, around, guards):
                     del limits[1]
-                elif self.holds(-ahead, around, guards):
+                elif self.assume_nonnegative(-ahead, around, guards):
                     del limits[0]
                 else:
-                    return self._split(amount, counter, (lows, highs), sign, ahead, around, guards)
+                    return self._split_sum(amount, counter, (lows, highs), sign, ahead, around, guards)
         low, high = lows[0], highs[0]
         width = v.subtract(high, low)
-        if not self.holds(width, around, guards):
+        if not self.assume_nonnegative(width, around, guards):
             guards = (*guards, Guard(width))
         summed = v.sum_over(amount, counter, low, high)
         if summed is None:
             summed = _sum_over_tiles(amount, counter, low, high)
-        return self._sum(summed, around, guards)
+        return self._sum_over_nests(summed, around, guards)
 
-    def _split(
+    def _split_sum(
         self,
         amount: Value,
         counter: Expr,
@@ -137,15 +137,15 @@ class Counter:
         for place, guard in ((1, Guard(ahead)), (0, Guard(v.subtract(-ahead, ONE)))):
             left = [limit for at, limit in enumerate(chosen) if at != place]
             both = (left, list(highs)) if sign > 0 else (list(lows), left)
-            sides.append(self._between(amount, counter, *both, around, (*guards, guard)))
+            sides.append(self._sum_between(amount, counter, *both, around, (*guards, guard)))
         return v.add(*sides)
 
     # -- signs -------------------------------------------------------------------------------------
 
-    def holds(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
+    def assume_nonnegative(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
         """Whether a value is never negative in a domain. Of sizes alone, that large ones make it so is enough, and is
         an assumption."""
-        if self.certain(value, nests, guards):
+        if self.is_nonnegative(value, nests, guards):
             return True
         if v.counters(value) or not v.is_one_signed(value) or v.sign_for_large(value) != 1:
             return False
@@ -154,39 +154,41 @@ class Counter:
         self.assumptions.setdefault(v.key(value), value)
         return True
 
-    def certain(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
+    def is_nonnegative(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
         """Whether a value is never negative in a domain, whatever the sizes are from 1 on."""
         nests = [*self.around, *nests]
-        if self._lowest(value, nests):
+        if self._is_lowest_nonnegative(value, nests):
             return True
         return any(
-            guard.operator == ">=" and self._lowest(v.subtract(value, guard.value), list(nests)) for guard in guards[:8]
+            guard.operator == ">=" and self._is_lowest_nonnegative(v.subtract(value, guard.value), list(nests))
+            for guard in guards[:8]
         )
 
-    def _lowest(self, value: Value, nests: list[Nest]) -> bool:
+    def _is_lowest_nonnegative(self, value: Value, nests: list[Nest]) -> bool:
         """Whether the smallest value at the ends of the counters is not negative."""
         while nests and not v.has_symbol(value, nests[-1].counter):
             nests = nests[:-1]
         if not nests:
-            return not v.counters(value) and (v.is_never_negative(value) or self._assumed(value))
+            return not v.counters(value) and (v.is_never_negative(value) or self._is_assumed(value))
         nest = nests[-1]
         straight = v.linear_parts(value, nest.counter)
         if straight is None or v.counters(straight[1]):
             return False
         start, step = straight
         if v.is_never_negative(step):
-            return self._lowest(start, nests[:-1])
+            return self._is_lowest_nonnegative(start, nests[:-1])
         if not v.is_never_negative(-step):
             return False
         return any(
-            self._lowest(v.add(start, v.multiply(step, v.subtract(bound, ONE))), nests[:-1]) for bound in nest.bounds
+            self._is_lowest_nonnegative(v.add(start, v.multiply(step, v.subtract(bound, ONE))), nests[:-1])
+            for bound in nest.bounds
         )
 
-    def _assumed(self, value: Value) -> bool:
+    def _is_assumed(self, value: Value) -> bool:
         """Whether an assumption that is made already says so."""
         return any(v.is_never_negative(v.subtract(value, assumed)) for assumed in self.assumptions.values())
 
-    def _settled(self, guards: Sequence[Guard]) -> Value:
+    def _guard_factor(self, guards: Sequence[Guard]) -> Value:
         """1 where all conditions on sizes hold, else 0."""
         result = ONE
         for guard in guards:
@@ -200,7 +202,7 @@ class Counter:
                     if known is not None
                     else v.subtract(ONE, atom(graph.apply("min", 1, graph.apply("abs", value))))
                 )
-            elif self.holds(guard.value, (), ()):
+            elif self.assume_nonnegative(guard.value, (), ()):
                 continue
             elif (known := v.number(guard.value)) is not None:
                 factor = ONE if known >= 0 else ZERO

@@ -1,4 +1,9 @@
-"""What a statement may change, and where it may be left: read from the records alone."""
+"""What statements may change and where they may be left, and what pointers may point at: read from records alone.
+
+A pointer may point at the members of structures whose address a program takes: to all others only what names them
+stores (field-sensitive analysis with addresses taken; Andersen, "Program analysis and specialization for the C
+programming language", DIKU 1994, section 4). A pointer to functions may point at those that the program assigns to it.
+"""
 
 from __future__ import annotations
 
@@ -175,9 +180,7 @@ def has_record(body: Any, test: Callable[[Any], bool]) -> bool:
     return any(test(node) for node in walk_records(body))
 
 
-# Members of structures whose address a program takes. A pointer may point at these alone: to all others only what
-# names them stores (field-sensitive analysis with addresses taken; Andersen, "Program analysis and specialization
-# for the C programming language", DIKU 1994, section 4).
+# -- members whose address is taken ----------------------------------------------------------------
 
 
 def find_exposed_members(functions: Mapping[str, Any], references: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -207,8 +210,7 @@ def _list_references(node: Any, functions: Mapping[str, Any]) -> Iterator[r.Expr
                 yield part
 
 
-# Pointers to functions: which functions each may point at, by what the program assigns to it.
-
+# -- pointers to functions -------------------------------------------------------------------------
 
 POINTED = "*"
 """With what the keys of calls through pointers begin."""

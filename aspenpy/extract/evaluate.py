@@ -310,7 +310,7 @@ class Evaluator(Part):
         if isinstance(value, Place):
             array = self.names.arrays[value.array]
             if array.name.startswith("allocated") and name:
-                self.names.arrays[value.array] = array.replace(name=self.names.unique(name))
+                self.names.arrays[value.array] = array.replace(name=self.names.make_unique(name))
         elif value is not None and not isinstance(value, Real) and len(value) == 1:
             for symbol in v.symbols(value):
                 known, span = self.names.unknowns.get(symbol, ("", None))

@@ -49,7 +49,7 @@ class Command(Record):
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for word in self.words for name in _PLACE.findall(word)))
 
-    def at(self, values: Mapping[str, float], built: Sequence[str]) -> list[str]:
+    def fill_in(self, values: Mapping[str, float], built: Sequence[str]) -> list[str]:
         """The command at some sizes, with what was built in place of the program."""
 
         def given(word: str) -> str:
@@ -138,7 +138,7 @@ class Compiled:
                 hint = f"put `#ifndef {name}` around its definition, or read the size from the command line"
                 fail("fixed-macro", f"`{self.build.path}` defines `{name}` whatever --over says", hint=hint)
 
-    def lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
+    def count_lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
         """Runs the command and counts lines. Raises AspenError."""
         raise NotImplementedError
 
@@ -148,8 +148,8 @@ class Coverage(Compiled):
 
     options = ("--coverage",)
 
-    def lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
-        words = command.at(sizes, [self.program])
+    def count_lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
+        words = command.fill_in(sizes, [self.program])
         counts = os.path.join(self.folder, "program.gcda")
         if os.path.exists(counts):
             os.remove(counts)
@@ -166,9 +166,9 @@ class Coverage(Compiled):
             read = json.loads(done.stdout)
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             fail("no-counts", f"gcov cannot read the counts: {error}", hint="gcov comes with the compiler GCC")
-        return self._read(read)
+        return self._read_counts(read)
 
-    def _read(self, read: dict[str, Any]) -> Lines:
+    def _read_counts(self, read: dict[str, Any]) -> Lines:
         found = Lines({}, {})
         for file in read.get("files", ()):
             name = os.path.realpath(os.path.join(read.get("current_working_directory", ""), file["file"]))
@@ -182,19 +182,19 @@ class Traced(Compiled):
 
     options = ("-g", "-gdwarf-4", "-fno-pie", "-no-pie")
 
-    def lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
+    def count_lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
         for tool in ("valgrind", "objdump"):
             if shutil.which(tool) is None:
                 fail("no-counts", f"--counts lackey needs `{tool}`, which is not installed")
         traced = ["valgrind", "--tool=lackey", "--basic-counts=no", "--trace-mem=yes", self.program]
-        executed = self._executed(command.at(sizes, traced))
+        executed = self._count_instructions(command.fill_in(sizes, traced))
         found = Lines({}, {})
-        for name, line, address in self._lines():
+        for name, line, address in self._list_first_addresses():
             found.add(name == os.path.basename(self.source), name, line, executed.get(address, 0))
         return found
 
     @staticmethod
-    def _executed(words: list[str]) -> Mapping[int, int]:
+    def _count_instructions(words: list[str]) -> Mapping[int, int]:
         """How often each instruction ran, by its address."""
         seen: dict[bytes, int] = {}
         try:
@@ -211,7 +211,7 @@ class Traced(Compiled):
             fail("command-failed", f"`{' '.join(words)}` ended with status {process.returncode}")
         return {int(line[3:].partition(b",")[0], 16): count for line, count in seen.items() if b"," in line}
 
-    def _lines(self) -> Iterator[tuple[str, int, int]]:
+    def _list_first_addresses(self) -> Iterator[tuple[str, int, int]]:
         """File, line and address of the first instruction of each line in each function."""
         listed = [
             subprocess.run(["objdump", *words, self.program], capture_output=True, text=True, check=True).stdout
@@ -263,8 +263,7 @@ def prepare_program(build: Build, layout: Layout) -> Iterator[Compiled]:
 PROGRAMS: dict[Counts, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}
 
 
-# How a program was compiled: the level of optimisation that its compile command, or the program itself, tells.
-
+# -- the level of a build --------------------------------------------------------------------------
 
 DATABASE = "compile_commands.json"
 """The compile commands of a project, as CMake and others write them (Clang, JSON Compilation Database Format)."""

@@ -121,7 +121,7 @@ def extract(
     :raises AspenError: where the file cannot be read or compiled, or the command of `run` fails.
     """
     options = Options(chains, integers, level == "o3")
-    return _run_with_deep_stack(lambda: _Extractor(str(path), level, options, functions, flags, run).result())
+    return _run_with_deep_stack(lambda: _Extractor(str(path), level, options, functions, flags, run).extract())
 
 
 def _run_with_deep_stack(work: Callable[[], T]) -> T:
@@ -170,7 +170,9 @@ class _Extractor:
         self.names = Names()
         self.names.counts_each = run is not None
         self.functions = {function.key: function for function in self.program.functions}
-        self.macros = {macro.name: graph.symbol(self.names.unique(macro.name), SIZE) for macro in self.program.macros}
+        self.macros = {
+            macro.name: graph.symbol(self.names.make_unique(macro.name), SIZE) for macro in self.program.macros
+        }
         made = {function.key: find_changes([function.body]) for function in self.program.functions}
         through = self.program.pointed
         self.calls = {
@@ -192,7 +194,7 @@ class _Extractor:
             self.program,
             self.macros,
             self.functions,
-            dict(self._constants()),
+            dict(self._list_constants()),
             references,
             find_effects(self.functions),
             find_exposed_members(self.functions, references),
@@ -201,8 +203,8 @@ class _Extractor:
             {item.variable.key: item.span for item in self.program.globals},
         )
 
-    def result(self) -> Extraction:
-        roots = self._roots()
+    def extract(self) -> Extraction:
+        roots = self._find_roots()
         if not roots:
             fail(
                 "no-functions",
@@ -214,20 +216,20 @@ class _Extractor:
         done: set[str] = set()
         words, was_brief = 0, False
         root_keys = {root.key for root in roots}
-        for function in self._callers_first(roots):
+        for function in self._order_callers_first(roots):
             if function.key in root_keys or function.key in self.contexts:
-                self._profile(function, function.key in root_keys)
-        self.writer.roots = {formal for root in roots for formal in self._profile(root).formals}
+                self._profile_function(function, function.key in root_keys)
+        self.writer.roots = {formal for root in roots for formal in self._profile_function(root).formals}
         self.writer.arguments = {formal for formal in self.writer.roots if isinstance(formal, Expr)}
-        self._bind(roots)
+        self._bind_arguments(roots)
         for root in roots:
-            for function in self._called_first(root):
+            for function in self._order_called_first(root):
                 if function.key not in done:
                     done.add(function.key)
                     is_root = function.key in root_keys
-                    profile = self._profile(function)
+                    profile = self._profile_function(function)
                     name = "main" if function is main else None
-                    kernel = self.writer.kernel(profile, profile.items, is_root, name)
+                    kernel = self.writer.write_kernel(profile, profile.items, is_root, name)
                     written.append(kernel)
                     words += sum(len(_WORD.findall(line.partition("//")[0])) for line in kernel.lines)
                     if self.writer.is_brief and not was_brief:
@@ -245,22 +247,22 @@ class _Extractor:
         kernels = [kernel for kernel in written if id(kernel) in called or kernel.name == "main"]
         if main is None:
             calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if root.key in self.writer.kernels]
-            kernels.append(Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
-        self._assume()
-        self._weigh()
+            kernels.append(Kernel(self.names.make_unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
+        self._apply_pragmas()
+        self._settle_minor_shares()
         if self.run is not None:
-            self._fill(self.run)
-        text = self._text(kernels)
-        holes = tuple(self._holes())
+            self._fill_from_runs(self.run)
+        text = self._write_text(kernels)
+        holes = tuple(self._list_holes())
         unknown = [_warn_unknown(hole) for hole in holes if hole.is_left()]
         unknown += [_warn_poor_fit(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
-        found = [*self.diagnostics, *drop_repeats(self.names.diagnostics), *unknown, *self._told_overlaps()]
+        found = [*self.diagnostics, *drop_repeats(self.names.diagnostics), *unknown, *self._report_overlaps()]
         name = os.path.splitext(os.path.basename(self.path))[0]
         return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
 
     # -- functions ---------------------------------------------------------------------------------
 
-    def _roots(self) -> list[r.Function]:
+    def _find_roots(self) -> list[r.Function]:
         functions = self.program.functions
         if self.wanted:
             known = {function.name: function for function in functions}
@@ -284,9 +286,9 @@ class _Extractor:
         source = None if function.span is None else function.span.source
         return source is not None and source is not self.program.source and not source.name.endswith(OF_SOURCES)
 
-    def _bind(self, roots: list[r.Function]) -> None:
+    def _bind_arguments(self, roots: list[r.Function]) -> None:
         """Callers first, so that what they pass on is known."""
-        order = list(dict.fromkeys(function.key for root in roots for function in self._called_first(root)))
+        order = list(dict.fromkeys(function.key for root in roots for function in self._order_called_first(root)))
         root_keys = {root.key for root in roots}
         made: dict[str, list[Invocation]] = {}
         for caller in order:
@@ -297,9 +299,9 @@ class _Extractor:
             if key in root_keys:
                 continue
             if calls:
-                self.writer.bind(self.profiles[key], calls)
+                self.writer.bind_arguments(self.profiles[key], calls)
 
-    def _called_first(self, root: r.Function) -> Iterator[r.Function]:
+    def _order_called_first(self, root: r.Function) -> Iterator[r.Function]:
         """The functions that have kernels of their own, those that are called before those that call."""
         seen: set[str] = set()
 
@@ -307,14 +309,14 @@ class _Extractor:
             if function.key in seen:
                 return
             seen.add(function.key)
-            for call in list_invocations(self._profile(function).items):
+            for call in list_invocations(self._profile_function(function).items):
                 if call.function in self.functions:
                     yield from visit(self.functions[call.function])
             yield function
 
         yield from visit(root)
 
-    def _callers_first(self, roots: list[r.Function]) -> list[r.Function]:
+    def _order_callers_first(self, roots: list[r.Function]) -> list[r.Function]:
         """All functions that the roots reach, each behind those that call it; not so in a recursion."""
         calls = {key: sorted(called) for key, called in self.calls.items()}
         order: list[str] = []
@@ -330,37 +332,37 @@ class _Extractor:
                 waiting += [(call, False) for call in calls[key] if call in calls and call not in seen]
         return [self.functions[key] for key in reversed(order)]
 
-    def _profile(self, function: r.Function, is_root: bool = False) -> Profile:
+    def _profile_function(self, function: r.Function, is_root: bool = False) -> Profile:
         if function.key not in self.profiles:
             walker = Walker(self.names, self.facts, self.contexts)
             known = None if is_root else merge_contexts(self.contexts.get(function.key, []))
             try:
                 profile = walker.profile(function, known)
             except TooLong:
-                self.names.uncounted(function.name, function.span)
+                self.names.add_uncounted(function.name, function.span)
                 profile = Profile(function.key, function.name, [], (), "", function.span)
             self.writer.same.update({own: array for array, own in walker.frame.inherited.items()})
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
-            items = registers.kept(profile.items)
+            items = registers.remove_spared(profile.items)
             self.overlaps[function.key] = registers.overlaps
             self.profiles[function.key] = profile.replace(items=items)
         return self.profiles[function.key]
 
-    def _constants(self) -> Iterator[tuple[str, Value]]:
+    def _list_constants(self) -> Iterator[tuple[str, Value]]:
         """Global variables of whole numbers that nothing assigns to."""
         for item in self.program.globals:
             value = item.value
             if item.variable.type.kind != "integer" or item.variable.key in self.changed:
                 continue
             if isinstance(value, r.Constant) and isinstance(value.value, int):
-                yield item.variable.key, self._constant(item.variable, value.value)
+                yield item.variable.key, self._make_constant(item.variable, value.value)
 
-    def _constant(self, variable: r.Variable, value: int) -> Value:
+    def _make_constant(self, variable: r.Variable, value: int) -> Value:
         if value <= 1:
             return constant(value)
-        return self.names.hole(variable.name, Meaning(""), constant(value), variable.span)
+        return self.names.add_hole(variable.name, Meaning(""), constant(value), variable.span)
 
-    def _assume(self) -> None:
+    def _apply_pragmas(self) -> None:
         """Takes passes of loops and shares of branches from COMPASS's pragmas above them."""
         for symbol, hole in self.names.holes.items():
             text = None if hole.span is None else self.texts.get(hole.span.source.name)
@@ -376,31 +378,36 @@ class _Extractor:
                 told = hole.replace(value=constant(fraction), meaning=hole.meaning.replace(doubt=""), rule=BY_PRAGMA)
                 self.names.holes[symbol] = told
 
-    def _weigh(self) -> None:
+    def _settle_minor_shares(self) -> None:
         """Shares that decide little are not left to a person."""
         holes = self.names.holes
-        influence = Influence(self.profiles, holes, self._resolved)
+        influence = Influence(self.profiles, holes, self._resolve_value)
         for symbol, hole in list(holes.items()):
-            if hole.meaning.is_share and symbol in self.writer.used and not hole.rule and influence.of(symbol) < LITTLE:
+            if (
+                hole.meaning.is_share
+                and symbol in self.writer.used
+                and not hole.rule
+                and influence.weigh(symbol) < LITTLE
+            ):
                 holes[symbol] = hole.replace(meaning=hole.meaning.replace(doubt=""), rule=BY_INFLUENCE)
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def _fill(self, run: Run) -> None:
+    def _fill_from_runs(self, run: Run) -> None:
         """Runs the program, and gives holes what was counted."""
         command = parse_command(run.command)
-        parallel = any(call.startswith("omp_") for call in self._library_calls())
+        parallel = any(call.startswith("omp_") for call in self._list_library_calls())
         build = Build(self.path, self.flags, run.links, run.compiler, parallel, run.counts)
         filling = Filling(
-            self.program, self.names.holes, self._resolved, measure_points(build, self.program, command, run.over)
+            self.program, self.names.holes, self._resolve_value, measure_points(build, self.program, command, run.over)
         )
         for profile in self.profiles.values():
-            filling.look(profile.items)
-        for symbol, fit in filling.filled().items():
+            filling.find_sites(profile.items)
+        for symbol, fit in filling.fit_holes().items():
             self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit)
         self.sizes = {name: float(values[-1]) for name, values in run.over.items()}
 
-    def _library_calls(self) -> set[str]:
+    def _list_library_calls(self) -> set[str]:
         return {
             node.name
             for function in self.program.functions
@@ -408,40 +415,40 @@ class _Extractor:
             if isinstance(node, r.Call)
         }
 
-    def _resolved(self, value: Value) -> Value:
+    def _resolve_value(self, value: Value) -> Value:
         """With the parameters of the model in place of what functions call them."""
-        given = {symbol: known for symbol in v.symbols(value) if (known := self._parameter(symbol)) is not None}
+        given = {symbol: known for symbol in v.symbols(value) if (known := self._resolve_symbol(symbol)) is not None}
         return v.substitute(value, given) if given else value
 
-    def _parameter(self, symbol: Expr) -> Value | None:
+    def _resolve_symbol(self, symbol: Expr) -> Value | None:
         bound = self.writer.bound.get(symbol)
         return atom(bound) if bound is not None else self.names.parameters.get(symbol)
 
     # -- the text ----------------------------------------------------------------------------------
 
-    def _text(self, kernels: list[Kernel]) -> str:
-        name = self.names.plain(os.path.splitext(os.path.basename(self.path))[0])
+    def _write_text(self, kernels: list[Kernel]) -> str:
+        name = self.names.make_legal(os.path.splitext(os.path.basename(self.path))[0])
         lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --as {self.level}", ""]
-        data = self.writer.declarations()
-        parameters = [*write_macros(self.program, self.macros, self._in_formulas()), *self._parameters()]
+        data = self.writer.write_declarations()
+        parameters = [*write_macros(self.program, self.macros, self._symbols_in_formulas()), *self._write_parameters()]
         lines += [f"model {name} {{", *parameters, *([""] if parameters and data else []), *data]
         for kernel in kernels:
             lines += ["", *kernel.lines]
         lines.append("}")
         return format_text(Source("\n".join(lines) + "\n", f"<{self.path}>"))
 
-    def _in_formulas(self) -> set[Expr]:
+    def _symbols_in_formulas(self) -> set[Expr]:
         """The symbols of formulas, and of the values of parameters."""
         values = (hole.value for symbol, hole in self.names.holes.items() if symbol in self.writer.used)
         return self.writer.used.union(*map(v.symbols, values))
 
-    def _holes(self) -> Iterator[Hole]:
+    def _list_holes(self) -> Iterator[Hole]:
         """Those that some formula needs, and that the source says nothing of."""
         return (hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used and hole.meaning.text)
 
-    def _parameters(self) -> Iterator[str]:
+    def _write_parameters(self) -> Iterator[str]:
         used = {symbol: hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used}
-        yield from self._sizes(used)
+        yield from self._write_sizes(used)
         for hole in used.values():
             place = f"{os.path.basename(hole.span.source.name)}:{hole.span.position().line}" if hole.span else ""
             if hole.name in self.sizes:
@@ -457,7 +464,7 @@ class _Extractor:
                 told = _describe_fit(hole) + (f" ({place})" if place else "")
             yield f"param {hole.name} = {hole.text()}  // {told}"
 
-    def _sizes(self, used: dict[Expr, Hole]) -> Iterator[str]:
+    def _write_sizes(self, used: dict[Expr, Hole]) -> Iterator[str]:
         """Sizes of the command in which something is fitted, and for which the program has no name."""
         named = {hole.name for hole in used.values()} | {macro.name for macro in self.program.macros}
         wanted = {hole.fit.term.size for hole in used.values() if hole.fit is not None and hole.fit.term is not None}
@@ -465,7 +472,7 @@ class _Extractor:
             if name in wanted - named:
                 yield f"param {name} = {format_number(value)}  // of the command"
 
-    def _told_overlaps(self) -> Iterator[Diagnostic]:
+    def _report_overlaps(self) -> Iterator[Diagnostic]:
         for key, pairs in self.overlaps.items():
             if pairs and key in self.writer.kernels:
                 function = self.functions[key]

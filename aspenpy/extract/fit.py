@@ -30,7 +30,7 @@ class Term(Record):
     size: str
     exponent: int | None
 
-    def at(self, sizes: Sizes) -> float:
+    def evaluate(self, sizes: Sizes) -> float:
         value = sizes[self.size]
         return math.log2(max(value, 1)) if self.exponent is None else float(value) ** self.exponent
 
@@ -103,7 +103,7 @@ def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: tuple[T
 def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: tuple[Term | None, bool]) -> Fit:
     """Least squares of relative errors, by the normal equations of at most two unknowns."""
     term, with_constant = form
-    basis: list[Callable[[Sizes], float]] = [] if term is None else [term.at]
+    basis: list[Callable[[Sizes], float]] = [] if term is None else [term.evaluate]
     basis += [lambda sizes: 1.0] if with_constant else []
     rows = []
     for sizes, value in points:
@@ -132,7 +132,7 @@ def _round_digits(value: float) -> float:
 
 
 def _predict_value(fit: Fit, sizes: Sizes) -> float:
-    return fit.constant + (fit.factor * fit.term.at(sizes) if fit.term is not None else 0.0)
+    return fit.constant + (fit.factor * fit.term.evaluate(sizes) if fit.term is not None else 0.0)
 
 
 def _relative_error(found: float, value: float) -> float:

@@ -1,8 +1,9 @@
-"""The front end: libclang reads the files that a user wrote. This module and `tree` are all that knows of it.
+"""The front end: libclang reads the files that a user wrote. This module and `tree*` are all that know of it.
 
 The wheel `libclang` has no headers of its own: those of an installed GCC are looked for where it puts them, and no
 program is run. OpenMP stays switched off, since libclang then shows the loops below its pragmas; the pragmas are read
-as text.
+as text. COMPASS's (Lee, Meredith and Vetter, "COMPASS: A Framework for Automated Performance Modeling and Prediction",
+ICS 2015) give passes of loops and shares of branches that the source does not say.
 """
 
 from __future__ import annotations
@@ -102,12 +103,12 @@ class Text:
         self.pragmas = [(match.end(), _join_lines(match[1])) for match in _PRAGMA.finditer(self.source.text)]
         self._ends = [end for end, _ in self.pragmas]
 
-    def characters(self, offset: int) -> int:
+    def character_offset(self, offset: int) -> int:
         """The place of a byte, in characters; bytes that are no UTF-8 are taken for one each."""
         return offset - bisect_right(self._continued, offset) if self._continued else offset
 
     def span(self, start: int, end: int) -> Span:
-        return Span(self.source, self.characters(start), self.characters(end))
+        return Span(self.source, self.character_offset(start), self.character_offset(end))
 
     def pragmas_above(self, offset: int) -> tuple[str, ...]:
         """Those that only white space and each other separate from an offset in characters."""
@@ -170,13 +171,13 @@ class Reading:
             self.unit = index.parse(path, args=arguments, unsaved_files=given, options=MACROS | KEEP_GOING)
         except cindex.TranslationUnitLoadError:
             fail("unreadable-source", f"libclang cannot read `{path}`", hint="is it a file of C or C++?")
-        self.diagnostics: list[Diagnostic] = list(self._judged())
+        self.diagnostics: list[Diagnostic] = list(self._list_diagnostics())
 
     @property
     def text(self) -> Text:
         return self.texts[self.path]
 
-    def text_of(self, file: Any) -> Text | None:
+    def find_text(self, file: Any) -> Text | None:
         """The text of a file, if the user wrote it."""
         if file is None:
             return None
@@ -196,7 +197,7 @@ class Reading:
         lib.clang_getExpansionLocation(location, ctypes.byref(file), None, None, ctypes.byref(start))
         lib.clang_getExpansionLocation(lib.clang_getRangeEnd(extent), None, None, None, ctypes.byref(end))
         if file.value not in self._files:
-            self._files[file.value] = self.text_of(location.file)
+            self._files[file.value] = self.find_text(location.file)
         text = self._files[file.value]
         return None if text is None else text.span(start.value, max(end.value, start.value + 1))
 
@@ -212,7 +213,7 @@ class Reading:
         return (cindex.File(file) if file else None), offset.value
 
     @cached_property
-    def defined(self) -> dict[str, str]:
+    def macro_bodies(self) -> dict[str, str]:
         """The bodies of the user's macros, those of the command line too."""
         matches = (re.fullmatch(r"-D(\w++)=?(.*)", option, re.DOTALL) for option in self.options)
         given = {match[1]: match[2] for match in matches if match is not None}
@@ -220,8 +221,8 @@ class Reading:
         for cursor in self.unit.cursor.get_children():
             if cursor.kind is kind and self.is_users(cursor.location):
                 start = cursor.extent.start
-                text = self.text_of(start.file)
-                match = text and _DEFINED.match(text.source.text, text.characters(start.offset))
+                text = self.find_text(start.file)
+                match = text and _DEFINED.match(text.source.text, text.character_offset(start.offset))
                 if match:
                     given[match[1]] = _join_lines(re.sub(r"/\*.*?\*/|//.*", " ", match[3]))
         return given
@@ -233,24 +234,24 @@ class Reading:
                 return self.span(cursor)
         return None
 
-    def _judged(self) -> Iterator[Diagnostic]:
+    def _list_diagnostics(self) -> Iterator[Diagnostic]:
         """What libclang says of the user's files: warnings where a header is missing, since the rest follows from
         that."""
         said = [item for item in self.unit.diagnostics if item.severity >= 3 and not item.location.is_in_system_header]
         missing = [item for item in said if "file not found" in item.spelling]
         severity: Severity = "warning" if missing else "error"
         found = [
-            self._diagnostic(item, severity) for item in (missing + [item for item in said if item not in missing])
+            self._make_diagnostic(item, severity) for item in (missing + [item for item in said if item not in missing])
         ]
         if found and not missing:
             raise AspenError(*found[:MOST_ERRORS])
         yield from found[:MOST_ERRORS]
 
-    def _diagnostic(self, item: Any, severity: Severity) -> Diagnostic:
-        place, text = item.location, self.text_of(item.location.file)
+    def _make_diagnostic(self, item: Any, severity: Severity) -> Diagnostic:
+        place, text = item.location, self.find_text(item.location.file)
         span = None
         if text is not None:
-            word = re.match(r"\w+|", text.source.text[text.characters(place.offset) :])
+            word = re.match(r"\w+|", text.source.text[text.character_offset(place.offset) :])
             span = text.span(place.offset, place.offset + max(1, len(word[0]) if word else 1))
         missing = re.fullmatch(r"'(.*)' file not found", item.spelling)
         if missing is not None:
@@ -294,10 +295,7 @@ def _find_newest(pattern: str) -> list[str]:
     return sorted((folder for folder in glob(pattern) if re.search(r"/\d[\d.]*(/include)?$", folder)), key=version)[-1:]
 
 
-# Pragmas: what OpenMP, OpenACC and COMPASS say above a statement. COMPASS's (Lee, Meredith and Vetter, "COMPASS: A
-# Framework for Automated Performance Modeling and Prediction", ICS 2015) give passes of loops and shares of
-# branches that the source does not say.
-
+# -- pragmas ---------------------------------------------------------------------------------------
 
 _CLAUSE = re.compile(r"(?<!\w)(\w++)\s*+\(((?:[^()]|\([^()]*\))*+)\)")
 _WORKS = frozenset("for distribute loop taskloop do".split())

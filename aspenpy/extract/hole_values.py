@@ -1,4 +1,4 @@
-"""Filling: parameters that the source does not say, from runs of the program.
+"""Values of parameters that the source does not say: from runs of the program, or because they decide little.
 
 Passes of a `while`, shares of branches and of loops that are left early come straight from counts; a size that is read
 follows from the passes of a loop that counts up to it. Over several sizes each becomes a formula in them.
@@ -74,7 +74,7 @@ def measure_points(build: Build, program: r.Program, command: Command, over: Ove
             macros = {name: value for name, value in sizes.items() if name not in command.names()}
             if macros or not place:
                 compiled.compile(macros)
-            found.append(Point(sizes, _count_executions(program, layout, compiled.lines(command, sizes))))
+            found.append(Point(sizes, _count_executions(program, layout, compiled.count_lines(command, sizes))))
     return found
 
 
@@ -82,15 +82,15 @@ def _count_executions(program: r.Program, layout: Layout, lines: Lines) -> Mappi
     def at(span: Span | None) -> float | None:
         if span is None:
             return None
-        line = layout.line(span.source, span.start)
+        line = layout.find_line(span.source, span.start)
         if span.source is layout.source:
             return lines.source.get(line)
         return lines.others.get(os.path.realpath(span.source.path or span.source.name), {}).get(line)
 
     runs = ExecutionCounter(at)
     for function in program.functions:
-        runs.function(function)
-    runs.through_pointers(program)
+        runs.count_function(function)
+    runs.count_pointer_calls(program)
     return runs.found
 
 
@@ -107,19 +107,19 @@ class Filling:
         self.loops: list[Nest] = []
         self.logarithmic = {span for function in program.functions for span in _find_halving_loops(function.body)}
 
-    def look(self, items: list[Item]) -> None:
+    def find_sites(self, items: list[Item]) -> None:
         """Takes down where the parameters of a function stand."""
         for nests, item in _walk_nested(items, ()):
             if isinstance(item, Nest):
                 self.loops.append(item)
                 if item.share is not None:
-                    self._stands(item.share, Site(item.span, nests, (), item))
+                    self._add_site(item.share, Site(item.span, nests, (), item))
                 if len(item.bounds) == 1:
-                    self._stands(item.bounds[0], Site(item.span, nests))
+                    self._add_site(item.bounds[0], Site(item.span, nests))
             elif isinstance(item, Alternative) and item.share is not None:
-                self._stands(item.share, Site(item.span, nests, item.guards))
+                self._add_site(item.share, Site(item.span, nests, item.guards))
 
-    def _stands(self, value: Value, site: Site) -> None:
+    def _add_site(self, value: Value, site: Site) -> None:
         for symbol in v.symbols(value):
             hole = self.holes.get(symbol)
             if hole is not None and v.is_same(value, v.from_expression(symbol)):
@@ -127,18 +127,18 @@ class Filling:
                 if all(site.span != other.span for other in sites):  # a line is counted for all copies of a function
                     sites.append(site)
 
-    def filled(self) -> dict[Expr, Fit]:
+    def fit_holes(self) -> dict[Expr, Fit]:
         """A formula for each hole that the runs say something of."""
         measured: dict[Expr, list[tuple[Mapping[str, float], float]]] = {}
         for point in self.runs:
-            known = self._known(point)
-            for symbol, value in self._values(point, known).items():
+            known = self._find_sizes(point)
+            for symbol, value in self._measure_values(point, known).items():
                 measured.setdefault(symbol, []).append((point.sizes, value))
-        return {symbol: fit_formula(values, self._terms(symbol)) for symbol, values in measured.items()}
+        return {symbol: fit_formula(values, self._list_terms(symbol)) for symbol, values in measured.items()}
 
     # -- one run -----------------------------------------------------------------------------------
 
-    def _known(self, point: Point) -> dict[Expr, float]:
+    def _find_sizes(self, point: Point) -> dict[Expr, float]:
         """The sizes of the model in a run: those of the command, macros, and those that loops count up to."""
         known: dict[Expr, float] = dict(self.macros)
         for name, value in point.sizes.items():
@@ -148,14 +148,14 @@ class Filling:
                 ran = point.ran.get(nest.span) if nest.span is not None else None
                 if ran is None or not ran.entered or len(nest.bounds) != 1:
                     continue
-                size = self._size(nest.bounds[0], ran.passes[0] / ran.entered, known)
+                size = self._solve_for_size(nest.bounds[0], ran.passes[0] / ran.entered, known)
                 if size is not None:
                     known.setdefault(*size)
         return known
 
-    def _size(self, bound: Value, passes: float, known: Mapping[Expr, float]) -> tuple[Expr, float] | None:
+    def _solve_for_size(self, bound: Value, passes: float, known: Mapping[Expr, float]) -> tuple[Expr, float] | None:
         """The one unknown size of a bound with which it is so many passes."""
-        bound = self._at(self.resolved(bound), known)
+        bound = self._substitute_sizes(self.resolved(bound), known)
         left = v.symbols(bound)
         if len(left) != 1 or (symbol := next(iter(left))) not in self.holes or symbol in self.sites:
             return None
@@ -165,22 +165,26 @@ class Filling:
         start, step = v.number(straight[0]), v.number(straight[1])
         return None if start is None or not step else (symbol, (passes - float(start)) / float(step))
 
-    def _values(self, point: Point, known: dict[Expr, float]) -> dict[Expr, float]:
+    def _measure_values(self, point: Point, known: dict[Expr, float]) -> dict[Expr, float]:
         found = {symbol: value for symbol, value in known.items() if symbol in self.holes}
         for symbol, sites in self.sites.items():
-            counted = [counts for site in sites if (counts := self._counts(self.holes[symbol], site, point, known))]
+            counted = [
+                counts for site in sites if (counts := self._count_at_site(self.holes[symbol], site, point, known))
+            ]
             if counted and (whole := sum(entered for _, entered in counted)):
                 found[symbol] = sum(passes for passes, _ in counted) / whole
         return found
 
-    def _counts(self, hole: Hole, site: Site, point: Point, known: Mapping[Expr, float]) -> tuple[float, float] | None:
+    def _count_at_site(
+        self, hole: Hole, site: Site, point: Point, known: Mapping[Expr, float]
+    ) -> tuple[float, float] | None:
         """How often what a parameter says happened at one of its sites, and how often it could have."""
         ran = point.ran.get(site.span) if site.span is not None else None
-        if ran is None or not ran.entered or not (whole := self._whole(site, known)):
+        if ran is None or not ran.entered or not (whole := self._count_possible(site, known)):
             return None
         return ran.passes[hole.meaning.case], ran.entered * whole
 
-    def _whole(self, site: Site, known: Mapping[Expr, float]) -> float | None:
+    def _count_possible(self, site: Site, known: Mapping[Expr, float]) -> float | None:
         """What the measured quotient is a part of: the passes that a loop might make, the times that known conditions
         hold."""
         if site.nest is None and not site.guards:
@@ -189,18 +193,18 @@ class Filling:
         try:
             most = Counter().total(ONE, Domain(inner, site.guards))
             around = Counter().total(ONE, Domain(site.nests))
-            values = [v.number(self._at(self.resolved(value), known)) for value in (most, around)]
+            values = [v.number(self._substitute_sizes(self.resolved(value), known)) for value in (most, around)]
         except (NoClosedForm, TooLong):
             return None
         return float(values[0] / values[1]) if values[0] is not None and values[1] else None
 
     @staticmethod
-    def _at(value: Value, known: Mapping[Expr, float]) -> Value:
+    def _substitute_sizes(value: Value, known: Mapping[Expr, float]) -> Value:
         return v.substitute(value, {symbol: constant(known[symbol]) for symbol in v.symbols(value) & known.keys()})
 
     # -- formulas ----------------------------------------------------------------------------------
 
-    def _terms(self, symbol: Expr) -> list[Term]:
+    def _list_terms(self, symbol: Expr) -> list[Term]:
         """What a quantity may depend on. A part of something falls with a size at most. Passes grow with as many powers
         as there are loops in one another, with the logarithm where a loop halves something."""
         sizes = list(self.runs[0].sizes)
@@ -249,9 +253,7 @@ def _is_halving(node: Any, tested: set[str]) -> bool:
     return divided and any(isinstance(part, r.Variable) and part.key in tested for part in walk_records(node))
 
 
-# Influence: which part of what a kernel does a parameter decides, at the values that parameters have for the time
-# being. Counters of loops are taken at their middle, which is enough for that.
-
+# -- influence -------------------------------------------------------------------------------------
 
 LITTLE = 0.01
 """The part of a kernel's operations and bytes below which a share is not left to a person."""
@@ -276,12 +278,12 @@ class Influence:
         self.known: dict[Expr, float] = {}
         self.done: dict[str, Work] = {}
 
-    def of(self, symbol: Expr) -> float:
+    def weigh(self, symbol: Expr) -> float:
         """The largest part of any function's work that the parameter decides, between 0 and 1."""
         largest = 0.0
         for key, profile in self.profiles.items():
-            if symbol in self._symbols(profile.items):
-                none, whole = self._at(key, symbol, 0), self._at(key, symbol, 1)
+            if symbol in self._share_symbols(profile.items):
+                none, whole = self._work_at(key, symbol, 0), self._work_at(key, symbol, 1)
                 for classes in ({"bytes"}, (none.keys() | whole.keys()) - {"bytes"}):
                     pairs = [(none.get(name, 0.0), whole.get(name, 0.0), WEIGHTS.get(name, 1.0)) for name in classes]
                     most = sum(max(low, high) * weight for low, high, weight in pairs)
@@ -289,76 +291,76 @@ class Influence:
                     largest = max(largest, decided / most if most else 0.0)
         return largest
 
-    def _symbols(self, items: list[Item]) -> set[Expr]:
+    def _share_symbols(self, items: list[Item]) -> set[Expr]:
         found: set[Expr] = set()
         for item in items:
             if isinstance(item, Nest):
                 found |= v.symbols(item.share) if item.share is not None else set()
-                found |= self._symbols(item.body)
+                found |= self._share_symbols(item.body)
             elif isinstance(item, Alternative):
                 found |= v.symbols(item.share) if item.share is not None else set()
-                found |= self._symbols(item.then) | self._symbols(item.otherwise)
+                found |= self._share_symbols(item.then) | self._share_symbols(item.otherwise)
         return found
 
-    def _at(self, key: str, symbol: Expr, value: float) -> Work:
+    def _work_at(self, key: str, symbol: Expr, value: float) -> Work:
         self.known, self.done = {symbol: value}, {}
-        return self._function(key)
+        return self._work_of_function(key)
 
     # -- work --------------------------------------------------------------------------------------
 
-    def _function(self, key: str) -> Work:
+    def _work_of_function(self, key: str) -> Work:
         if key not in self.done:
             self.done[key] = {}  # of a recursion, what it does once
             profile = self.profiles.get(key)
-            self.done[key] = {"call": float(CALL_ASSUMED)} if profile is None else self._work(profile.items)
+            self.done[key] = {"call": float(CALL_ASSUMED)} if profile is None else self._work_of_items(profile.items)
         return self.done[key]
 
-    def _work(self, items: list[Item]) -> Work:
-        return _add_work(*((self._item(item), 1.0) for item in items))
+    def _work_of_items(self, items: list[Item]) -> Work:
+        return _add_work(*((self._work_of_item(item), 1.0) for item in items))
 
-    def _item(self, item: Item) -> Work:
+    def _work_of_item(self, item: Item) -> Work:
         if isinstance(item, Access):
             return {"bytes": float(item.size)}
         if isinstance(item, Arithmetic):
             times = CALL_ASSUMED if item.name.startswith("call ") else item.name != "integer"
             return {item.name: float(times * item.amount)}
         if isinstance(item, Invocation):
-            return self._function(item.function)
+            return self._work_of_function(item.function)
         if isinstance(item, Nest):
-            passes = max(0.0, min(map(self._number, item.bounds)))
+            passes = max(0.0, min(map(self._evaluate_value, item.bounds)))
             self.known[item.counter] = (passes - 1) / 2
-            share = 1.0 if item.share is None else self._number(item.share)
-            return _add_work((self._work(item.body), passes * share))
+            share = 1.0 if item.share is None else self._evaluate_value(item.share)
+            return _add_work((self._work_of_items(item.body), passes * share))
         if isinstance(item, Alternative):
-            share = self._share(item)
-            return _add_work((self._work(item.then), share), (self._work(item.otherwise), 1 - share))
+            share = self._share_of_alternative(item)
+            return _add_work((self._work_of_items(item.then), share), (self._work_of_items(item.otherwise), 1 - share))
         return {}
 
-    def _share(self, item: Alternative) -> float:
+    def _share_of_alternative(self, item: Alternative) -> float:
         holds = all(
-            self._number(guard.value) == 0 if guard.operator == "==" else self._number(guard.value) >= 0
+            self._evaluate_value(guard.value) == 0 if guard.operator == "==" else self._evaluate_value(guard.value) >= 0
             for guard in item.guards
         )
-        return float(holds) * (1.0 if item.share is None else self._number(item.share))
+        return float(holds) * (1.0 if item.share is None else self._evaluate_value(item.share))
 
-    def _number(self, value: Value) -> float:
+    def _evaluate_value(self, value: Value) -> float:
         """A formula as a number; what nothing is known of counts as a size does."""
         if (number := v.number(value)) is not None:
             return float(number)
-        given = {symbol: Fraction(self._symbol(symbol)) for symbol in v.symbols(value)}
+        given = {symbol: Fraction(self._evaluate_symbol(symbol)) for symbol in v.symbols(value)}
         try:
             return float(evaluate(v.to_expression(value), given))
         except (EvaluationError, OverflowError):
             return float(SIZE_ASSUMED)
 
-    def _symbol(self, symbol: Expr) -> float:
+    def _evaluate_symbol(self, symbol: Expr) -> float:
         if symbol not in self.known:
             self.known[symbol] = SIZE_ASSUMED
             stands = self.resolved(atom(symbol))
             if not v.is_same(stands, atom(symbol)):
-                self.known[symbol] = self._number(stands)
+                self.known[symbol] = self._evaluate_value(stands)
             elif symbol in self.holes:
-                self.known[symbol] = self._number(self.holes[symbol].value)
+                self.known[symbol] = self._evaluate_value(self.holes[symbol].value)
         return self.known[symbol]
 
 

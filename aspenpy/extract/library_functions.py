@@ -1,4 +1,8 @@
-"""What the functions of libraries do, whose text is not at hand, by name."""
+"""What the functions of libraries do, whose text is not at hand, by name; and which calls of MPI send what.
+
+Sizes of messages are those of one rank (MPI: A Message-Passing Interface Standard 4.0, chapters 3 and 6); the names of
+algorithms and what the size of each means are those of docs/networks.md.
+"""
 
 from __future__ import annotations
 
@@ -54,9 +58,7 @@ GROWING = frozenset({"push_back", "emplace_back", "insert", "append"})
 """Functions of a container by which it has more elements than its size said."""
 
 
-# MPI: which calls send messages, of how many bytes, and what the language calls the collective. Sizes are those of
-# a rank: MPI: A Message-Passing Interface Standard 4.0, chapters 3 and 6; the names of algorithms and what the size
-# of each means are those of docs/networks.md.
+# -- MPI -------------------------------------------------------------------------------------------
 
 
 class Sending(Record):

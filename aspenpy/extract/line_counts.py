@@ -2,7 +2,7 @@
 
 Where a line says nothing (a `while`, whose line counts tests and not entries), what enters a statement is what left the
 one before: Kirchhoff's law, as profilers use it (Knuth and Stevenson, "Optimal measurement points for program frequency
-counts", BIT 13, 1973).
+counts", BIT 13, 1973). gcov counts lines, so that a source is laid out with what is counted on lines of its own.
 """
 
 from __future__ import annotations
@@ -45,40 +45,40 @@ class ExecutionCounter:
         self.at = at
         self.found: dict[Span, ExecutionCount] = {}
 
-    def function(self, function: r.Function) -> None:
-        self._flow(function.body, self._first(function.body))
+    def count_function(self, function: r.Function) -> None:
+        self._follow(function.body, self._count_entries(function.body))
 
-    def through_pointers(self, program: r.Program) -> None:
+    def count_pointer_calls(self, program: r.Program) -> None:
         """How often calls through pointers meant each of several functions, by the name of the function."""
         functions = {function.key: function for function in program.functions}
         for keys in program.pointed.values():
-            counts = [self._first(functions[key].body) for key in keys]
+            counts = [self._count_entries(functions[key].body) for key in keys]
             whole = _sum_known(*counts)
             for key, count in zip(keys, counts, strict=True) if len(keys) > 1 else ():
-                self._take(functions[key].span, whole, count)
+                self._add_count(functions[key].span, whole, count)
 
     # -- lines -------------------------------------------------------------------------------------
 
-    def _first(self, node: r.Statement | None) -> float | None:
+    def _count_entries(self, node: r.Statement | None) -> float | None:
         """How often a statement was entered, as its first line says it."""
         if isinstance(node, r.Block):
-            return next((count for inner in node.statements if (count := self._first(inner)) is not None), None)
+            return next((count for inner in node.statements if (count := self._count_entries(inner)) is not None), None)
         if isinstance(node, r.LoopStatement):
             if _is_range(node):
                 return None
             if node.start is not None:
-                return self._first(node.start)
-            return None if node.tested_first else self._entered_last(node)
+                return self._count_entries(node.start)
+            return None if node.tested_first else self._count_single_pass(node)
         if isinstance(node, r.Branch):
-            found = self._tests(node.condition, node.span)
-            return self._before(node) if found is None else found
+            found = self._count_tests(node.condition, node.span)
+            return self._count_at_keyword(node) if found is None else found
         if isinstance(node, r.Switch):
             return self.at(node.span)
         if isinstance(node, r.Declaration) and node.value is None:
             return None
         return None if node is None else self.at(node.span)
 
-    def _before(self, node: r.Branch) -> float | None:
+    def _count_at_keyword(self, node: r.Branch) -> float | None:
         """GCC counts the comparison of two registers at the `if` in front of it."""
         span, condition = node.span, node.condition
         is_plain = isinstance(condition, r.Operation) and condition.operator not in ("&&", "||")
@@ -86,78 +86,82 @@ class ExecutionCounter:
             return None
         return self.at(Span(span.source, span.start - 1, span.start))
 
-    def _tests(self, condition: r.Expression, span: Span | None) -> float | None:
+    def _count_tests(self, condition: r.Expression, span: Span | None) -> float | None:
         """How often a condition was evaluated; of one in several parts, GCC counts the last."""
         parts = walk_records(condition)
         if any(isinstance(part, r.Selection) or getattr(part, "operator", "") in ("&&", "||") for part in parts):
             return None
         return self.at(span)
 
-    def _entered_last(self, node: r.LoopStatement) -> float | None:
+    def _count_single_pass(self, node: r.LoopStatement) -> float | None:
         """`do { } while (0)`, which macros are made of, passes once."""
         is_once = isinstance(node.condition, r.Constant) and not node.condition.value
-        return self._first(node.body) if is_once else None
+        return self._count_entries(node.body) if is_once else None
 
     # -- statements --------------------------------------------------------------------------------
 
-    def _flow(self, node: r.Statement | None, entering: float | None) -> _Flow:
-        counted = self._first(node)
+    def _follow(self, node: r.Statement | None, entering: float | None) -> _Flow:
+        counted = self._count_entries(node)
         entering = entering if counted is None else counted
         if isinstance(node, r.Block):
-            return self._block(node, entering)
+            return self._follow_block(node, entering)
         if isinstance(node, r.LoopStatement):
-            return self._loop(node, entering)
+            return self._follow_loop(node, entering)
         if isinstance(node, r.Branch):
-            return self._branch(node, entering)
+            return self._follow_branch(node, entering)
         if isinstance(node, r.Switch):
-            return self._switch(node, entering)
+            return self._follow_switch(node, entering)
         if isinstance(node, r.Jump):
             breaks = entering if node.kind == "break" else 0
             returns = entering if node.kind in ("return", "goto") else 0
             return _Flow(0, breaks, returns)
         return _Flow(entering)
 
-    def _block(self, node: r.Block, entering: float | None) -> _Flow:
+    def _follow_block(self, node: r.Block, entering: float | None) -> _Flow:
         flow = _Flow(entering)
         for inner in node.statements:
-            after = self._flow(inner, flow.onwards)
+            after = self._follow(inner, flow.onwards)
             breaks, returns = _sum_known(flow.breaks, after.breaks), _sum_known(flow.returns, after.returns)
             flow = _Flow(after.onwards, breaks, returns)
         return flow
 
-    def _branch(self, node: r.Branch, entering: float | None) -> _Flow:
-        held, failed = self._first(node.then), self._first(node.otherwise)
+    def _follow_branch(self, node: r.Branch, entering: float | None) -> _Flow:
+        held, failed = self._count_entries(node.then), self._count_entries(node.otherwise)
         if held is None and entering is not None and failed is not None:
             held = entering - failed
         if failed is None and entering is not None and held is not None:
             failed = entering - held
-        self._take(node.span, entering, held)
-        sides = [self._flow(node.then, held), self._flow(node.otherwise, failed)]
+        self._add_count(node.span, entering, held)
+        sides = [self._follow(node.then, held), self._follow(node.otherwise, failed)]
         return _Flow(
             *(_sum_known(*(getattr(side, name) for side in sides)) for name in ("onwards", "breaks", "returns"))
         )
 
-    def _switch(self, node: r.Switch, entering: float | None) -> _Flow:
-        sides = [self._flow(case, None) for case in node.cases]
-        self._take(node.span, entering, *(self._first(case) for case in node.cases))
+    def _follow_switch(self, node: r.Switch, entering: float | None) -> _Flow:
+        sides = [self._follow(case, None) for case in node.cases]
+        self._add_count(node.span, entering, *(self._count_entries(case) for case in node.cases))
         returns = _sum_known(*(side.returns for side in sides))
         return _Flow(None if entering is None or returns is None else entering - returns, 0, returns)
 
-    def _loop(self, node: r.LoopStatement, entering: float | None) -> _Flow:
+    def _follow_loop(self, node: r.LoopStatement, entering: float | None) -> _Flow:
         body = _body_without_variable(node) if _is_range(node) else node.body
-        passes = self._first(body)
-        tests = None if node.condition is None or _is_range(node) else self._tests(node.condition, node.condition.span)
+        passes = self._count_entries(body)
+        tests = (
+            None
+            if node.condition is None or _is_range(node)
+            else self._count_tests(node.condition, node.condition.span)
+        )
         if passes is None and node.tested_first and tests is not None and entering is not None:
             passes = None if has_exit(node.body) else tests - entering
-        inside = self._flow(body, passes)
+        inside = self._follow(body, passes)
         left = _sum_known(inside.breaks, inside.returns)
         if entering is None and node.tested_first and tests is not None and passes is not None and left is not None:
             entering = tests - passes + left
-        self._take(node.span, entering, passes)
+        self._add_count(node.span, entering, passes)
         returns = inside.returns
         return _Flow(None if entering is None or returns is None else entering - returns, 0, returns)
 
-    def _take(self, span: Span | None, entered: float | None, *passes: float | None) -> None:
+    def _add_count(self, span: Span | None, entered: float | None, *passes: float | None) -> None:
         """What was found; one text may run in several places, as the arguments of macros do."""
         if span is not None and entered is not None and None not in passes:
             self.found[span] = ExecutionCount(entered, tuple(max(count or 0, 0) for count in passes))
@@ -182,19 +186,18 @@ def _sum_known(*counts: float | None) -> float | None:
     return sum(known) if len(known) == len(counts) else None
 
 
-# Layout: a source laid out so that what is counted stands on lines of its own. gcov counts lines. Line breaks are
-# added where statements, conditions and the parts of a `for` begin and end; to the compiler they are white space.
-
+# -- layout ----------------------------------------------------------------------------------------
 
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\\r?\n|\\.)*\n?", re.MULTILINE)
 
 
 class Layout:
-    """The text with the breaks, and the line at which each place of the source then stands."""
+    """A source with line breaks where statements, conditions and the parts of a `for` begin and end, which are white
+    space to the compiler; and the line on which each place of the source then stands."""
 
     def __init__(self, program: r.Program) -> None:
         self.source = program.source
-        found = {place for function in program.functions for place in self._places(function)}
+        found = {place for function in program.functions for place in self._list_breaks(function)}
         fixed = [match.span() for match in _DIRECTIVE.finditer(self.source.text)]
         starts = [start for start, _ in fixed]
 
@@ -205,7 +208,7 @@ class Layout:
         self.breaks = sorted(filter(is_free, found))
         self._lines = [match.start() for match in re.finditer("\n", self.source.text)]
 
-    def _places(self, function: r.Function) -> Iterator[int]:
+    def _list_breaks(self, function: r.Function) -> Iterator[int]:
         for node in walk_records(function.body):
             for span in _spans_on_own_lines(node):
                 if span is not None and span.source is self.source:
@@ -215,7 +218,7 @@ class Layout:
         edges = [0, *self.breaks, len(self.source.text)]
         return "\n".join(self.source.text[start:end] for start, end in itertools.pairwise(edges))
 
-    def line(self, source: Source, offset: int) -> int:
+    def find_line(self, source: Source, offset: int) -> int:
         """The line, from 1 on, of a place in the source; in other files, where it stands there."""
         if source is not self.source:
             return source.text.count("\n", 0, offset) + 1

@@ -1,8 +1,11 @@
-"""Predictive commoning: what a pass of an innermost loop loads or stores stays in a register for the passes behind.
+"""What GCC does to loops: predictive commoning, and unroll and jam.
 
-GCC does so at -O3 (-fpredictive-commoning) and, as elimination of partial redundancies, at -O2 (Carr, Callahan and
-Kennedy, "Improving register allocation for subscripted variables", PLDI 1990).
-In a loop that is vectorised, registers hold 16 bytes, so that only places whole vectors apart share one.
+Predictive commoning (-fpredictive-commoning at -O3 and, as elimination of partial redundancies, at -O2; Carr, Callahan
+and Kennedy, "Improving register allocation for subscripted variables", PLDI 1990) keeps in a register what a pass of an
+innermost loop loads or stores, for later passes. Registers of a vectorised loop hold 16 bytes, so that only places
+whole vectors apart share one. Unroll and jam (-floop-unroll-and-jam at -O3; Allen and Cocke, "A catalogue of optimizing
+transformations", 1971) runs two passes of an outer loop together where its inner loop updates the same places in both:
+a row that each pass of the outer loop adds to is loaded and stored in every second pass.
 """
 
 from __future__ import annotations
@@ -121,10 +124,7 @@ def _load_before_loop(load: Access, nest: Nest, passes: int) -> list[Item]:
     return [load.replace(offset=offset, guards=(*load.guards, *runs), pinned=True) for offset in offsets]
 
 
-# Unroll and jam: two passes of an outer loop run together where its inner loop updates the same places in both. GCC
-# does so at -O3 (-floop-unroll-and-jam; Allen and Cocke, "A catalogue of optimizing transformations", 1971): a row
-# that each pass of the outer loop adds to is loaded and stored in every second pass.
-
+# -- unroll and jam --------------------------------------------------------------------------------
 
 TOGETHER = 2
 """Passes that run as one."""

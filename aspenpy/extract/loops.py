@@ -52,7 +52,7 @@ class Loops(Part):
         inside = [part for part in (node.condition, node.step, node.body) if part is not None]
         changed = self._resolve_aliases(find_changes(inside, self.facts.references))
         variable = self._counted_variable(node)
-        counter = self.names.counter(variable or "pass")
+        counter = self.names.make_counter(variable or "pass")
         before = self.state.scope
         entry: dict[str | DataKey, Known] = {name: before.values.get(name) for name in changed.variables}
         entry |= self._changed_members(changed, before)
@@ -162,7 +162,7 @@ class Loops(Part):
         simple = None if members else self._simple_steps(node, variables, changed.variables)
         if simple is not None or self.stack.trials >= MOST_TRIALS:
             return {name: step for name, step in (simple or {}).items()}  # noqa: C416
-        heads = {name: atom(self.names.head(str(name))) for name in names}
+        heads = {name: atom(self.names.make_head(str(name))) for name in names}
         trial = self._try_pass(node, changed.variables, heads, entry, before)
         steps: dict[str | DataKey, Value] = {}
         offset = {name: v.symbols(head).pop() for name, head in heads.items()}
@@ -227,7 +227,7 @@ class Loops(Part):
             place = places[name]
             self._set(name, place.replace(offset=head) if isinstance(place, Place) else head)
         self.stack.trials += 1
-        self.active.changes.append((self.names.counter("trial"), inside))
+        self.active.changes.append((self.names.make_counter("trial"), inside))
         with self.names.trial(), self.state.collect():
             if node.condition is not None:
                 self.evaluator.evaluate(node.condition)
@@ -291,7 +291,7 @@ class Loops(Part):
         after = self.state.scope
         for place, value in after.memory.items():
             if single_symbol(value) in after.inputs:
-                after.read(value, before.memory.get(place))
+                after.find_input(value, before.memory.get(place))
         passes = bounds[0] if len(bounds) == 1 else v.extreme("min", bounds)
         for name, start in entry.items():
             found: Known = None
@@ -312,7 +312,7 @@ class Loops(Part):
                     after.memory.pop(name)
                 continue
             if found is None and single_symbol(after.values.get(name)) in after.inputs:
-                found = after.read(after.values[name], None if isinstance(start, Place | Real) else start)
+                found = after.find_input(after.values[name], None if isinstance(start, Place | Real) else start)
             if found is None:
                 after.values.pop(name, None)
             else:
@@ -323,7 +323,7 @@ class Loops(Part):
                 after.values.pop(variable)
             elif isinstance(value, Real) and value.number is None:
                 after.values[variable] = NOTHING
-        after.memory = after.memory.where(
+        after.memory = after.memory.filter(
             lambda place, value: (
                 not (isinstance(value, Real) and value.number is None) and not self._varies(place, value, counter)
             )

@@ -57,7 +57,7 @@ class Memory(Part):
             if there.type.kind == "pointer":
                 of = there.type.of or there.type
                 found = Place(
-                    self.names.array(
+                    self.names.add_array(
                         f"?{name}", there.name, "formal", innermost_type(of).size or 8, (None,), None, False, node.span
                     ).key,
                     ZERO,
@@ -83,11 +83,13 @@ class Memory(Part):
             of = type.of or type
             constant_place = offset is not None and not v.counters(offset)
             entry = f"{array}->{there.name if not constant_place else source_text(node)}"
-            inner = self.names.array(
+            inner = self.names.add_array(
                 entry, there.name or "memory", "formal", innermost_type(of).size or 8, (None,), None, False, node.span
             )
             row = (
-                None if offset is None else self.names.unknown(source_text(node), node.span, tuple(v.counters(offset)))
+                None
+                if offset is None
+                else self.names.make_unknown(source_text(node), node.span, tuple(v.counters(offset)))
             )
             found: Known = Place(inner.key, ZERO if constant_place else row)
             self._note_pointing_member(found, node)
@@ -133,7 +135,7 @@ class Memory(Part):
 
     def forget(self) -> None:
         """Drops what is known of memory, but for members that no pointer can point at."""
-        self.state.scope.memory = self.state.scope.memory.where(
+        self.state.scope.memory = self.state.scope.memory.filter(
             lambda place, value: self.unaliased_member(place) is not None
         )
 
@@ -185,7 +187,7 @@ class Memory(Part):
         place = access.place()
         array = self.names.arrays[access.array]
         own, arrays = self.unaliased_member(place), self.names.arrays
-        self.state.scope.memory.stored(
+        self.state.scope.memory.forget_stored(
             place,
             lambda other: other in arrays and not (array.alone or arrays[other].alone),  # in no size of a container
             lambda other: there.type.kind != "record" and own != self.unaliased_member(other),
@@ -216,7 +218,7 @@ class Memory(Part):
             unknown_calls = unknown_calls or inside is None or not others <= KNOWN
         if unknown_calls:
             self.forget()
-        self.state.scope.memory = self.state.scope.memory.where(
+        self.state.scope.memory = self.state.scope.memory.filter(
             lambda place, value: not self._is_touched(place, value, stored)
         )
 

@@ -68,7 +68,7 @@ class Model:
         self.same: dict[str, str] = {}
         self.words = 0
 
-    def write(self, lines: list[str]) -> None:
+    def count_words(self, lines: list[str]) -> None:
         """Takes down how long the text gets."""
         self.words += sum(len(_WORD.findall(line.partition("//")[0])) for line in lines)
 
@@ -79,7 +79,7 @@ class Model:
 
     # -- data ---------------------------------------------------------------------------------------
 
-    def _reached(self, key: str) -> Value | None:
+    def _find_reach(self, key: str) -> Value | None:
         """What a program touches of an array, in sizes of the model."""
         reach = self.reaches.get(key)
         if reach is None:
@@ -91,13 +91,13 @@ class Model:
         is_known = all(symbol.payload[1] in (SIZE, STEADY) for symbol in v.symbols(reach))
         return reach if is_known or not v.symbols(reach) - self.arguments else None
 
-    def _pointed(self, key: str) -> Value | None:
+    def _find_pointed_bytes(self, key: str) -> Value | None:
         """The bytes of all that the pointers of an array point at, where the source says them."""
-        owner = self.names.canonical(key.rpartition("->")[0], self.same)
+        owner = self.names.find_canonical(key.rpartition("->")[0], self.same)
         volume = self.names.pointed.get(owner)
-        return None if volume is None or not self._is_told(volume) else self._in_parameters(volume)
+        return None if volume is None or not self._is_known(volume) else self._express_in_parameters(volume)
 
-    def reached(self, array: str, reach: Value | None) -> None:
+    def add_reach(self, array: str, reach: Value | None) -> None:
         """Takes down how far a block goes into an array."""
         known = self.reaches.get(array, reach)
         if known is None or reach is None or v.is_never_negative(v.subtract(known, reach)):
@@ -108,7 +108,7 @@ class Model:
 
     # -- kernels -----------------------------------------------------------------------------------
 
-    def bind(self, callee: Profile, calls: list[Invocation]) -> None:
+    def bind_arguments(self, callee: Profile, calls: list[Invocation]) -> None:
         """Arguments that are the same parameter or array of the model in all calls are called as that."""
         for position, formal in enumerate(callee.formals):
             given = [call.arguments[position] if position < len(call.arguments) else None for call in calls]
@@ -120,43 +120,43 @@ class Model:
                     for place in given
                 }
                 (array, *more) = places
-                if not more and array is not None and self._is_models(self.names.arrays[array]):
+                if not more and array is not None and self._is_in_model(self.names.arrays[array]):
                     self.same[formal] = array
             elif formal is not None:
-                values = {self._single(value) for value in given}
+                values = {self._find_single_parameter(value) for value in given}
                 (symbol, *more_) = values
                 if not more_ and symbol is not None:
                     self.bound[formal] = symbol
 
-    def _is_models(self, array: Array) -> bool:
+    def _is_in_model(self, array: Array) -> bool:
         """Whether an array is declared by the model and not in a kernel."""
         if array.hold == "formal":
             return array.key in self.roots
-        return array.volume is None or self._is_told(array.volume)
+        return array.volume is None or self._is_known(array.volume)
 
-    def _is_told(self, volume: Value) -> bool:
+    def _is_known(self, volume: Value) -> bool:
         """Whether parameters of the model say a size."""
         return all(symbol.payload[1] in (SIZE, STEADY, UNKNOWN) or symbol in self.bound for symbol in v.symbols(volume))
 
-    def elements(self, array: Array) -> Value | None:
+    def count_elements(self, array: Array) -> Value | None:
         """How many elements a container has, where it gets a size of the model's parameters, and only one."""
         found: list[Value] = []
-        for size in self.names.sizes(array.key, self.same):
-            if size is None or not self._is_told(v.substitute(size, dict.fromkeys(self.arguments, ONE))):
+        for size in self.names.find_sizes(array.key, self.same):
+            if size is None or not self._is_known(v.substitute(size, dict.fromkeys(self.arguments, ONE))):
                 return None
-            found.append(self._in_parameters(size))
+            found.append(self._express_in_parameters(size))
         is_one = found and v.number(found[0]) != 0 and all(v.is_same(found[0], other) for other in found)
         return found[0] if is_one else None
 
-    def _in_parameters(self, value: Value) -> Value:
+    def _express_in_parameters(self, value: Value) -> Value:
         """A value with what callers pass in place of arguments, and parameters in place of unknowns."""
         given: dict[Expr, Value] = {}
         for symbol in v.sort_symbols(v.symbols(value)):
             own = self.bound.get(symbol, symbol)
-            given[symbol] = self.parameter(own) if own.payload[1] in (STEADY, UNKNOWN) else atom(own)
+            given[symbol] = self.find_parameter(own) if own.payload[1] in (STEADY, UNKNOWN) else atom(own)
         return v.substitute(value, given)
 
-    def _single(self, value: Value | Place | None) -> Expr | None:
+    def _find_single_parameter(self, value: Value | Place | None) -> Expr | None:
         """The parameter of the model that a value is."""
         if value is None or isinstance(value, Place) or len(v.symbols(value)) != 1:
             return None
@@ -164,20 +164,20 @@ class Model:
         if not v.is_same(value, atom(symbol)):
             return None
         if symbol.payload[1] in (UNKNOWN, STEADY):
-            (symbol,) = v.symbols(self.parameter(symbol))
+            (symbol,) = v.symbols(self.find_parameter(symbol))
         symbol = self.bound.get(symbol, symbol)
         return symbol if symbol.payload[1] == SIZE else None
 
-    def parameter(self, symbol: Expr) -> Value:
+    def find_parameter(self, symbol: Expr) -> Value:
         """The parameter that stands for an unknown; one for what is read from the same place."""
         text, span = self.names.unknowns.get(symbol, ("value", None))
         origin = self.names.origins.get(symbol)
         if origin is not None:
-            array, read = self.names.canonical(origin[0], self.same), self.names.read[symbol]
+            array, read = self.names.find_canonical(origin[0], self.same), self.names.read[symbol]
             if array in self.roots:  # arguments of one name and type are taken to be one structure
                 array = f"{self.names.arrays[array].name} {read.array}" if "." in read.array else array
             origin = (array, origin[1])
-        return self.names.parameter(symbol, text, span, origin=origin)
+        return self.names.add_parameter(symbol, text, span, origin=origin)
 
 
 class Naming:
@@ -197,11 +197,11 @@ class Naming:
         self.counters: set[Expr] = set()
         self.patterned: set[str] = set()  # names of counters in patterns
 
-    def finished(self, name: str, lines: list[str]) -> Kernel:
+    def finish_kernel(self, name: str, lines: list[str]) -> Kernel:
         formals = tuple(formal for _, formal in sorted(self.formals.items()))
         arguments = ", ".join(f"{formal.kind} {formal.name}" for formal in formals)
         head = f"kernel {name}({arguments}) {{" if formals else f"kernel {name} {{"
-        assumed = [self.formula(value) for value in self.counter.assumptions.values()]
+        assumed = [self.write_formula(value) for value in self.counter.assumptions.values()]
         told = write_comments(self.profile.comment, self.profile.span)
         if assumed:
             told.append(f"// holds where none of these is below 0: {', '.join(assumed)}")
@@ -211,27 +211,27 @@ class Naming:
 
     # -- names -------------------------------------------------------------------------------------
 
-    def formula(self, value: Value) -> str:
+    def write_formula(self, value: Value) -> str:
         """A value in the language."""
-        return self.printed(v.to_expression(self.settled(value)))
+        return self._print(v.to_expression(self.replace_unknowns(value)))
 
-    def settled(self, value: Value) -> Value:
+    def replace_unknowns(self, value: Value) -> Value:
         """With a parameter in place of each unknown."""
         given = {}
         for symbol in v.sort_symbols(v.symbols(value)):
             if symbol.payload[1] in (UNKNOWN, STEADY):
-                given[symbol] = self.writer.parameter(symbol)
+                given[symbol] = self.writer.find_parameter(symbol)
         return v.substitute(value, given) if given else value
 
-    def printed(self, expr: Expr) -> str:
+    def _print(self, expr: Expr) -> str:
         symbols = v.sort_symbols(graph.free_symbols(expr))
         for symbol in symbols:
-            self.named(symbol)
+            self.name_symbol(symbol)
         if len(symbols) > 200:
             raise TooLarge("too many names")
         return "".join(write_fragments(expr, ASPEN, self.symbols))
 
-    def named(self, symbol: Expr) -> str:
+    def name_symbol(self, symbol: Expr) -> str:
         """The name of a symbol in this kernel: a parameter of the model, an argument, or the counter of a loop."""
         if symbol in self.symbols:
             return self.symbols[symbol]
@@ -240,83 +240,86 @@ class Naming:
             self.writer.used.add(symbol)
             self.symbols[symbol] = self.names.holes[symbol].name if symbol in self.names.holes else name
         elif owner.startswith(SIZE):
-            self.symbols[symbol] = self._argument(symbol, name)
+            self.symbols[symbol] = self._name_argument(symbol, name)
         else:
-            self.symbols[symbol] = self._free(name.split("#")[0] or "pass")
+            self.symbols[symbol] = self._new_name(name.split("#")[0] or "pass")
             self.counters.add(symbol)
         return self.symbols[symbol]
 
-    def trips(self, arguments: Sequence[Trips]) -> list[str]:
+    def write_trips(self, arguments: Sequence[Trips]) -> list[str]:
         """The arguments of a pattern; the counters of its loops have names in them alone."""
         counters = [argument.counter for argument in arguments if isinstance(argument, CounterRange)]
         for counter in counters:
-            self.symbols[counter] = self._local_name(str(counter.payload[0]).split("#")[0])
-        found = [
-            f"{self.symbols[argument.counter]} in {self.formula(argument.low)} .. {self.formula(argument.high)}"
-            if isinstance(argument, CounterRange)
-            else self.formula(argument)
-            for argument in arguments
-        ]
+            self.symbols[counter] = self._name_counter(str(counter.payload[0]).split("#")[0])
+        found = []
+        for argument in arguments:
+            if isinstance(argument, CounterRange):
+                low, high = self.write_formula(argument.low), self.write_formula(argument.high)
+                found.append(f"{self.symbols[argument.counter]} in {low} .. {high}")
+            else:
+                found.append(self.write_formula(argument))
         for counter in counters:
             del self.symbols[counter]
         return found
 
-    def _local_name(self, wanted: str) -> str:
+    def _name_counter(self, wanted: str) -> str:
         """A name for a counter of a pattern, which other patterns may have too."""
-        name = self.names.plain(wanted)
+        name = self.names.make_legal(wanted)
         given = {*self.symbols.values()}
         if name in given or (name not in self.patterned and (name in self.taken or name in self.names.taken)):
-            name = self._free(name)
+            name = self._new_name(name)
         self.patterned.add(name)
         self.taken.add(name)
         return name
 
-    def _argument(self, symbol: Expr, name: str) -> str:
+    def _name_argument(self, symbol: Expr, name: str) -> str:
         bound = self.writer.bound.get(symbol)
         if bound is not None:
-            return self.named(bound)
+            return self.name_symbol(bound)
         position = self.profile.formals.index(symbol) if symbol in self.profile.formals else -1
         if self.is_root or position < 0:
             meaning = f"argument `{name}` of {self.profile.name}"
-            hole = self.names.parameter(symbol, name, self.profile.span, meaning, ("argument", name))
+            hole = self.names.add_parameter(symbol, name, self.profile.span, meaning, ("argument", name))
             (only,) = v.symbols(hole)
-            return self.named(only)
-        free = self._free(name)
+            return self.name_symbol(only)
+        free = self._new_name(name)
         self.formals[position] = Formal(position, "param", free)
         return free
 
-    def _free(self, wanted: str) -> str:
+    def _new_name(self, wanted: str) -> str:
         """A name that neither the model nor this kernel has."""
-        name, number = self.names.plain(wanted), 2
+        name, number = self.names.make_legal(wanted), 2
         while name in self.taken or name in self.names.taken:
-            name, number = f"{self.names.plain(wanted)}_{number}", number + 1
+            name, number = f"{self.names.make_legal(wanted)}_{number}", number + 1
         self.taken.add(name)
         return name
 
-    def array(self, key: str) -> str:
+    def name_array(self, key: str) -> str:
         """The name of an array here; it is declared where it belongs."""
         array = self.names.arrays[key]
-        key = self.names.canonical(key, self.writer.same)
+        key = self.names.find_canonical(key, self.writer.same)
         array = self.names.arrays.get(key) or array.replace(key=key)
         if key in self.own:
             return self.own[key]
         if key in self.profile.formals and not self.is_root:
             position = self.profile.formals.index(key)
-            name = self._free(array.name)
+            name = self._new_name(array.name)
             self.formals[position] = Formal(position, "data", name)
         elif array.volume is not None and self._is_local(array.volume):
-            name = self._free(array.name)
-            self.local.append(f"data {name} {self.size(array)}")
+            name = self._new_name(array.name)
+            self.local.append(f"data {name} {self.write_size(array)}")
         else:
-            return self.shared(array)
+            return self.name_shared_array(array)
         self.own[key] = name
         return name
 
-    def shared(self, array: Array) -> str:
+    def name_shared_array(self, array: Array) -> str:
         """The name of an array that belongs to the model."""
         if array.key in self.names.shared:
             return self.names.shared[array.key]
-        name = self.names.shared[array.key] = self.names.unique(array.name) if array.hold == "formal" else array.name
+        name = self.names.shared[array.key] = (
+            self.names.make_unique(array.name) if array.hold == "formal" else array.name
+        )
         self.writer.data[array.key] = array
         return name
 
@@ -325,25 +328,25 @@ class Naming:
         owners = {symbol.payload[1] for symbol in v.symbols(volume)}
         return not self.is_root and any(owner.startswith(f"{SIZE} ") for owner in owners)
 
-    def size(self, array: Array) -> str:
+    def write_size(self, array: Array) -> str:
         """How a declaration of data says the size of an array."""
         if array.volume is None:
-            bytes_ = self.names.hole(
+            bytes_ = self.names.add_hole(
                 f"{array.name}_bytes",
                 Meaning(f"bytes of `{array.name}`", UNSAID),
                 constant(8_000_000),
                 array.span,
                 1,
             )
-            return f"[{self.formula(bytes_)}]"
+            return f"[{self.write_formula(bytes_)}]"
         extents = [extent for extent in array.extents if extent is not None]
         product = constant(array.word)
         for extent in extents:
             product = v.multiply(product, extent)
         if extents and len(extents) == len(array.extents) and v.is_same(product, array.volume):
             shape = {1: "Array", 2: "Matrix", 3: "Volume"}.get(len(extents), "Array")
-            return f"as {shape}({', '.join(map(self.formula, extents))}, {array.word})"
-        return f"[{self.formula(array.volume)}]"
+            return f"as {shape}({', '.join(map(self.write_formula, extents))}, {array.word})"
+        return f"[{self.write_formula(array.volume)}]"
 
 
 def write_comments(comment: str, span: Span | None) -> list[str]:

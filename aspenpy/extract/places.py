@@ -99,7 +99,7 @@ class Places(Part):
         if type.kind == "array" or node.scope == "global" or in_memory:
             word = innermost_type(type)
             hold: Hold = "global" if node.scope == "global" else "local"
-            array = self.names.array(
+            array = self.names.add_array(
                 key,
                 node.name,
                 hold,
@@ -156,8 +156,8 @@ class Places(Part):
         """An element of a container of the standard library: its data are an array of their own."""
         of = there.type.of or node.type
         owner = container_owner(there)
-        array = self.names.array(
-            self.names.contained(there.place, f"{owner}[]"),
+        array = self.names.add_array(
+            self.names.add_owner(there.place, f"{owner}[]"),
             there.name or "elements",
             "heap",
             of.size or 8,
@@ -195,7 +195,7 @@ class Places(Part):
         """The array that an unknown pointer points into: one for each name by which the source calls it."""
         name = source_name(node)
         key = f"?{root_variable(node)}.{name}"
-        return self.names.array(key, name, "formal", innermost_type(of).size or 8, (None,), None, False, node.span)
+        return self.names.add_array(key, name, "formal", innermost_type(of).size or 8, (None,), None, False, node.span)
 
     def take_address(self, node: r.Expression) -> Known:
         """The address of something; what lies in a register moves to memory, and is not known from there on."""
@@ -207,7 +207,9 @@ class Places(Part):
         name = there.variable or ""
         self.state.scope.values.pop(name, None)
         size = there.type.size or 8
-        array = self.names.array(f"{name}&", there.name or "local", "local", size, (), constant(size), True, node.span)
+        array = self.names.add_array(
+            f"{name}&", there.name or "local", "local", size, (), constant(size), True, node.span
+        )
         return Place(array.key, ZERO)
 
 

@@ -4,7 +4,7 @@ An optimising compiler keeps a value in a register while nothing may change it i
 in straight-line code, over a loop in which the address stays (loads before it, stores behind it: Muchnick, Advanced
 Compiler Design and Implementation, 1997, sections 13.1 and 13.2, and register promotion, Cooper and Lu, PLDI 1997).
 What may change it is a store whose place may be the same: two pointers that the program is given may point there.
-At `o2` values stay in registers from pass to pass too, at `o3` loops are jammed and vectorised (`commoning`, `jam`).
+At `o2` values stay in registers from pass to pass too, at `o3` loops are jammed and vectorised (`loop_transforms`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from aspenpy.extract.costs import Access, Alternative, Arithmetic, Array, Exchan
 from aspenpy.extract.loop_transforms import jam_loops, reuse_across_passes
 from aspenpy.extract.values import ONE
 from aspenpy.record import Record
-
-# Accesses by place, those that may touch the same bytes found without a look at all of them.
-
 
 Key = tuple[str, object]
 Kind = tuple[object, ...]
@@ -52,9 +49,9 @@ class RegisterContents:
     def add(self, access: Access) -> None:
         self.kinds.setdefault(_access_kind(access), {}).setdefault(_access_line(access), {})[access.place()] = access
 
-    def spoil(self, by: Access) -> None:
+    def drop_overlapping(self, by: Access) -> None:
         """Drops what lies at other places that an access may touch."""
-        for found in list(self._near(by)):
+        for found in list(self._list_overlapping(by)):
             self._remove(*found)
 
     def drop(self, access: Access) -> None:
@@ -64,16 +61,16 @@ class RegisterContents:
             if place in lines.get(line, {}):
                 self._remove(kind, line, place)
 
-    def meets(self, access: Access) -> bool:
+    def has_overlap(self, access: Access) -> bool:
         """Whether an access may touch something at another place than its own."""
-        return any(True for _ in self._near(access))
+        return any(True for _ in self._list_overlapping(access))
 
     def copy(self) -> RegisterContents:
         other = RegisterContents(self.may_alias)
         other.kinds = {kind: {line: dict(held) for line, held in lines.items()} for kind, lines in self.kinds.items()}
         return other
 
-    def keep(self, one: RegisterContents, two: RegisterContents) -> None:
+    def keep_common(self, one: RegisterContents, two: RegisterContents) -> None:
         """Holds what both of two others hold."""
         self.kinds = {}
         for kind, lines in one.kinds.items():
@@ -83,7 +80,7 @@ class RegisterContents:
                 if common:
                     self.kinds.setdefault(kind, {})[line] = common
 
-    def _near(self, by: Access) -> Iterator[tuple[Kind, Line, Key]]:
+    def _list_overlapping(self, by: Access) -> Iterator[tuple[Kind, Line, Key]]:
         place, line = by.place(), _access_line(by)
         for kind, lines in self.kinds.items():
             first = next(iter(next(iter(lines.values())).values()))
@@ -150,29 +147,29 @@ class Registers:
         self.level = level
         self.overlaps: set[tuple[str, str]] = set()
 
-    def kept(self, items: list[Item]) -> list[Item]:
+    def remove_spared(self, items: list[Item]) -> list[Item]:
         """The items of a function without redundant accesses: in straight-line code first, then over loops."""
-        kept = self._forwarded(self._moved(self._straight(items, RegisterContents(self._may_alias))))
+        kept = self._forward_stores(self._hoist(self._reuse_values(items, RegisterContents(self._may_alias))))
         if self.level == "o3":
-            kept = jam_loops(kept, lambda body: self._straight(body, RegisterContents(self._may_alias)))
+            kept = jam_loops(kept, lambda body: self._reuse_values(body, RegisterContents(self._may_alias)))
         return reuse_across_passes(kept, self.level == "o3") if self.level in ("o2", "o3") else kept
 
-    def _moved(self, items: list[Item]) -> list[Item]:
+    def _hoist(self, items: list[Item]) -> list[Item]:
         """The loops inside with what can be moved out of them moved here."""
         found: list[Item] = []
         for item in items:
             if isinstance(item, Nest):
-                kept = self._nest(item)
+                kept = self._hoist_from_loop(item)
                 found += [*kept.before, kept.nest, *kept.behind]
             elif isinstance(item, Alternative):
-                found.append(item.replace(then=self._moved(item.then), otherwise=self._moved(item.otherwise)))
+                found.append(item.replace(then=self._hoist(item.then), otherwise=self._hoist(item.otherwise)))
             else:
                 found.append(item)
         return found
 
     # -- straight-line code ------------------------------------------------------------------------
 
-    def _straight(self, items: list[Item], known: RegisterContents) -> list[Item]:
+    def _reuse_values(self, items: list[Item], known: RegisterContents) -> list[Item]:
         """Drops loads of what a register holds, and stores that the next one overwrites; `known` are the places whose
         values are in registers, and is changed."""
         found: list[Item] = []
@@ -181,27 +178,27 @@ class Registers:
                 if item.kind == "load" and item.offset is not None and item in known:
                     continue
                 if item.kind == "store":
-                    known.spoil(item)
+                    known.drop_overlapping(item)
                 if item.offset is not None:
                     known.add(item)
                 found.append(item)
             elif isinstance(item, Alternative):
                 left, right = known.copy(), known.copy()
-                then, otherwise = self._straight(item.then, left), self._straight(item.otherwise, right)
-                known.keep(left, right)
+                then, otherwise = self._reuse_values(item.then, left), self._reuse_values(item.otherwise, right)
+                known.keep_common(left, right)
                 found.append(item.replace(then=then, otherwise=otherwise))
             elif isinstance(item, Nest):
                 for store in list_stores(item.body):
-                    known.spoil(store)
+                    known.drop_overlapping(store)
                     known.drop(store)
-                found.append(item.replace(body=self._straight(item.body, known.copy())))
+                found.append(item.replace(body=self._reuse_values(item.body, known.copy())))
             else:
                 if isinstance(item, Invocation | Exchange):
                     known.kinds.clear()
                 found.append(item)
-        return self._overwritten(found)
+        return self._drop_dead_stores(found)
 
-    def _overwritten(self, items: list[Item]) -> list[Item]:
+    def _drop_dead_stores(self, items: list[Item]) -> list[Item]:
         """Without the stores behind which another one to the same place stands, before anything may read it."""
         found: list[Item] = []
         dead = RegisterContents(self._may_alias)
@@ -212,18 +209,18 @@ class Registers:
                         continue
                     dead.add(item)
                 elif item.kind == "load":
-                    dead.spoil(item)
+                    dead.drop_overlapping(item)
                     dead.drop(item)
             elif isinstance(item, Nest):
                 for access in list_accesses(item.body):
-                    dead.spoil(access)
+                    dead.drop_overlapping(access)
                     dead.drop(access)
             elif not isinstance(item, Arithmetic):
                 dead.kinds.clear()
             found.append(item)
         return found[::-1]
 
-    def _forwarded(self, items: list[Item]) -> list[Item]:
+    def _forward_stores(self, items: list[Item]) -> list[Item]:
         """Without loads of what a loop has left in a register, and of nothing else."""
         found: list[Item] = []
         known = RegisterContents(self._may_alias)
@@ -232,27 +229,27 @@ class Registers:
                 if item.kind == "load" and not item.pinned and item.offset is not None and item in known:
                     continue
                 if item.kind == "store":
-                    known.spoil(item)
+                    known.drop_overlapping(item)
                     known.add(item)
             elif isinstance(item, Nest):
-                item = item.replace(body=self._forwarded(item.body))
+                item = item.replace(body=self._forward_stores(item.body))
                 for store in list_stores(item.body):
-                    known.spoil(store)
+                    known.drop_overlapping(store)
                     known.drop(store)
             elif isinstance(item, Alternative):
-                then, otherwise = self._forwarded(item.then), self._forwarded(item.otherwise)
+                then, otherwise = self._forward_stores(item.then), self._forward_stores(item.otherwise)
                 item = item.replace(then=then, otherwise=otherwise)
                 known.kinds.clear()
             elif isinstance(item, Invocation | Exchange):
                 known.kinds.clear()
             found.append(item)
-        return self._overwritten(found)
+        return self._drop_dead_stores(found)
 
     # -- loops -------------------------------------------------------------------------------------
 
-    def _nest(self, nest: Nest) -> HoistedLoop:
+    def _hoist_from_loop(self, nest: Nest) -> HoistedLoop:
         self.around.append(nest)
-        body = self._moved(nest.body)
+        body = self._hoist(nest.body)
         self.around.pop()
         inside = list(list_accesses(body))
         if any(True for _ in list_calls(body)):
@@ -271,7 +268,7 @@ class Registers:
             if first.indirect and not self._is_steady(first, nest):
                 continue
             key = first.place()
-            if key in gone or stored.meets(first) or ("store" in kinds[key] and every.meets(first)):
+            if key in gone or stored.has_overlap(first) or ("store" in kinds[key] and every.has_overlap(first)):
                 continue
             gone.add(key)
             guards = (

@@ -106,7 +106,7 @@ class Contents:
         other.arrays = {array: {key: dict(row) for key, row in rows.items()} for array, rows in self.arrays.items()}
         return other
 
-    def where(self, holds: Callable[[DataKey, Known], bool]) -> Contents:
+    def filter(self, holds: Callable[[DataKey, Known], bool]) -> Contents:
         """Those of which something holds."""
         other = Contents()
         for place, value in self.items():
@@ -114,7 +114,7 @@ class Contents:
                 other[place] = value
         return other
 
-    def stored(self, place: DataKey, may_meet: Callable[[str], bool], keeps: Callable[[DataKey], bool]) -> None:
+    def forget_stored(self, place: DataKey, may_meet: Callable[[str], bool], keeps: Callable[[DataKey], bool]) -> None:
         """Forgets what a store to a place may change: in its array all but its row, and all of others that it may
         meet; of these nothing that it `keeps`."""
         own = _row_key(place)
@@ -158,7 +158,7 @@ class Scope:
         """Keeps what two ways have in common; of what differs what `either` makes of it."""
 
         def chosen(one: Known, two: Known) -> Known:
-            found = self.read(one, two)
+            found = self.find_input(one, two)
             return either(one, two) if found is None else found
 
         differing = {
@@ -178,7 +178,7 @@ class Scope:
                 kept[place] = found
         self.memory = kept
 
-    def read(self, left: Known, right: Known) -> Known:
+    def find_input(self, left: Known, right: Known) -> Known:
         """Of two values the one that is read when the program starts; the other one is its default."""
         for value, default in ((left, right), (right, left)):
             symbol = single_symbol(value)
@@ -188,7 +188,7 @@ class Scope:
                 return value
         return None
 
-    def forget(self, arrays: Iterable[str]) -> None:
+    def forget_arrays(self, arrays: Iterable[str]) -> None:
         """Drops what is known of memory in these arrays."""
         for array in arrays:
             self.memory.arrays.pop(array, None)
@@ -275,14 +275,14 @@ class Names:
         self.holes, self.taken, self.arrays, self.last, self.diagnostics = holes, taken, arrays, last, diagnostics
 
     @staticmethod
-    def plain(wanted: str) -> str:
+    def make_legal(wanted: str) -> str:
         """A name in the letters of the language that is none of its words."""
         plain = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_") or "value"
         plain = f"_{plain}" if plain[0].isdigit() else plain
         return f"{plain}_" if plain.islower() and plain.upper() in KEYWORDS else plain
 
-    def unique(self, wanted: str) -> str:
-        plain = self.plain(wanted)
+    def make_unique(self, wanted: str) -> str:
+        plain = self.make_legal(wanted)
         name, number = plain, self.last.get(plain, 2)
         while name in self.taken:
             name, number = f"{plain}_{number}", number + 1
@@ -292,7 +292,7 @@ class Names:
 
     # -- symbols -----------------------------------------------------------------------------------
 
-    def unknown(self, text: str, span: Span | None, varying: tuple[Expr, ...] = ()) -> Value:
+    def make_unknown(self, text: str, span: Span | None, varying: tuple[Expr, ...] = ()) -> Value:
         """A value that nothing is known of, what the source calls it, and the counters of the loops in which it
         varies."""
         self._fresh += 1
@@ -301,27 +301,27 @@ class Names:
         self.varying[symbol] = varying
         return atom(symbol)
 
-    def counter(self, name: str) -> Expr:
+    def make_counter(self, name: str) -> Expr:
         self._fresh += 1
         return graph.symbol(f"{name}#{self._fresh}", COUNTER)
 
-    def head(self, name: str) -> Expr:
+    def make_head(self, name: str) -> Expr:
         """What a variable is at the begin of a pass, in a trial."""
         self._fresh += 1
         return graph.symbol(f"{name}#{self._fresh}", "begin of a pass")
 
-    def hole(
+    def add_hole(
         self, wanted: str, meaning: Meaning, value: Value, span: Span | None, low: int | None = None, rule: str = ""
     ) -> Value:
         """A parameter for something that the source does not say, and a warning that names it."""
         place = (wanted, meaning, span and (span.source.name, span.start))
         if place not in self.places or self.places[place] not in self.holes:
-            name = self.unique(wanted)
+            name = self.make_unique(wanted)
             self.places[place] = symbol = graph.symbol(name, SIZE)
             self.holes[symbol] = Hole(name, meaning, value, symbol, span, low, rule=rule)
         return atom(self.places[place])
 
-    def parameter(
+    def add_parameter(
         self, symbol: Expr, text: str, span: Span | None, meaning: str = "", origin: tuple[str, object] | None = None
     ) -> Value:
         """The parameter that stands for an unknown that is the same all the time."""
@@ -331,52 +331,56 @@ class Names:
             wanted = text.replace("->", "_").replace(".", "_")
             default = self.inputs.get(symbol)
             if default is not None:
-                found = self.hole(wanted, Meaning(f"`{text}`"), default, span, 1, BY_DEFAULT)
+                found = self.add_hole(wanted, Meaning(f"`{text}`"), default, span, 1, BY_DEFAULT)
             else:
                 told = Meaning(meaning) if meaning else Meaning(f"`{text}`", UNSAID)
-                found = self.hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
+                found = self.add_hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
             self.parameters[symbol] = found
             if origin is not None:
                 self.members[origin] = self.parameters[symbol]
         return self.parameters[symbol]
 
-    def uncounted(self, function: str, span: Span | None) -> Value:
+    def add_uncounted(self, function: str, span: Span | None) -> Value:
         """The operations of a function whose formulas became too long."""
         told = Meaning(f"all that `{function}` does, which is too involved for formulas")
-        return self.hole(f"{function}_flops", told, constant(0), span, 0)
+        return self.add_hole(f"{function}_flops", told, constant(0), span, 0)
 
     def ranks(self) -> Value:
         """The processes of MPI."""
         if self._ranks is None:
-            self._ranks = self.hole("ranks", Meaning("processes of MPI"), constant(1), None, 1)
+            self._ranks = self.add_hole("ranks", Meaning("processes of MPI"), constant(1), None, 1)
         return self._ranks
 
     def rank(self) -> Value:
         """Which of the processes of MPI this one is."""
         if self._rank is None:
-            self._rank = self.hole("rank", Meaning("the process of MPI that is modelled, from 0"), constant(0), None, 0)
+            self._rank = self.add_hole(
+                "rank", Meaning("the process of MPI that is modelled, from 0"), constant(0), None, 0
+            )
         return self._rank
 
-    def library(self, function: str) -> Value:
+    def find_library_flops(self, function: str) -> Value:
         """The operations of one call of a function whose text is not at hand."""
         if function not in self.libraries:
             told = Meaning(f"operations of one call of `{function}`")
             each, rule = (CALL_WEIGHED, BY_WEIGHT) if function in PURE else (CALL_ASSUMED, "")
-            self.libraries[function] = self.hole(f"{function}_flops", told, constant(each), None, 0, rule)
+            self.libraries[function] = self.add_hole(f"{function}_flops", told, constant(each), None, 0, rule)
         return self.libraries[function]
 
-    def contained(self, owner: Place | None, key: str) -> str:
+    def add_owner(self, owner: Place | None, key: str) -> str:
         """The key of what a container holds, which is remembered with the structure that the container is in."""
         if owner is not None:
             self.owners[key] = owner.array
         return key
 
-    def sizes(self, key: str, same: Mapping[str, str]) -> list[Value | None]:
+    def find_sizes(self, key: str, same: Mapping[str, str]) -> list[Value | None]:
         """How many elements the source says that a container holds, here or there."""
-        wanted = self.canonical(key, same)
-        return [value for own, found in self.held.items() if self.canonical(own, same) == wanted for value in found]
+        wanted = self.find_canonical(key, same)
+        return [
+            value for own, found in self.held.items() if self.find_canonical(own, same) == wanted for value in found
+        ]
 
-    def canonical(self, key: str, same: Mapping[str, str]) -> str:
+    def find_canonical(self, key: str, same: Mapping[str, str]) -> str:
         """The key of an array by the name that the caller has for it; functions that call each other with their
         arguments exchanged have none."""
         seen = {key}
@@ -386,9 +390,9 @@ class Names:
         owner = self.owners.get(key)
         if owner is None:
             return key
-        return self.canonical(owner, same) + key[len(owner) :]
+        return self.find_canonical(owner, same) + key[len(owner) :]
 
-    def array(
+    def add_array(
         self,
         key: str,
         name: str,
@@ -401,7 +405,7 @@ class Names:
     ) -> Array:
         if key not in self.arrays:
             self.arrays[key] = Array(
-                key, name if hold == "formal" else self.unique(name), hold, word, extents, volume, alone, span
+                key, name if hold == "formal" else self.make_unique(name), hold, word, extents, volume, alone, span
             )
         return self.arrays[key]
 

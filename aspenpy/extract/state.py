@@ -124,7 +124,9 @@ class State:
 
     def make_unknown(self, text: str, span: Span | None, steady: bool = False) -> Value:
         """A new unknown; a `steady` one is the same in all passes of the loops under way."""
-        return self.names.unknown(text, span, () if steady else tuple(counter for counter, _ in self.active.changes))
+        return self.names.make_unknown(
+            text, span, () if steady else tuple(counter for counter, _ in self.active.changes)
+        )
 
     def unknown_result(self, node: r.Expression) -> Known:
         """The unknown value of an expression, by its type."""
@@ -140,7 +142,7 @@ class State:
         inlined = self.stack.inlined[-1:] if self.stack.trials else []
         for key in inlined:
             function = self.facts.functions[key].name if key in self.facts.functions else function
-        return self.names.hole(f"{function}_{what}", meaning, value, span, low, rule)
+        return self.names.add_hole(f"{function}_{what}", meaning, value, span, low, rule)
 
     def report_uncounted(self, code: str, message: str, span: Span | None) -> None:
         """Warns of something that the model leaves out."""

@@ -26,27 +26,29 @@ NOTHING = ["execute { flops [0] }"]
 class Writer(Model):
     """Writes the kernels of a program, those that are called first."""
 
-    def declarations(self) -> list[str]:
+    def write_declarations(self) -> list[str]:
         """The data of the model, each with its size."""
         body = Body(self, Profile("", "", [], ()), True)
         found = []
         for key, array in self.data.items():
             comment = source_line(array.span)
-            if array.volume is None and (elements := self.elements(array)) is not None:
+            if array.volume is None and (elements := self.count_elements(array)) is not None:
                 array = array.replace(volume=v.scale(elements, array.word), extents=(elements,))
-            size = body.size(array.replace(volume=array.volume or self._reached(key) or self._pointed(key)))
+            size = body.write_size(
+                array.replace(volume=array.volume or self._find_reach(key) or self._find_pointed_bytes(key))
+            )
             found.append(f"data {self.names.shared[key]} {size}{f'  // {comment}' if comment else ''}")
         return found
 
-    def kernel(self, profile: Profile, items: list[Item], is_root: bool, name: str | None = None) -> Kernel:
+    def write_kernel(self, profile: Profile, items: list[Item], is_root: bool, name: str | None = None) -> Kernel:
         """The kernel of a function. The arguments of a root are parameters and data of the model."""
         body = Body(self, profile, is_root)
         try:
-            lines = body.statements(items, ())
+            lines = body.write_statements(items, ())
         except (NoClosedForm, TooLong, TooLarge):
-            uncounted = self.names.uncounted(profile.name, profile.span)
-            lines = [f"execute {{ flops [{body.formula(uncounted)}] }}"]
-        kernel = body.finished(name or self.names.unique(profile.name), lines or NOTHING)
+            uncounted = self.names.add_uncounted(profile.name, profile.span)
+            lines = [f"execute {{ flops [{body.write_formula(uncounted)}] }}"]
+        kernel = body.finish_kernel(name or self.names.make_unique(profile.name), lines or NOTHING)
         if lines:
             self.kernels[profile.key] = kernel
         return kernel
@@ -57,7 +59,7 @@ class Body(Naming):
 
     # -- statements --------------------------------------------------------------------------------
 
-    def statements(self, items: list[Item], around: tuple[Nest, ...]) -> list[str]:
+    def write_statements(self, items: list[Item], around: tuple[Nest, ...]) -> list[str]:
         lines: list[str] = []
         waiting: list[Item] = []
         for item in items:
@@ -66,53 +68,53 @@ class Body(Naming):
             elif isinstance(item, Nest | Invocation | Exchange) or (
                 isinstance(item, Alternative) and (nesting_depth(item) or has_calls([item]))
             ):
-                lines += self._plain(waiting)
+                lines += self._write_plain(waiting)
                 waiting = []
-                lines += self._statement(item, around)
+                lines += self._write_statement(item, around)
             else:
                 waiting.append(item)
-        return lines + self._plain(waiting)
+        return lines + self._write_plain(waiting)
 
-    def _plain(self, items: list[Item]) -> list[str]:
+    def _write_plain(self, items: list[Item]) -> list[str]:
         """Code outside of loops, and where the text has to be brief, that of loops."""
         if not any(isinstance(item, Nest) for item in items):
-            return self._block(items, None) if items else []
+            return self._write_block(items, None) if items else []
         try:
-            return self._block(items, None)
+            return self._write_block(items, None)
         except (NoClosedForm, TooLong, TooLarge):
-            return [line for item in items for line in self._apart(item)]
+            return [line for item in items for line in self._write_apart(item)]
 
-    def _apart(self, item: Item) -> list[str]:
-        return self._statement(item, ()) if isinstance(item, Nest) else self._plain([item])
+    def _write_apart(self, item: Item) -> list[str]:
+        return self._write_statement(item, ()) if isinstance(item, Nest) else self._write_plain([item])
 
     def _is_plain(self, nest: Nest) -> bool:
         return self._is_block(nest) and not is_parallel(nest)
 
-    def _statement(self, item: Item, around: tuple[Nest, ...]) -> list[str]:
+    def _write_statement(self, item: Item, around: tuple[Nest, ...]) -> list[str]:
         if isinstance(item, Invocation):
-            return self._call(item)
+            return self._write_call(item)
         if isinstance(item, Exchange):
-            return self._exchange(item)
+            return self._write_exchange(item)
         if isinstance(item, Alternative):
-            return self._choice(item, around)
+            return self._write_alternative(item, around)
         assert isinstance(item, Nest)
         if self._is_block(item):
             try:
-                return self._where_it_runs(item, self._block([item], item))
+                return self._guard_block(item, self._write_block([item], item))
             except (NoClosedForm, TooLong):
                 pass
-        return self._loop(item, around)
+        return self._write_loop(item, around)
 
-    def _where_it_runs(self, nest: Nest, lines: list[str]) -> list[str]:
+    def _guard_block(self, nest: Nest, lines: list[str]) -> list[str]:
         """A block in a loop of the model, where some pass of that loop may leave it nothing to do."""
         empty = [
             bound
             for bound in nest.bounds
-            if v.counters(bound) and not self.counter.holds(v.subtract(bound, ONE), (), ())
+            if v.counters(bound) and not self.counter.assume_nonnegative(v.subtract(bound, ONE), (), ())
         ]
         if not lines or not empty:
             return lines
-        return [f"if ({' and '.join(f'{self.formula(bound)} > 0' for bound in empty)}) {{", *lines, "}"]
+        return [f"if ({' and '.join(f'{self.write_formula(bound)} > 0' for bound in empty)}) {{", *lines, "}"]
 
     def _is_block(self, nest: Nest) -> bool:
         """Whether a nest is told as one block, in which its data stay in the caches."""
@@ -126,40 +128,40 @@ class Body(Naming):
             return any(_has_dependence(item, nest.counter) for item in inside)
         return True
 
-    def _loop(self, nest: Nest, around: tuple[Nest, ...]) -> list[str]:
+    def _write_loop(self, nest: Nest, around: tuple[Nest, ...]) -> list[str]:
         """A loop of the model."""
         self.counter.around.append(nest)
-        inner = self.statements(nest.body, (*around, nest))
+        inner = self.write_statements(nest.body, (*around, nest))
         self.counter.around.pop()
         if not inner:
             return []
         passes = v.extreme("min", nest.bounds)
-        if not self.counter.holds(passes, around, ()):
+        if not self.counter.assume_nonnegative(passes, around, ()):
             passes = v.extreme("max", (ZERO, passes))
         if nest.share is not None:
             passes = v.multiply(passes, nest.share)
-        count = self.formula(passes)
+        count = self.write_formula(passes)
         counter = f" {self.symbols[nest.counter]}" if nest.counter in self.counters else ""
         return [*write_comments(nest.comment, nest.span), f"iterate{counter} [{count}] {{", *inner, "}"]
 
-    def _choice(self, item: Alternative, around: tuple[Nest, ...]) -> list[str]:
-        then, otherwise = (self.statements(side, around) for side in (item.then, item.otherwise))
+    def _write_alternative(self, item: Alternative, around: tuple[Nest, ...]) -> list[str]:
+        then, otherwise = (self.write_statements(side, around) for side in (item.then, item.otherwise))
         if not then and not otherwise:
             return []
         if item.share is not None:
             if not item.share.terms:
                 return otherwise
             then = then or NOTHING
-            share = self.formula(item.share)
+            share = self.write_formula(item.share)
             lines = ["probability {", f"[{share}] {{", *then, "}"]
             return [*lines, *(["else {", *otherwise, "}"] if otherwise else []), "}"]
         if not item.guards:
             return [*then, *otherwise]
-        condition = " and ".join(f"{self.formula(guard.value)} {guard.operator} 0" for guard in item.guards)
+        condition = " and ".join(f"{self.write_formula(guard.value)} {guard.operator} 0" for guard in item.guards)
         tail = ["else {", *otherwise, "}"] if otherwise else []
         return [f"if ({condition}) {{", *(then or NOTHING), "}", *tail]
 
-    def _call(self, item: Invocation) -> list[str]:
+    def _write_call(self, item: Invocation) -> list[str]:
         kernel = self.writer.kernels.get(item.function)
         if kernel is None:
             return []
@@ -167,49 +169,51 @@ class Body(Naming):
         for formal in kernel.formals:
             given = item.arguments[formal.position] if formal.position < len(item.arguments) else None
             if formal.kind == "data":
-                arguments.append(self._data_given(given, kernel, formal))
+                arguments.append(self._find_data_argument(given, kernel, formal))
             else:
-                arguments.append(self.formula(self._value_given(given, kernel, formal, item.span)))
+                arguments.append(self.write_formula(self._find_value_argument(given, kernel, formal, item.span)))
         return [f"call {kernel.name}({', '.join(arguments)})" if arguments else f"call {kernel.name}"]
 
-    def _data_given(self, given: Value | Place | None, kernel: Kernel, formal: Formal) -> str:
+    def _find_data_argument(self, given: Value | Place | None, kernel: Kernel, formal: Formal) -> str:
         """An array that the caller has, or one of its own where that is not known, and for a null pointer."""
         if isinstance(given, Place):
-            return self.array(given.array)
+            return self.name_array(given.array)
         name = f"{kernel.name}_{formal.name}"
-        return self.shared(Array(f"{kernel.name}.{formal.name}", name, "formal", 8))
+        return self.name_shared_array(Array(f"{kernel.name}.{formal.name}", name, "formal", 8))
 
-    def _value_given(self, given: Value | Place | None, kernel: Kernel, formal: Formal, span: Span | None) -> Value:
+    def _find_value_argument(
+        self, given: Value | Place | None, kernel: Kernel, formal: Formal, span: Span | None
+    ) -> Value:
         if given is not None and not isinstance(given, Place):
             return given
         told = Meaning(f"argument `{formal.name}` of {kernel.name}")
-        return self.names.hole(f"{kernel.name}_{formal.name}", told, constant(100), span, 1)
+        return self.names.add_hole(f"{kernel.name}_{formal.name}", told, constant(100), span, 1)
 
-    def _exchange(self, item: Exchange) -> list[str]:
+    def _write_exchange(self, item: Exchange) -> list[str]:
         """What one rank sends; all take part."""
-        way = f"messages [{self.formula(item.volume)}]" + (f" as {item.exchange}" if item.exchange else "")
+        way = f"messages [{self.write_formula(item.volume)}]" + (f" as {item.exchange}" if item.exchange else "")
         told = f"  // {item.told}" if item.told else ""
-        head = f"execute [{self.formula(self.names.ranks())}] {{"
+        head = f"execute [{self.write_formula(self.names.ranks())}] {{"
         return [*write_comments("", item.span), head, way + told, "}"]
 
     # -- blocks ------------------------------------------------------------------------------------
 
-    def _block(self, items: list[Item], nest: Nest | None) -> list[str]:
-        parts = () if nest is None else self._parts(nest)
-        amounts = Summary(self.counter, self.names.varying, bool(parts)).amounts(items)
+    def _write_block(self, items: list[Item], nest: Nest | None) -> list[str]:
+        parts = () if nest is None else self._find_parallel_parts(nest)
+        amounts = Summary(self.counter, self.names.varying, bool(parts)).sum_amounts(items)
         simd = any(found.is_simd for inner in list_nests(items) for found in parse_directives(inner.pragmas))
-        lines = self._requirements(amounts, parts, ", simd" if simd else "")
+        lines = self._write_requirements(amounts, parts, ", simd" if simd else "")
         if not lines:
             return []
         offloaded = nest is not None and any(found.is_offloaded for found in parse_directives(nest.pragmas))
         label = ' "target"' if offloaded else ""
-        head = f"execute [{self.formula(_multiply_parts(parts))}]{label} {{" if parts else "execute {"
+        head = f"execute [{self.write_formula(_multiply_parts(parts))}]{label} {{" if parts else "execute {"
         told = write_comments(nest.comment, nest.span) if nest is not None else []
-        remarks = [*self._reduced(nest), *self._remarks(amounts)] if not self.writer.is_brief else []
-        self.writer.write(lines)
+        remarks = [*self._write_reductions(nest), *self._write_remarks(amounts)] if not self.writer.is_brief else []
+        self.writer.count_words(lines)
         return [*told, *remarks, head, *lines, "}"]
 
-    def _parts(self, nest: Nest) -> tuple[Value, ...]:
+    def _find_parallel_parts(self, nest: Nest) -> tuple[Value, ...]:
         """Into how many parts loops are parted that run side by side, the outermost first: threads, or on a device the
         passes of all loops that are collapsed."""
         found = parallel_directive(nest.pragmas)
@@ -224,31 +228,31 @@ class Body(Naming):
                 or v.counters(inner.bounds[0])
                 or (depth + 1 < found.collapsed and len(inside) != 1)
             ):
-                return (self.threads(),)
+                return (self.find_threads(),)
             passes.append(inner.bounds[0])
             inner = inside[0] if inside else inner
-        return tuple(passes) or (self.threads(),)
+        return tuple(passes) or (self.find_threads(),)
 
     @staticmethod
-    def _reduced(nest: Nest | None) -> list[str]:
+    def _write_reductions(nest: Nest | None) -> list[str]:
         found = parallel_directive(nest.pragmas) if nest is not None else None
         return [f"// combined over threads: {', '.join(found.reductions)}"] if found and found.reductions else []
 
-    def threads(self) -> Value:
+    def find_threads(self) -> Value:
         if self.writer.threads is None:
-            self.writer.threads = self.names.hole("threads", Meaning("threads of OpenMP"), ONE, None, 1)
+            self.writer.threads = self.names.add_hole("threads", Meaning("threads of OpenMP"), ONE, None, 1)
         return self.writer.threads
 
-    def _requirements(self, amounts: Amounts, parts: tuple[Value, ...], simd: str) -> list[str]:
+    def _write_requirements(self, amounts: Amounts, parts: tuple[Value, ...], simd: str) -> list[str]:
         def shared(value: Value) -> str:
-            return self.formula(v.ratio(value, _multiply_parts(parts)) if parts else value)
+            return self.write_formula(v.ratio(value, _multiply_parts(parts)) if parts else value)
 
         lines = []
         for done in amounts.operations:
             if done.name == "integer":
                 lines += [f"intops [{shared(done.amount)}]"] if self.writer.options.integers else []
             elif done.name.startswith("call "):
-                each = self.names.library(done.name[5:])
+                each = self.names.find_library_flops(done.name[5:])
                 trait = f" as {done.precision}" if done.precision else ""
                 lines.append(f"flops [{shared(v.multiply(done.amount, each))}]{trait}  // {done.name}")
             else:
@@ -260,39 +264,39 @@ class Body(Naming):
                 times = chain.classes.count(name)
                 lines.append(f"chain [{shared(v.scale(chain.passes, times))}] as {name}")
         if self.writer.is_brief:
-            return lines + self._bytes(amounts, shared)
+            return lines + self._write_bytes(amounts, shared)
         for access in amounts.accesses:
             if access.pattern is None or not access.pattern.anywhere:
-                self.writer.reached(self.names.canonical(access.array, self.writer.same), access.reach)
+                self.writer.add_reach(self.names.find_canonical(access.array, self.writer.same), access.reach)
         for request in group_requests(amounts.accesses, amounts.depth):
-            array = self.array(request.array)
+            array = self.name_array(request.array)
             way = f"{request.kind}s [{shared(request.words)}] of size [{request.size}]"
             way += f" {'from' if request.kind == 'load' else 'to'} {array}"
-            arguments = ", ".join(self.trips(_arguments_of_part(request, parts)))
+            arguments = ", ".join(self.write_trips(_arguments_of_part(request, parts)))
             trait = f"{request.trait}({arguments})" if arguments else request.trait
             if v.number(request.reuse) != 1:
-                trait += f", reuse({self.formula(request.reuse)})"
+                trait += f", reuse({self.write_formula(request.reuse)})"
             lines.append(f"{way} as {trait}" if trait else way)
         return lines
 
     @staticmethod
-    def _bytes(amounts: Amounts, shared: Callable[[Value], str]) -> list[str]:
+    def _write_bytes(amounts: Amounts, shared: Callable[[Value], str]) -> list[str]:
         """All that is loaded and stored, by no array."""
         moved: dict[str, Value] = {}
         for access in amounts.accesses:
             moved[access.kind] = v.add(moved.get(access.kind, ZERO), v.scale(access.words, access.size))
         return [f"{kind}s [{shared(amount)}]" for kind, amount in moved.items()]
 
-    def _remarks(self, amounts: Amounts) -> list[str]:
+    def _write_remarks(self, amounts: Amounts) -> list[str]:
         """What is told in comments alone."""
         found = []
         integers = [done for done in amounts.operations if done.name == "integer"]
         if integers and not self.writer.options.integers:
-            found.append(f"// integer operations: {self.formula(integers[0].amount)}")
+            found.append(f"// integer operations: {self.write_formula(integers[0].amount)}")
         told = (chain for chain in amounts.chains if chain.classes != COUNTED)
         for chain in told if not self.writer.options.chains else ():
             chained = f"{', '.join(chain.classes)} of {chain.subject}"
-            found.append(f"// each pass waits for the one before: {chained}, {self.formula(chain.passes)} times")
+            found.append(f"// each pass waits for the one before: {chained}, {self.write_formula(chain.passes)} times")
         return found
 
 

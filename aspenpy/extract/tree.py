@@ -1,4 +1,4 @@
-"""Statements of libclang as records.
+"""Statements of libclang as records, and all functions and global variables of a program.
 
 Which part of `for (;;)` is which is found in the text: libclang leaves out those that are not there.
 """
@@ -118,28 +118,28 @@ class Statements:
         """Which of the three are there, by the semicolons in the text; all three where it is unclear."""
         if len(parts) == 3:
             return parts[0], parts[1], parts[2]
-        text = self.unit.reading.text_of(cursor.extent.start.file)
+        text = self.unit.reading.find_text(cursor.extent.start.file)
         found: list[Any] = [None, None, None]
         if text is None:
             return None, None, None
-        source, at = text.source.text, text.characters(cursor.extent.start.offset)
+        source, at = text.source.text, text.character_offset(cursor.extent.start.offset)
         stops = _find_semicolons(source, at)
         for part in parts:
-            place = text.characters(self.unit.reading.file_offset(part.location)[1])
+            place = text.character_offset(self.unit.reading.file_offset(part.location)[1])
             found[sum(stop < place for stop in stops) if len(stops) == 2 else 1] = part
         return found[0], found[1], found[2]
 
     def _make_loop(
         self, cursor: Any, body: Any, start: Any, condition: Any, step: Any, first: bool = True
     ) -> r.Statement:
-        text = self.unit.reading.text_of(cursor.extent.start.file)
+        text = self.unit.reading.find_text(cursor.extent.start.file)
         span = self.unit.span(cursor)
         pragmas: tuple[str, ...] = ()
         comment = ""
         if text is not None and span is not None:
             pragmas = text.pragmas_above(span.start)
             comment = text.comment_above(span.start)
-            head = text.characters(body.extent.start.offset)
+            head = text.character_offset(body.extent.start.offset)
             shown = head if first and span.start < head else min(span.end, span.start + 2)
             span = Span(span.source, span.start, span.start + len(span.source.text[span.start : shown].rstrip()))
         return r.LoopStatement(
@@ -232,9 +232,6 @@ def _find_semicolons(text: str, at: int) -> list[int]:
     return found
 
 
-# Cursors of libclang become the records of a program: its functions and global variables.
-
-
 MOST_INSTANCES = 1000
 """Functions that are made of templates."""
 
@@ -301,12 +298,12 @@ class Tree:
         bodies = [child for child in children if child.kind.name in ("COMPOUND_STMT", "CXX_TRY_STMT")]
         if not bodies:
             return None
-        text = self.unit.reading.text_of(cursor.location.file)
+        text = self.unit.reading.find_text(cursor.location.file)
         formals = [self.expressions.read_variable(child) for child in children if child.kind.name == "PARM_DECL"]
         if cursor.kind.name in ("CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR") and not cursor.is_static_method():
             formals.insert(0, self.expressions.this_pointer(cursor))
         start = cursor.extent.start.offset
-        at = text.characters(start) if text else 0
+        at = text.character_offset(start) if text else 0
         name = self.unit.span(cursor)
         name = name and Span(name.source, *_find_word(name, cursor.spelling))
         return r.Function(

@@ -148,8 +148,8 @@ class Expressions:
     def _find_macro(self, cursor: Any, value: int) -> str | None:
         """The name of the macro that the number comes from, where one name stands for that number alone."""
         file, offset = self.unit.reading.file_offset(cursor.location)
-        text = self.unit.reading.text_of(file)
-        word = text and re.compile(r"[A-Za-z_]\w*").match(text.source.text, text.characters(offset))
+        text = self.unit.reading.find_text(file)
+        word = text and re.compile(r"[A-Za-z_]\w*").match(text.source.text, text.character_offset(offset))
         if not word:
             return None
         name = self._macro_of_number(word[0], value)
@@ -163,7 +163,7 @@ class Expressions:
     def _macro_of_number(self, word: str, value: int) -> str | None:
         """Among the macros that one uses, the one whose whole body is this number; None if a bare number is there,
         too."""
-        defined, seen, waiting, found = self.unit.reading.defined, set[str](), [word], set[str]()
+        defined, seen, waiting, found = self.unit.reading.macro_bodies, set[str](), [word], set[str]()
         while waiting:
             name = waiting.pop()
             body = defined.get(name)

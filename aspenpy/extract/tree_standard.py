@@ -121,29 +121,29 @@ class _Body:
             for place, part in enumerate(values)
         ]
 
-    def at(self, place: int) -> r.Expression:
+    def dereference(self, place: int) -> r.Expression:
         """What an argument points at."""
         pointer = self.formals[place]
         return r.Element(pointer, r.Constant(0, INT), pointer.type.of or VOID, self.span)
 
-    def call(self, *places: int) -> r.Expression | None:
+    def make_call(self, *places: int) -> r.Expression | None:
         """The function that is an argument, of what others point at."""
         if len(self.lambdas) != 1:
             return None
-        first = self.at(places[0])
-        return r.Call(self.lambdas[0], "lambda", tuple(map(self.at, places)), first.type, self.span)
+        first = self.dereference(places[0])
+        return r.Call(self.lambdas[0], "lambda", tuple(map(self.dereference, places)), first.type, self.span)
 
-    def step(self, place: int) -> r.Expression:
+    def make_step(self, place: int) -> r.Expression:
         formal = self.formals[place]
         return r.Assignment("+", formal, r.Constant(1, INT), formal.type, False, self.span)
 
-    def assign(self, target: r.Expression, value: r.Expression, operator: str = "") -> r.Statement:
+    def make_assignment(self, target: r.Expression, value: r.Expression, operator: str = "") -> r.Statement:
         return r.ExpressionStatement(r.Assignment(operator, target, value, target.type, False, self.span), self.span)
 
-    def function(self, action: r.Statement, *further: int, result: r.Expression | None = None) -> r.Function:
+    def make_function(self, action: r.Statement, *further: int, result: r.Expression | None = None) -> r.Function:
         """From the first argument to the second; `further` are other pointers that move along."""
         condition = r.Operation("!=", (self.formals[0], self.formals[1]), INT, self.span)
-        step = r.Several(tuple(map(self.step, (0, *further))), INT, True, self.span)
+        step = r.Several(tuple(map(self.make_step, (0, *further))), INT, True, self.span)
         loop = r.LoopStatement(None, condition, step, action, True, (), "", self.span)
         back = () if result is None else (r.Jump("return", result, self.span),)
         body = r.Block((loop, *back), self.span)
@@ -174,32 +174,40 @@ def _make_algorithm(least: int, body: Callable[[_Body], r.Function | None]) -> _
 
 def _make_accumulate(body: _Body) -> r.Function:
     total = body.formals[2]
-    return body.function(body.assign(total, body.at(0), "+"), result=total)
+    return body.make_function(body.make_assignment(total, body.dereference(0), "+"), result=total)
 
 
 def _make_inner_product(body: _Body) -> r.Function | None:
     if len(body.formals) != 4:
         return None
     total = body.formals[3]
-    product = r.Operation("*", (body.at(0), body.at(2)), total.type, body.span)
-    return body.function(body.assign(total, product, "+"), 2, result=total)
+    product = r.Operation("*", (body.dereference(0), body.dereference(2)), total.type, body.span)
+    return body.make_function(body.make_assignment(total, product, "+"), 2, result=total)
 
 
 def _make_for_each(body: _Body) -> r.Function | None:
-    called_ = body.call(0)
-    return None if called_ is None else body.function(r.ExpressionStatement(called_, body.span))
+    called_ = body.make_call(0)
+    return None if called_ is None else body.make_function(r.ExpressionStatement(called_, body.span))
 
 
 def _make_transform(body: _Body) -> r.Function | None:
     sources = range(2, len(body.formals) - 1)
-    value = body.call(0, *sources)
+    value = body.make_call(0, *sources)
     target = len(body.formals) - 1
-    return None if value is None else body.function(body.assign(body.at(target), value), *sources, target)
+    return (
+        None
+        if value is None
+        else body.make_function(body.make_assignment(body.dereference(target), value), *sources, target)
+    )
 
 
 _ALGORITHMS: dict[str, _Algorithm] = {
-    "fill": _make_algorithm(3, lambda body: body.function(body.assign(body.at(0), body.formals[2]))),
-    "copy": _make_algorithm(3, lambda body: body.function(body.assign(body.at(2), body.at(0)), 2)),
+    "fill": _make_algorithm(
+        3, lambda body: body.make_function(body.make_assignment(body.dereference(0), body.formals[2]))
+    ),
+    "copy": _make_algorithm(
+        3, lambda body: body.make_function(body.make_assignment(body.dereference(2), body.dereference(0)), 2)
+    ),
     "accumulate": _make_algorithm(3, _make_accumulate),
     "inner_product": _make_algorithm(4, _make_inner_product),
     "for_each": _make_algorithm(2, _make_for_each),

@@ -1,4 +1,5 @@
-"""Types of libclang as records: sizes, what pointers point at, extents as they were written."""
+"""Types of libclang as records: sizes, what pointers point at, extents as they were written. Each instance of a
+template is read with what its parameters stand for."""
 
 from __future__ import annotations
 
@@ -12,9 +13,6 @@ from aspenpy.extract.front_end import Reading, evaluate_constant
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 from aspenpy.record import Record
-
-# Templates: what their parameters stand for in a call, so that each instance is read with its own types.
-
 
 PARAMETER = re.compile(r"type-parameter-\d+-\d+")
 """How libclang calls the type that a parameter of a template stands for."""

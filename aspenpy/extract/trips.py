@@ -62,7 +62,7 @@ class Trips(Part):
         if row not in self.names.rows or not self.is_hole(self.names.rows[row]):
             what, told = _describe_passes(bounds[0], known) or ("passes", f"mean passes of {loop_text(node)}")
             name = next(reversed(known.values())).name
-            self.names.rows[row] = self.names.hole(f"{name}_{what}", Meaning(told), ONE, node.span, 0)
+            self.names.rows[row] = self.names.add_hole(f"{name}_{what}", Meaning(told), ONE, node.span, 0)
         return self.names.rows[row]
 
     def is_hole(self, bound: Value) -> bool:

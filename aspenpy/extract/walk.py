@@ -88,7 +88,7 @@ class Walker(Part):
         """The array that a pointer in a structure points at: which it is a compiler does not know in the function."""
         array, own = self.names.arrays[key], f"{function.key}->{key}"
         if key not in self.frame.inherited:
-            self.names.array(own, array.name, "formal", array.word, array.extents, None, False)
+            self.names.add_array(own, array.name, "formal", array.word, array.extents, None, False)
             self.frame.inherited[key] = own
         return self.frame.inherited[key]
 
@@ -109,7 +109,7 @@ class Walker(Part):
             if type.kind == "array" and all(extent is not None for extent in shape):
                 size = volume(type, shape, word)
             name = "self" if formal.name == "this" else formal.name
-            array = self.names.array(
+            array = self.names.add_array(
                 f"{formal.key}*", name, "formal", word.size or 8, shape, size, type.restrict, formal.span
             )
             place = Place(array.key, ZERO, type.name == "&")

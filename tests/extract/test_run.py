@@ -206,8 +206,8 @@ def test_no_shell_sees_a_command(tmp_path: Path) -> None:
 
 def test_the_program_is_the_first_local_word() -> None:
     command = parse_command("mpirun -n {ranks} ./a.out {n} ./b")
-    assert command.at({"n": 8, "ranks": 2.0}, ["/built"]) == ["mpirun", "-n", "2", "/built", "8", "./b"]
-    assert parse_command("solver {n}").at({"n": 0.5}, ["/built"]) == ["/built", "0.5"]
+    assert command.fill_in({"n": 8, "ranks": 2.0}, ["/built"]) == ["mpirun", "-n", "2", "/built", "8", "./b"]
+    assert parse_command("solver {n}").fill_in({"n": 0.5}, ["/built"]) == ["/built", "0.5"]
 
 
 @pytest.mark.parametrize(
