@@ -48,18 +48,18 @@ class Pattern(Record):
         return self.anywhere, tuple(map(loop_key, self.loops))
 
     def add_sweeps(self, sweeps: Value) -> Pattern:
-        """With so many sweeps of the innermost loop."""
+        """Adds a loop of so many sweeps around the innermost loop."""
         return self.replace(loops=(self.loops[0], (ZERO, sweeps), *self.loops[1:]))
 
     @property
     def is_ranged(self) -> bool:
-        """Whether a loop has the values of its counter."""
+        """Whether a loop is given by the values of its counter."""
         return any(isinstance(trips, CounterRange) for _, trips in self.loops)
 
 
 class BlockAccess(Record):
-    """Words of an array that a block loads or stores; none lies `reach` bytes or more from its begin. `sweeps` are the
-    counters of the innermost loops that do so."""
+    """Words of an array that a block loads or stores, none of them at `reach` bytes or more from its begin. `sweeps`
+    are the counters of the innermost loops that contain the access."""
 
     kind: str
     array: str
@@ -73,7 +73,7 @@ class BlockAccess(Record):
 
 
 class OperationCount(Record):
-    """Operations of a class that a block does."""
+    """Number of operations of one class in a block."""
 
     name: str
     precision: str
@@ -81,7 +81,7 @@ class OperationCount(Record):
 
 
 class Chain(Record):
-    """Operations that wait for each other."""
+    """Operations that wait for each other, from pass to pass of a loop."""
 
     classes: tuple[str, ...]
     subject: str
@@ -89,7 +89,7 @@ class Chain(Record):
 
 
 class Amounts(Record):
-    """All that a block asks for."""
+    """Operations, accesses and chains of a block."""
 
     operations: tuple[OperationCount, ...]
     accesses: tuple[BlockAccess, ...]
@@ -98,7 +98,7 @@ class Amounts(Record):
 
 
 def list_events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAYS) -> Iterator[Event]:
-    """What is inside of some items; calls are told elsewhere."""
+    """Accesses and operations inside some items, with their loops and conditions; calls are left out."""
     for item in items:
         if isinstance(item, Nest):
             yield from list_events(item.body, (*nests, item), terms)
@@ -122,7 +122,7 @@ def list_events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = 
 
 
 def _innermost_nests(items: Iterable[Item], nests: tuple[Nest, ...] = ()) -> Iterator[tuple[Nest, ...]]:
-    """The loops that have no other inside, each with those around it."""
+    """Innermost loops, each with the loops around it."""
     for item in items:
         if isinstance(item, Nest):
             inside = [*_innermost_nests(item.body, (*nests, item))]
@@ -132,7 +132,7 @@ def _innermost_nests(items: Iterable[Item], nests: tuple[Nest, ...] = ()) -> Ite
 
 
 def _terms_of_otherwise(item: Alternative, terms: Terms) -> Terms | None:
-    """Where a single condition on counters does not hold, said as another one."""
+    """Terms of the `otherwise` side where one condition on counters decides, by the opposite condition."""
     if item.share is not None or len(item.guards) != 1 or item.guards[0].operator != ">=":
         return None
     other = item.guards[0].replace(value=v.subtract(-item.guards[0].value, ONE))
@@ -150,7 +150,7 @@ class Summary:
         self.is_triangular = False
 
     def sum_amounts(self, items: list[Item]) -> Amounts:
-        """What some items ask for. Raises `NoClosedForm`."""
+        """Sums up the operations, accesses and chains of some items. Raises `NoClosedForm`."""
         operations: dict[tuple[str, str], Value] = {}
         moved: dict[object, BlockAccess] = {}
         totals: dict[object, Value] = {}
@@ -198,8 +198,8 @@ class Summary:
             moved[key] = known.replace(words=v.add(known.words, counted), sweeps=known.sweeps | sweeps)
 
     def _reach_of_rows(self, event: Event, pattern: Pattern | None) -> Value | None:
-        """How far runs go that follow each other: as many as the loops around have that change where they begin. None
-        for what begins where nothing but sizes say, and where that is not known."""
+        """Bytes of runs that follow each other: one for each pass of the loops that change where runs begin. None where
+        runs begin at a formula in sizes, or their begin is unknown."""
         item = event.item
         assert isinstance(item, Access)
         offset = item.offset
@@ -239,8 +239,8 @@ class Summary:
     def _find_pattern(
         self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]
     ) -> Pattern | None:
-        """None where the order is not known. Loops that an access shares with the deepest nest of its block stand at
-        their places there, others innermost; of the rest it makes one pass."""
+        """Order of an access's words, None where it is unknown. Loops that the access shares with the deepest nest of
+        its block stand at their places there, others innermost; missing loops make one pass."""
         item = event.item
         assert isinstance(item, Access)
         if item.offset is None:
@@ -276,7 +276,7 @@ class Summary:
 
     @staticmethod
     def _align_loops(loops: Sequence[StridedLoop], nests: tuple[Nest, ...], deepest: tuple[Nest, ...]) -> Pattern:
-        """Brought to as many loops as the deepest nest of the block has."""
+        """Fills up the loops of a pattern to as many as the deepest nest of the block has."""
         shared = sum(mine is theirs for mine, theirs in zip(nests, deepest, strict=False))
         place = len(loops) if shared == len(nests) else len(nests) - shared
         missing = [(ZERO, ONE)] * (len(deepest) - len(loops))
@@ -287,8 +287,8 @@ class Summary:
     def _find_runs(
         self, event: Event, unknown: list[Expr], totals: dict[object, Value], deepest: tuple[Nest, ...]
     ) -> Pattern | None:
-        """Words that begin where the program's data say: anywhere if each pass of the innermost loop begins anew, else
-        runs, which are taken to follow each other, as rows of a sparse matrix do."""
+        """Pattern of words that begin where data decide: anywhere if each pass of the innermost loop begins anew, else
+        runs that are taken to follow each other, as rows of a sparse matrix do."""
         item = event.item
         assert isinstance(item, Access)
         assert item.offset is not None
@@ -318,15 +318,15 @@ class Summary:
 
     @staticmethod
     def _reduce_trips(loops: list[tuple[Value, Value]], share: Value) -> list[tuple[Value, Value]]:
-        """Where an access is left out at times: fewer passes of its innermost loop."""
+        """Reduces the trips of the innermost loop to the share of passes that make the access."""
         if not loops:
             return loops
         (stride, trips), *outer = loops
         return [(stride, v.multiply(trips, share)), *outer]
 
     def _list_chains(self, items: list[Item], totals: dict[object, Value]) -> Iterator[Chain]:
-        """Those of innermost loops. Beside one that has a chain, others take a pass of their counter each: they run
-        before or behind it."""
+        """Chains of the innermost loops. Beside a loop with a chain, each other one has a chain of its counter's
+        updates: it runs before or behind."""
         innermost = [*_innermost_nests(items)]
         waits = any(around[-1].recurrences for around in innermost)
         for around in innermost:
@@ -337,8 +337,7 @@ class Summary:
 
 
 def _merge_sweeps(accesses: Iterable[BlockAccess]) -> list[BlockAccess]:
-    """Accesses of a block in which several innermost loops, one after the other, go the same way: each has the number
-    of those that it is in as the trips of one more loop around them."""
+    """Adds to each access a loop over its sweeps, where several innermost loops of a block follow each other."""
     found = list(accesses)
     most = max((len(access.sweeps) for access in found), default=0)
     patterns = [access.pattern for access in found if access.pattern is not None and not access.pattern.anywhere]
@@ -361,8 +360,8 @@ def _start_offset(offset: Value | None) -> Value | None:
 
 
 def _reach_of_access(item: Access, nests: tuple[Nest, ...]) -> Value | None:
-    """How far an access goes into its array, in bytes; None where that is unknown. One that begins where the data say
-    goes as far from there."""
+    """Bytes from the begin of an array to the end of the furthest access; None where that is unknown. Offsets that data
+    decide count from 0."""
     end = item.offset
     rows = {} if end is None else {symbol: ZERO for symbol in v.symbols(end) if symbol.payload[1] == UNKNOWN}
     if end is not None and rows and not v.counters(end):
@@ -394,7 +393,7 @@ def nesting_depth(item: Item) -> int:
 
 
 def has_calls(items: list[Item]) -> bool:
-    """Whether calls or messages part the blocks that some items are."""
+    """Whether items contain calls of kernels or messages, so that they are more than one block."""
     return any(
         isinstance(item, Invocation | Exchange)
         or (isinstance(item, Nest) and has_calls(item.body))

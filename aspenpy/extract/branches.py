@@ -49,7 +49,7 @@ class Branches(Part):
         self.notes: dict[str, Span | None] = {}
 
     def call_through_pointer(self, node: r.Call, targets: tuple[str, ...]) -> Known:
-        """A call through a pointer that may mean several functions: one call of each, so often."""
+        """Makes a call through a pointer that may mean several functions: each of them for a share of the calls."""
         before, left = self.state.scope, ONE
         sides = [self._walk_side(r.ExpressionStatement(node.replace(key=key), node.span), before) for key in targets]
         for place, (items, scope) in enumerate(sides):
@@ -65,7 +65,7 @@ class Branches(Part):
         return self.state.unknown_result(node)
 
     def _share_of_target(self, node: r.Call, function: r.Function, count: int) -> Value:
-        """How often calls through a pointer mean a function: one parameter for all of them."""
+        """Share of the calls through a pointer that mean one function: one parameter for all such calls."""
         place = (node.key, function.key)
         known = self.names.conditions.get(place)
         if known is None or not v.symbols(known) <= self.names.holes.keys():
@@ -102,8 +102,8 @@ class Branches(Part):
             self.state.out.append(Alternative(guards, share, first, second, node.span))
 
     def select(self, node: r.Selection) -> Known:
-        """`?:`: a branch where a side divides, takes a root or calls. Compilers compute other sides both, and so they
-        count."""
+        """Evaluates `?:`. It is a branch where a side divides, takes a root or calls; else compilers compute both
+        sides, and both count."""
         extreme = self.evaluator.find_extreme(node)
         if extreme is not None:
             return extreme
@@ -124,7 +124,7 @@ class Branches(Part):
             return found, self.evaluator.evaluate(node)
 
     def _share_of_selection(self, node: r.Branch) -> Value | None:
-        """The share of a `?:`, which runs do not count: that is by lines."""
+        """Share of a `?:`: a guess in models with runs, since runs count lines."""
         return (
             constant(guess_rate(node).limit_denominator(100))
             if self.names.counts_each
@@ -133,7 +133,7 @@ class Branches(Part):
 
     @contextmanager
     def _within_condition(self, is_on_data: bool) -> Iterator[None]:
-        """Within a condition, which is on data or not."""
+        """Notes that what is walked within depends on a condition, on data or not."""
         place = self.active.exits[-1] if self.active.exits else Leaving()
         place.doubts, place.guards = place.doubts + is_on_data, place.guards + (not is_on_data)
         yield
@@ -146,7 +146,8 @@ class Branches(Part):
         return found, self.state.scope
 
     def _find_share(self, node: r.Branch, jump: str | None) -> Value | None:
-        """How often a condition on data holds: a parameter, where that matters."""
+        """Share of passes in which a condition on data holds: a parameter where it matters, else a guess; None where
+        neither side costs anything."""
         if not _has_costs(node.then) and not _has_costs(node.otherwise):
             return None
         if jump in ("break", "return", "goto") and not _has_costs(node.then):
@@ -192,8 +193,8 @@ class Branches(Part):
 
 
 def _select_value(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
-    """The value that is one where some conditions hold, and else the other. Of what holds in a single pass of a loop
-    the others are taken."""
+    """Formula for a value that is `one` where the guards hold and else `two`; None where there is none. A guard that
+    holds in a single pass of a loop is neglected."""
     if isinstance(one, Place | Real) or isinstance(two, Place | Real) or two is None or not guards:
         return None
     if any(guard.operator == "==" and v.counters(guard.value) for guard in guards):
@@ -212,7 +213,7 @@ def _select_value(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
 
 
 def _is_work(item: Item) -> bool:
-    """Whether what a case was walked to does more than move data and count."""
+    """Whether an item does more than move data and count."""
     if isinstance(item, Alternative):
         return any(map(_is_work, (*item.then, *item.otherwise)))
     return not isinstance(item, Access) and not (isinstance(item, Arithmetic) and item.name == "integer")
@@ -251,8 +252,8 @@ def _has_costs(node: r.Statement | None) -> bool:
 
 
 def is_failure(node: r.Statement | None, ending: Set[str] = frozenset()) -> bool:
-    """Whether a way ends the program: what is never taken in a run that counts. `ending` are the keys of the program's
-    functions that never return."""
+    """Whether a side of a branch ends the program, which no run that counts does. `ending` are the keys of the
+    program's functions that never return."""
     if isinstance(node, r.Block):
         return any(is_failure(inner, ending) for inner in node.statements)
     if isinstance(node, r.Branch):
@@ -297,7 +298,7 @@ def _rates_of_branch(node: r.Branch) -> Iterator[Fraction]:
 
 
 def _rate_of_comparison(condition: r.Expression) -> Fraction | None:
-    """By the comparison alone: equal, null and negative are rare (opcode, pointer)."""
+    """Rate at which a comparison holds: equal, null and negative values are rare (heuristics opcode and pointer)."""
     if not isinstance(condition, r.Operation) or len(condition.operands) != 2:
         return None
     left, right = condition.operands
@@ -310,7 +311,8 @@ def _rate_of_comparison(condition: r.Expression) -> Fraction | None:
 
 
 def _rates_of_side(side: r.Statement | None) -> Iterator[Fraction]:
-    """By what stands on a way: loops are entered, returns and prints are not (loop header, return, call)."""
+    """Rates at which a side is taken by its statements: loops are entered, returns and prints are not (heuristics loop
+    header, return, call, store)."""
     if side is None:
         return
     first = side.statements[0] if isinstance(side, r.Block) and side.statements else side
@@ -327,7 +329,8 @@ def _rates_of_side(side: r.Statement | None) -> Iterator[Fraction]:
 
 
 def normalise_condition(condition: r.Expression) -> tuple[str, bool]:
-    """A condition without what is its opposite: `a <= b` is that not `a > b`; and whether it was turned round."""
+    """Text of a condition, with `a <= b` as the opposite of `a > b`; and whether that is the opposite of the
+    condition."""
     if isinstance(condition, r.Operation) and condition.operator == "not":
         text, is_opposite = normalise_condition(condition.operands[0])
         return text, not is_opposite

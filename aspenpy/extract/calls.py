@@ -57,7 +57,7 @@ class Calls(Part):
         return self._call_library(node)
 
     def _call_library(self, node: r.Call) -> Known:
-        """A function whose text is not at hand."""
+        """Evaluates a call of a function without source."""
         if node.name.startswith("MPI_") and self._call_mpi(node):
             return None
         if node.name in k.SIZES and len(node.arguments) == 1:
@@ -104,7 +104,7 @@ class Calls(Part):
         return self.state.unknown_result(node)
 
     def _read_number(self, node: r.Call) -> Known:
-        """A whole number that is read: the same in all that follows."""
+        """A whole number that the program reads: an unknown that stays the same."""
         self._forget_arguments(node)
         found = self.state.make_unknown(source_text(node), node.span, True)
         (symbol,) = v.symbols(found)
@@ -112,7 +112,7 @@ class Calls(Part):
         return found
 
     def _call_mpi(self, node: r.Call) -> bool:
-        """A call of MPI that sends something, or asks for the ranks; others are calls of a library."""
+        """Evaluates a call of MPI; false where it is not one of MPI's that matter."""
         if node.name in ("MPI_Comm_size", "MPI_Comm_rank") and len(node.arguments) == 2:
             target = node.arguments[1].operand if isinstance(node.arguments[1], r.Address) else None
             if isinstance(target, r.Variable):
@@ -142,7 +142,7 @@ class Calls(Part):
         return self.state.add_hole(f"{type}_bytes", Meaning(f"bytes of `{type}`"), constant(8), node.span, 0)
 
     def _copy_memory(self, node: r.Call) -> Known:
-        """`memcpy` and `memset`: a loop over words of eight bytes."""
+        """Counts `memcpy` and `memset` as a loop over words of eight bytes."""
         to, source, size = node.arguments
         places = [self.evaluator.evaluate(to), self.evaluator.evaluate(source) if node.name != "memset" else None]
         counter = self.names.make_counter("word")
@@ -161,7 +161,7 @@ class Calls(Part):
         return places[0]
 
     def _forget_arguments(self, node: r.Call) -> None:
-        """Variables whose address a function gets may be changed by it."""
+        """Forgets variables whose address a function gets, since it may change them."""
         for part in node.arguments:
             if isinstance(part, r.Address) and isinstance(part.operand, r.Variable):
                 key = self.frame.aliases.get(part.operand.key, part.operand.key)
@@ -170,7 +170,7 @@ class Calls(Part):
                     self.state.scope.values.pop(key, None)
 
     def _container_size(self, node: r.Call) -> Known:
-        """The number of elements of a container: what the source calls it stays the same."""
+        """Number of elements of a container, the same symbol each time."""
         there = self.places.locate(node.arguments[0])
         owner = container_owner(there) if there is not None else source_text(node)
         place = (f"{owner}.size", None)
@@ -181,7 +181,7 @@ class Calls(Part):
         return self.state.scope.memory[place]
 
     def _resize(self, node: r.Call) -> Known:
-        """A container gets so many elements."""
+        """Sets the number of elements of a container."""
         there = self.places.locate(node.arguments[0])
         size = self.evaluator.evaluate_integer(node.arguments[1])
         if there is not None:
@@ -190,7 +190,7 @@ class Calls(Part):
         return None
 
     def _note_size(self, there: Target, size: Value | None) -> None:
-        """How many elements a container gets; None where that varies."""
+        """Notes how many elements the source gives a container; None where that varies."""
         known = size is not None and not v.counters(size) and not depends_on_data(size)
         key = self.names.add_owner(there.place, f"{container_owner(there)}[]")
         self.names.held.setdefault(key, []).append(size if known else None)
@@ -211,7 +211,7 @@ class Calls(Part):
         return Place(array.key, ZERO)
 
     def _enter(self, node: r.Call, function: r.Function) -> Known:
-        """A small function's text stands in place of its call; another one has a kernel."""
+        """Walks a small function in place of its call; others are invoked as kernels."""
         pairs = [
             self.bind_argument(part, formal) for part, formal in zip(node.arguments, function.formals, strict=False)
         ]
@@ -231,7 +231,7 @@ class Calls(Part):
         return self._inline(node, function, found, referred)
 
     def _invoke(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
-        """A call of a function that has a kernel: what it changes is known where a second walk finds it."""
+        """Calls a function that has a kernel; a second walk without costs finds what it changes."""
         values = tuple(None if isinstance(value, Real) else value for value in found)
         self.state.out.append(Invocation(node.key, values, node.span))
         if not self.stack.trials:
@@ -246,14 +246,14 @@ class Calls(Part):
         return self._follow(node, function, found, referred)
 
     def _in_sizes(self, value: Value | None) -> Value | None:
-        """A value with what the function is called with in place of its own arguments, as far as it is known."""
+        """A value with the function's arguments replaced by what its callers pass; None where it becomes too long."""
         try:
             return None if value is None else v.substitute(value, self.frame.given)
         except TooLong:
             return None
 
     def _make_context(self, function: r.Function, found: list[Known]) -> Context:
-        """What is known where a function is called, by the names that it shares with its caller."""
+        """What is known at a call, by the names that the called function shares with its caller."""
         given = {own: array for array, own in self.frame.inherited.items()}
         for formal, value in zip(function.formals, found, strict=False):
             is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms
@@ -279,7 +279,7 @@ class Calls(Part):
         return Shared(self.names.arrays, self.frame.arguments).make_context(map(outside, found), memory, offsets)
 
     def _follow(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
-        """What a function leaves behind and gives back; without its costs."""
+        """Walks a called function without costs, for what it changes and returns."""
         size = sum(1 for _ in walk_records(function.body))
         if self.names.followed + size > MOST_FOLLOWED:
             self.memory.forget_changed(frozenset(), frozenset({node.key}))
@@ -294,8 +294,8 @@ class Calls(Part):
             self.names.diagnostics = diagnostics
 
     def bind_argument(self, part: r.Expression, formal: r.Variable) -> tuple[Known, str | None]:
-        """The value of an argument. A reference is the place that it refers to, where that is in memory, or else the
-        variable."""
+        """Value of an argument, and the variable that a reference in a register refers to. A reference to memory is a
+        place."""
         is_object = formal.name == "this" and part.type.kind == "record"
         if formal.type.name != "&" and not is_object:
             return self.evaluator.evaluate(part), None

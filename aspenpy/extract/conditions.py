@@ -20,7 +20,7 @@ class Conditions(Part):
         self.evaluator = evaluator
 
     def read_guards(self, node: r.Expression) -> tuple[tuple[Guard, ...], bool, bool]:
-        """Evaluates a condition. Gives guards that hold where it does, whether they say all of it, and whether the
+        """Evaluates a condition. Returns guards that hold where it does, whether they say all of it, and whether the
         condition is that they do not all hold."""
         if isinstance(node, r.Operation) and node.operator == "not":
             guards, whole, negated = self.read_guards(node.operands[0])
@@ -49,7 +49,7 @@ class Conditions(Part):
         return (), False, False
 
     def decide(self, guards: tuple[Guard, ...]) -> bool | None:
-        """Whether conditions always hold in the loops under way, or never."""
+        """Whether guards always hold in the loops under way (true) or never (false); None where neither is certain."""
         known = [self._decide_guard(guard) for guard in guards]
         return True if all(known) else False if False in known else None
 
@@ -100,14 +100,14 @@ class Conditions(Part):
 
 
 def _negate_guards(guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:
-    """The opposite, as guards where one guard says it."""
+    """Guards of the opposite condition where one guard says it; and whether they are negated."""
     if len(guards) == 1 and guards[0].operator == ">=" and not negated:
         return (Guard(v.subtract(-guards[0].value, ONE)),), False
     return guards, not negated
 
 
 def _guards_of_comparison(operator: str, difference: Value) -> tuple[tuple[Guard, ...], bool, bool]:
-    """The guard of `difference operator 0`."""
+    """Guards of `difference operator 0`, whether they say all of it, and whether they are negated."""
     if any(symbol.payload[1] == "unknown" for symbol in v.symbols(difference)):
         return (), False, False
     if operator in ("==", "!="):

@@ -21,7 +21,7 @@ class Context(Record):
 
 
 def merge_contexts(contexts: Sequence[Context]) -> Context | None:
-    """What all calls of a function agree upon."""
+    """The context that all calls of a function have in common."""
     if not contexts:
         return None
     first, *others = contexts
@@ -38,7 +38,7 @@ def merge_contexts(contexts: Sequence[Context]) -> Context | None:
 
 
 def rename_array(key: str, names: Mapping[str, str]) -> str:
-    """What an array is called by other names, or a container that lies in one."""
+    """Key of an array, or of a container that lies in one, under other names."""
     if key in names:
         return names[key]
     owner, plus, rest = key.rpartition("+")
@@ -54,7 +54,7 @@ class Shared:
         self.own = frozenset(own)
 
     def shared_value(self, value: Known) -> Known:
-        """The value where it is shared, else None."""
+        """The value itself where all functions share it, else None."""
         if isinstance(value, Real):
             return Real({}, value.number) if value.number is not None else None
         if isinstance(value, Place):

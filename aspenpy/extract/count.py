@@ -74,7 +74,7 @@ class Counter:
         return self._sum_between(amount, counter, lows, highs, around, others)
 
     def _tile_passes(self, nest: Nest, around: tuple[Nest, ...]) -> Value | None:
-        """The passes of the loop inside a tile, min(B, L - B*t) in tile t, as one atom."""
+        """Passes of the loop inside a tile, min(B, L - B*t) in tile t, as one atom."""
         if len(nest.bounds) != 2:
             return None
         for whole, rest in (nest.bounds, nest.bounds[::-1]):
@@ -98,7 +98,7 @@ class Counter:
         around: tuple[Nest, ...],
         guards: tuple[Guard, ...],
     ) -> Value:
-        """The sum between the largest of some limits and the smallest of others."""
+        """Sum between the largest of the low limits and the smallest of the high limits."""
         for limits, sign in ((lows, 1), (highs, -1)):
             while len(limits) > 1:
                 first, second = limits[0], limits[1]
@@ -130,7 +130,7 @@ class Counter:
         around: tuple[Nest, ...],
         guards: tuple[Guard, ...],
     ) -> Value:
-        """The two cases of which of two limits decides."""
+        """Sum of the two cases of which of two limits decides."""
         lows, highs = limits
         chosen = lows if sign > 0 else highs
         sides = []
@@ -143,8 +143,8 @@ class Counter:
     # -- signs -------------------------------------------------------------------------------------
 
     def assume_nonnegative(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
-        """Whether a value is never negative in a domain. Of sizes alone, that large ones make it so is enough, and is
-        an assumption."""
+        """Whether a value is never negative in a domain. A value of sizes alone is assumed so where large sizes make it
+        so."""
         if self.is_nonnegative(value, nests, guards):
             return True
         if v.counters(value) or not v.is_one_signed(value) or v.sign_for_large(value) != 1:
@@ -185,11 +185,11 @@ class Counter:
         )
 
     def _is_assumed(self, value: Value) -> bool:
-        """Whether an assumption that is made already says so."""
+        """Whether a value is not negative by an earlier assumption."""
         return any(v.is_never_negative(v.subtract(value, assumed)) for assumed in self.assumptions.values())
 
     def _guard_factor(self, guards: Sequence[Guard]) -> Value:
-        """1 where all conditions on sizes hold, else 0."""
+        """Factor that is 1 where all conditions on sizes hold, and else 0."""
         result = ONE
         for guard in guards:
             value = v.to_expression(guard.value)

@@ -17,8 +17,8 @@ from aspenpy.record import Record
 
 
 class Changes(Record):
-    """Of a loop's body: the variables that it assigns to, and of those the ones that it counts on from pass to pass;
-    names of fields and arrays that it stores whole numbers and pointers to; the functions that it calls."""
+    """What a loop's body changes: variables it assigns to, those among them that it counts on from pass to pass, names
+    of fields and arrays that it stores whole numbers and pointers to, and functions it calls."""
 
     variables: frozenset[str]
     counted: frozenset[str]
@@ -30,7 +30,7 @@ _TOLD = frozenset({"span", "type", "variable", "key", "name", "operator", "scope
 
 
 def child_records(node: Any) -> Iterator[Any]:
-    """The records directly inside one."""
+    """Records directly inside a record."""
     for field in _record_fields(node._fields):
         inside = getattr(node, field)
         if isinstance(inside, tuple):
@@ -41,12 +41,12 @@ def child_records(node: Any) -> Iterator[Any]:
 
 @cache
 def _record_fields(fields: tuple[str, ...]) -> tuple[str, ...]:
-    """The fields of a record in which others may stand."""
+    """Names of the fields of a record that may hold other records."""
     return tuple(field for field in fields if field not in _TOLD)
 
 
 def walk_records(node: Any) -> Iterator[Any]:
-    """A record and all inside it, those that stand first first."""
+    """A record and all records inside it, in the order of the source."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -55,7 +55,7 @@ def walk_records(node: Any) -> Iterator[Any]:
 
 
 def find_changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | None = None) -> Changes:
-    """What some statements may change; `references` are the names of what functions return references to."""
+    """Finds what some statements may change; `references` are the names of what functions return references to."""
     variables, counted, stored, calls = set[str](), set[str](), set[str](), set[str]()
     for node in (inner for outer in nodes for inner in walk_records(outer)):
         if isinstance(node, r.Assignment):
@@ -86,8 +86,8 @@ def find_changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | No
 
 
 def find_effects(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """By function, what it or those that it calls store whole numbers and pointers to; the functions of others that
-    they call as `call NAME`."""
+    """Names that each function, or those that it calls, stores whole numbers and pointers to; calls of library
+    functions are `call NAME`."""
     references = find_references(functions)
     own = {key: find_changes([function.body], references) for key, function in functions.items()}
     found = {key: set(change.stored) for key, change in own.items()}
@@ -116,7 +116,7 @@ def _member_path(node: r.Expression) -> str:
 
 
 def find_references(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """By function that returns references, the names of what they refer to."""
+    """Names of what each function that returns a reference may return."""
     found: dict[str, frozenset[str]] = {}
     for key, function in functions.items():
         if function.by_reference:
@@ -130,8 +130,8 @@ def find_references(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def stored_names(node: r.Expression, references: Mapping[str, frozenset[str]]) -> Iterator[str]:
-    """What the source calls that which is stored to: the member, variable or array; `*` where it has no name. Behind
-    `=` the same for members and variables themselves, which what they point at is not."""
+    """Names of the member, variable or array that is stored to; `*` where it has none. A name behind `=` is that of the
+    member or variable itself, not of what it points at."""
     is_itself = True
     while True:
         if isinstance(node, r.Field | r.Variable):
@@ -195,7 +195,7 @@ def find_exposed_members(functions: Mapping[str, Any], references: Mapping[str, 
 
 
 def _list_references(node: Any, functions: Mapping[str, Any]) -> Iterator[r.Expression]:
-    """The expressions whose places are handed on."""
+    """Expressions whose places are handed on: by address, by reference or as arrays."""
     if isinstance(node, r.Address):
         yield node.operand
     elif isinstance(node, r.Declaration) and node.value is not None and node.variable.type.name == "&":
@@ -217,7 +217,7 @@ POINTED = "*"
 
 
 def pointer_key(node: r.Expression) -> str | None:
-    """What tells a pointer to functions apart: the variable that it is, or the member of which structure type."""
+    """Key of a pointer to functions: its variable, or the structure type and member."""
     while isinstance(node, r.Conversion | r.Element):
         node = node.operand if isinstance(node, r.Conversion) else node.base
     if isinstance(node, r.Field):
@@ -246,7 +246,7 @@ def find_pointer_targets(functions: Iterable[r.Function], initial: Iterable[r.St
 
 
 def _pointer_assignments(body: Any, known: Mapping[str, r.Function]) -> Iterator[tuple[str, r.Expression]]:
-    """What pointers get: in assignments, in declarations and as arguments."""
+    """Pairs of a pointer and a value that it gets: in assignments, in declarations and as an argument."""
     for node in walk_records(body):
         pairs: list[tuple[r.Expression, r.Expression | None]] = []
         if isinstance(node, r.Assignment):
@@ -263,7 +263,7 @@ def _pointer_assignments(body: Any, known: Mapping[str, r.Function]) -> Iterator
 
 
 def resolve_calls(node: Any, targets: Mapping[str, tuple[str, ...]], names: Mapping[str, str]) -> Any:
-    """A record with calls of functions in place of those through pointers that can only point at one."""
+    """The record with direct calls in place of calls through pointers that have one target."""
     changes: dict[str, Any] = {}
     for field in node._fields:
         inside = getattr(node, field)

@@ -65,12 +65,12 @@ class Evaluator(Part):
         return found
 
     def integer_without_costs(self, node: r.Expression) -> Value:
-        """The value of an expression that is computed elsewhere."""
+        """Value of an expression whose costs count elsewhere."""
         with self.state.collect():
             return self.evaluate_integer(node)
 
     def _evaluate_call(self, node: r.Call) -> Known:
-        """The value that a call gives; what it returns by reference is loaded."""
+        """Value that a call returns; what it returns by reference is loaded."""
         found = self.call(node)
         if isinstance(found, Place) and node.type.kind in ("real", "integer"):
             return self.memory.read(Target(None, found, node.type, (), found.name or source_name(node)), node)
@@ -138,7 +138,7 @@ class Evaluator(Part):
         return found if found is not None else self.state.make_unknown(source_text(node), node.span)
 
     def _compare(self, node: r.Operation, numbers: list[Value]) -> Value:
-        """1 or 0 where it is known which; else a symbol that remembers what was compared."""
+        """Value of a comparison: 1 or 0 where it is known, else a symbol that remembers what was compared with 0."""
         sign, difference = ("==", numbers[0]) if len(numbers) == 1 else (node.operator, v.subtract(*numbers))
         if len(numbers) == 1 and (truth := self.find_comparison(difference)) is not None:
             sign, difference = OPPOSITE[truth[0]], truth[1]
@@ -152,7 +152,7 @@ class Evaluator(Part):
         return found
 
     def find_comparison(self, value: Value) -> tuple[str, Value] | None:
-        """What was compared where the value is the outcome of a comparison."""
+        """The comparison with 0 whose outcome a value is; None for other values."""
         some = v.symbols(value)
         symbol = some.pop() if len(some) == 1 else None
         return self.names.truths.get(symbol) if symbol is not None and v.is_same(value, atom(symbol)) else None
@@ -209,14 +209,14 @@ class Evaluator(Part):
         return left if isinstance(left, Place) else None
 
     def _evaluate_junction(self, node: r.Operation) -> Known:
-        """`a && b`: the second is computed where the first does not decide."""
+        """Evaluates `a && b` or `a || b`."""
         first, second = node.operands
         self.evaluate(first)
         self.evaluate(second)
         return self.state.make_unknown(source_text(node), node.span)
 
     def find_extreme(self, node: r.Selection) -> Value | None:
-        """`a < b ? a : b` of whole numbers is a minimum."""
+        """The minimum or maximum that a selection such as `a < b ? a : b` computes; None for other selections."""
         condition = node.condition
         if (
             node.type.kind != "integer"
@@ -264,7 +264,7 @@ class Evaluator(Part):
         return before if node.before else after
 
     def _assign_structure(self, node: r.Assignment) -> Known:
-        """A structure assigned to another one."""
+        """Assigns a structure to another one."""
         source, there = self.places.locate(node.value), self.places.locate(node.target)
         if source is not None and source.place is not None:
             self.memory.add_access("load", source, node.span)
@@ -273,7 +273,8 @@ class Evaluator(Part):
         return None
 
     def members_in_registers(self, node: r.Expression) -> Mapping[str, Known]:
-        """The members of a structure, where those are in registers; of a call those of what it has returned."""
+        """Values of a structure's members that are in registers, by name; of a call those of the structure it
+        returned."""
         if isinstance(node, r.Call):
             return self.stack.members
         if not isinstance(node, r.Variable):
@@ -282,7 +283,7 @@ class Evaluator(Part):
         return {name[len(head) :]: value for name, value in self.state.scope.values.items() if name.startswith(head)}
 
     def copy_members(self, source: r.Expression, target: r.Expression) -> None:
-        """A structure gets the members of another one, as far as they are in registers."""
+        """Copies the members of a structure that are in registers to another one."""
         there = self.places.locate_variable(target) if isinstance(target, r.Variable) else None
         if there is None or there.variable is None:
             return
@@ -305,7 +306,7 @@ class Evaluator(Part):
         return found if found is not None else self.state.unknown_result(node)
 
     def name_value(self, value: Known, target: r.Expression) -> None:
-        """An unknown value, or memory that was allocated, is called as the first variable that it is assigned to."""
+        """Names an unknown value or allocated memory after the first variable that it is assigned to."""
         name = source_name(target)
         if isinstance(value, Place):
             array = self.names.arrays[value.array]
@@ -344,7 +345,7 @@ def _compute(operator: str, numbers: list[Value]) -> Value | None:
 
 
 def _product_class(operands: tuple[r.Expression, ...]) -> str | None:
-    """What a product is computed by: compilers add what is doubled, and leave alone what is multiplied by 1 or -1."""
+    """Operation class of a product: compilers add what is doubled, and drop factors of 1 and -1."""
     factors = [part.value for part in operands if isinstance(part, r.Constant) and part.value is not None]
     if any(abs(factor) == 1 for factor in factors):
         return None
@@ -352,7 +353,7 @@ def _product_class(operands: tuple[r.Expression, ...]) -> str | None:
 
 
 def _compare_with_null(node: r.Operation, operands: list[Known]) -> Value | None:
-    """Whether a pointer is null: one that is known to point at memory is not."""
+    """Result of comparing a pointer with null: one that is known to point at memory is not null."""
     places = [operand for operand in operands if isinstance(operand, Place)]
     if len(places) != 1:
         return None

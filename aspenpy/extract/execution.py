@@ -60,7 +60,7 @@ class Command(Record):
 
 
 def parse_command(text: str) -> Command:
-    """Raises AspenError."""
+    """Parses the words of a command. Raises AspenError."""
     try:
         words = shlex.split(text)
     except ValueError as error:

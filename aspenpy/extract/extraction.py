@@ -379,7 +379,7 @@ class _Extractor:
                 self.names.holes[symbol] = told
 
     def _settle_minor_shares(self) -> None:
-        """Shares that decide little are not left to a person."""
+        """Keeps the guessed value of shares that decide little."""
         holes = self.names.holes
         influence = Influence(self.profiles, holes, self._resolve_value)
         for symbol, hole in list(holes.items()):
@@ -394,7 +394,7 @@ class _Extractor:
     # -- runs --------------------------------------------------------------------------------------
 
     def _fill_from_runs(self, run: Run) -> None:
-        """Runs the program, and gives holes what was counted."""
+        """Runs the program, and fits parameters to what was counted."""
         command = parse_command(run.command)
         parallel = any(call.startswith("omp_") for call in self._list_library_calls())
         build = Build(self.path, self.flags, run.links, run.compiler, parallel, run.counts)
@@ -416,7 +416,7 @@ class _Extractor:
         }
 
     def _resolve_value(self, value: Value) -> Value:
-        """With the parameters of the model in place of what functions call them."""
+        """A value in the parameters of the model, in place of what functions call them."""
         given = {symbol: known for symbol in v.symbols(value) if (known := self._resolve_symbol(symbol)) is not None}
         return v.substitute(value, given) if given else value
 
@@ -438,12 +438,12 @@ class _Extractor:
         return format_text(Source("\n".join(lines) + "\n", f"<{self.path}>"))
 
     def _symbols_in_formulas(self) -> set[Expr]:
-        """The symbols of formulas, and of the values of parameters."""
+        """Symbols of the model's formulas, and of the values of its parameters."""
         values = (hole.value for symbol, hole in self.names.holes.items() if symbol in self.writer.used)
         return self.writer.used.union(*map(v.symbols, values))
 
     def _list_holes(self) -> Iterator[Hole]:
-        """Those that some formula needs, and that the source says nothing of."""
+        """Parameters that some formula needs and whose value the source does not say."""
         return (hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used and hole.meaning.text)
 
     def _write_parameters(self) -> Iterator[str]:
@@ -465,7 +465,7 @@ class _Extractor:
             yield f"param {hole.name} = {hole.text()}  // {told}"
 
     def _write_sizes(self, used: dict[Expr, Hole]) -> Iterator[str]:
-        """Sizes of the command in which something is fitted, and for which the program has no name."""
+        """Declares sizes of the command that a fitted formula needs and that the program has no name for."""
         named = {hole.name for hole in used.values()} | {macro.name for macro in self.program.macros}
         wanted = {hole.fit.term.size for hole in used.values() if hole.fit is not None and hole.fit.term is not None}
         for name, value in self.sizes.items():

@@ -127,7 +127,7 @@ def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: tuple[Term
 
 
 def _round_digits(value: float) -> float:
-    """The number that is written."""
+    """The number as it is written."""
     return float(format_number(value))
 
 

@@ -45,7 +45,7 @@ _DEFINED = re.compile(r"(\w++)(\([^)]*\))?[ \t]*+((?:[^\\\n]|\\\r?\n|\\.)*+)")
 
 @cache
 def load_libclang() -> Any:
-    """The binding, with what version 18 of it does not declare."""
+    """The Python binding of libclang, with functions that its version 18 does not declare."""
     os.environ.setdefault("LIBCLANG_NOTHREADS", "1")  # else it parses on 8 MiB of stack, and dies of deep nesting
     try:
         from clang import cindex
@@ -79,7 +79,7 @@ def load_libclang() -> Any:
 
 
 def evaluate_constant(cursor: Any) -> int | float | None:
-    """What a constant expression comes to."""
+    """Value of a constant expression, None where libclang cannot tell."""
     lib = load_libclang().conf.lib
     result = lib.clang_Cursor_Evaluate(cursor)
     if not result:
@@ -95,7 +95,7 @@ def evaluate_constant(cursor: Any) -> int | float | None:
 
 
 class Text:
-    """One file of the user: its source, and where the characters are that libclang tells in bytes."""
+    """One file of the user: its source, and the conversion of libclang's byte offsets to characters."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self.source = Source(data.decode("utf-8", "replace"), name, os.path.realpath(name))
@@ -104,14 +104,14 @@ class Text:
         self._ends = [end for end, _ in self.pragmas]
 
     def character_offset(self, offset: int) -> int:
-        """The place of a byte, in characters; bytes that are no UTF-8 are taken for one each."""
+        """Offset in characters of an offset in bytes; bytes that are no UTF-8 count as one character each."""
         return offset - bisect_right(self._continued, offset) if self._continued else offset
 
     def span(self, start: int, end: int) -> Span:
         return Span(self.source, self.character_offset(start), self.character_offset(end))
 
     def pragmas_above(self, offset: int) -> tuple[str, ...]:
-        """Those that only white space and each other separate from an offset in characters."""
+        """Pragmas above an offset in characters, with nothing but white space and comments between."""
         found: list[str] = []
         at = bisect_right(self._ends, offset) - 1
         while at >= 0:
@@ -148,7 +148,7 @@ def _join_lines(text: str) -> str:
 
 
 def _shorten_comment(words: str) -> str:
-    """One line of printable text that is not too long."""
+    """One line of at most 90 printable characters."""
     text = "".join(char if char.isprintable() else " " for char in words)
     text = " ".join(text.split())
     return text if len(text) <= 90 else text[:87].rsplit(" ", 1)[0] + " ..."
@@ -178,7 +178,7 @@ class Reading:
         return self.texts[self.path]
 
     def find_text(self, file: Any) -> Text | None:
-        """The text of a file, if the user wrote it."""
+        """The text of a file that the user wrote; None for others."""
         if file is None:
             return None
         name: str = file.name
@@ -202,11 +202,12 @@ class Reading:
         return None if text is None else text.span(start.value, max(end.value, start.value + 1))
 
     def is_users(self, location: Any) -> bool:
-        """Whether something stands in the file itself or in a header that is not the system's."""
+        """Whether a place lies in the file itself or in a header that is not the system's."""
         return location.file is not None and not location.is_in_system_header
 
     def file_offset(self, location: Any) -> tuple[Any, int]:
-        """Where something is written: in the argument of a macro, there; in its body, where the macro is used."""
+        """File and offset at which something is written: in the argument of a macro there, in its body where the macro
+        is used."""
         cindex = load_libclang()
         file, line, column, offset = cindex.c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
         cindex.conf.lib.clang_getFileLocation(location, *map(ctypes.byref, (file, line, column, offset)))
@@ -214,7 +215,7 @@ class Reading:
 
     @cached_property
     def macro_bodies(self) -> dict[str, str]:
-        """The bodies of the user's macros, those of the command line too."""
+        """Bodies of the user's macros by name, with those of the command line."""
         matches = (re.fullmatch(r"-D(\w++)=?(.*)", option, re.DOTALL) for option in self.options)
         given = {match[1]: match[2] for match in matches if match is not None}
         kind = load_libclang().CursorKind.MACRO_DEFINITION
@@ -235,8 +236,8 @@ class Reading:
         return None
 
     def _list_diagnostics(self) -> Iterator[Diagnostic]:
-        """What libclang says of the user's files: warnings where a header is missing, since the rest follows from
-        that."""
+        """libclang's errors in the user's files; they are warnings where a header is missing, since the others follow
+        from that."""
         said = [item for item in self.unit.diagnostics if item.severity >= 3 and not item.location.is_in_system_header]
         missing = [item for item in said if "file not found" in item.spelling]
         severity: Severity = "warning" if missing else "error"
@@ -279,7 +280,7 @@ def _language_flags(path: str) -> list[str]:
 
 
 def _header_flags(path: str) -> list[str]:
-    """The folders of an installed GCC, the newest of each kind, in the order in which it looks into them."""
+    """Flags for the header folders of an installed GCC, the newest of each kind, in GCC's order."""
     folders: list[str] = []
     if os.path.splitext(path)[1] in CPP:
         newest = _find_newest("/usr/include/c++/*")
@@ -303,7 +304,7 @@ _OFFLOADS = frozenset("target acc".split())
 
 
 class Directive(Record):
-    """The words of a pragma before its clauses, and its clauses."""
+    """A pragma: the words before its clauses, and its clauses."""
 
     words: tuple[str, ...]
     clauses: tuple[tuple[str, str], ...]
@@ -327,12 +328,12 @@ class Directive(Record):
 
     @property
     def collapsed(self) -> int:
-        """How many loops inside one another are meant."""
+        """Number of nested loops that the pragma combines."""
         return _parse_whole_number(self.clause("collapse")) or 1
 
     @property
     def reductions(self) -> tuple[str, ...]:
-        """Variables of which each thread has its own, that are combined behind the loop."""
+        """Variables that each thread has a copy of, combined behind the loop."""
         lists = (text.partition(":")[2] for name, text in self.clauses if name == "reduction")
         return tuple(name.strip() for text in lists for name in text.split(","))
 

@@ -47,8 +47,8 @@ class Point(Record):
 
 
 class Site(Record):
-    """Where a parameter stands: what is counted there, the loops around it, conditions that are known there, the loop
-    whose share it is."""
+    """Where a parameter stands: the span that is counted, the loops around it, conditions that are known there, and the
+    loop whose share it is."""
 
     span: Span | None
     nests: tuple[Nest, ...]
@@ -108,7 +108,7 @@ class Filling:
         self.logarithmic = {span for function in program.functions for span in _find_halving_loops(function.body)}
 
     def find_sites(self, items: list[Item]) -> None:
-        """Takes down where the parameters of a function stand."""
+        """Finds the places at which the parameters of a function stand."""
         for nests, item in _walk_nested(items, ()):
             if isinstance(item, Nest):
                 self.loops.append(item)
@@ -128,7 +128,7 @@ class Filling:
                     sites.append(site)
 
     def fit_holes(self) -> dict[Expr, Fit]:
-        """A formula for each hole that the runs say something of."""
+        """A formula for each parameter that the runs give values of."""
         measured: dict[Expr, list[tuple[Mapping[str, float], float]]] = {}
         for point in self.runs:
             known = self._find_sizes(point)
@@ -139,7 +139,7 @@ class Filling:
     # -- one run -----------------------------------------------------------------------------------
 
     def _find_sizes(self, point: Point) -> dict[Expr, float]:
-        """The sizes of the model in a run: those of the command, macros, and those that loops count up to."""
+        """Sizes of the model in a run: those of the command, macros, and bounds that loops count up to."""
         known: dict[Expr, float] = dict(self.macros)
         for name, value in point.sizes.items():
             known[self.by_name.get(name, graph.symbol(name, "size"))] = value
@@ -154,7 +154,7 @@ class Filling:
         return known
 
     def _solve_for_size(self, bound: Value, passes: float, known: Mapping[Expr, float]) -> tuple[Expr, float] | None:
-        """The one unknown size of a bound with which it is so many passes."""
+        """The one unknown size of a bound, and its value for so many passes."""
         bound = self._substitute_sizes(self.resolved(bound), known)
         left = v.symbols(bound)
         if len(left) != 1 or (symbol := next(iter(left))) not in self.holes or symbol in self.sites:
@@ -178,14 +178,14 @@ class Filling:
     def _count_at_site(
         self, hole: Hole, site: Site, point: Point, known: Mapping[Expr, float]
     ) -> tuple[float, float] | None:
-        """How often what a parameter says happened at one of its sites, and how often it could have."""
+        """How often what a parameter counts happened at one of its sites, and how often it could have."""
         ran = point.ran.get(site.span) if site.span is not None else None
         if ran is None or not ran.entered or not (whole := self._count_possible(site, known)):
             return None
         return ran.passes[hole.meaning.case], ran.entered * whole
 
     def _count_possible(self, site: Site, known: Mapping[Expr, float]) -> float | None:
-        """What the measured quotient is a part of: the passes that a loop might make, the times that known conditions
+        """Number that the measured quotient is a part of: passes that a loop could make, or times that known conditions
         hold."""
         if site.nest is None and not site.guards:
             return 1.0
@@ -205,8 +205,8 @@ class Filling:
     # -- formulas ----------------------------------------------------------------------------------
 
     def _list_terms(self, symbol: Expr) -> list[Term]:
-        """What a quantity may depend on. A part of something falls with a size at most. Passes grow with as many powers
-        as there are loops in one another, with the logarithm where a loop halves something."""
+        """Terms that a quantity may depend on. A share falls with a size at most. Passes grow with as many powers as
+        loops are nested, or with the logarithm where a loop halves something."""
         sizes = list(self.runs[0].sizes)
         sites = self.sites.get(symbol)
         if not sites:
@@ -224,7 +224,7 @@ class Filling:
 
 
 def _walk_nested(items: list[Item], nests: tuple[Nest, ...]) -> Iterator[tuple[tuple[Nest, ...], Item]]:
-    """What a function does, with the loops around each."""
+    """Items of a function, each with the loops around it."""
     for item in items:
         yield nests, item
         if isinstance(item, Nest):
@@ -245,7 +245,7 @@ def _find_halving_loops(body: r.Statement) -> Iterator[Span]:
 
 
 def _is_halving(node: Any, tested: set[str]) -> bool:
-    """Whether one of some variables is divided, or assigned a multiple."""
+    """Whether a record divides one of some variables or assigns it a multiple."""
     if isinstance(node, r.Assignment) and isinstance(node.target, r.Variable) and node.target.key in tested:
         factors = [node, *walk_records(node.value)]
         return any(isinstance(part, r.Assignment | r.Operation) and part.operator in SCALING for part in factors)
@@ -279,7 +279,7 @@ class Influence:
         self.done: dict[str, Work] = {}
 
     def weigh(self, symbol: Expr) -> float:
-        """The largest part of any function's work that the parameter decides, between 0 and 1."""
+        """Largest part of any function's work that a parameter decides, from 0 to 1."""
         largest = 0.0
         for key, profile in self.profiles.items():
             if symbol in self._share_symbols(profile.items):
@@ -344,7 +344,7 @@ class Influence:
         return float(holds) * (1.0 if item.share is None else self._evaluate_value(item.share))
 
     def _evaluate_value(self, value: Value) -> float:
-        """A formula as a number; what nothing is known of counts as a size does."""
+        """Value of a formula; unknowns count as sizes."""
         if (number := v.number(value)) is not None:
             return float(number)
         given = {symbol: Fraction(self._evaluate_symbol(symbol)) for symbol in v.symbols(value)}

@@ -109,7 +109,7 @@ TYPE_BYTES = {
 
 
 def find_message(name: str) -> Sending | None:
-    """What a call sends; None of what sends nothing."""
+    """The message that a call of MPI sends; None for other calls."""
     word = name.removeprefix("MPI_")
     if word == name:
         return None

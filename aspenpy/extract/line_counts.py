@@ -23,15 +23,15 @@ CountAt = Callable[[Span | None], float | None]
 
 
 class ExecutionCount(Record):
-    """Of a loop: how often it was entered, and its passes. Of a branch: how often its condition was evaluated, and how
-    often it held; of a switch its cases, one after the other."""
+    """How often a loop was entered, and its passes; or how often a condition was evaluated, and how often it held, case
+    by case for a switch."""
 
     entered: float
     passes: tuple[float, ...]
 
 
 class _Flow(Record):
-    """What goes on behind a statement, and what leaves loops and functions inside it; None where that is unknown."""
+    """Counts of what goes on behind a statement, and of the breaks and returns inside it; None where unknown."""
 
     onwards: float | None
     breaks: float | None = 0
@@ -49,7 +49,7 @@ class ExecutionCounter:
         self._follow(function.body, self._count_entries(function.body))
 
     def count_pointer_calls(self, program: r.Program) -> None:
-        """How often calls through pointers meant each of several functions, by the name of the function."""
+        """Counts, for calls through pointers to several functions, how often each was meant."""
         functions = {function.key: function for function in program.functions}
         for keys in program.pointed.values():
             counts = [self._count_entries(functions[key].body) for key in keys]
@@ -60,7 +60,7 @@ class ExecutionCounter:
     # -- lines -------------------------------------------------------------------------------------
 
     def _count_entries(self, node: r.Statement | None) -> float | None:
-        """How often a statement was entered, as its first line says it."""
+        """Entries of a statement by the count of its first line."""
         if isinstance(node, r.Block):
             return next((count for inner in node.statements if (count := self._count_entries(inner)) is not None), None)
         if isinstance(node, r.LoopStatement):
@@ -79,7 +79,7 @@ class ExecutionCounter:
         return None if node is None else self.at(node.span)
 
     def _count_at_keyword(self, node: r.Branch) -> float | None:
-        """GCC counts the comparison of two registers at the `if` in front of it."""
+        """Evaluations of a condition counted at its `if`, where GCC counts comparisons of two registers."""
         span, condition = node.span, node.condition
         is_plain = isinstance(condition, r.Operation) and condition.operator not in ("&&", "||")
         if span is None or not is_plain or not span.source.text[: span.start].rstrip().endswith("("):
@@ -87,14 +87,14 @@ class ExecutionCounter:
         return self.at(Span(span.source, span.start - 1, span.start))
 
     def _count_tests(self, condition: r.Expression, span: Span | None) -> float | None:
-        """How often a condition was evaluated; of one in several parts, GCC counts the last."""
+        """Evaluations of a condition; None for one in several parts, of which GCC counts the last."""
         parts = walk_records(condition)
         if any(isinstance(part, r.Selection) or getattr(part, "operator", "") in ("&&", "||") for part in parts):
             return None
         return self.at(span)
 
     def _count_single_pass(self, node: r.LoopStatement) -> float | None:
-        """`do { } while (0)`, which macros are made of, passes once."""
+        """Entries of `do { } while (0)`, which macros are made of: those of its body."""
         is_once = isinstance(node.condition, r.Constant) and not node.condition.value
         return self._count_entries(node.body) if is_once else None
 
@@ -162,7 +162,7 @@ class ExecutionCounter:
         return _Flow(None if entering is None or returns is None else entering - returns, 0, returns)
 
     def _add_count(self, span: Span | None, entered: float | None, *passes: float | None) -> None:
-        """What was found; one text may run in several places, as the arguments of macros do."""
+        """Adds the count of a statement. One text may run in several places, as arguments of macros do."""
         if span is not None and entered is not None and None not in passes:
             self.found[span] = ExecutionCount(entered, tuple(max(count or 0, 0) for count in passes))
 
@@ -219,14 +219,14 @@ class Layout:
         return "\n".join(self.source.text[start:end] for start, end in itertools.pairwise(edges))
 
     def find_line(self, source: Source, offset: int) -> int:
-        """The line, from 1 on, of a place in the source; in other files, where it stands there."""
+        """Line, from 1 on, of a place in the laid-out source; of other files, the line there."""
         if source is not self.source:
             return source.text.count("\n", 0, offset) + 1
         return bisect_right(self._lines, offset - 1) + bisect_right(self.breaks, offset) + 1
 
 
 def _spans_on_own_lines(node: Any) -> Iterator[Span | None]:
-    """What is to stand alone of a statement."""
+    """Spans of a statement that get lines of their own."""
     if isinstance(node, r.ExpressionStatement | r.Declaration | r.Jump | r.LoopStatement):
         yield node.span
     if isinstance(node, r.LoopStatement):

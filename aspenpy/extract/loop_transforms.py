@@ -26,7 +26,7 @@ MOST_PASSES = 8
 
 
 def reuse_across_passes(items: list[Item], vectors: bool) -> list[Item]:
-    """The items with the innermost loops among them commoned; `vectors`: loops that can be are vectorised."""
+    """Applies predictive commoning to the innermost loops; `vectors` says that loops are vectorised where possible."""
     found: list[Item] = []
     for item in items:
         if isinstance(item, Alternative):
@@ -44,7 +44,7 @@ def reuse_across_passes(items: list[Item], vectors: bool) -> list[Item]:
 
 
 def _reuse_in_loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
-    """The loads before a loop for its first passes, and the loop without those that registers spare."""
+    """Loads before a loop for its first passes, and the loop without loads that registers spare."""
     inside = [item for item in nest.body if isinstance(item, Access)]
     vector = vectors and _is_vectorised(nest, inside)
     before: list[Item] = []
@@ -64,7 +64,7 @@ def _reuse_in_loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
 
 
 def _pass_distance(load: Access, other: Access, nest: Nest, vector: bool) -> int:
-    """How many passes before a load the other access touched the same place; 0 where it did not."""
+    """Number of passes after which a load touches a place that another access has touched; 0 where it does not."""
     step, same = _stride(load, nest), _stride(other, nest)
     if (
         load.array != other.array
@@ -97,7 +97,7 @@ def _is_stored(load: Access, other: Access) -> bool:
 
 
 def _stride(access: Access, nest: Nest) -> Value | None:
-    """By how many bytes an access moves on in a pass."""
+    """Bytes by which an access moves on in a pass; None where that varies."""
     straight = None if access.offset is None or access.indirect else v.linear_parts(access.offset, nest.counter)
     return None if straight is None or v.counters(straight[1]) else straight[1]
 
@@ -117,7 +117,7 @@ def _is_vectorised(nest: Nest, inside: list[Access]) -> bool:
 
 
 def _load_before_loop(load: Access, nest: Nest, passes: int) -> list[Item]:
-    """What the first passes need, which is loaded before the loop."""
+    """Loads before a loop of what its first passes need."""
     assert load.offset is not None
     runs = tuple(Guard(v.subtract(bound, ONE)) for bound in nest.bounds)
     offsets: list[Value] = [v.substitute(load.offset, {nest.counter: constant(ago)}) for ago in range(passes)]
@@ -134,7 +134,7 @@ RemoveSpared = Callable[[list[Item]], list[Item]]
 
 
 def jam_loops(items: list[Item], spared: RemoveSpared) -> list[Item]:
-    """The items with loops jammed. A last odd pass counts as half of one of two."""
+    """Applies unroll and jam to the loops. A last odd pass counts as half of a double one."""
     found: list[Item] = []
     for item in items:
         if isinstance(item, Alternative):
@@ -147,8 +147,8 @@ def jam_loops(items: list[Item], spared: RemoveSpared) -> list[Item]:
 
 
 def _find_jammable(nest: Nest) -> Nest | None:
-    """The loop inside whose passes can be jammed: the only one, the same in all passes of the outer, with stores to the
-    same places in each of them, and nothing stored beside it."""
+    """The inner loop that can be jammed: the only one, the same in all passes of the outer loop, with stores to the
+    same places in each, and nothing stored beside it."""
     inside = [item for item in nest.body if isinstance(item, Nest)]
     if len(inside) != 1 or nest.share is not None:
         return None
@@ -182,7 +182,7 @@ def _jam_loop(nest: Nest, inner: Nest, spared: RemoveSpared) -> Nest:
 
 
 def _shift_pass(items: list[Item], nest: Nest, ago: int) -> list[Item]:
-    """The items in the pass so many behind the first of those that run together."""
+    """Items of the pass `ago` of those that run together."""
     moved: Value = v.add(v.scale(atom(nest.counter), TOGETHER), v.scale(ONE, ago))
     return [
         item.replace(offset=v.substitute(item.offset, {nest.counter: moved}))

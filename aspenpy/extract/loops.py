@@ -40,7 +40,7 @@ class Loops(Part):
         self.walk_statement = walk_statement
 
     def note_exit(self, kind: str) -> None:
-        """A jump out of the innermost loop; where it is no `break`, perhaps out of all around it too."""
+        """Notes a jump out of the innermost loop; one that is no `break` may leave all loops around it too."""
         for place in self.active.exits[:-1] if kind != "break" else ():
             place.on_data = True
         if self.active.exits and (self.active.exits[-1].doubts or not self.active.exits[-1].guards):
@@ -98,7 +98,7 @@ class Loops(Part):
                 self.state.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
 
     def _changed_members(self, changed: Changes, before: Scope) -> dict[str | DataKey, Known]:
-        """The whole numbers in members of structures that a loop may change."""
+        """Whole numbers in members of structures that a loop may change, by place."""
         self.state.scope = before.copy()
         self.memory.forget_changed(changed.stored, changed.calls)
         kept, self.state.scope = self.state.scope.memory, before
@@ -110,7 +110,7 @@ class Loops(Part):
         return found
 
     def _resolve_aliases(self, changed: Changes) -> Changes:
-        """With the variables that references refer to in their place; what they refer to in memory is none."""
+        """Changes with variables in place of the references to them, without references to memory."""
         names = {self.frame.aliases.get(name, name) for name in changed.variables}
         names = {name for name in names if not _refers(self.state.scope.values.get(name))}
         counted = {self.frame.aliases.get(name, name) for name in changed.counted} & names
@@ -132,7 +132,7 @@ class Loops(Part):
     def _first_value(
         self, node: r.LoopStatement, entry: Mapping[str | DataKey, Known], steps: Mapping[str | DataKey, Value]
     ) -> tuple[Value | None, bool]:
-        """The value of a loop's variable in its first pass, where it goes on by one, and whether it counts down."""
+        """Value of a loop's variable in its first pass where it changes by one, and whether it counts down."""
         step = node.step
         while isinstance(step, r.Several) and step.parts:
             step = step.parts[0]
@@ -151,8 +151,8 @@ class Loops(Part):
         entry: Mapping[str | DataKey, Known],
         before: Scope,
     ) -> dict[str | DataKey, Value]:
-        """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are
-        dropped."""
+        """Changes of variables in each pass, as polynomials in the number of the pass; a walk without costs finds
+        them."""
         anew = set(_set_anew(node.body))
         variables = [name for name in sorted(changed.counted - anew) if not isinstance(before.values.get(name), Real)]
         members = [name for name in entry if not isinstance(name, str)]
@@ -185,7 +185,7 @@ class Loops(Part):
     def _simple_steps(
         self, node: r.LoopStatement, names: list[str], assigned: frozenset[str]
     ) -> dict[str, Value] | None:
-        """Where all that is counted on is counted in the head of the loop by whole numbers, no walk is needed."""
+        """Steps of variables that the head of the loop alone counts by whole numbers; None where a walk is needed."""
         within = [part for part in walk_records(node.body) if isinstance(part, r.Assignment)]
         if any(
             isinstance(part.target, r.Variable) and part.target.key in names and not _is_local_sum(part, node)
@@ -260,7 +260,7 @@ class Loops(Part):
         steps: Mapping[str | DataKey, Value],
         before: Scope,
     ) -> None:
-        """What is known at the begin of a pass."""
+        """Sets what is known at the begin of a pass."""
         self.state.scope = before.copy()
         for variable in changed.variables:
             start = entry[variable]
@@ -287,7 +287,7 @@ class Loops(Part):
         share: Value | None,
         before: Scope,
     ) -> None:
-        """What is known behind a loop."""
+        """Sets what is known behind a loop."""
         after = self.state.scope
         for place, value in after.memory.items():
             if single_symbol(value) in after.inputs:
@@ -372,7 +372,7 @@ class Loops(Part):
 
 
 def _value_in_pass(start: Known, step: Value, counter: Expr) -> Value | None:
-    """The value in a pass of what begins at a value and changes by a step each time."""
+    """Value in a pass of what begins at `start` and changes by `step` in each pass."""
     base = start.offset if isinstance(start, Place) else start
     if base is None or isinstance(base, Real):
         return None
@@ -384,7 +384,7 @@ def _value_in_pass(start: Known, step: Value, counter: Expr) -> Value | None:
 
 
 def _set_anew(body: r.Statement) -> Iterator[str]:
-    """The variables that each pass sets before it counts them: those of the loops inside, and its own."""
+    """Variables that each pass sets before it counts them: its own, and those of the loops inside."""
     for part in walk_records(body):
         if isinstance(part, r.Declaration):
             yield part.variable.key

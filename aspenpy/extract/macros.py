@@ -15,7 +15,7 @@ from aspenpy.extract.values import Value
 
 
 def write_macros(program: r.Program, symbols: Mapping[str, Expr], used: Collection[Expr]) -> Iterator[str]:
-    """The parameters of those that a model uses, and of those that they are made of."""
+    """Declares the parameters for the macros that a model uses, and for those in their definitions."""
     made: dict[str, Expr] = {}
     wanted = {macro.name for macro in program.macros if symbols[macro.name] in used}
     while wanted:
@@ -37,13 +37,13 @@ def _describe_macro(program: r.Program, macro: r.Macro) -> str:
 
 
 def _macro_value(macro: r.Macro, symbols: Mapping[str, Expr]) -> Expr:
-    """What an enumerator is made of other names by; the number of all else."""
+    """Formula of an enumerator in other names; the number of all other macros."""
     found = _enumerator_value(macro.body, symbols)
     return graph.number(macro.value) if found is None else v.to_expression(found)
 
 
 def _enumerator_value(body: r.Expression | None, symbols: Mapping[str, Expr]) -> Value | None:
-    """None for what is no sum, difference or product of names and whole numbers."""
+    """Sum, difference or product of names and whole numbers; None for anything else."""
     if isinstance(body, r.Conversion):
         return _enumerator_value(body.operand, symbols)
     if isinstance(body, r.Constant) and isinstance(body.value, int):

@@ -66,7 +66,7 @@ class Memory(Part):
         return found
 
     def read(self, there: Target, node: r.Expression) -> Known:
-        """A load, and what it gives: what was stored there, or something unknown with the same name each time."""
+        """Loads a value: what was stored there, or an unknown with the same name each time."""
         assert there.place is not None
         type, array, offset = there.type, there.place.array, there.place.offset
         if type.kind == "record":
@@ -110,13 +110,13 @@ class Memory(Part):
         return found
 
     def _note_pointing_member(self, value: Known, node: r.Expression) -> None:
-        """Takes down which member of a structure type points at an array."""
+        """Notes which member of a structure type points at an array."""
         if isinstance(value, Place) and (member := _member_name(node)) is not None:
             self.names.pointing.setdefault(value.array, member)
 
     def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
         """Whether a place holds the same whole number in all passes of the loops under way: its address stays, and
-        nothing in them stores to what is called so."""
+        nothing in them stores to its name."""
         if offset is None or v.counters(offset) or any(self.names.varying.get(symbol) for symbol in v.symbols(offset)):
             return False
         if self.unaliased_member((array, v.key(offset))) is not None:
@@ -127,28 +127,28 @@ class Memory(Part):
         return not any(names & changed.stored or self._can_store(changed, names) for _, changed in self.active.changes)
 
     def unaliased_member(self, place: DataKey) -> str | None:
-        """The member of a structure that lies somewhere, if no pointer can point at it."""
+        """Name of the member of a structure at a place, if no pointer can point at it."""
         name = self.names.fields.get(place)
         if name is None and place[1] is None:  # the size of a container
             name = place[0].rpartition(":")[2].removesuffix(".size")
         return None if name in self.facts.exposed else name
 
     def forget(self) -> None:
-        """Drops what is known of memory, but for members that no pointer can point at."""
+        """Forgets memory, except members that no pointer can point at."""
         self.state.scope.memory = self.state.scope.memory.filter(
             lambda place, value: self.unaliased_member(place) is not None
         )
 
     def _stored_names(self, names: frozenset[str], calls: frozenset[str]) -> set[str]:
-        """These names and those that some functions store to, with those that they call."""
+        """Names that are stored to directly, or by some functions and those that they call."""
         stored = set(names)
         for call in calls - KNOWN:
             stored |= self.facts.effects.get(call, frozenset())
         return stored
 
     def _can_store(self, changed: Changes, names: set[str]) -> bool:
-        """Whether the calls in a loop may store to what is called so: those of functions at hand by their text, those
-        of others unless they are known."""
+        """Whether the calls in a loop may store to some names: functions at hand by their text, others unless they are
+        known."""
         for call in changed.calls - KNOWN:
             stored = self.facts.effects.get(call)
             if (
@@ -210,7 +210,7 @@ class Memory(Part):
             self.names.pointed.setdefault(access.array, volume)
 
     def forget_changed(self, names: frozenset[str], calls: frozenset[str]) -> None:
-        """Forgets what is stored to under these names, or by these functions and those that they call."""
+        """Forgets what is stored to under some names, or by some functions and those that they call."""
         stored, unknown_calls = self._stored_names(names, calls), False
         for call in calls - KNOWN:
             inside = self.facts.effects.get(call)
@@ -255,7 +255,7 @@ def _mask_varying(offset: Value) -> Value:
 
 
 def _member_name(node: r.Expression) -> str | None:
-    """The member of a structure type that something is, or is an element of."""
+    """Structure type and member of an expression, or of the array it is an element of."""
     while isinstance(node, r.Element | r.Conversion):
         node = node.base if isinstance(node, r.Element) else node.operand
     return f"{node.base.type.name}.{node.name}" if isinstance(node, r.Field) and node.base.type.name else None

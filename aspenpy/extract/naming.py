@@ -20,8 +20,8 @@ from aspenpy.record import Record
 
 
 class Options(Record):
-    """What the text says besides operations and accesses. Loops `in_vectors` make several passes at once, unless they
-    are chains."""
+    """What the text contains besides operations and accesses. Loops `in_vectors` make several passes at once, unless
+    they are chains."""
 
     chains: bool = False
     integers: bool = False
@@ -37,7 +37,7 @@ class Formal(Record):
 
 
 class Kernel(Record):
-    """The text of one kernel, what it is called with, and its operations and words in all."""
+    """Text of one kernel, with its name and arguments."""
 
     name: str
     formals: tuple[Formal, ...]
@@ -69,7 +69,7 @@ class Model:
         self.words = 0
 
     def count_words(self, lines: list[str]) -> None:
-        """Takes down how long the text gets."""
+        """Adds to the length of the text."""
         self.words += sum(len(_WORD.findall(line.partition("//")[0])) for line in lines)
 
     @property
@@ -80,7 +80,7 @@ class Model:
     # -- data ---------------------------------------------------------------------------------------
 
     def _find_reach(self, key: str) -> Value | None:
-        """What a program touches of an array, in sizes of the model."""
+        """Bytes that a program touches of an array, in sizes of the model."""
         reach = self.reaches.get(key)
         if reach is None:
             return None
@@ -92,13 +92,13 @@ class Model:
         return reach if is_known or not v.symbols(reach) - self.arguments else None
 
     def _find_pointed_bytes(self, key: str) -> Value | None:
-        """The bytes of all that the pointers of an array point at, where the source says them."""
+        """Bytes of all that the pointers in an array point at, where the source says them."""
         owner = self.names.find_canonical(key.rpartition("->")[0], self.same)
         volume = self.names.pointed.get(owner)
         return None if volume is None or not self._is_known(volume) else self._express_in_parameters(volume)
 
     def add_reach(self, array: str, reach: Value | None) -> None:
-        """Takes down how far a block goes into an array."""
+        """Adds a block's reach into an array."""
         known = self.reaches.get(array, reach)
         if known is None or reach is None or v.is_never_negative(v.subtract(known, reach)):
             self.reaches[array] = known and reach and known
@@ -109,7 +109,7 @@ class Model:
     # -- kernels -----------------------------------------------------------------------------------
 
     def bind_arguments(self, callee: Profile, calls: list[Invocation]) -> None:
-        """Arguments that are the same parameter or array of the model in all calls are called as that."""
+        """Binds arguments to the parameter or array of the model that they are in all calls."""
         for position, formal in enumerate(callee.formals):
             given = [call.arguments[position] if position < len(call.arguments) else None for call in calls]
             if isinstance(formal, str):
@@ -135,11 +135,11 @@ class Model:
         return array.volume is None or self._is_known(array.volume)
 
     def _is_known(self, volume: Value) -> bool:
-        """Whether parameters of the model say a size."""
+        """Whether a size is a formula in parameters of the model."""
         return all(symbol.payload[1] in (SIZE, STEADY, UNKNOWN) or symbol in self.bound for symbol in v.symbols(volume))
 
     def count_elements(self, array: Array) -> Value | None:
-        """How many elements a container has, where it gets a size of the model's parameters, and only one."""
+        """Number of a container's elements, where the source gives it one size in parameters of the model."""
         found: list[Value] = []
         for size in self.names.find_sizes(array.key, self.same):
             if size is None or not self._is_known(v.substitute(size, dict.fromkeys(self.arguments, ONE))):
@@ -149,7 +149,7 @@ class Model:
         return found[0] if is_one else None
 
     def _express_in_parameters(self, value: Value) -> Value:
-        """A value with what callers pass in place of arguments, and parameters in place of unknowns."""
+        """A value with callers' values in place of arguments, and parameters in place of unknowns."""
         given: dict[Expr, Value] = {}
         for symbol in v.sort_symbols(v.symbols(value)):
             own = self.bound.get(symbol, symbol)
@@ -157,7 +157,7 @@ class Model:
         return v.substitute(value, given)
 
     def _find_single_parameter(self, value: Value | Place | None) -> Expr | None:
-        """The parameter of the model that a value is."""
+        """The one parameter of the model that a value is; None for formulas."""
         if value is None or isinstance(value, Place) or len(v.symbols(value)) != 1:
             return None
         (symbol,) = v.symbols(value)
@@ -181,7 +181,7 @@ class Model:
 
 
 class Naming:
-    """The names of one kernel: what its symbols and arrays are called there, and what it is given."""
+    """The names of one kernel: those of its symbols, arrays and arguments."""
 
     def __init__(self, writer: Model, profile: Profile, is_root: bool) -> None:
         self.writer = writer
@@ -212,11 +212,11 @@ class Naming:
     # -- names -------------------------------------------------------------------------------------
 
     def write_formula(self, value: Value) -> str:
-        """A value in the language."""
+        """A value in the language's text."""
         return self._print(v.to_expression(self.replace_unknowns(value)))
 
     def replace_unknowns(self, value: Value) -> Value:
-        """With a parameter in place of each unknown."""
+        """A value with a parameter in place of each unknown."""
         given = {}
         for symbol in v.sort_symbols(v.symbols(value)):
             if symbol.payload[1] in (UNKNOWN, STEADY):
@@ -247,7 +247,7 @@ class Naming:
         return self.symbols[symbol]
 
     def write_trips(self, arguments: Sequence[Trips]) -> list[str]:
-        """The arguments of a pattern; the counters of its loops have names in them alone."""
+        """Texts of a pattern's arguments; names of its loops' counters hold in them alone."""
         counters = [argument.counter for argument in arguments if isinstance(argument, CounterRange)]
         for counter in counters:
             self.symbols[counter] = self._name_counter(str(counter.payload[0]).split("#")[0])
@@ -263,7 +263,7 @@ class Naming:
         return found
 
     def _name_counter(self, wanted: str) -> str:
-        """A name for a counter of a pattern, which other patterns may have too."""
+        """A name for a counter in a pattern, which other patterns may use too."""
         name = self.names.make_legal(wanted)
         given = {*self.symbols.values()}
         if name in given or (name not in self.patterned and (name in self.taken or name in self.names.taken)):
@@ -295,7 +295,7 @@ class Naming:
         return name
 
     def name_array(self, key: str) -> str:
-        """The name of an array here; it is declared where it belongs."""
+        """Name of an array in this kernel; declares it where it belongs."""
         array = self.names.arrays[key]
         key = self.names.find_canonical(key, self.writer.same)
         array = self.names.arrays.get(key) or array.replace(key=key)
@@ -314,7 +314,7 @@ class Naming:
         return name
 
     def name_shared_array(self, array: Array) -> str:
-        """The name of an array that belongs to the model."""
+        """Name of an array that belongs to the model; declares it there."""
         if array.key in self.names.shared:
             return self.names.shared[array.key]
         name = self.names.shared[array.key] = (
@@ -329,7 +329,7 @@ class Naming:
         return not self.is_root and any(owner.startswith(f"{SIZE} ") for owner in owners)
 
     def write_size(self, array: Array) -> str:
-        """How a declaration of data says the size of an array."""
+        """Size of an array as its declaration states it."""
         if array.volume is None:
             bytes_ = self.names.add_hole(
                 f"{array.name}_bytes",
@@ -358,7 +358,7 @@ def write_comments(comment: str, span: Span | None) -> list[str]:
 
 
 def source_line(span: Span | None) -> str:
-    """File and line."""
+    """File and line of a span."""
     if span is None:
         return ""
     name = span.source.name.replace("\\", "/").rsplit("/", 1)[-1]

@@ -26,7 +26,7 @@ class Request(Record):
 
 
 def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Request]:
-    """What a block's accesses become: neighbours together a stencil, equal patterns one request."""
+    """Requests of a block: neighbouring accesses become a stencil, accesses of equal patterns one request."""
     groups: dict[object, list[BlockAccess]] = {}
     for access in accesses:
         pattern = access.pattern.key() if access.pattern else None
@@ -62,7 +62,7 @@ def _is_stream(pattern: Pattern, size: int) -> bool:
 
 
 def _find_stencil(group: list[BlockAccess]) -> Request | None:
-    """Words around each point of a grid, where the places of several accesses differ by whole steps of its loops."""
+    """Stencil of accesses whose places differ by whole steps of a grid's loops; None for other groups."""
     pattern = group[0].pattern
     if len(group) < 3 or pattern is None or pattern.anywhere:
         return None
@@ -90,7 +90,7 @@ def _find_stencil(group: list[BlockAccess]) -> Request | None:
 
 
 def _steps_between(access: BlockAccess, first: BlockAccess, strides: list[Value]) -> tuple[int, ...] | None:
-    """By how many steps of each loop an access lies behind the first, the innermost loop first."""
+    """Steps of each loop between an access and the first, the innermost loop first."""
     if access.offset is None or first.offset is None:
         return None
     steps = count_steps(v.subtract(access.offset, first.offset), strides[::-1])

@@ -18,8 +18,7 @@ WHOLE = "*"
 
 
 class Target(Record):
-    """What an expression may be assigned to: a variable in a register, or memory. `shape` are the extents of what is
-    there."""
+    """What an expression assigns to: a variable in a register, or memory. `shape` are the extents of an array there."""
 
     variable: str | None
     place: Place | None
@@ -29,12 +28,12 @@ class Target(Record):
     path: tuple[str, ...] = ()
 
     def is_member(self) -> bool:
-        """Whether it is a member of a structure, and no element of one."""
+        """Whether it is a member of a structure itself, and no element of one."""
         return bool(self.path) and self.path[-1] == self.name and self.type.kind in ("integer", "real", "pointer")
 
 
 class Evaluates(Protocol):
-    """What gives the values of the expressions on the way to a place."""
+    """An evaluator of the expressions on the way to a place."""
 
     def evaluate(self, node: r.Expression) -> Known: ...
 
@@ -55,7 +54,7 @@ class Places(Part):
     # -- sizes -------------------------------------------------------------------------------------
 
     def extents(self, type: r.Type) -> tuple[Value | None, ...]:
-        """Of an array, the outermost first; of a pointer, those of what it points at."""
+        """Extents of an array, the outermost first; of a pointer, those of what it points at."""
         found: list[Value | None] = []
         inner: r.Type | None = type.of if type.kind == "pointer" else type
         while inner is not None and inner.kind == "array":
@@ -66,7 +65,7 @@ class Places(Part):
     # -- places ------------------------------------------------------------------------------------
 
     def locate(self, node: r.Expression) -> Target | None:
-        """Where an expression lies; the loads of pointers on the way are costs."""
+        """Place of an expression; loads of pointers on the way count as costs."""
         if isinstance(node, r.Variable):
             return self.locate_variable(node)
         if isinstance(node, r.Element):
@@ -145,7 +144,7 @@ class Places(Part):
         return Target(None, Place(pointer.array, offset), of, shape, name, path)
 
     def _advance(self, offset: Value, at: Value, of: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
-        """So many elements further on; None where that is unknown."""
+        """An offset moved on by `at` elements; None where that is unknown."""
         try:
             size = self.element_size(of, shape)
             return None if size is None else v.add(offset, v.multiply(at, size))
@@ -153,7 +152,7 @@ class Places(Part):
             return None
 
     def _locate_contained(self, there: Target, node: r.Element) -> Target:
-        """An element of a container of the standard library: its data are an array of their own."""
+        """Place of an element of a standard container, whose data are an array of their own."""
         of = there.type.of or node.type
         owner = container_owner(there)
         array = self.names.add_array(
@@ -181,7 +180,7 @@ class Places(Part):
         return Target(None, Place(there.place.array, offset), type, shape, node.name, (*there.path, node.name))
 
     def element_size(self, type: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
-        """Bytes of one element whose own extents are the shape."""
+        """Bytes of one element whose own extents are `shape`."""
         if type.kind != "array":
             return constant(type.size or 8)
         size = constant(innermost_type(type).size or 8)
@@ -192,13 +191,13 @@ class Places(Part):
         return size
 
     def _array_behind(self, node: r.Expression, of: r.Type) -> Array:
-        """The array that an unknown pointer points into: one for each name by which the source calls it."""
+        """Array that an unknown pointer points into: one for each name in the source."""
         name = source_name(node)
         key = f"?{root_variable(node)}.{name}"
         return self.names.add_array(key, name, "formal", innermost_type(of).size or 8, (None,), None, False, node.span)
 
     def take_address(self, node: r.Expression) -> Known:
-        """The address of something; what lies in a register moves to memory, and is not known from there on."""
+        """Address of an expression. A variable in a register moves to memory, and is not known from then on."""
         there = self.locate(node)
         if there is None:
             return None

@@ -94,7 +94,7 @@ class Assignment(Record):
 
 
 class Conversion(Record):
-    """To another kind of type, or another size of reals."""
+    """A conversion to another kind of type, or another size of reals."""
 
     operand: Expression
     type: Type

@@ -34,8 +34,8 @@ _NUMBER = Monomial()
 
 
 class RegisterContents:
-    """What lies in registers, or waits to be stored: one access for each place. `may_alias` says whether accesses of
-    two kinds may touch the same bytes."""
+    """Accesses whose values lie in registers or wait to be stored, one for each place. `may_alias` says whether
+    accesses of two kinds may touch the same bytes."""
 
     def __init__(self, may_alias: Test, accesses: Iterable[Access] = ()) -> None:
         self.may_alias = may_alias
@@ -50,19 +50,19 @@ class RegisterContents:
         self.kinds.setdefault(_access_kind(access), {}).setdefault(_access_line(access), {})[access.place()] = access
 
     def drop_overlapping(self, by: Access) -> None:
-        """Drops what lies at other places that an access may touch."""
+        """Drops accesses to other places that an access may overlap."""
         for found in list(self._list_overlapping(by)):
             self._remove(*found)
 
     def drop(self, access: Access) -> None:
-        """Drops what lies at the place of an access."""
+        """Drops the access to the same place."""
         place, line = access.place(), _access_line(access)
         for kind, lines in list(self.kinds.items()):
             if place in lines.get(line, {}):
                 self._remove(kind, line, place)
 
     def has_overlap(self, access: Access) -> bool:
-        """Whether an access may touch something at another place than its own."""
+        """Whether an access may overlap one to another place."""
         return any(True for _ in self._list_overlapping(access))
 
     def copy(self) -> RegisterContents:
@@ -71,7 +71,7 @@ class RegisterContents:
         return other
 
     def keep_common(self, one: RegisterContents, two: RegisterContents) -> None:
-        """Holds what both of two others hold."""
+        """Keeps what both of two others contain."""
         self.kinds = {}
         for kind, lines in one.kinds.items():
             for line, held in lines.items():
@@ -129,7 +129,7 @@ LEVELS: tuple[Level, ...] = ("source", "o1", "o2", "o3")
 
 
 class HoistedLoop(Record):
-    """What a loop leaves to the code around it: loads before it and stores behind it."""
+    """A loop, with the loads before it and the stores behind it that were moved out of it."""
 
     nest: Nest
     before: tuple[Access, ...]
@@ -155,7 +155,7 @@ class Registers:
         return reuse_across_passes(kept, self.level == "o3") if self.level in ("o2", "o3") else kept
 
     def _hoist(self, items: list[Item]) -> list[Item]:
-        """The loops inside with what can be moved out of them moved here."""
+        """Moves invariant accesses out of loops: the loops inside with loads before and stores behind them."""
         found: list[Item] = []
         for item in items:
             if isinstance(item, Nest):
@@ -170,8 +170,8 @@ class Registers:
     # -- straight-line code ------------------------------------------------------------------------
 
     def _reuse_values(self, items: list[Item], known: RegisterContents) -> list[Item]:
-        """Drops loads of what a register holds, and stores that the next one overwrites; `known` are the places whose
-        values are in registers, and is changed."""
+        """Drops loads of values in registers, and stores that the next one overwrites. Changes `known`, the places
+        whose values are in registers."""
         found: list[Item] = []
         for item in items:
             if isinstance(item, Access):
@@ -199,7 +199,7 @@ class Registers:
         return self._drop_dead_stores(found)
 
     def _drop_dead_stores(self, items: list[Item]) -> list[Item]:
-        """Without the stores behind which another one to the same place stands, before anything may read it."""
+        """Drops stores that another store to the same place follows, before anything may read it."""
         found: list[Item] = []
         dead = RegisterContents(self._may_alias)
         for item in reversed(items):
@@ -221,7 +221,7 @@ class Registers:
         return found[::-1]
 
     def _forward_stores(self, items: list[Item]) -> list[Item]:
-        """Without loads of what a loop has left in a register, and of nothing else."""
+        """Drops loads of values that a store or loop before has left in registers."""
         found: list[Item] = []
         known = RegisterContents(self._may_alias)
         for item in items:
@@ -284,14 +284,15 @@ class Registers:
         return HoistedLoop(nest.replace(body=left), tuple(before), tuple(behind))
 
     def _always_runs(self, nest: Nest) -> bool:
-        """Whether a compiler sees that a loop makes a pass: its bound is known, or that of a loop around it."""
+        """Whether a compiler sees that a loop makes a pass: its bound is a constant, or equals that of a loop around
+        it."""
         around = [bound for outer in self.around for bound in outer.bounds]
         return all(
             v.symbols(bound) <= self.fixed or any(v.is_same(bound, other) for other in around) for bound in nest.bounds
         )
 
     def _is_steady(self, access: Access, nest: Nest) -> bool:
-        """Whether an address that depends on data depends on none that the loop reads."""
+        """Whether an address does not depend on data."""
         assert access.offset is not None
         return not any(symbol.payload[1] == "unknown" for symbol in v.symbols(access.offset))
 
@@ -309,8 +310,8 @@ class Registers:
 
 
 def _are_apart(one: Array, two: Array) -> bool:
-    """Whether two arrays never overlap: two variables, what `restrict` says it of, and what a function has made itself
-    and what it was given."""
+    """Whether two arrays never overlap: two variables, a `restrict` pointer and another array, or an array that a
+    function made and one that it was given."""
     given = [array for array in (one, two) if array.hold == "formal"]
     if not given or any(array.alone for array in given):
         return True
@@ -331,7 +332,7 @@ def _drop_places(items: list[Item], gone: set[Key]) -> list[Item]:
 
 
 def _walk_items(items: list[Item]) -> Iterator[Item]:
-    """What is done, in loops and choices too."""
+    """Items inside loops and alternatives."""
     for item in items:
         if isinstance(item, Alternative):
             yield from _walk_items(item.then)
@@ -356,5 +357,5 @@ def list_calls(items: list[Item]) -> Iterator[Item]:
 
 
 def _guards_of_pass(nest: Nest) -> tuple[Guard, ...]:
-    """That a loop makes a pass."""
+    """Conditions under which a loop makes a pass."""
     return tuple(Guard(v.subtract(bound, ONE)) for bound in nest.bounds)

@@ -50,8 +50,8 @@ DataKey = tuple[str, object]
 
 
 class Real(Record):
-    """A floating-point value: by what it was computed from, the operations on the way; the `number` that it is, where
-    the source says so."""
+    """A floating-point value: the operations from each source it was computed from, and its `number` where the source
+    says one."""
 
     paths: dict[object, tuple[str, ...]]
     number: float | None = None
@@ -65,8 +65,8 @@ MOST_PATHS = 48
 
 
 class Read(Record):
-    """A whole number that is read: the `array` or member of a structure type that it is an element of, what the source
-    calls that and the element, and its offset in memory."""
+    """A whole number that is read: the `array`, or member of a structure type, that it is an element of, the names of
+    both in the source, and its offset in memory."""
 
     array: str
     name: str
@@ -75,7 +75,7 @@ class Read(Record):
 
 
 class Contents:
-    """What lies in memory, by place: of each array in rows whose places are known distances apart."""
+    """Known values in memory by place, in rows of places that are known distances apart."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, dict[object, dict[DataKey, Known]]] = {}
@@ -107,7 +107,7 @@ class Contents:
         return other
 
     def filter(self, holds: Callable[[DataKey, Known], bool]) -> Contents:
-        """Those of which something holds."""
+        """The places and values for which `holds` is true."""
         other = Contents()
         for place, value in self.items():
             if holds(place, value):
@@ -115,8 +115,8 @@ class Contents:
         return other
 
     def forget_stored(self, place: DataKey, may_meet: Callable[[str], bool], keeps: Callable[[DataKey], bool]) -> None:
-        """Forgets what a store to a place may change: in its array all but its row, and all of others that it may
-        meet; of these nothing that it `keeps`."""
+        """Forgets what a store to a place may change: in its array all rows but its own, and all of arrays that it may
+        meet, except places that it `keeps`."""
         own = _row_key(place)
         for array in [array for array in self.arrays if array == place[0] or may_meet(array)]:
             rows = self.arrays.pop(array)
@@ -132,7 +132,7 @@ def _filter_row(row: dict[DataKey, Known], keeps: Callable[[DataKey], bool]) -> 
 
 
 def _row_key(place: DataKey) -> object:
-    """What the offsets of a row have in common: all but a number."""
+    """Terms of an offset without its number: equal for all places of a row."""
     terms = place[1]
     if not isinstance(terms, frozenset):
         return terms
@@ -155,7 +155,7 @@ class Scope:
         return other
 
     def merge(self, other: Scope, either: Callable[[Known, Known], Known] = lambda one, two: None) -> None:
-        """Keeps what two ways have in common; of what differs what `either` makes of it."""
+        """Keeps what two branches have in common; `either` decides about values that differ."""
 
         def chosen(one: Known, two: Known) -> Known:
             found = self.find_input(one, two)
@@ -179,7 +179,7 @@ class Scope:
         self.memory = kept
 
     def find_input(self, left: Known, right: Known) -> Known:
-        """Of two values the one that is read when the program starts; the other one is its default."""
+        """The one of two values that is read when the program starts, if the other one is its default."""
         for value, default in ((left, right), (right, left)):
             symbol = single_symbol(value)
             if symbol in self.inputs and (default is None or is_default(default)):
@@ -189,13 +189,13 @@ class Scope:
         return None
 
     def forget_arrays(self, arrays: Iterable[str]) -> None:
-        """Drops what is known of memory in these arrays."""
+        """Forgets memory of some arrays."""
         for array in arrays:
             self.memory.arrays.pop(array, None)
 
 
 def single_symbol(value: Known) -> Expr | None:
-    """The symbol that a value is, and nothing but that."""
+    """The symbol that a value consists of; None for formulas."""
     if value is None or isinstance(value, Place | Real) or len(value) != 1:
         return None
     some = symbols(value)
@@ -221,7 +221,7 @@ def is_equal(a: Known, b: Known) -> bool:
 
 
 def join_paths(values: list[Real], operation: str | None = None) -> Real:
-    """What is computed from several values by an operation: of two ways from one place the longer."""
+    """A value computed from several by an operation; of two paths from one source the longer counts."""
     paths: dict[object, tuple[str, ...]] = {}
     for value in values:
         for source, path in value.paths.items():
@@ -268,7 +268,7 @@ class Names:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Forgets names, holes, arrays and warnings of what is done within."""
+        """Discards names, holes, arrays and warnings made within."""
         holes, taken, arrays = dict(self.holes), set(self.taken), dict(self.arrays)
         last, diagnostics = dict(self.last), list(self.diagnostics)
         yield
@@ -276,7 +276,7 @@ class Names:
 
     @staticmethod
     def make_legal(wanted: str) -> str:
-        """A name in the letters of the language that is none of its words."""
+        """A name in letters of the language that is no keyword."""
         plain = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_") or "value"
         plain = f"_{plain}" if plain[0].isdigit() else plain
         return f"{plain}_" if plain.islower() and plain.upper() in KEYWORDS else plain
@@ -293,8 +293,7 @@ class Names:
     # -- symbols -----------------------------------------------------------------------------------
 
     def make_unknown(self, text: str, span: Span | None, varying: tuple[Expr, ...] = ()) -> Value:
-        """A value that nothing is known of, what the source calls it, and the counters of the loops in which it
-        varies."""
+        """An unknown value. `text` is its source text; it varies with the counters `varying`."""
         self._fresh += 1
         symbol = graph.symbol(f"{text}#{self._fresh}", UNKNOWN if varying else STEADY)
         self.unknowns[symbol] = (text, span)
@@ -306,14 +305,14 @@ class Names:
         return graph.symbol(f"{name}#{self._fresh}", COUNTER)
 
     def make_head(self, name: str) -> Expr:
-        """What a variable is at the begin of a pass, in a trial."""
+        """Symbol of a variable's value at the begin of a pass, in a trial."""
         self._fresh += 1
         return graph.symbol(f"{name}#{self._fresh}", "begin of a pass")
 
     def add_hole(
         self, wanted: str, meaning: Meaning, value: Value, span: Span | None, low: int | None = None, rule: str = ""
     ) -> Value:
-        """A parameter for something that the source does not say, and a warning that names it."""
+        """A parameter whose value the source does not say."""
         place = (wanted, meaning, span and (span.source.name, span.start))
         if place not in self.places or self.places[place] not in self.holes:
             name = self.make_unique(wanted)
@@ -324,7 +323,7 @@ class Names:
     def add_parameter(
         self, symbol: Expr, text: str, span: Span | None, meaning: str = "", origin: tuple[str, object] | None = None
     ) -> Value:
-        """The parameter that stands for an unknown that is the same all the time."""
+        """The parameter for an unknown that stays the same."""
         if symbol not in self.parameters and (known := self.members.get(origin or ("", symbol))) is not None:
             self.parameters[symbol] = known
         if symbol not in self.parameters:
@@ -341,18 +340,18 @@ class Names:
         return self.parameters[symbol]
 
     def add_uncounted(self, function: str, span: Span | None) -> Value:
-        """The operations of a function whose formulas became too long."""
+        """A parameter for the operations of a function whose formulas became too long."""
         told = Meaning(f"all that `{function}` does, which is too involved for formulas")
         return self.add_hole(f"{function}_flops", told, constant(0), span, 0)
 
     def ranks(self) -> Value:
-        """The processes of MPI."""
+        """The number of MPI processes."""
         if self._ranks is None:
             self._ranks = self.add_hole("ranks", Meaning("processes of MPI"), constant(1), None, 1)
         return self._ranks
 
     def rank(self) -> Value:
-        """Which of the processes of MPI this one is."""
+        """The rank of the MPI process that is modelled."""
         if self._rank is None:
             self._rank = self.add_hole(
                 "rank", Meaning("the process of MPI that is modelled, from 0"), constant(0), None, 0
@@ -360,7 +359,7 @@ class Names:
         return self._rank
 
     def find_library_flops(self, function: str) -> Value:
-        """The operations of one call of a function whose text is not at hand."""
+        """Operations of one call of a library function."""
         if function not in self.libraries:
             told = Meaning(f"operations of one call of `{function}`")
             each, rule = (CALL_WEIGHED, BY_WEIGHT) if function in PURE else (CALL_ASSUMED, "")
@@ -368,21 +367,20 @@ class Names:
         return self.libraries[function]
 
     def add_owner(self, owner: Place | None, key: str) -> str:
-        """The key of what a container holds, which is remembered with the structure that the container is in."""
+        """Notes the structure that a container lies in; returns the key of the container's elements."""
         if owner is not None:
             self.owners[key] = owner.array
         return key
 
     def find_sizes(self, key: str, same: Mapping[str, str]) -> list[Value | None]:
-        """How many elements the source says that a container holds, here or there."""
+        """Numbers of elements that the source gives a container, under all of its names."""
         wanted = self.find_canonical(key, same)
         return [
             value for own, found in self.held.items() if self.find_canonical(own, same) == wanted for value in found
         ]
 
     def find_canonical(self, key: str, same: Mapping[str, str]) -> str:
-        """The key of an array by the name that the caller has for it; functions that call each other with their
-        arguments exchanged have none."""
+        """Key of an array by its caller's name. Functions that call each other with exchanged arguments have none."""
         seen = {key}
         while key in same and same[key] not in seen:
             key = same[key]

@@ -76,7 +76,7 @@ class Body(Naming):
         return lines + self._write_plain(waiting)
 
     def _write_plain(self, items: list[Item]) -> list[str]:
-        """Code outside of loops, and where the text has to be brief, that of loops."""
+        """Writes code outside of loops; in a brief text, loops too."""
         if not any(isinstance(item, Nest) for item in items):
             return self._write_block(items, None) if items else []
         try:
@@ -106,7 +106,7 @@ class Body(Naming):
         return self._write_loop(item, around)
 
     def _guard_block(self, nest: Nest, lines: list[str]) -> list[str]:
-        """A block in a loop of the model, where some pass of that loop may leave it nothing to do."""
+        """A block in a loop of the model, under the condition that its loops make passes."""
         empty = [
             bound
             for bound in nest.bounds
@@ -117,7 +117,7 @@ class Body(Naming):
         return [f"if ({' and '.join(f'{self.write_formula(bound)} > 0' for bound in empty)}) {{", *lines, "}"]
 
     def _is_block(self, nest: Nest) -> bool:
-        """Whether a nest is told as one block, in which its data stay in the caches."""
+        """Whether a nest becomes one block, in which its data stay in the caches."""
         if has_calls(nest.body):
             return False
         if not is_parallel(nest) and any(is_parallel(inner) for inner in list_nests(nest.body)):
@@ -175,7 +175,7 @@ class Body(Naming):
         return [f"call {kernel.name}({', '.join(arguments)})" if arguments else f"call {kernel.name}"]
 
     def _find_data_argument(self, given: Value | Place | None, kernel: Kernel, formal: Formal) -> str:
-        """An array that the caller has, or one of its own where that is not known, and for a null pointer."""
+        """Name of an array that is passed; one of its own for a null or unknown pointer."""
         if isinstance(given, Place):
             return self.name_array(given.array)
         name = f"{kernel.name}_{formal.name}"
@@ -190,7 +190,7 @@ class Body(Naming):
         return self.names.add_hole(f"{kernel.name}_{formal.name}", told, constant(100), span, 1)
 
     def _write_exchange(self, item: Exchange) -> list[str]:
-        """What one rank sends; all take part."""
+        """Statement of a message; all ranks take part."""
         way = f"messages [{self.write_formula(item.volume)}]" + (f" as {item.exchange}" if item.exchange else "")
         told = f"  // {item.told}" if item.told else ""
         head = f"execute [{self.write_formula(self.names.ranks())}] {{"
@@ -214,8 +214,8 @@ class Body(Naming):
         return [*told, *remarks, head, *lines, "}"]
 
     def _find_parallel_parts(self, nest: Nest) -> tuple[Value, ...]:
-        """Into how many parts loops are parted that run side by side, the outermost first: threads, or on a device the
-        passes of all loops that are collapsed."""
+        """Numbers of parallel parts of a loop, the outermost first: threads, or on a device the passes of all collapsed
+        loops."""
         found = parallel_directive(nest.pragmas)
         if found is None:
             return ()
@@ -281,14 +281,14 @@ class Body(Naming):
 
     @staticmethod
     def _write_bytes(amounts: Amounts, shared: Callable[[Value], str]) -> list[str]:
-        """All that is loaded and stored, by no array."""
+        """Bytes loaded and stored, without arrays."""
         moved: dict[str, Value] = {}
         for access in amounts.accesses:
             moved[access.kind] = v.add(moved.get(access.kind, ZERO), v.scale(access.words, access.size))
         return [f"{kind}s [{shared(amount)}]" for kind, amount in moved.items()]
 
     def _write_remarks(self, amounts: Amounts) -> list[str]:
-        """What is told in comments alone."""
+        """Comments on what the model does not count."""
         found = []
         integers = [done for done in amounts.operations if done.name == "integer"]
         if integers and not self.writer.options.integers:

@@ -65,7 +65,7 @@ class Statements:
     def _assign_members(
         self, variable: r.Variable, cursor: Any, values: Any
     ) -> list[r.Declaration | r.ExpressionStatement]:
-        """A structure whose members are listed in their order, or by their names."""
+        """Declares a structure and assigns its listed members, by order or by name."""
         found: list[r.Declaration | r.ExpressionStatement] = [r.Declaration(variable, None, None, variable.span)]
         fields = list(cursor.type.get_canonical().get_fields())
         names = {field.spelling: field for field in fields}
@@ -115,7 +115,7 @@ class Statements:
         return self._make_loop(cursor, body, start, condition, step)
 
     def _parts_of_for(self, cursor: Any, parts: list[Any]) -> tuple[Any, Any, Any]:
-        """Which of the three are there, by the semicolons in the text; all three where it is unclear."""
+        """Start, condition and step of a `for`, by the semicolons in the text; None for those that are left out."""
         if len(parts) == 3:
             return parts[0], parts[1], parts[2]
         text = self.unit.reading.find_text(cursor.extent.start.file)
@@ -162,7 +162,7 @@ class Statements:
         return self._make_loop(cursor, body, None, condition, None, first=False)
 
     def _read_range(self, cursor: Any) -> r.Statement:
-        """`for (auto& x : container)`: as often as it holds elements, which `Call` of `size` says."""
+        """Reads `for (auto& x : container)` as a loop over the container's size."""
         *parts, body = children_of(cursor)
         span = self.unit.span(cursor)
         held = next((part for part in reversed(parts) if part.kind.is_expression()), None)
@@ -219,7 +219,7 @@ class Statements:
 
 
 def _find_semicolons(text: str, at: int) -> list[int]:
-    """The two in the parentheses that open behind a place."""
+    """Offsets of the semicolons in the parentheses that open behind an offset."""
     opening = text.find("(", at)
     depth, found = 0, list[int]()
     for place in range(opening, min(len(text), opening + 4000)):
@@ -280,7 +280,7 @@ class Tree:
         )
 
     def _read_instances(self) -> Iterator[r.Function]:
-        """The functions that templates become in calls, and in the calls of those."""
+        """Functions that templates become in calls, and in the calls of those."""
         done: set[str] = set()
         while left := self.unit.instances.keys() - done:
             for key in sorted(left)[:MOST_INSTANCES]:
@@ -318,7 +318,7 @@ class Tree:
         )
 
     def _add_initialisers(self, cursor: Any, children: list[Any], body: r.Statement) -> r.Statement:
-        """A constructor's body, behind what its initialisers assign."""
+        """Body of a constructor, behind the assignments of its initialisers."""
         if cursor.kind.name != "CONSTRUCTOR":
             return body
         found: list[r.Statement] = []
@@ -342,7 +342,7 @@ def _find_word(span: Span, word: str) -> tuple[int, int]:
 
 
 def read_program(reading: Reading) -> tuple[r.Program, list[Diagnostic]]:
-    """The records of what libclang has read, and what it said."""
+    """Records of a translation unit, with the diagnostics of reading it."""
     tree = Tree(reading)
     try:
         found = tree.read_program()

@@ -18,7 +18,7 @@ _NEVER_RETURNS = re.compile(r"\bno_?return\b|\b_Noreturn\b", re.IGNORECASE)
 
 
 def construct_in_place(value: r.Expression, object_: r.Expression) -> r.Call | None:
-    """The call that makes an object which has a name, in place of one without; None for other values."""
+    """The constructor's call on an object with a name, in place of a temporary one; None for other values."""
     if not isinstance(value, r.Several) or len(value.parts) != 2:
         return None
     call, temporary = value.parts
@@ -44,7 +44,7 @@ class Calls:
         self._returning: dict[int, bool] = {}  # functions that may return, by libclang's hash
 
     def _read_lambda(self, cursor: Any) -> r.Expression:
-        """A function that stands in place of its calls; the value tells which."""
+        """Reads a lambda as a function that stands in place of its calls; its type tells which."""
         children, span = children_of(cursor), self.unit.span(cursor)
         type = self.types.type_of(cursor.type)
         body = next((child for child in reversed(children) if child.kind.name == "COMPOUND_STMT"), None)
@@ -57,7 +57,7 @@ class Calls:
         return r.Constant(None, type, None, span)
 
     def _read_new(self, cursor: Any) -> r.Expression:
-        """Memory from the heap; the constructor that runs on it follows."""
+        """Allocates memory from the heap, and calls the constructor on it."""
         parts = [self.expressions.read(child) for child in children_of(cursor) if child.kind.is_expression()]
         type, span = self.types.type_of(cursor.type), self.unit.span(cursor)
         of = type.of.size if type.of else 8
@@ -113,7 +113,7 @@ class Calls:
         return not self._returning[place]
 
     def _instantiate(self, target: Any, template: Any) -> str:
-        """The key of the function that a template becomes in a call; it is read later."""
+        """Key of the function that a template becomes in a call; the function is read later."""
         types, values = dict[str, r.Type](), dict[str, int]()
         owner = target.semantic_parent
         for made, source in ((owner, template.semantic_parent), (target, template)):
@@ -139,7 +139,7 @@ class Calls:
         return key
 
     def _resolve(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
-        """A call in a template, whose function depends on its arguments: the first of that name."""
+        """A call inside a template, whose function depends on its arguments: the best match by name."""
         children = children_of(cursor)
         named = children[0] if children else cursor
         inside = children_of(named)
@@ -177,7 +177,7 @@ class Calls:
         return None if pointer is None else POINTED + pointer
 
     def _choose_overload(self, named: Any, arguments: list[r.Expression]) -> Any:
-        """Of several functions of one name the one with formals of the arguments' types, or else the first."""
+        """The overload whose formals have the arguments' types, or else the first."""
         lib = load_libclang().conf.lib
         found = [lib.clang_getOverloadedDecl(named, place) for place in range(lib.clang_getNumOverloadedDecls(named))]
         given = _kinds_of([argument.type for argument in arguments])
@@ -187,7 +187,7 @@ class Calls:
         return found[0]
 
     def _take_references(self, target: Any, arguments: list[r.Expression]) -> list[r.Expression]:
-        """The arguments of a function of the user; what it may change through a reference has its address taken."""
+        """Arguments of a user's function, with the address of what it may change through a reference."""
         formals = list(target.get_arguments())
         first = len(arguments) - len(formals)
         result = list(arguments)
@@ -201,7 +201,7 @@ class Calls:
         return result
 
     def _construct(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
-        """An object without a name, made by its constructor; a copy is what it is made from."""
+        """A temporary made by its constructor; a copy is the original."""
         target = cursor.referenced
         copied = len(arguments) == 1 and arguments[0].type.kind == type.kind and type.kind in ("record", "pointer")
         if copied or (type.kind == "pointer" and arguments):
@@ -246,7 +246,7 @@ def _kinds_of(types: list[r.Type]) -> list[tuple[str, int]]:
 
 
 def _argument_kind(made: Any, place: int) -> str:
-    """Empty for packs and templates as arguments, which libclang's binding has no name for."""
+    """Kind of a template's argument; empty for packs and templates, which libclang's binding has no name for."""
     try:
         name: str = made.get_template_argument_kind(place).name
     except ValueError:
@@ -255,6 +255,6 @@ def _argument_kind(made: Any, place: int) -> str:
 
 
 def _is_copy(target: Any) -> bool:
-    """Whether the compiler makes an assignment: one that a class does not say stands where its name does."""
+    """Whether an assignment operator is the compiler's own; libclang locates it at the class."""
     owner = target.semantic_parent
     return target.is_default_method() or (owner is not None and target.location == owner.location)

@@ -126,7 +126,7 @@ class Expressions:
         return r.Constant(value, type, macro, self.unit.span(cursor))
 
     def _read_sizeof(self, cursor: Any) -> r.Expression:
-        """`sizeof`, of arrays whose extents vary too."""
+        """Reads `sizeof`, also of arrays with varying extents."""
         found = self._read_literal(cursor)
         named = next((child for child in children_of(cursor) if child.kind.name == "TYPE_REF"), None)
         if isinstance(found, r.Constant) and found.value is None and named is not None:
@@ -146,7 +146,7 @@ class Expressions:
         return result
 
     def _find_macro(self, cursor: Any, value: int) -> str | None:
-        """The name of the macro that the number comes from, where one name stands for that number alone."""
+        """Name of the macro that a number comes from, where only one macro stands for it."""
         file, offset = self.unit.reading.file_offset(cursor.location)
         text = self.unit.reading.find_text(file)
         word = text and re.compile(r"[A-Za-z_]\w*").match(text.source.text, text.character_offset(offset))
@@ -161,7 +161,7 @@ class Expressions:
         return name
 
     def _macro_of_number(self, word: str, value: int) -> str | None:
-        """Among the macros that one uses, the one whose whole body is this number; None if a bare number is there,
+        """The macro, among those that a word uses, whose whole body is a number; None if the number stands there bare,
         too."""
         defined, seen, waiting, found = self.unit.reading.macro_bodies, set[str](), [word], set[str]()
         while waiting:
@@ -222,7 +222,7 @@ class Expressions:
         return r.Operation(operator, (left, right), self._result_type(operator, type, (left, right)), span)
 
     def _result_type(self, operator: str, type: r.Type, operands: tuple[r.Expression, ...]) -> r.Type:
-        """The type of an operation; in an instance of a template what follows from its operands."""
+        """Type of an operation; in an instance of a template it follows from the operands."""
         return operation_type(operator, operands) if self.unit.instance.types and type.name == "dependent" else type
 
     def _read_unary(self, cursor: Any) -> r.Expression:
@@ -291,7 +291,7 @@ class Expressions:
 
 
 def _referred_variable(variable: r.Variable) -> r.Variable:
-    """A variable in an expression: what it refers to, if it is a reference."""
+    """A variable in an expression; a reference has the type of what it refers to."""
     type = variable.type
     is_reference = type.name == "&" and type.kind == "pointer" and type.of is not None
     return variable.replace(type=type.of, refers=True) if is_reference else variable

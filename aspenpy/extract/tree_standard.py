@@ -15,8 +15,8 @@ _BINARY = frozenset({"==", "!=", "<", "<=", ">", ">=", "+", "-"})
 def translate_call(
     name: str, arguments: tuple[r.Expression, ...], type: r.Type, span: Span | None, lambdas: tuple[str, ...]
 ) -> tuple[r.Expression, r.Function | None] | None:
-    """What a call of a function or method of the library is, and the function that it needs; None for others. A
-    method's object is the first argument; `lambdas` are the functions among the arguments."""
+    """Translates a call of the standard library, and gives the function that it needs; None for other calls. A method's
+    object is the first argument; `lambdas` are the functions among the arguments."""
     if name.startswith("operator") and arguments:
         found = _translate_operator(name[len("operator") :].strip(), arguments, type, span)
         return None if found is None else (found, None)
@@ -106,7 +106,7 @@ _METHODS: dict[str, Callable[[tuple[r.Expression, ...], r.Type, Span | None], r.
 
 
 class _Body:
-    """The parts that algorithms are made of: their arguments, and the loop from the first place to the last."""
+    """Formals of an algorithm, and the loop from its first place to the last."""
 
     def __init__(
         self, name: str, values: tuple[r.Expression, ...], span: Span | None, lambdas: tuple[str, ...]
@@ -122,12 +122,12 @@ class _Body:
         ]
 
     def dereference(self, place: int) -> r.Expression:
-        """What an argument points at."""
+        """The element that a formal points at."""
         pointer = self.formals[place]
         return r.Element(pointer, r.Constant(0, INT), pointer.type.of or VOID, self.span)
 
     def make_call(self, *places: int) -> r.Expression | None:
-        """The function that is an argument, of what others point at."""
+        """Calls the lambda with the elements that formals point at; None where there is not one lambda."""
         if len(self.lambdas) != 1:
             return None
         first = self.dereference(places[0])
@@ -141,7 +141,7 @@ class _Body:
         return r.ExpressionStatement(r.Assignment(operator, target, value, target.type, False, self.span), self.span)
 
     def make_function(self, action: r.Statement, *further: int, result: r.Expression | None = None) -> r.Function:
-        """From the first argument to the second; `further` are other pointers that move along."""
+        """Function with a loop from the first argument to the second; pointers `further` move along."""
         condition = r.Operation("!=", (self.formals[0], self.formals[1]), INT, self.span)
         step = r.Several(tuple(map(self.make_step, (0, *further))), INT, True, self.span)
         loop = r.LoopStatement(None, condition, step, action, True, (), "", self.span)

@@ -21,8 +21,8 @@ _PARAMETERS = ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER", "TEMPLA
 
 
 class Instance(Record):
-    """What the parameters of a template stand for: types by libclang's name for them, numbers by the source's; the
-    members of the class that it is a method of. The `suffix` tells instances apart."""
+    """What the parameters of a template stand for: types by libclang's name, numbers by the source's, and the members
+    of the class it is a method of."""
 
     types: Mapping[str, r.Type]
     values: Mapping[str, int]
@@ -41,12 +41,12 @@ NO_INSTANCE = Instance({}, {}, {})
 
 
 def template_parameters(template: Any) -> list[Any]:
-    """The parameters of a template, in their order."""
+    """Parameters of a template in order."""
     return [child for child in template.get_children() if child.kind.name in _PARAMETERS]
 
 
 def deduce_types(formals: list[r.Type], names: list[str], arguments: list[r.Expression]) -> dict[str, r.Type]:
-    """The types of parameters from those of a call's arguments: where a formal is such a type, or points at it."""
+    """Types of a template's parameters, from arguments whose formals are such a type or point at one."""
     found: dict[str, r.Type] = {}
     for formal, name, argument in zip(formals, names, arguments, strict=False):
         match = PARAMETER.search(name)
@@ -60,7 +60,7 @@ def deduce_types(formals: list[r.Type], names: list[str], arguments: list[r.Expr
 
 
 def operation_type(operator: str, operands: tuple[r.Expression, ...]) -> r.Type:
-    """The type of an operation whose own type depends on parameters: that of C's usual conversions."""
+    """Type of an operation on dependent types, by C's usual conversions."""
     if operator in ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "not"):
         return r.Type("integer", 4)
     types = [operand.type for operand in operands]
@@ -94,8 +94,8 @@ INT = r.Type("integer", 4)
 
 
 def size_of(type: Any) -> int:
-    """Bytes, 0 where they are not known. libclang ends the process where it is asked for those of a type that stands in
-    for another, such as `<overloaded function type>`."""
+    """Bytes of a type, 0 where unknown. libclang ends the process when asked for a placeholder type such as
+    `<overloaded function type>`."""
     return 0 if type.spelling.startswith("<") else max(type.get_size(), 0)
 
 
@@ -117,7 +117,7 @@ class Unit:
 
     @contextmanager
     def nested(self) -> Iterator[bool]:
-        """One level deeper; whether that is not too deep."""
+        """Enters one level of nesting; yields whether that is not too deep."""
         self._depth += 1
         try:
             yield self._depth <= MOST_DEPTH
@@ -161,7 +161,7 @@ class Types:
             type = type.get_canonical()
 
     def _with_extents(self, type: Any, extents: list[Any]) -> r.Type:
-        """The type with the expressions put in that its extents are written as, the outermost first."""
+        """The type with its extents as they are written, the outermost first."""
         kind = type.kind.name
         if kind in _ARRAYS:
             extent = _fixed_extent(type)
@@ -189,7 +189,7 @@ class Types:
         return self._seen[place]
 
     def _cached_type(self, type: Any) -> r.Type:
-        """By what the type is called; what depends on a parameter is read again for each instance."""
+        """Type by its spelling; types that depend on a parameter are read again for each instance."""
         spelling = type.get_canonical().spelling
         if self.unit.instance.types and PARAMETER.search(spelling):
             return self._read_type(type)
@@ -198,7 +198,7 @@ class Types:
         return self._types[spelling]
 
     def _type_of_parameter(self, spelling: str) -> r.Type | None:
-        """What a parameter of the template that is read stands for, or a container of such."""
+        """Type that a parameter of the template stands for, or a container of it; None for other spellings."""
         bare = _plain_name(spelling).strip()
         if bare.endswith(("&", "*", "]")):
             return None

@@ -20,7 +20,7 @@ FURTHEST = 3
 
 
 class CounterRange(Record):
-    """The values of a counter, up to and with `high`."""
+    """Values of a counter from `low` to `high`, both included."""
 
     counter: Expr
     low: Value
@@ -33,7 +33,7 @@ StridedLoop = tuple[Value, Trips]
 
 
 def loop_key(loop: StridedLoop) -> object:
-    """Equal for loops that are alike, whatever their counters are called."""
+    """Key that is equal for loops with the same strides and trips, whatever their counters' names."""
     stride, trips = loop
     if isinstance(trips, CounterRange):
         return v.key(stride), v.key(trips.low), v.key(trips.high)
@@ -51,7 +51,8 @@ def is_triangular(nests: Iterable[tuple[Nest, ...]]) -> bool:
 
 
 def find_ranges(offset: Value, nests: tuple[Nest, ...], guards: tuple[Guard, ...]) -> list[StridedLoop] | None:
-    """The loops of an access, the outermost first; None where a bound is no sum of counters and sizes."""
+    """Loops of an access, the outermost first, by the values of their variables; None where a bound is no sum of
+    counters and sizes."""
     try:
         found = _variable_ranges(nests)
         if found is None:
@@ -68,8 +69,7 @@ def find_ranges(offset: Value, nests: tuple[Nest, ...], guards: tuple[Guard, ...
 
 
 def _variable_ranges(nests: tuple[Nest, ...]) -> tuple[list[CounterRange], dict[Expr, Value]] | None:
-    """The values that the variables of loops take, and what their counters are by these. A variable has the symbol of
-    its counter."""
+    """Ranges of the loops' variables, and formulas for counters in them. A variable has the symbol of its counter."""
     counters: dict[Expr, Value] = {}
     ranges: list[CounterRange] = []
     for nest in nests:
@@ -91,7 +91,7 @@ def _variable_ranges(nests: tuple[Nest, ...]) -> tuple[list[CounterRange], dict[
 
 
 def _restrict_ranges(ranges: list[CounterRange], guards: Sequence[Guard]) -> list[CounterRange] | None:
-    """The values for which conditions hold."""
+    """Ranges restricted to values for which conditions hold; None where that is no range."""
     found = list(ranges)
     for guard in guards:
         place = next(
@@ -123,7 +123,7 @@ def _list_bounds(ranges: Iterable[CounterRange]) -> list[Value]:
 
 
 def _is_linear(bound: Value) -> bool:
-    """Whether a bound is a sum of numbers of times counters, and of sizes."""
+    """Whether a bound is linear in counters, with numbers as factors."""
     for counter in v.counters(bound):
         straight = v.linear_parts(bound, counter)
         if straight is None or v.number(straight[1]) is None:
@@ -132,7 +132,7 @@ def _is_linear(bound: Value) -> bool:
 
 
 def _turn_upwards(offset: Value, ranges: list[CounterRange]) -> tuple[Value, list[CounterRange]]:
-    """With each counter that leads downwards counted from its other end."""
+    """Offset and ranges with decreasing counters counted from their other end."""
     found = list(ranges)
     for place, one in reversed([*enumerate(ranges)]):
         straight = v.linear_parts(offset, one.counter)
@@ -147,8 +147,7 @@ def _turn_upwards(offset: Value, ranges: list[CounterRange]) -> tuple[Value, lis
 
 
 def _shift_ranges(offset: Value, ranges: list[CounterRange]) -> list[StridedLoop] | None:
-    """With counters that say where an access lies, as in row i + 1: what is left of the offset in whole strides is
-    added to them."""
+    """Loops whose counters say where an access lies, as in row i + 1: whole strides in the offset are added to them."""
     strides: list[Value] = []
     counters = [one.counter for one in ranges]
     for counter in counters:
@@ -175,7 +174,7 @@ def _shift_ranges(offset: Value, ranges: list[CounterRange]) -> list[StridedLoop
 
 
 def count_steps(distance: Value, strides: Sequence[Value]) -> tuple[int, ...] | None:
-    """A distance in steps of each stride, the longest first; None where something is left."""
+    """A distance in steps of each stride, the longest first; None where it is no such sum."""
     left, steps = distance, list[int]()
     for stride in strides:
         step = 0
@@ -189,5 +188,5 @@ def count_steps(distance: Value, strides: Sequence[Value]) -> tuple[int, ...] | 
 
 
 def _is_nearer(a: Value, b: Value) -> bool:
-    """Whether of two single terms in the same sizes the first is smaller."""
+    """Whether the first of two single terms in the same sizes is smaller."""
     return a.terms.keys() == b.terms.keys() and all(abs(a.terms[term]) < abs(b.terms[term]) for term in a.terms)

@@ -27,8 +27,8 @@ class Trips(Part):
         self.evaluator = evaluator
 
     def find_bounds(self, node: r.LoopStatement, counter: Expr, variable: str) -> tuple[tuple[Value, ...], bool]:
-        """How many passes a loop makes: the smallest of these; a parameter where the source does not say. And whether
-        they are all that its condition says."""
+        """Bounds whose smallest is the number of a loop's passes, or a parameter where the source does not say it; and
+        whether they are all that its condition says."""
         found: list[Value] = []
         parts = _conjuncts(node.condition) if node.condition is not None else []
         told = 0
@@ -52,7 +52,8 @@ class Trips(Part):
         return (self.state.add_hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0),), True
 
     def _shared_bound(self, bounds: list[Value], node: r.LoopStatement) -> Value | None:
-        """The passes of all loops whose bounds are elements of the same arrays; None where each has its own."""
+        """The passes of all loops with bounds in the same arrays, as one parameter; None where each loop has its
+        own."""
         symbols = v.sort_symbols(v.symbols(bounds[0])) if len(bounds) == 1 else []
         read = {symbol: self.names.read.get(symbol) for symbol in symbols if depends_on_data(atom(symbol))}
         known = {symbol: one for symbol, one in read.items() if one is not None}
@@ -69,7 +70,7 @@ class Trips(Part):
         return any(symbol in self.names.holes for symbol in v.symbols(bound))
 
     def _row_key(self, bound: Value, read: Mapping[Expr, Read]) -> object:
-        """A number of passes without the place at which its arrays are read: by which of them, and how far apart."""
+        """Key of a number of passes that is read from arrays: which arrays, and how far apart, but not where."""
         arrays = {own: array for array, own in self.frame.inherited.items()}
         first: dict[str, Value] = {}
         given: dict[Expr, Value] = {}
@@ -80,7 +81,7 @@ class Trips(Part):
         return v.key(v.substitute(bound, given))
 
     def _bounds_of_test(self, node: r.Expression, counter: Expr) -> list[Value]:
-        """The passes before one part of a condition fails for the first time."""
+        """Passes before one part of a condition fails for the first time."""
         if not isinstance(node, r.Operation) or node.operator not in COMPARISONS:
             self.evaluator.evaluate(node)
             return []
@@ -109,7 +110,7 @@ def loop_text(node: r.LoopStatement) -> str:
 
 
 def _describe_passes(bound: Value, read: Mapping[Expr, Read]) -> tuple[str, str] | None:
-    """What a number of passes is, where it is an element or the difference of two."""
+    """Name and meaning of a number of passes that is an element of an array or the difference of two."""
     if len(read) == 1 and v.is_same(bound, atom(next(iter(read)))):
         return "mean", f"mean of `{next(iter(read.values())).text}`"
     for (one, start), (two, end) in itertools.permutations(read.items(), 2):
@@ -125,8 +126,8 @@ def _conjuncts(node: r.Expression) -> list[r.Expression]:
 
 
 def _first_failure(operator: str, left: Value, right: Value, counter: Expr) -> list[Value]:
-    """The first pass in which `left operator right` fails, where the two are linear in the pass; it is taken not to lie
-    before the first."""
+    """Number of the first pass in which `left operator right` fails, where both are linear in the pass; it is taken not
+    to be negative."""
     distance = v.subtract(right, left) if operator in ("<", "<=", "!=") else v.subtract(left, right)
     straight = v.linear_parts(distance, counter)
     if straight is None or operator == "==":
@@ -142,8 +143,7 @@ def _first_failure(operator: str, left: Value, right: Value, counter: Expr) -> l
 
 
 def _split_extremes(value: Value) -> list[Value]:
-    """The values of which one is the smallest: `min(a, b) - c` is the smaller of a - c and b - c, `c - max(a, b)`
-    too."""
+    """Values whose smallest is `value`: a - c and b - c of `min(a, b) - c`, likewise of `c - max(a, b)`."""
     for monomial, coefficient in value.terms.items():
         if len(monomial) == 1 and monomial[0][1] == 1 and abs(coefficient) == 1:
             base = monomial[0][0]

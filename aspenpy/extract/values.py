@@ -61,7 +61,7 @@ def _check_length(value: Value) -> Value:
 
 
 def distance(a: Value, b: Value) -> Fraction | None:
-    """a - b where that is a number."""
+    """a - b as a number; None where it depends on symbols."""
     try:
         return number(subtract(a, b))
     except TooLong:
@@ -69,7 +69,7 @@ def distance(a: Value, b: Value) -> Fraction | None:
 
 
 def number(value: Value) -> Fraction | None:
-    """The value of a constant; None for others."""
+    """The number that a value is; None for formulas."""
     if not value.terms:
         return Fraction(0)
     return value.terms.get(Monomial()) if len(value) == 1 else None
@@ -85,12 +85,12 @@ def is_same(a: Value, b: Value) -> bool:
 
 
 def key(value: Value) -> frozenset[tuple[Monomial, Fraction]]:
-    """Equal for equal values."""
+    """Hashable key, equal for equal values."""
     return frozenset(value.terms.items())
 
 
 def symbols(value: Value) -> set[Expr]:
-    """All the value depends on, inside atoms too."""
+    """Symbols that a value depends on, inside atoms too."""
     found: set[Expr] = set()
     for monomial in value.terms:
         for base, _ in monomial:
@@ -120,7 +120,7 @@ def has_any_symbol(value: Value, some: Iterable[Expr]) -> bool:
 
 
 def coefficients_by_power(value: Value, symbol: Expr) -> dict[int, Value] | None:
-    """The coefficients by the power of a symbol; None where an atom depends on it."""
+    """Coefficients of a symbol by its power; None where an atom depends on the symbol."""
     parts: dict[int, dict[Monomial, Fraction]] = {}
     for monomial, coefficient in value.terms.items():
         exponent, rest = 0, []
@@ -138,7 +138,7 @@ def coefficients_by_power(value: Value, symbol: Expr) -> dict[int, Value] | None
 
 
 def linear_parts(value: Value, symbol: Expr) -> tuple[Value, Value] | None:
-    """(start, step) of what is linear in a symbol; None for anything else."""
+    """(start, step) of a value that is linear in a symbol; None for others."""
     parts = coefficients_by_power(value, symbol)
     if parts is None or not parts.keys() <= {0, 1}:
         return None
@@ -146,7 +146,7 @@ def linear_parts(value: Value, symbol: Expr) -> tuple[Value, Value] | None:
 
 
 def substitute(value: Value, given: Mapping[Expr, Value]) -> Value:
-    """With values put in for symbols, inside atoms too."""
+    """Replaces symbols by values, inside atoms too."""
     if not any(symbol in given for symbol in symbols(value)):
         return value
     result = ZERO
@@ -175,7 +175,7 @@ def _substitute_atom(base: Expr, given: Mapping[Expr, Value]) -> Value:
 
 
 def from_expression(node: Expr) -> Value:
-    """A node of the graph as a polynomial; functions are atoms."""
+    """A node of the graph as a polynomial, with functions as atoms."""
     if graph.is_exact(node):
         return constant(node.payload)
     if node.kind == "add":
@@ -204,7 +204,7 @@ def from_expression(node: Expr) -> Value:
 
 
 def quotient(a: Value, b: Value) -> Value | None:
-    """a/b where all coefficients of it are whole; None where it may have a remainder."""
+    """a/b where all of its coefficients are whole; None where it may have a remainder."""
     divided = a.over(b)
     if divided is None or any(coefficient.denominator != 1 for coefficient in divided.terms.values()):
         return None
@@ -214,7 +214,7 @@ def quotient(a: Value, b: Value) -> Value | None:
 
 
 def ratio(a: Value, b: Value) -> Value:
-    """a/b: a polynomial where the division leaves nothing, else one atom."""
+    """a/b as a polynomial where the division leaves nothing, else as one atom."""
     if not b.terms:
         return ZERO
     if len(b) == 1:
@@ -246,7 +246,7 @@ def _leading(value: Value) -> Monomial:
 
 
 def floor_quotient(a: Value, b: Value) -> Value:
-    """The whole part of a/b; whole terms are taken out."""
+    """floor(a/b), with whole terms outside of the floor."""
     return _round_quotient("floor", a, b)
 
 
@@ -284,7 +284,7 @@ def remainder(a: Value, b: Value) -> Value:
 
 
 def extreme(function: str, values: Iterable[Value]) -> Value:
-    """`min` or `max`; of two that differ by a number, the one that it is."""
+    """`min` or `max` of values; of two that differ by a number, one is dropped."""
     left: list[Value] = []
     for value in values:
         for place, other in enumerate(left):
@@ -319,8 +319,8 @@ def power_sum(k: int, end: Value) -> Value:
 
 
 def sum_over(value: Value, symbol: Expr, low: Value, high: Value) -> Value | None:
-    """The sum over the symbol from `low` up to below `high`, which is taken not to lie below it. None where an atom
-    depends on the symbol."""
+    """Sum over a symbol from `low` up to below `high`, which is taken not to be smaller. None where an atom depends on
+    the symbol."""
     parts = coefficients_by_power(value, symbol)
     if parts is None:
         return None
@@ -383,7 +383,7 @@ def _is_from_zero(base: Expr) -> bool:
 
 
 def to_expression(value: Value) -> Expr:
-    """A node of the graph: the terms of the highest degree first, over one denominator."""
+    """A node of the graph, with terms of the highest degree first and one denominator."""
     from math import lcm
 
     if not value.terms:

@@ -34,7 +34,7 @@ class Walker(Part):
     # -- functions ---------------------------------------------------------------------------------
 
     def profile(self, function: r.Function, context: Context | None = None) -> Profile:
-        """What a function does, with symbols for those of its arguments that no context says."""
+        """Items of a function, with symbols for arguments that no context gives."""
         formals = [self._declare_formal(formal) for formal in function.formals]
         self.frame.begin(function, tuple(formals), self._find_addressed(function))
         if context is not None:
@@ -60,7 +60,7 @@ class Walker(Part):
         return found
 
     def _adopt_context(self, function: r.Function, context: Context) -> None:
-        """What is known where the function is called."""
+        """Takes over what is known where the function is called."""
         for formal, own, value in zip(function.formals, self.frame.arguments, context.values, strict=False):
             if isinstance(value, Real) and formal.type.kind == "real":
                 self.state.scope.values[formal.key] = value
@@ -85,7 +85,8 @@ class Walker(Part):
                 self.state.scope.offsets[place] = self.state.scope.offsets[key] = context.offsets[place]
 
     def _inherit_array(self, function: r.Function, key: str) -> str:
-        """The array that a pointer in a structure points at: which it is a compiler does not know in the function."""
+        """The array that a pointer in a caller's structure points at, as a formal array: a compiler does not know which
+        it is."""
         array, own = self.names.arrays[key], f"{function.key}->{key}"
         if key not in self.frame.inherited:
             self.names.add_array(own, array.name, "formal", array.word, array.extents, None, False)
@@ -93,7 +94,7 @@ class Walker(Part):
         return self.frame.inherited[key]
 
     def _declare_formal(self, formal: r.Variable) -> Expr | str | None:
-        """The symbol or array of an argument."""
+        """Declares the symbol or array of an argument."""
         type = formal.type
         if type.kind == "integer":
             symbol = graph.symbol(formal.name, f"{SIZE} {formal.key}")
@@ -157,7 +158,7 @@ class Walker(Part):
             self._return(node)
 
     def _return(self, node: r.Jump) -> None:
-        """What a function gives back: a place, where it returns a reference."""
+        """Notes what a function returns: a place, where it returns a reference."""
         assert node.value is not None
         if self.stack.inlined and self.facts.functions[self.stack.inlined[-1]].by_reference:
             there = self.evaluator.places.locate(node.value)
