@@ -135,7 +135,10 @@ EXCEPTIONS: dict[tuple[str, str], Kind] = {
     ),
     ("fit", "data"): Kind(
         lambda value: (
-            isinstance(value, str | os.PathLike) or _is_model(value, "Source", "Sheet") or _is_list_of(value, Mapping)
+            isinstance(value, str | os.PathLike)
+            or _is_model(value, "Source", "Sheet")
+            or _is_list_of(value, Mapping)
+            or hasattr(value, "to_dict")  # a data frame
         ),
         "the path of a table, or a list of mappings",
     ),

@@ -1,11 +1,11 @@
 """Writes the small measurements in `models/measurements`, which the examples of `aspenpy empirical` run on: nobody
 measured them, they follow the laws stated here.
 
-    python benchmarks/example_measurements.py
+    python -m benchmarks.example_measurements
 
 cos_example            two codes, 2 to 8 threads, four clocks: T = c I/(t f) + k V (1 + t/16), of which 30 % of the
                        memory's time is hidden behind computation at the lowest clock
-leading_loads_example  five programs on the interval simulator (aspenpy.learn.estimators.interval_core)
+leading_loads_example  five programs on the interval simulator (benchmarks.interval_core)
 acee_example           five codes on two devices: P = idle + per thread + per GB/s + per Gflop/s, and 1 % noise
 power_aware_example    LU of Ge and Cameron (2007), Tables 5 and 6, with an overhead of 4 s times log2 N;
                        10 W and 20 W V^2 f (Table 2) a processor
@@ -23,8 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from aspenpy.learn.estimators.interval_core import Instruction, IntervalCore
 from aspenpy.learn.estimators.speedup import count_by_level, fine_grained, relative_power
+from benchmarks.interval_core import Instruction, IntervalCore
 
 FOLDER = Path(__file__).parents[1] / "models" / "measurements"
 Rows = Iterator[dict[str, Any]]

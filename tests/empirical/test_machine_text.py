@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.learn.fitting.machine_text import rewrite_machine
+from aspenpy.learn.fitting.rewriting import rewrite_machine
 
 BOX = """\
 param joules = 2 nJ in 1 nJ .. 9 nJ  // a flop

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity, bandwidth, choose_applications, trimmed_mean
+from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity, choose_applications
 from aspenpy.learn.estimators.trees import Boosting, grow_trees, search_settings, sum_trees
 
 TABLE_ONE = {
@@ -32,19 +32,6 @@ def test_ranking_and_slowdowns_of_table_one() -> None:
     slowdowns = {solver: row[2] / row[0] for solver, row in TABLE_ONE.items()}
     assert min(slowdowns, key=lambda solver: slowdowns[solver]) == "hybrid"
     assert pytest.approx((1.383, 1.155), abs=1e-3) == (2.85 / 2.06, 3.28 / 2.84), "not the 1.28 and 1.09 printed (D29)"
-
-
-def test_bandwidth_of_equation_one() -> None:
-    assert bandwidth(1333e6, 2, 8, 2) == pytest.approx(42.66e9, rel=1e-4), "to the letter, counts the transfers twice"
-    assert bandwidth(666.5e6, 2, 8, 2) == pytest.approx(21.33e9, rel=1e-3)
-    assert pytest.approx((0.8005, 0.6002), abs=1e-4) == (1067 / 1333, 800 / 1333)
-
-
-def test_trimmed_mean() -> None:
-    """Section 3.1: of six timings, the least and the largest left out."""
-    assert trimmed_mean([9, 1, 2, 3, 4, 5]) == 3.5
-    with pytest.raises(AspenError, match="leave none"):
-        trimmed_mean([1, 2])
 
 
 def test_trees_are_those_of_scikit_learn() -> None:

@@ -184,12 +184,6 @@ class BandwidthSensitivity(LearntModel):
         return found
 
 
-def bandwidth(clock: float, transfers: int, width: int, channels: int) -> float:
-    """Bytes a second of equation 1: memory clock (Hz) times transfers a clock, bytes and channels. A DDR3-1333 clocks
-    at 666.5 MHz: the paper's 1333 MHz with two transfers a clock counts them twice (D28)."""
-    return clock * transfers * width * channels
-
-
 class ApplicationTime(NamedTuple):
     """An application, or an algorithm, at a memory clock (Hz): seconds of all phases, and whether none is faster."""
 
@@ -209,13 +203,6 @@ def choose_applications(model: BandwidthSensitivity, sheet: Sheet) -> tuple[Appl
         times[name, float(clock)] = times.get((name, float(clock)), 0.0) + float(time)
     least = {clock: min(time for (_, at), time in times.items() if at == clock) for _, clock in times}
     return tuple(ApplicationTime(name, clock, time, time == least[clock]) for (name, clock), time in times.items())
-
-
-def trimmed_mean(values: Sequence[float]) -> float:
-    """The mean without the least and the largest (section 3.1)."""
-    if len(values) < 3:
-        fail("too-few-values", f"{len(values)} values leave none between the least and the largest")
-    return (sum(values) - min(values) - max(values)) / (len(values) - 2)
 
 
 def format_percent(value: float) -> str:

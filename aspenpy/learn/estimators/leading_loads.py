@@ -141,13 +141,3 @@ class LeadingLoads(LearntModel):
                 sheet.span,
             )
         return np.array([1 + 0 * rows, *(read_numbers(sheet, COUNTERS[letter]) / rows for letter in above)]).T
-
-
-def cpu_boundedness(cycles_at_high: float, cycles_at_low: float) -> float:
-    """1 for a run that only computes, the ratio of the clocks for one that only waits for memory (figure 2)."""
-    return cycles_at_high / cycles_at_low
-
-
-def break_even_error(saved: float) -> float:
-    """The underprediction of the runtime that costs all the energy saved: 1/19 = 5.263 % where 5 % are saved."""
-    return saved / (1 - saved)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from aspenpy.learn.measurements.columns import row_keys, rows_by_key
@@ -175,10 +175,6 @@ def variance_inflation(matrix: NDArray[np.float64]) -> list[float]:
     if matrix.shape[1] < 2:
         return [1.0] * matrix.shape[1]
     return [float(value) for value in np.diag(np.linalg.pinv(np.corrcoef(matrix, rowvar=False)))]
-
-
-def table_of(steps: Sequence[Step], names: Mapping[int, str]) -> list[tuple[str, str, float]]:
-    return [("enters" if step.entered else "leaves", names[step.place], step.criterion) for step in steps]
 
 
 # How far a regression is off on codes that it has not seen, for intervals that hold of them.

@@ -18,10 +18,9 @@ from aspenpy.expr import graph
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_nearest
 from aspenpy.learn.fitting.axis import Axis, find_moving_parameter, make_axis
 from aspenpy.learn.fitting.certainty import Certainty, find_undetermined, judge_certainty
-from aspenpy.learn.fitting.machine_text import rewrite_machine
 from aspenpy.learn.fitting.measurements import Measurement, read_measurements
 from aspenpy.learn.fitting.responses import Errors, Responses, require_enough, root_mean_square
-from aspenpy.learn.fitting.rewriting import rewrite_application
+from aspenpy.learn.fitting.rewriting import rewrite_application, rewrite_machine
 from aspenpy.learn.fitting.search import find_best_fit
 from aspenpy.learn.measurements.sheet import Data, make_sheet
 from aspenpy.models.application.model import Application

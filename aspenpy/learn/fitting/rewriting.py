@@ -1,9 +1,14 @@
-"""Rewriting: the text of a model with other values for some parameters, everything else as it was written."""
+"""Rewriting: the text of an application or a machine with other values for some parameters, all else as it was written.
+
+Files that a machine includes are left as includes, unless a value stands in them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,8 +19,12 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import parse_unit
 from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span
-from aspenpy.models.application.load import load
+from aspenpy.models.application.load import load as load_application
 from aspenpy.models.application.model import Application
+from aspenpy.models.machine.load import load as load_machine
+from aspenpy.models.machine.model import Machine
+
+INCLUDE = re.compile(r'^[ \t]*include[ \t]+(?:"(?P<quoted>[^"\n]+)"|(?P<plain>\S+))[ \t]*(?://[^\n]*)?$', re.MULTILINE)
 
 Change = tuple[Span, str]
 """What is replaced, and by what; an empty span is where something is put in."""
@@ -43,11 +52,16 @@ def rewrite_application(
         fail("not-rewritten", message, hint=f"give the fitted values instead: {settings}")
     source = place.source
     changes = join_overrides([plan_change(application, source, name, value) for name, value in values.items()])
-    text = source.text
-    for span, new in sorted(changes, key=lambda change: change[0].start, reverse=True):
-        text = text[: span.start] + new + text[span.end :]
+    text = splice(source.text, changes)
     named = (source.name, source.path) if path is None else (str(path), str(Path(path).resolve()))
     _require_values(Source(text, *named), values, allow_outside)
+    return text
+
+
+def splice(text: str, changes: Iterable[Change]) -> str:
+    """The text with its changes, which do not overlap."""
+    for span, new in sorted(changes, key=lambda change: change[0].start, reverse=True):
+        text = text[: span.start] + new + text[span.end :]
     return text
 
 
@@ -101,7 +115,7 @@ def write_value(value: float, node: nodes.Parameter) -> str:
 def _require_values(source: Source, values: Mapping[str, float], allow_outside: bool) -> None:
     """Reads the text back."""
     try:
-        application = load(source, Reader(allow_outside=allow_outside))
+        application = load_application(source, Reader(allow_outside=allow_outside))
     except AspenError as error:
         said = f"while reading the fitted model back as `{source.name}`"
         raise AspenError(*(diagnostic.within(said) for diagnostic in error.diagnostics)) from None
@@ -109,3 +123,47 @@ def _require_values(source: Source, values: Mapping[str, float], allow_outside: 
         read = float(evaluate(application.parameters[name].value))
         if not math.isclose(read, value, rel_tol=1e-14):
             fail("not-rewritten", f"`{name}` would read {read!r} in the fitted model, not {value!r}")
+
+
+# -- machines --------------------------------------------------------------------------------------
+
+
+def rewrite_machine(machine: Machine, values: Mapping[str, float], path: str, *, allow_outside: bool = False) -> str:
+    """The text of the machine's file with these values, read back before it is returned; `path` says where it will lie.
+    A value keeps its unit. Raises AspenError where a value cannot be placed, or the text would not load from there."""
+    place = machine.root.name_span
+    assert place is not None, machine
+    changes: dict[str, list[Change]] = {}
+    for name, value in values.items():
+        node = machine.declared.get(name)
+        if node is None or node.value.span is None:
+            fail("not-rewritten", f"`{name}` is not a parameter of machine `{machine.name}`")
+        span = node.value.span.resolve()
+        changes.setdefault(source_key(span.source), []).append((span, write_value(value, node)))
+    reader, top = Reader(allow_outside=allow_outside), place.resolve().source
+    text = apply_changes(top, top, changes, reader, frozenset()) or top.text
+    made = load_machine(Source(text, path, os.path.realpath(path)), Reader(allow_outside=allow_outside))
+    for parameter in made.parameters:
+        wanted = values.get(parameter.name)
+        if wanted is not None and not math.isclose(float(evaluate(parameter.value)), wanted, rel_tol=1e-14):
+            fail("not-rewritten", f"`{parameter.name}` is not where it could be replaced")
+    return text
+
+
+def source_key(source: Source) -> str:
+    return source.path or source.name
+
+
+def apply_changes(
+    source: Source, top: Source, changes: Mapping[str, list[Change]], reader: Reader, above: frozenset[str]
+) -> str | None:
+    """The text with its changes, files with changes in the place of their includes; None where nothing changes."""
+    own = list(changes.get(source_key(source), ()))
+    for found in INCLUDE.finditer(source.text):
+        inner = reader.include(found["quoted"] or found["plain"], source, top)
+        if source_key(inner) in above:
+            continue
+        text = apply_changes(inner, top, changes, reader, above | {source_key(source)})
+        if text is not None:
+            own.append((Span(source, found.start(), found.end()), text.rstrip("\n")))
+    return splice(source.text, own) if own else None

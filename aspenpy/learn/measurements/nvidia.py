@@ -16,6 +16,7 @@ from aspenpy.learn.measurements.sheet import (
     read_lines,
     refuse_line,
     require_values,
+    require_width,
     tabulate_cells,
 )
 
@@ -27,36 +28,14 @@ WITH_UNIT = re.compile(r"^(?P<number>[\d.]+(e[+-]?\d+)?)(?P<unit>[A-Za-z]+(/[a-z
 
 PROFILER = re.compile(r"^==\d+==|^==PROF==", re.MULTILINE)
 
+SAMPLES = re.compile(r"(?=[^\n]*, )[^\n]*(?:power\.draw|clocks\.|utilization\.|memory\.used)")
+"""The header of what `nvidia-smi --query-gpu` writes."""
+
+ENTITIES = re.compile(r"^# ?Entity\b", re.MULTILINE)
+"""The header of what `dcgmi dmon` writes."""
 
 SUMMARY = re.compile(r'^("Type",)?"Time\(%\)","Time","Calls","Avg","Min","Max","Name"', re.MULTILINE)
 """The header of what `nvprof --csv` writes where no metrics are asked for; before CUDA 9 without the type."""
-
-
-def is_nvprof_summary(head: str) -> bool:
-    return SUMMARY.search(head) is not None
-
-
-def is_nvprof(head: str) -> bool:
-    return '"Metric Name"' in head and '"Avg"' in head
-
-
-def is_ncu(head: str) -> bool:
-    return '"Metric Name"' in head and '"Metric Value"' in head
-
-
-def is_ncu_raw(head: str) -> bool:
-    return bool(RAW.search(head))
-
-
-def is_smi(head: str) -> bool:
-    first = head.partition("\n")[0]
-    return first.count(", ") >= 1 and any(
-        word in first for word in ("power.draw", "clocks.", "utilization.", "memory.used")
-    )
-
-
-def is_dcgm(head: str) -> bool:
-    return re.search(r"^# ?Entity\b", head, re.MULTILINE) is not None
 
 
 def read_nvprof_summary(source: Source) -> Sheet:
@@ -69,11 +48,12 @@ def read_nvprof_summary(source: Source) -> Sheet:
         texts = [str(cell.value) for cell in cells]
         if PROFILER.match(texts[0]):
             on_device, header = "API calls" not in ",".join(texts), []
-        elif not header:
+            continue
+        if not header:
             header = texts if SUMMARY.match(",".join(f'"{text}"' for text in texts)) else []
-        elif len(cells) != len(header):
-            refuse_line(cells, f"has {len(cells)} values for {len(header)} columns", "each kernel has a value a column")
-        elif not texts[-1]:
+            continue
+        require_width(cells, len(header), "each kernel has a value a column")
+        if not texts[-1]:
             units = [plain_unit(text) for text in texts]
             header = [f"{name} [{unit}]" if unit else name for name, unit in zip(header, units, strict=True)]
         elif on_device and texts[0] != "API calls":
@@ -113,10 +93,7 @@ def read_metric_lines(source: Source, key: tuple[str, ...], name: str, value: st
             if missing := [part for part in (*key, name, value, unit) if part is not None and part not in header]:
                 refuse_line(cells, f"has no column `{missing[0]}`", "it is the header of the profiler's own CSV")
             continue
-        if len(cells) != len(header):
-            refuse_line(
-                cells, f"has {len(cells)} values for {len(header)} columns", "lines of a profiler begin with `==`"
-            )
+        require_width(cells, len(header), "lines of a profiler begin with `==`")
         held = dict(zip(header, cells, strict=True))
         if not held[name].value:
             continue  # advice of ncu
@@ -148,8 +125,7 @@ def read_ncu_raw(source: Source) -> Sheet:
         if not header:
             header = [str(cell.value) for cell in cells]
             continue
-        if len(cells) != len(header):
-            refuse_line(cells, f"has {len(cells)} values for {len(header)} columns", "each launch has a value a column")
+        require_width(cells, len(header), "each launch has a value a column")
         if not cells[0].value:
             units = [plain_unit(str(cell.value)) for cell in cells]
             header = [f"{name} [{unit}]" if unit else name for name, unit in zip(header, units, strict=True)]
@@ -167,8 +143,7 @@ def read_smi(source: Source) -> Sheet:
         if not header or texts == header:  # a log that was added to has it again
             header = texts
             continue
-        if len(cells) != len(header):
-            refuse_line(cells, f"has {len(cells)} values for {len(header)} columns", "each sample has a value a column")
+        require_width(cells, len(header), "each sample has a value a column")
         row: Row = {}
         for name, cell in zip(header, cells, strict=True):
             number, _, unit = str(cell.value).partition(" ")

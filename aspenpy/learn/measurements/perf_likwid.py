@@ -14,8 +14,8 @@ from aspenpy.learn.measurements.sheet import (
     Sheet,
     parse_number,
     read_lines,
-    refuse_line,
     require_values,
+    require_width,
     tabulate_cells,
 )
 
@@ -168,8 +168,7 @@ def read_table_lines(source: Source) -> Iterator[tuple[str, bool, list[Cell], li
         elif inside and (not header or first in HEADS):
             header = cells
         elif inside:
-            if len(cells) != len(header):
-                refuse_line(cells, f"has {len(cells)} values for {len(header)} columns", TABLE_FORM)
+            require_width(cells, len(header), TABLE_FORM)
             yield region, str(header[0].value) == "Event", header, cells
 
 

@@ -12,12 +12,10 @@ from aspenpy.language.files import Reader
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source
 from aspenpy.learn.measurements.nvidia import (
-    is_dcgm,
-    is_ncu,
-    is_ncu_raw,
-    is_nvprof,
-    is_nvprof_summary,
-    is_smi,
+    ENTITIES,
+    RAW,
+    SAMPLES,
+    SUMMARY,
     read_dcgm,
     read_ncu,
     read_ncu_raw,
@@ -54,12 +52,12 @@ class Format(Record):
 FORMATS = (
     Format("perf stat -j", is_perf_json, read_perf_json),
     Format("LIKWID", is_likwid, read_likwid),
-    Format("ncu --csv", is_ncu, read_ncu),
-    Format("ncu --csv --page raw", is_ncu_raw, read_ncu_raw),
-    Format("nvprof --csv", is_nvprof, read_nvprof),
-    Format("nvprof --csv", is_nvprof_summary, read_nvprof_summary),
-    Format("nvidia-smi --format=csv", is_smi, read_smi),
-    Format("dcgmi dmon", is_dcgm, read_dcgm),
+    Format("ncu --csv", lambda head: '"Metric Name"' in head and '"Metric Value"' in head, read_ncu),
+    Format("ncu --csv --page raw", lambda head: RAW.search(head) is not None, read_ncu_raw),
+    Format("nvprof --csv", lambda head: '"Metric Name"' in head and '"Avg"' in head, read_nvprof),
+    Format("nvprof --csv", lambda head: SUMMARY.search(head) is not None, read_nvprof_summary),
+    Format("nvidia-smi --format=csv", lambda head: SAMPLES.match(head) is not None, read_smi),
+    Format("dcgmi dmon", lambda head: ENTITIES.search(head) is not None, read_dcgm),
     Format("perf stat -x,", is_perf, read_perf),
 )
 """Formats of tools; what is none of them is a table of comma-separated values."""

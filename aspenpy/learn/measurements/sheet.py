@@ -280,6 +280,12 @@ def refuse_line(cells: list[Cell], what: str, hint: str) -> NoReturn:
     fail("bad-line", f"line {cells[0].row} {what}", span, hint=hint)
 
 
+def require_width(cells: list[Cell], columns: int, hint: str) -> None:
+    """Refuses a line that has not one value for each column."""
+    if len(cells) != columns:
+        refuse_line(cells, f"has {len(cells)} values for {columns} columns", hint)
+
+
 def require_values(cells: list[Cell], *, least: int, what: str, hint: str) -> None:
     """Refuses a line with too few values."""
     if len(cells) < least:
