@@ -12,7 +12,6 @@ from scipy import stats
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity
 from aspenpy.learn.estimators.earlier_runs import look_up_runs
-from aspenpy.learn.estimators.interval_core import leading_cycles
 from aspenpy.learn.estimators.leading_loads import COUNTERS, REGRESSIONS, LeadingLoads
 from aspenpy.learn.estimators.regression import (
     Moments,
@@ -28,6 +27,7 @@ from aspenpy.learn.estimators.speedup import Spot, find_sweet_spots
 from aspenpy.learn.estimators.training_rows import compare_devices, drop_rows_with_gaps, require_one_scale
 from aspenpy.learn.measurements.columns import find_base_rows, find_key_problem, rows_by_key
 from aspenpy.learn.measurements.sheet import Sheet, make_sheet
+from benchmarks.interval_core import leading_cycles
 
 Rows = list[dict[str, Any]]
 
