@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
+from aspenpy.language.opening import read_standard_input
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -107,7 +108,7 @@ def incore(path: str | Path, architecture: str, lines: str | None = None) -> InC
         output = Path(folder) / "osaca.yml"
         if str(path) == "-":
             source = Path(folder) / "input.s"
-            source.write_text(sys.stdin.read(), encoding="utf-8")
+            source.write_text(read_standard_input(), encoding="utf-8")
         command = [_osaca(), "--arch", asked, "--ignore-unknown", "--yaml-out", str(output)]
         command += ["--lines", lines] if lines is not None else []
         try:

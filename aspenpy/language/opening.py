@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING
 
 from aspenpy.language.diagnostics import fail
@@ -91,6 +92,16 @@ def read_text_file(
     return _decode_text(
         read_whole_file(file, most, name=name, span=span, hint=hint), str(file) if name is None else name, span
     )
+
+
+def read_standard_input(most: int = MAXIMUM_SIZE) -> str:
+    """The text in UTF-8 that comes on standard input. Raises AspenError."""
+    if sys.stdin is None:
+        fail("file-not-readable", "standard input cannot be read: it is closed")
+    content = sys.stdin.buffer.read(most + 1)
+    if len(content) > most:
+        fail("too-large", f"standard input is too large: it has at most {most // 2**20} MiB")
+    return _decode_text(content, "<standard input>", None)
 
 
 def _decode_text(content: bytes, name: str, span: Span | None) -> str:

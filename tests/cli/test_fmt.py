@@ -69,7 +69,22 @@ def test_standard_input(run: Runner, monkeypatch: pytest.MonkeyPatch, text: str,
 
 def test_standard_input_that_is_no_text(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
-    assert run("fmt", "-") == (2, "", "aspenpy: standard input is not UTF-8\n")
+    assert run("fmt", "-") == (
+        2,
+        "",
+        "error: `<standard input>` is not UTF-8: byte 0 (line 1) is 0xff\n  = hint: save it as UTF-8\n",
+    )
+
+
+@pytest.mark.parametrize("line", [("fmt", "-"), ("empirical", "acee", "fit", "-"), ("fit", "axpy.aspen", "-")])
+def test_standard_input_without_an_end(run: Runner, monkeypatch: pytest.MonkeyPatch, line: tuple[str, ...]) -> None:
+    """Read as far as a file would be."""
+    stream = io.BytesIO(b"a" * (9 * 2**20))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(stream)))
+    more = ("--machine", "cluster.aspen") if line[0] == "fit" else ()
+    outcome = run(*line, *more)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "standard input is too large: it has at most 8 MiB" in outcome.err
 
 
 def test_file_with_a_mistake_is_left_and_the_others_are_not(run: Runner, models: Path, messy: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import Reader, put_whole
 from aspenpy.language.format import format_text
+from aspenpy.language.opening import read_standard_input
 from aspenpy.language.source import Source
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import files_in
@@ -80,12 +80,7 @@ def _laid_out(name: str, arguments: Arguments) -> bool:
 
 
 def standard_input() -> Source:
-    if sys.stdin is None:
-        raise CommandError("cannot read standard input: it is closed")
-    try:
-        return Source(sys.stdin.buffer.read().decode("utf-8-sig"), "<standard input>")
-    except UnicodeDecodeError:
-        raise CommandError("standard input is not UTF-8") from None
+    return Source(read_standard_input(), "<standard input>")
 
 
 def _difference(source: Source, text: str) -> str:
