@@ -112,8 +112,8 @@ def test_what_a_killed_writer_left_is_removed(models: Path) -> None:
     """Nothing else is: neither what a live process writes, nor another machine's, nor a file that looks like one."""
     program = (
         "import os, signal, sys\n"
-        "from aspenpy.language.files import replacing\n"
-        "with replacing(sys.argv[1]) as unfinished:\n"
+        "from aspenpy.language.files import replace_file\n"
+        "with replace_file(sys.argv[1]) as unfinished:\n"
         "    unfinished.write_text('half')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
