@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks import (
+    advise_all,
     caches,
     eval_cold,
     expr_cold,
@@ -40,6 +41,7 @@ BENCHMARKS = (
             parse_time,
             parse_memory,
             keystroke,
+            advise_all,
         )
     ),
     reuse.BINARY,

@@ -18,7 +18,7 @@ from aspenpy.advice.search import ALIKE
 from aspenpy.advice.system import SystemRange
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
-from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.metrics import metric, summable
 from aspenpy.cost.paths import paths_of
 from aspenpy.engine.arrays import Floats
@@ -117,7 +117,7 @@ class Choices:
         cost = metric("cost").expr if "cost" in summable(prediction.machine) else nothing
         if self.space.powerless is not None:
             return (nothing, nothing, cost)
-        totals = {id(each): EnergyTotals(each.tree, energy) for each in self.space.space.cases}
+        totals = {id(each): energy_totals(each.tree, energy) for each in self.space.space.cases}
         return (lambda each: totals[id(each)].capped_runtime, lambda each: totals[id(each)].energy, cost)
 
     # -- reading rows ----------------------------------------------------------------------------

@@ -55,8 +55,24 @@ class Configurable(Record):
         return next((item for item in self.parameters if item.component == component), None)
 
 
+MOST_KEPT = 16  # machines that are kept for further questions
+
+_configurables: dict[tuple[int, str | None], tuple[Machine, Configurable]] = {}
+"""By the identity of a machine, which is kept with it: its cost trees are found by the identity of what comes out."""
+
+
 def configurable(machine: Machine, socket: str | None = None) -> Configurable:
-    """The machine with a parameter for each component that it states on a socket, at the values it has."""
+    """The machine with a parameter for each component that it states on a socket, at the values it has. The same object
+    for the same machine, so that an application is mapped to it once."""
+    key = id(machine), socket
+    if key not in _configurables:
+        if len(_configurables) >= MOST_KEPT:
+            _configurables.pop(next(iter(_configurables)), None)
+        _configurables[key] = machine, _configurable(machine, socket)
+    return _configurables[key][1]
+
+
+def _configurable(machine: Machine, socket: str | None) -> Configurable:
     socket = choose_socket(machine, socket)
     for item in COMPONENTS.values():
         for location in item.locations:

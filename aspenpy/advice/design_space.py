@@ -20,7 +20,7 @@ from aspenpy.advice.significance import LeftOut
 from aspenpy.advice.system import SystemRange
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
-from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.totals import EnergyTotals, energy_totals
 from aspenpy.answers.prediction import predict
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
@@ -101,7 +101,7 @@ class DesignSpace(Result):
     def _totals(self) -> dict[int, EnergyTotals] | Diagnostic:
         """Of each prediction, by its identity."""
         try:
-            return {id(each): EnergyTotals(each.tree, self.options) for each in self.space.cases}
+            return {id(each): energy_totals(each.tree, self.options) for each in self.space.cases}
         except AspenError as error:
             return error.diagnostics[0]
 

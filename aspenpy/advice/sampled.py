@@ -8,7 +8,7 @@ from typing import Literal
 import numpy
 
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr.draws import generator_seed
 from aspenpy.record import Record
@@ -59,7 +59,7 @@ def quantities(space: DesignSpace) -> tuple[Quantity, ...]:
     """Runtime and, where the machine states power, energy."""
     if space.powerless is not None:
         return (lambda prediction: prediction.tree.runtime,)
-    totals = {id(each): EnergyTotals(each.tree, space.options) for each in space.space.cases}
+    totals = {id(each): energy_totals(each.tree, space.options) for each in space.space.cases}
     return (lambda each: totals[id(each)].capped_runtime, lambda each: totals[id(each)].energy)
 
 

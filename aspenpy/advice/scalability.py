@@ -14,7 +14,7 @@ from aspenpy.advice.configuration import Configuration
 from aspenpy.advice.problem import Problem, on_all_places, problem_of
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
 from aspenpy.expr import graph
@@ -157,7 +157,7 @@ def _counted(case: Case) -> EnergyOptions | None:
     """All sockets that have work; None where the machine states no power."""
     options = EnergyOptions(charged="cores_used")
     try:
-        EnergyTotals(case.tree, options)
+        energy_totals(case.tree, options)
     except AspenError:
         return None
     return options

@@ -14,7 +14,7 @@ from aspenpy.advice.sampled import Sampled, quantities, sampled
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.cap import PowerByClock, power_by_clock
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
-from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -113,7 +113,7 @@ class Throttled(Result):
     def _formulas(self, options: EnergyOptions, found: PowerByClock, *symbols: Expr) -> Formulas:
         """Runtime and energy by the clock, and by the cap where it is a symbol."""
         prediction = self.space.prediction
-        totals = EnergyTotals(prediction.tree, options)
+        totals = energy_totals(prediction.tree, options)
         exprs = prediction.scope.formulas([totals.capped_runtime, totals.energy], [found.parameter])
         return Formulas(exprs, [found.symbol, *symbols], prediction.seed)
 

@@ -44,6 +44,8 @@ Array = NDArray[Any]
 
 LANES_AT_ONCE = 1 << 16  # passes computed together: a few megabytes of arrays for a body of some dozen nodes
 
+VALUES_AT_ONCE = 1 << 22  # where the body has hundreds of nodes: 32 MiB
+
 FEWEST_AT_ONCE = 1 << 10
 """Passes of an inner loop that are computed together however large its body is."""
 
@@ -431,7 +433,7 @@ def _add_passes(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, 
     ends = numpy.cumsum(passes.astype(numpy.int64))
     starts = ends - passes.astype(numpy.int64)
     room = (MOST_HELD - lanes.held) // max(1, sum(len(node.args) for node in body))
-    at_once = max(FEWEST_AT_ONCE, min(LANES_AT_ONCE, room))
+    at_once = max(FEWEST_AT_ONCE, min(LANES_AT_ONCE, VALUES_AT_ONCE // max(1, len(body)), room))
     found = {node: (numpy.where(beyond, numpy.nan, 0.0), numpy.zeros(lanes.size)) for node in nodes}
     for begin in range(0, int(ends[-1]), at_once):
         flat = numpy.arange(begin, min(begin + at_once, int(ends[-1])))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.totals import EnergyTotals, energy_totals
 from aspenpy.answers.explanation import AskedBy, TimeOf, by_requirement
 from aspenpy.answers.roofline_points import Asked, roofline_totals
 from aspenpy.cost.cost import Bound, Inclusive
@@ -64,7 +64,7 @@ def machine_page(numbers: Numbers) -> MachinePage:
 def _energy(numbers: Numbers) -> tuple[EnergyTotals | None, str]:
     """None where a component declares no power, and the sentence that says which."""
     try:
-        return EnergyTotals(numbers.prediction.tree), ""
+        return energy_totals(numbers.prediction.tree), ""
     except AspenError as error:
         return None, error.diagnostics[0].message.replace("`", "")
 

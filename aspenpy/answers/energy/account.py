@@ -12,7 +12,7 @@ from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.responding import FILES
 from aspenpy.answers.energy.term import Key, Term
-from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.scope import as_float
 from aspenpy.expr.graph import Expr
@@ -55,7 +55,7 @@ class Energy(Result):
 
     def __init__(self, prediction: Prediction, options: EnergyOptions = DEFAULT) -> None:
         self.prediction = prediction
-        self.totals = EnergyTotals(prediction.tree, options)
+        self.totals = energy_totals(prediction.tree, options)
         self.options = self.totals.options
         _ = self.value
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from aspenpy.answers.energy.headroom import CAP
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
-from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
@@ -102,7 +102,7 @@ class _Powers:
         self.scope = prediction.scope
         self.seed = prediction.seed
         self.symbol = self.scope.symbol(parameter)
-        totals = EnergyTotals(prediction.tree, options.replace(charged="socket", limited=False))
+        totals = energy_totals(prediction.tree, options.replace(charged="socket", limited=False))
         self.waits = totals.options.law != "aeem"
         inside = {key for key, term in totals.terms.items() if self._counts(term.path, where)}
         self.pairs: list[tuple[Expr, Expr]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from aspenpy.answers.energy.aeem import Aeem
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions, refuse_unknown, settled
@@ -27,6 +27,9 @@ LAWS: dict[str, type[Aeem] | type[Responding] | type[RooflineLaw]] = {
     "roofline": RooflineLaw,
 }
 """By the name of the option."""
+
+
+MOST_KEPT = 32  # energies of trees that are kept for further questions
 
 
 class EnergyTotals:
@@ -62,7 +65,7 @@ class EnergyTotals:
     @cached_property
     def capped_runtime(self) -> Expr:
         """Seconds of the run, with what a power cap adds."""
-        return graph.add(self.tree.runtime, *self.waiting.values())
+        return graph.add(self.tree.runtime, *of_kind(Waiting, self._together).values())
 
     @cached_property
     def by_term(self) -> dict[Key, Expr]:
@@ -107,6 +110,12 @@ class EnergyTotals:
         root = self.tree.machine.root
         message = f"machine `{root.name}` declares no power, so the energy is unknown"
         fail("no-power", message, root.name_span, hint=HOW)
+
+
+@lru_cache(MOST_KEPT)
+def energy_totals(tree: CostTree, options: EnergyOptions = DEFAULT) -> EnergyTotals:
+    """Those of a tree, computed once for all that ask. Raises AspenError where the machine declares no power."""
+    return EnergyTotals(tree, options)
 
 
 class Needed(Total):
@@ -174,5 +183,5 @@ METRICS: dict[str, Callable[[Expr, Expr], Expr]] = {
 
 def energy_metric(tree: CostTree, metric: str, options: EnergyOptions = DEFAULT) -> Expr:
     """One of `METRICS` in the symbols of the models, for whoever sweeps, derives or compiles it."""
-    totals = EnergyTotals(tree, options)
+    totals = energy_totals(tree, options)
     return METRICS[metric](totals.energy, totals.capped_runtime)

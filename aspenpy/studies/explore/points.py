@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy
@@ -18,6 +19,9 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes, Sums
 
 POINTS_AT_ONCE = 1 << 14  # few enough for the arrays of some dozen nodes to stay in a cache
+VALUES_AT_ONCE = 1 << 23
+"""Values of nodes that are held at once where formulas have thousands of nodes: 64 MiB."""
+FEWEST_AT_ONCE = 1 << 9  # points, however many nodes there are
 WORTH_SORTING = 100_000  # passes at all points from which on it pays to look for points that are alike
 MOST_KEPT = 256  # points whose exact values are kept for the nodes that come later
 STEPS = frozenset({"ceil", "floor", "round"})  # functions whose slope is 0 and which yet rise with their argument
@@ -49,7 +53,7 @@ class Points(Lanes):
         self.grade = {symbol: WHOLE if _whole(column) else EXACT for symbol, column in columns.items()}
         self.doubts = numpy.zeros(self.size, dtype=bool)
         self.exact: dict[tuple[Any, ...], Evaluation] = {}
-        self.exactly = self._in_a_pass
+        self.exactly = partial(_in_a_pass, self.run.seed)
 
     def _compute(self, node: Expr) -> None:
         """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
@@ -109,19 +113,7 @@ class Points(Lanes):
         run = self.exact.get(key) or Evaluation(values, self.run.seed)
         if len(self.exact) < MOST_KEPT:
             self.exact[key] = run
-        return self._exactly(node, run)
-
-    def _in_a_pass(self, node: Expr, values: dict[Expr, Any]) -> float:
-        return self._exactly(node, Evaluation({name: plain(value) for name, value in values.items()}, self.run.seed))
-
-    def _exactly(self, node: Expr, run: Evaluation) -> float:
-        """nan where there is none: if it is needed, it fails again and is reported."""
-        try:
-            return _as_float(node, run.compute([node])[0])
-        except TooMuchWork:
-            raise
-        except EvaluationError:
-            return numpy.nan
+        return _exactly(node, run)
 
     def by_exact_rules(self, expr: Expr, lane: int) -> float:
         """The value of a root where it is nan; raises EvaluationError where it has none by the exact rules either. What
@@ -161,6 +153,20 @@ class Points(Lanes):
         return numpy.where(self.doubts, numpy.nan, column)
 
 
+def _in_a_pass(seed: int, node: Expr, values: dict[Expr, Any]) -> float:
+    return _exactly(node, Evaluation({name: plain(value) for name, value in values.items()}, seed))
+
+
+def _exactly(node: Expr, run: Evaluation) -> float:
+    """nan where there is none: if it is needed, it fails again and is reported."""
+    try:
+        return _as_float(node, run.compute([node])[0])
+    except TooMuchWork:
+        raise
+    except EvaluationError:
+        return numpy.nan
+
+
 def _whole(column: Floats) -> bool:
     return bool((numpy.rint(column) == column).all() and (abs(column) < 2.0**53).all())
 
@@ -180,9 +186,15 @@ class Formulas:
         Raises `TooMuchWork` when the command has no operations left for them.
         """
         values = numpy.empty((len(self.exprs), len(points)))
-        for start in range(0, len(points), POINTS_AT_ONCE):
-            values[:, start : start + POINTS_AT_ONCE] = self._some(points[start : start + POINTS_AT_ONCE], missing)
+        at_once = max(FEWEST_AT_ONCE, min(POINTS_AT_ONCE, VALUES_AT_ONCE // max(1, self.nodes)))
+        for start in range(0, len(points), at_once):
+            values[:, start : start + at_once] = self._some(points[start : start + at_once], missing)
         return values
+
+    @cached_property
+    def nodes(self) -> int:
+        """The nodes that have a value of their own at each point."""
+        return len(graph.dependents(*self.exprs, on=self.symbols))
 
     def _some(self, points: Floats, missing: bool) -> Floats:
         if not self.symbols:

@@ -17,7 +17,7 @@ from typing import Literal, Unpack
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, asked
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.evaluation import Bottleneck
 from aspenpy.answers.message_paths import MESSAGES, components, seconds_on_paths
 from aspenpy.answers.prediction import Prediction, predict
@@ -138,7 +138,7 @@ class Scaling(Result):
         waits: dict[str, list[Expr]] = {}
         for key, seconds in of_kind(Bound, tree.kernel_totals).items():
             waits.setdefault(key.resource, []).append(seconds)
-        joules = [] if self.energy is None else [EnergyTotals(tree, self.energy).energy]
+        joules = [] if self.energy is None else [energy_totals(tree, self.energy).energy]
         on_paths: dict[str, list[Expr]] = {}
         for path, seconds in seconds_on_paths(tree).items():
             on_paths.setdefault(path.path, []).append(seconds)
