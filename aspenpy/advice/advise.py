@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.advice.advice import Advice
 from aspenpy.advice.choices import ChoiceOptions
@@ -54,6 +54,8 @@ class AdviceOptions(Record):
 
 
 AS_IT_IS = AdviceOptions()
+
+Watch = Callable[[str], None]  # is told of a step that begins
 
 
 def on_one_node(case: Case, options: AdviceOptions) -> Case:
@@ -141,22 +143,27 @@ def decided_of(case: Case, options: AdviceOptions) -> Decided:
     return Decided(case, options.budget, options.inputs, options.objective, within)
 
 
-def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:
+def advise(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = lambda step: None) -> Advice:
     """What an application on one node of a machine is bound by, its components alone and in pairs, and where the best
-    configurations scale to; the last is left out where there is no network between nodes. Raises AspenError."""
+    configurations scale to; the last is left out where there is no network between nodes. `watch` is told of each step
+    that begins. Raises AspenError."""
+    watch("which components matter")
     significant = significant_of(case, options)
     space = space_of(case, options, significant)
     scaled, deciding = None, options
     try:
+        watch("the best configuration of a node, and on more nodes")
         scaled = scaled_of(case, best_of(space), options)
     except AspenError as error:
         if error.diagnostics[0].code not in ("no-network", "no-free-ranks", OF_SO_MANY_NODES):
             raise
         if error.diagnostics[0].code == "no-network":
             deciding = options.replace(nodes=1)
+    watch("what restrictions cost, and how certain that is")
     throttled = Throttled(on_one_node(case, options), options.energy)
     uncertain = Uncertain(space, options.deviations, options.error)
     classified = classified_of(case, options)
+    watch("what to run under a budget")
     return Advice(case, classified, significant, uncertain, scaled, _decided(case, deciding), throttled)
 
 

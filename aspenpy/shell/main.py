@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
 
 from aspenpy.allowance import separate_allowance
@@ -13,6 +14,7 @@ from aspenpy.language.diagnostics import TOO_LARGE, AspenError
 from aspenpy.shell.commands import ALIASES, COMMANDS
 from aspenpy.shell.failure import FAILURE, INTERRUPTED, NOBODY_READS, SUCCESS, ClosedPipe, CommandError
 from aspenpy.shell.output import abandon, colored_as_asked, complain, emit, renamed_to, report, standard_output_as_file
+from aspenpy.shell.progress import progress
 from aspenpy.version import VERSION
 
 USAGE = """\
@@ -76,6 +78,8 @@ def _guarded(arguments: list[str]) -> int:
         return INTERRUPTED
 
 
+INTERACTIVE = frozenset({"completion", "lsp", "repl"})  # what they wait for is somebody's next word
+
 OUT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 """How the loader of libraries and the system say it, in exceptions of other kinds."""
 
@@ -119,7 +123,8 @@ def run(arguments: list[str]) -> int:
     require_one_machine(parsed)
     require_machine(parsed)
     require_outputs(parsed)
-    with separate_allowance(), standard_output_as_file(getattr(parsed, "output", None)):
+    shown = nullcontext() if name in INTERACTIVE else progress(f"aspenpy {name} {getattr(parsed, 'model', '') or ''}")
+    with separate_allowance(), standard_output_as_file(getattr(parsed, "output", None)), shown:
         status: int = command.run(parsed)
     return status
 

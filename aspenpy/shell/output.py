@@ -139,6 +139,24 @@ def complain_in_lines(text: str) -> None:
         _write(sys.stderr, text + "\n")
 
 
+_before: list[Callable[[], None]] = []
+
+
+@contextlib.contextmanager
+def before_writing(action: Callable[[], None]) -> Iterator[None]:
+    """Within it, the action comes before whatever is written, such as clearing a line that says what goes on."""
+    _before.append(action)
+    try:
+        yield
+    finally:
+        _before.remove(action)
+
+
+def is_watched(stream: TextIO | None) -> bool:
+    """Whether it is a terminal on which a line can be replaced by another."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether somebody watches who can be shown colours, or FORCE_COLOR says so (https://force-color.org)."""
     if stream is None or os.environ.get("TERM") == "dumb":
@@ -176,6 +194,8 @@ def _terminal_width() -> int:
 def _write(stream: TextIO | None, text: str) -> None:
     if stream is None:
         raise CommandError("cannot write the output: it is closed")
+    for action in _before:
+        action()
     try:
         stream.write(_encodable(text, stream.encoding))
         stream.flush()

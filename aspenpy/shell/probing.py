@@ -15,7 +15,7 @@ from aspenpy.probe.topology import topology
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.option import Arguments
 from aspenpy.shell.output import answer, emit
-from aspenpy.shell.progress import progress
+from aspenpy.shell.progress import say
 
 LIBRARY = ""
 """The value of `--compare` alone: the library's processor of the same name."""
@@ -48,8 +48,7 @@ def output_of(arguments: Arguments, name: str) -> Path | str:
 
 def probed(name: str) -> Probe:
     """This host, measured with a bar on a terminal."""
-    with progress(100, "measuring", rated=False) as seen:
-        return probe(name, lambda done, total: seen(100 // total))
+    return probe(name, lambda done, total: say("measuring this host", done / total))
 
 
 def _of_library(arguments: Arguments) -> str:

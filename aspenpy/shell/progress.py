@@ -1,4 +1,4 @@
-"""Progress: a line or a bar on a terminal that says how far a long command is, and goes when it is done."""
+"""Progress: a line on a terminal that says what a long command does and how far it is, and goes when it is done."""
 
 from __future__ import annotations
 
@@ -6,75 +6,113 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from types import TracebackType
+from typing import TextIO
 
-from aspenpy.shell.output import is_terminal
+from aspenpy.shell.output import before_writing, is_watched
 
-PATIENCE = 1.0  # seconds after which the first line is shown
-EVERY = 0.2  # seconds between two lines
+PATIENCE = 1.0  # seconds after which the line is shown
+EVERY = 0.2  # seconds between two looks of it
 CLEAR = "\r\x1b[K"
+TURNS = "|/-\\"
+WIDTH = 20  # characters of the bar
+LONGEST = 79  # characters of the line, which must not wrap: it could not be cleared then
 
 
 class Progress:
-    """Shows what it is told on standard error, if that is a terminal, and clears it at the end."""
+    """What a command says of itself, drawn on a terminal by a thread of its own, so that it turns while the command is
+    within a long step. `done` is the part that is done, None where nobody knows."""
 
-    def __init__(self) -> None:
-        self._shown = is_terminal(sys.stderr)
-        self._written = False
+    def __init__(self, stream: TextIO, text: str) -> None:
+        from threading import Event, RLock, Thread  # a millisecond that only a terminal costs
+
+        self.stream, self.text = stream, text
+        self.done: float | None = None
         self._began = monotonic()
-        self._next = self._began + PATIENCE
+        self._drawn = False
+        self._turn = 0
+        self._lock, self._over = RLock(), Event()
+        self._thread = Thread(target=self._draw_until_over, daemon=True)
+        self._thread.start()
 
-    def say(self, text: str) -> None:
-        """A line in the place of the last, if it is time for one."""
-        if self._shown and monotonic() >= self._next:
-            self._next = monotonic() + EVERY
-            self._written = True
-            sys.stderr.write(f"{CLEAR}{text}")
-            sys.stderr.flush()
+    def line(self) -> str:
+        """The bar or the turning stroke, what is being done, and for how long."""
+        self._turn += 1
+        part = self.done
+        if part is None:
+            head = TURNS[self._turn % len(TURNS)]
+        else:
+            head = f"[{'#' * int(part * WIDTH):<{WIDTH}}] {100 * part:.0f} %"
+        tail = f", {monotonic() - self._began:.0f} s"
+        return f"{head} {self.text}"[: LONGEST - len(tail)] + tail
 
-    def tell(self, done: int, total: int | None, references: int) -> None:
-        """Bytes read, bytes in all where they are known, and references so far."""
-        part = f"{100 * done / total:.0f} %, " if total else ""
-        rate = references / max(monotonic() - self._began, 1e-9) / 1e6
-        self.say(f"{part}{references / 1e6:.1f} M references, {rate:.1f} M a second")
+    def _draw_until_over(self) -> None:
+        wait = PATIENCE
+        while not self._over.wait(wait):
+            wait = EVERY
+            with self._lock:
+                if not self._over.is_set():
+                    self._write(f"{CLEAR}{self.line()}")
+                    self._drawn = True
 
-    def __enter__(self) -> Progress:
-        return self
+    def clear(self) -> None:
+        """Makes room for what the command writes; the line comes back if the command goes on."""
+        with self._lock:
+            if self._drawn:
+                self._drawn = False
+                self._write(CLEAR)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._written:
-            sys.stderr.write(CLEAR)
-            sys.stderr.flush()
+    def _write(self, text: str) -> None:
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except OSError:  # the terminal was closed: nobody watches any more
+            self._over.set()
+
+    def close(self) -> None:
+        """Ends the thread, and clears the line."""
+        self._over.set()
+        self._thread.join()
+        self.clear()
 
 
-Seen = Callable[[int], None]  # is told how many more are done
+_shown: list[Progress] = []  # that of the command that runs, the innermost last
 
 
 @contextmanager
-def progress(total: int, what: str, rated: bool = True) -> Iterator[Seen]:
-    """On a terminal, a bar on standard error until all is done, with its rate if that is `rated`; anywhere else,
-    nothing."""
-    if not is_terminal(sys.stderr):
-        yield lambda count: None
+def progress(text: str) -> Iterator[None]:
+    """Shows on a terminal that the command is at work once it takes long; anywhere else, nothing."""
+    if not is_watched(sys.stderr):
+        yield
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
+    shown = Progress(sys.stderr, text)
+    _shown.append(shown)
+    try:
+        with before_writing(shown.clear):
+            yield
+    finally:
+        _shown.remove(shown)
+        shown.close()
 
-    columns = (
-        TextColumn(what),
-        BarColumn(),
-        TextColumn("{task.percentage:.0f} %"),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total, rate="")
 
-        def seen(count: int) -> None:
-            speed = bar.tasks[0].speed
-            bar.update(task, advance=count, rate=f"{speed / 1e6:.1f} M points/s" if speed and rated else "")
+def say(text: str, done: float | None = None) -> None:
+    """What the command does now, and which part of it is done where that is known."""
+    for shown in _shown[-1:]:
+        shown.text, shown.done = text, None if done is None else min(max(done, 0.0), 1.0)
 
-        yield seen
+
+def counted(total: int, text: str) -> Callable[[int], None]:
+    """Is told how many more of the total are done, and says so with the rate."""
+    began, done = monotonic(), 0
+
+    def seen(count: int) -> None:
+        nonlocal done
+        done += count
+        rate = done / max(monotonic() - began, 1e-9)
+        say(f"{text}, {done:,} of {total:,}, {rate:,.0f} a second", done / total if total else 1.0)
+
+    return seen
+
+
+def say_read(done: int, total: int | None, references: int) -> None:
+    """Bytes of a trace that are read, bytes in all where they are known, and references so far."""
+    say(f"{references / 1e6:.1f} M references", done / total if total else None)

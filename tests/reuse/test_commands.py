@@ -2,17 +2,14 @@
 
 import json
 import os
-import pty
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from aspenpy.traces.histogram import read_histogram
-from tests.cli.conftest import ROOT, Runner, models, run
+from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
 
@@ -171,24 +168,3 @@ def test_unwritable_folder(run: Runner, models: Path) -> None:
     outcome = run("rdd", "a.trace", "-o", "a.csv")
     models.chmod(0o700)
     assert outcome.err == "error: cannot write `a.csv`: permission denied\n"
-
-
-def test_progress_on_a_terminal(models: Path) -> None:
-    """It is shown while the command runs, and cleared at its end."""
-    quick = "import aspenpy.shell.progress as p; p.EVERY = p.PATIENCE = 0"
-    program = f"{quick}; from aspenpy.shell.main import main; raise SystemExit(main())"
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-c", program, "rdd", "a.trace"],
-        cwd=models,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"},
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        check=True,
-    )
-    os.close(theirs)
-    shown = os.read(ours, 10_000).decode()
-    os.close(ours)
-    assert done.stdout.startswith(b"reuse distances of a.trace")
-    assert "100 %, 0.0 M references" in shown
-    assert shown.endswith("\r\x1b[K")

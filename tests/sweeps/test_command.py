@@ -150,13 +150,3 @@ def test_a_pipe_sees_nothing_but_the_summary(spawn) -> None:
     out, err = process.communicate()
     assert (process.returncode, err) == (0, b"")
     assert b"\x1b" not in out
-
-
-def test_a_terminal_sees_a_bar(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aspenpy.shell.progress.is_terminal", lambda stream: True)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    found = run(*ON, "--over", "n")
-    assert found.status == 0
-    assert "numpy" in found.err
-    assert "100 %" in found.err

@@ -46,6 +46,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, option, positive, repeated, words
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import answer, report
+from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import LAW, PROBLEM, STEPS, VARY
 
 EXAMPLES: Examples = (
@@ -221,7 +222,7 @@ def _throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
 
 
 def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    found = advise(case, options)
+    found = advise(case, options, say)
     if arguments.output:
         write_document(found, arguments)
         if arguments.format == "table":

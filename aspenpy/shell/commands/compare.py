@@ -22,7 +22,7 @@ from aspenpy.shell.options import (
     machines,
 )
 from aspenpy.shell.output import answer
-from aspenpy.shell.progress import Progress
+from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import OVER, TRANSFER
 from aspenpy.studies.explore.comparison import Comparison, Sweep
 
@@ -70,13 +70,12 @@ def _sweep(comparison: Comparison, arguments: Arguments) -> Sweep:
     for end in (low, high):
         probe = predict(comparison.case.with_set({name: end.text()}))
         ends.append(probe.scope.values([probe.scope.symbol(name)], comparison.seed)[0])
-    with Progress() as progress:
-        sweep = comparison.over(
-            name,
-            ends[0],
-            ends[1],
-            whole=whole,
-            progress=lambda part: progress.say(f"crossovers over {name}: {100 * part:.0f} % searched"),
-        )
-        _ = sweep.crossovers
+    sweep = comparison.over(
+        name,
+        ends[0],
+        ends[1],
+        whole=whole,
+        progress=lambda part: say(f"crossovers over {name}", part),
+    )
+    _ = sweep.crossovers
     return sweep

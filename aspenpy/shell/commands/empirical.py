@@ -38,7 +38,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, pairs, positive, repeated, words
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import answer
-from aspenpy.shell.progress import Progress
+from aspenpy.shell.progress import say
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, LEARNT
 from aspenpy.tables.table import Report
@@ -148,12 +148,11 @@ def run(arguments: Arguments) -> int:
     _refuse(arguments, OF_A_PREDICTION, "needs --machine M: it is about an application on a machine")
     sheet = _sheet(model := _model(arguments), arguments)
     split = Split(arguments.train, arguments.test, arguments.leave_out)
-    with Progress() as progress:
-        if arguments.model:
-            found = predict_and_compare(model, sheet, split, arguments.confidence)
-        else:
-            model.watch = lambda done, total: progress.say(f"cross-validation: {done} of {total} fits")
-            found = validate(model, sheet, split, arguments.confidence, progress.say)
+    if arguments.model:
+        found = predict_and_compare(model, sheet, split, arguments.confidence)
+    else:
+        model.watch = lambda done, total: say(f"cross-validation, {done} of {total} fits", done / total)
+        found = validate(model, sheet, split, arguments.confidence, say)
     if arguments.output:
         save_model(model, arguments.output)
     if arguments.parameters:

@@ -12,7 +12,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, option, pairs, words
 from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, OUTPUT, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import answer
-from aspenpy.shell.progress import Progress
+from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, VARY
 
 EXAMPLES: Examples = (
@@ -64,18 +64,17 @@ def run(arguments: Arguments) -> int:
     for path in (arguments.output, arguments.picture):
         if path:
             require_writable(path)
-    with Progress() as progress:
-        fitted = fit(
-            case,
-            standard_input() if arguments.data == "-" else arguments.data,
-            vary=[name + rest for name, _, rest in varied],
-            integer=[name for name, whole, rest in varied if whole and not rest],
-            metric=arguments.metric,
-            columns=pairs("--column", "NAME=HEADER, such as n=size", arguments.columns),
-            confidence=arguments.confidence,
-            allow_outside=arguments.allow_outside,
-            watch=lambda error: progress.say(f"fitting: root mean square of the errors {percent(error)}"),
-        )
+    fitted = fit(
+        case,
+        standard_input() if arguments.data == "-" else arguments.data,
+        vary=[name + rest for name, _, rest in varied],
+        integer=[name for name, whole, rest in varied if whole and not rest],
+        metric=arguments.metric,
+        columns=pairs("--column", "NAME=HEADER, such as n=size", arguments.columns),
+        confidence=arguments.confidence,
+        allow_outside=arguments.allow_outside,
+        watch=lambda error: say(f"fitting: root mean square of the errors {percent(error)}"),
+    )
     if arguments.output:
         write_whole(arguments.output, fitted.to_aspen(arguments.output, allow_outside=arguments.allow_outside))
     return answer(fitted.report(), arguments, lambda: draw(fitted))

@@ -17,7 +17,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeated
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import answer
-from aspenpy.shell.progress import Progress
+from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import CONFIDENCE, LEARNT, PRECISION, runs
 from aspenpy.tables.data import as_csv
 
@@ -85,10 +85,7 @@ def _measured(arguments: Arguments) -> Measured:
     target = Target(
         arguments.precision, arguments.confidence, arguments.least_runs, arguments.most_runs, arguments.trimmed
     )
-    with Progress() as progress:
-        return measure(
-            arguments.command, target, lambda runs, share: progress.say(f"{runs} runs, the mean to {100 * share:.2g} %")
-        )
+    return measure(arguments.command, target, lambda runs, share: say(f"{runs} runs, the mean to {100 * share:.2g} %"))
 
 
 def _joined(sheets: list[Sheet]) -> Sheet:

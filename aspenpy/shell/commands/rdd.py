@@ -14,7 +14,7 @@ from aspenpy.shell.option import Arguments, Examples, choice, option, repeated
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE
 from aspenpy.shell.output import answer, emit, emit_json, report
 from aspenpy.shell.pictures import save
-from aspenpy.shell.progress import Progress
+from aspenpy.shell.progress import say_read
 from aspenpy.traces.distances import ReuseDistances
 from aspenpy.traces.measure import reuse_distances
 
@@ -53,17 +53,16 @@ def run(arguments: Arguments) -> int:
     files = _files(arguments.output, ranges)
     for path in files.values():
         require_writable(path)
-    with Progress() as progress:
-        distances = reuse_distances(
-            arguments.trace,
-            line=arguments.line,
-            trace_format=arguments.trace_format,
-            kinds=_words(arguments.kinds),
-            count=_words(arguments.count),
-            ranges=ranges,
-            sample=arguments.sampling_rate,
-            progress=progress.tell,
-        )
+    distances = reuse_distances(
+        arguments.trace,
+        line=arguments.line,
+        trace_format=arguments.trace_format,
+        kinds=_words(arguments.kinds),
+        count=_words(arguments.count),
+        ranges=ranges,
+        sample=arguments.sampling_rate,
+        progress=say_read,
+    )
     written = [_write(part, files[name], arguments.bins) for name, part in _parts(distances).items() if name in files]
     if arguments.format == "json":
         emit_json(distances.to_json())

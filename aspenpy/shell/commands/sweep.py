@@ -26,7 +26,7 @@ from aspenpy.shell.options import (
     require_machine,
 )
 from aspenpy.shell.output import answer, complain
-from aspenpy.shell.progress import progress
+from aspenpy.shell.progress import counted
 from aspenpy.shell.study_options import FAIL_FAST, OVER
 from aspenpy.studies.sweeps.cluster import connected
 from aspenpy.studies.sweeps.formats import format_of
@@ -169,14 +169,14 @@ def _swept(run: Run, memory: int, arguments: Arguments) -> tuple[SweepResult | N
     if arguments.output:
         store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
     taken = InMemory(study) if fits else Summary(study)
-    with progress(study.points, run.backend.name) as seen:
-        if fits and store is None:
-            result = computed(run, memory, fail_fast=arguments.fail_fast, seen=seen)
-            return result, result.summary
-        fail_fast = arguments.fail_fast
-        for stretch in run.stretches(fail_fast=fail_fast) if store is None else store.filled(run, fail_fast=fail_fast):
-            taken.add(stretch)
-            seen(stretch.values.shape[1])
+    seen = counted(study.points, f"points by {run.backend.name}")
+    if fits and store is None:
+        result = computed(run, memory, fail_fast=arguments.fail_fast, seen=seen)
+        return result, result.summary
+    fail_fast = arguments.fail_fast
+    for stretch in run.stretches(fail_fast=fail_fast) if store is None else store.filled(run, fail_fast=fail_fast):
+        taken.add(stretch)
+        seen(stretch.values.shape[1])
     if store is not None:
         store.finish()
     if isinstance(taken, Summary):

@@ -22,7 +22,7 @@ from aspenpy.shell.option import Arguments, Examples, flag, option
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
 from aspenpy.shell.output import answer, report
 from aspenpy.shell.probing import probed
-from aspenpy.shell.progress import Progress
+from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, PRECISION, RUN, runs
 
 EXAMPLES: Examples = (
@@ -66,15 +66,14 @@ def run(arguments: Arguments) -> int:
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
     target = Target(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
-    with Progress() as progress:
-        found = run_and_compare(
-            case,
-            arguments.run,
-            _axes(arguments.over),
-            target,
-            lambda done, points, text: progress.say(f"{done} of {points} points: {text}"),
-            PROCESSOR if arguments.cpu_time else WALL,
-        )
+    found = run_and_compare(
+        case,
+        arguments.run,
+        _axes(arguments.over),
+        target,
+        lambda done, points, text: say(f"{done} of {points} points, {text}", done / points),
+        PROCESSOR if arguments.cpu_time else WALL,
+    )
     return answer(found.report(), arguments, lambda: draw(found))
 
 
