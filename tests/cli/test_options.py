@@ -1,13 +1,15 @@
 """Command lines that are read without argparse say what argparse reads in them; it is the oracle here."""
 
+import re
 import shlex
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 
 import pytest
 
 from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import plain_arguments
+from aspenpy.shell.option import OneOf, Option, plain_arguments
 from aspenpy.shell.parser import parser_of
 
 LINES = [
@@ -50,3 +52,35 @@ def test_a_plain_line_says_what_argparse_reads(line: list[str]) -> None:
 def test_the_commonest_lines_need_no_argparse() -> None:
     command = import_module("aspenpy.shell.commands.eval")
     assert plain_arguments(command.OPTIONS, ["comd", "--machine", "haswell", "--set", "nx=40"]) is not None
+
+
+def flat(options: Iterable[Option | OneOf]) -> Iterator[Option]:
+    for item in options:
+        yield from item.options if isinstance(item, OneOf) else (item,)
+
+
+NUMBERS = {
+    "advise --levels": 10, "advise --nodes": 1024, "advise --threshold": 0.5, "advise --fuzziness": 2.0,
+    "advise --precision": 0.05, "advise --groups": 2, "advise --pieces": 10, "advise --noise": 0.05,
+    "trace --most": 200, "trace --passes": 2, "validate --precision": 0.05, "validate --least-runs": 5,
+    "validate --most-runs": 20, "rdd --line": 64, "fit --confidence": 0.95, "empirical --confidence": 0.95,
+    "measure --precision": 0.05, "measure --confidence": 0.95, "measure --least-runs": 5, "measure --most-runs": 50,
+}  # fmt: skip
+"""Defaults that users and the documentation count on, besides the seed."""
+
+
+def test_defaults_are_those_of_the_help() -> None:
+    """What argparse gives where a line says nothing, what the help says of it, and numbers as they are promised."""
+    found = {}
+    for name in COMMANDS:
+        for item in flat(import_module(f"aspenpy.shell.commands.{name}").OPTIONS):
+            default, said = item.more.get("default"), re.search(r"\(default: ([^);]*)\)", item.help)
+            if said and isinstance(default, int | float) and not isinstance(default, bool):
+                assert float(said[1]) == default, (name, item.names)
+                found[f"{name} {item.names[0]}"] = default
+            elif said and isinstance(default, str) and " " not in said[1]:
+                assert said[1] == default, (name, item.names)
+            if default is not None and "choices" in item.more and item.more.get("action") != "append":
+                assert default in item.more["choices"], (name, item.names)
+    assert {found.pop(name) for name in [*found] if name.endswith("--seed")} == {20120910}
+    assert found == NUMBERS
