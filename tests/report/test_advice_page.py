@@ -55,6 +55,7 @@ class Page(HTMLParser):
         known = dict(attrs)
         for name, value in attrs:
             assert not name.startswith("on")
+            assert name != "id" or re.fullmatch(r"[A-Za-z][\w.-]*", value or ""), "an identifier has no blanks"
             self.ids += [value or ""] if name == "id" else []
             self.links += [value or ""] if name in ("href", "xlink:href", "src") else []
         if tag == "h2":
