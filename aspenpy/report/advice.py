@@ -17,16 +17,16 @@ def _shown(part: Part) -> Part:
     return part.replace(key="") if isinstance(part, Table) else part
 
 
-def report(advice: Advice) -> Report:
+def report_advice(advice: Advice) -> Report:
     """The reports of the steps under one headline; in JSON an object for each step."""
     found = {
-        "classify": classification.report(advice.classified),
-        "significance": significance.report(advice.significant),
-        "configure": design_space.report(advice.space),
-        "scale": None if advice.scaled is None else scalability.report(advice.scaled),
-        "decide": None if advice.decided is None else decision.report(advice.decided),
-        "throttle": throttled.report(advice.throttled),
-        "uncertainty": uncertain.report(advice.uncertain),
+        "classify": classification.report_classification(advice.classified),
+        "significance": significance.report_significance(advice.significant),
+        "configure": design_space.report_design_space(advice.space),
+        "scale": None if advice.scaled is None else scalability.report_scalability(advice.scaled),
+        "decide": None if advice.decided is None else decision.report_decision(advice.decided),
+        "throttle": throttled.report_throttling(advice.throttled),
+        "uncertainty": uncertain.report_uncertainty(advice.uncertain),
     }
     parts: list[Part] = [Paragraph(note) for note in design_space.assumed_ranges(advice.space)]
     data: dict[str, Any] = {}
@@ -42,4 +42,4 @@ def report(advice: Advice) -> Report:
     return Report(headline, data, tuple(parts), tuple(drop_repeats(said)))
 
 
-register_report(Advice, report)
+register_report(Advice, report_advice)

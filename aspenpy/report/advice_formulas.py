@@ -185,7 +185,7 @@ def _kernels(advice: Advice) -> list[Block]:
 
 def _kernel(prediction: Prediction, name: str) -> list[Block]:
     blocks: list[Block] = [Section(name, anchor_of("kernel", name), 3)]
-    tables = explanation.report(prediction.explain(name)).page
+    tables = explanation.report_explanation(prediction.explain(name)).page
     for part in tables:
         if isinstance(part, Table):
             blocks.append(Sentence((part.title,)))

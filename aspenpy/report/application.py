@@ -17,7 +17,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, table
 
 
-def report(application: Application, summary: str | None = None) -> Report:
+def report_application(application: Application, summary: str | None = None) -> Report:
     """The calls, the data structures, the parameters; null where the application alone does not tell them."""
     kernels = application.kernels.items()
     trees = call_trees(application)
@@ -36,7 +36,7 @@ def report(application: Application, summary: str | None = None) -> Report:
     return Report(headline, data, parts, tuple(application.warnings))
 
 
-register_report(Application, report)
+register_report(Application, report_application)
 
 
 STRUCTURES = (

@@ -15,7 +15,7 @@ UNPOWERED = "the machine does not state it, or it is idle power that all who sha
 MOST_SHOWN = 16  # kernels in a table for people; JSON and CSV have all
 
 
-def report(classified: Classified) -> Report:
+def report_classification(classified: Classified) -> Report:
     """The whole and its kernels, with shares, both balance points, and the distance from each."""
     data = {
         **subject(classified.prediction),
@@ -29,7 +29,7 @@ def report(classified: Classified) -> Report:
     return Report(heading(classified), data, parts(classified), diagnostics)
 
 
-register_report(Classified, report)
+register_report(Classified, report_classification)
 
 
 def heading(classified: Classified) -> str:

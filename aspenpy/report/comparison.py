@@ -15,7 +15,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
 
-def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
+def report_comparison(comparison: Comparison, sweep: Sweep | None = None) -> Report:
     """The times side by side, and with a parameter the places where the order changes."""
     data: dict[str, Any] = {
         "application": comparison.case.application.name,
@@ -44,7 +44,7 @@ def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
     return Report(headline, data, tuple(parts), tuple(warnings))
 
 
-register_report(Comparison, report)
+register_report(Comparison, report_comparison)
 
 
 def _without_caps(comparison: Comparison) -> str:

@@ -25,7 +25,7 @@ def in_words(stages: Sequence[Stage]) -> str:
     return "T = " + " + ".join(parts)
 
 
-def trace_report(traces: Mapping[str, Sequence[Stage]]) -> Report:
+def report_stages(traces: Mapping[str, Sequence[Stage]]) -> Report:
     """Each trace in words with the seconds of its three kinds, and all stages for programs."""
     kinds = tuple(Column(f"{kind} ({sign})", unit="s", key=kind) for kind, sign in SIGNS.items())
     columns = (Column("run"), Column("stages", "count"), *kinds, Column("trace", wrapped=True))

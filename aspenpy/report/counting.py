@@ -19,7 +19,7 @@ OBJECTS = (
 ROOTS = (Column("parameter"), Column("from"), Column("to"), *columns("resource amount unit", media=CSV))
 
 
-def report(counts: Counts, resource: str | None = None) -> Report:
+def report_counts(counts: Counts, resource: str | None = None) -> Report:
     """The amounts in all and by kernel: of each resource in the kernels' own blocks, or of one with its callees'."""
     if resource is not None:
         amount_of(dict.fromkeys(counts.amounts, graph.ZERO), resource)  # refuses one that the kernel does not need
@@ -40,7 +40,7 @@ def report(counts: Counts, resource: str | None = None) -> Report:
     return Report(_headline(counts, resource), data, parts, counts.diagnostics)
 
 
-register_report(Counts, report)
+register_report(Counts, report_counts)
 
 
 def _head(counts: Counts) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _ran(counts: Counts) -> list[KernelCount]:
 # -- the inverse -----------------------------------------------------------------------------------
 
 
-def inverse(counts: Counts, found: Inverse) -> Report:
+def report_inverse(counts: Counts, found: Inverse) -> Report:
     """The values that meet the target, or those next to where it would be. Values between two leaps do not meet it."""
     unit = unit_of_resource(found.resource)
     data = {

@@ -22,7 +22,7 @@ WIDE = 8.0
 MOST_OF_FRONT = 8  # choices of each input in a table for people; JSON and CSV have all
 
 
-def report(decided: Decided) -> Report:
+def report_decision(decided: Decided) -> Report:
     """The decisions, then the fronts."""
     case = decided.case
     data = {
@@ -37,7 +37,7 @@ def report(decided: Decided) -> Report:
     return Report(headline, data, parts(decided), decided.diagnostics)
 
 
-register_report(Decided, report)
+register_report(Decided, report_decision)
 
 
 def budget_in_words(budget: Budget) -> str:

@@ -24,7 +24,7 @@ from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part,
 MOST_PAIRS = 12  # in a table for people; JSON and CSV have all
 
 
-def report(space: DesignSpace) -> Report:
+def report_design_space(space: DesignSpace) -> Report:
     """All of it, runtime first."""
     data = {
         **subject(space.prediction),
@@ -41,7 +41,7 @@ def report(space: DesignSpace) -> Report:
     return Report(heading(space), data, parts(space), diagnostics)
 
 
-register_report(DesignSpace, report)
+register_report(DesignSpace, report_design_space)
 
 
 def heading(space: DesignSpace) -> str:

@@ -10,7 +10,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, Column, Report, Table, columns, facts, table
 
 
-def report(ecm: Ecm) -> Report:
+def report_ecm(ecm: Ecm) -> Report:
     """Block by block: the notation, what each term is, and how many cores saturate the memory."""
     prediction = ecm.prediction
     shown = (facts(_facts(block), title=_heading(block)) for block in ecm.blocks)
@@ -23,7 +23,7 @@ def report(ecm: Ecm) -> Report:
     return Report(headline, data, parts, ecm.diagnostics)
 
 
-register_report(Ecm, report)
+register_report(Ecm, report_ecm)
 
 
 def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:

@@ -9,7 +9,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, TEXT, Column, Paragraph, Report, table
 
 
-def report(found: Efficiency) -> Report:
+def report_efficiency(found: Efficiency) -> Report:
     """The sockets side by side, and the most efficient."""
     best, moved = found.best, ALL if found.transfer else DATA
     heads = (
@@ -38,4 +38,4 @@ def report(found: Efficiency) -> Report:
     return Report(headline, data, (devices, Paragraph(f"model: {charged(best.energy)}")))
 
 
-register_report(Efficiency, report)
+register_report(Efficiency, report_efficiency)

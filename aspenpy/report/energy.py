@@ -53,7 +53,7 @@ LONG = columns("application machine socket kernel component for metric value uni
 """One value a row, in its base unit."""
 
 
-def report(
+def report_energy(
     energy: Energy,
     hardware: Sequence[HardwarePeak] = (),
     verdicts: Sequence[Verdict] = (),
@@ -92,7 +92,7 @@ def report(
     return Report(headline, data, parts, tuple(drop_repeats(warnings)))
 
 
-register_report(Energy, report)
+register_report(Energy, report_energy)
 
 
 def _totals(energy: Energy) -> dict[str, Amount]:

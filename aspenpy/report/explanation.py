@@ -23,7 +23,7 @@ LONGEST_FORMULA = 400  # characters of a formula; the rest becomes an ellipsis
 Valuer = Callable[["Expr"], Any]  # the value of an expression, None where it differs from call to call
 
 
-def report(explanation: Explanation) -> Report:
+def report_explanation(explanation: Explanation) -> Report:
     """The runtime, then step by step what it is made of; formulas as text."""
     value = _valuer(explanation.prediction)
     shown = (facts(_facts(step, value), title=_heading(step)) for step in explanation.steps)
@@ -33,7 +33,7 @@ def report(explanation: Explanation) -> Report:
     return Report(f"{seconds(explanation.runtime)} in all", data, (*shown, steps, rows), explanation.diagnostics)
 
 
-register_report(Explanation, report)
+register_report(Explanation, report_explanation)
 
 
 ROWS = (

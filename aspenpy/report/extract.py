@@ -8,7 +8,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import Column, Report, facts, table
 
 
-def report(found: Extraction) -> Report:
+def report_extraction(found: Extraction) -> Report:
     """The kernels of the model, and the parameters that the source does not say."""
     heads = (
         Column("parameter", get=lambda hole: hole.name),
@@ -23,7 +23,7 @@ def report(found: Extraction) -> Report:
     return Report(f"{found.name}: {len(found.kernels)} kernels", data, parts, found.diagnostics)
 
 
-register_report(Extraction, report)
+register_report(Extraction, report_extraction)
 
 
 def _origin(hole: Hole) -> str:

@@ -23,7 +23,7 @@ REFUSED = (
 STEPS = "The model has steps in what was fitted: values within a step fit alike, and intervals are those of the ramp."
 
 
-def report(fit: Fit) -> Report:
+def report_fit(fit: Fit) -> Report:
     """What was fitted, how well, and each measurement."""
     data = {
         "application": fit.application.name,
@@ -42,7 +42,7 @@ def report(fit: Fit) -> Report:
     return Report(heading(fit), data, parts, tuple(fit.diagnostics))
 
 
-register_report(Fit, report)
+register_report(Fit, report_fit)
 
 
 def heading(fit: Fit) -> str:

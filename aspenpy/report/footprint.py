@@ -44,7 +44,7 @@ MEMORIES = (
 )
 
 
-def report(footprint: Footprint) -> Report:
+def report_footprint(footprint: Footprint) -> Report:
     """What is touched in all and whether it fits, by kernel and region, by data structure."""
     data = {
         "application": footprint.application.name,
@@ -63,7 +63,7 @@ def report(footprint: Footprint) -> Report:
     return Report(headline, data, parts, tuple(footprint.diagnostics))
 
 
-register_report(Footprint, report)
+register_report(Footprint, report_footprint)
 
 
 def _memory(found: Capacity, footprint: Footprint) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, table
 
 
-def report(grouped: Grouped) -> Report:
+def report_groups(grouped: Grouped) -> Report:
     """The best cluster of one kind of nodes, and of several."""
     machine = grouped.workloads[0].case.required_machine.name
     names = " and ".join(item.name for item in grouped.workloads)
@@ -45,7 +45,7 @@ def report(grouped: Grouped) -> Report:
     return Report(headline, data, (found, *map(Paragraph, _notes(grouped))), grouped.diagnostics)
 
 
-register_report(Grouped, report)
+register_report(Grouped, report_groups)
 
 
 class _Row:

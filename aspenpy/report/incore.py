@@ -7,7 +7,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, columns, facts, table
 
 
-def report(found: InCore) -> Report:
+def report_incore(found: InCore) -> Report:
     """Cycles of an iteration, by port and by dependence, and the application that says the same."""
     rows = [
         ("ports", f"{found.ports:g} cycles of the busiest"),
@@ -39,7 +39,7 @@ def report(found: InCore) -> Report:
     return Report(f"{found.name} on {found.architecture}, by OSACA {found.version}", data, parts, found.diagnostics)
 
 
-register_report(InCore, report)
+register_report(InCore, report_incore)
 
 
 def _bound(found: InCore) -> str:

@@ -59,7 +59,7 @@ ASSUMED = (
 NOTHING = {"n": 0} | dict.fromkeys(ErrorSummary._fields[1:])
 
 
-def report(found: Validation, assumed: tuple[Assumption, ...] = (), whole: bool = False) -> Report:
+def report_validation(found: Validation, assumed: tuple[Assumption, ...] = (), whole: bool = False) -> Report:
     """Errors first; with `whole` what was learnt and assumed too."""
     unit = unit_symbol(TARGETS[found.model.target])
     data = {
@@ -86,7 +86,7 @@ def report_model(model: LearntModel) -> Report:
     return Report(heading(model), _fields(model), parts)
 
 
-register_report(Validation, report)
+register_report(Validation, report_validation)
 register_report(LearntModel, report_model)
 
 

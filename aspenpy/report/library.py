@@ -34,7 +34,7 @@ def sources(kind: Kind, wanted: Wanted | None = None) -> Sources:
     return {name: source for name, source in by_name.items() if wanted(name, header(source.text))}
 
 
-def report(kind: Kind, listed: Sources) -> Report:
+def report_library(kind: Kind, listed: Sources) -> Report:
     """A table of the names with their summaries; of machines also kind, vendor and year."""
     heads = COLUMNS + MACHINES if kind == "machines" else COLUMNS
     nothing = () if listed else (Paragraph("There is none like that in the library."),)

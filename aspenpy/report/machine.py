@@ -56,7 +56,7 @@ SOURCES = (
 AS_ABOVE = "as above"  # what is said of a number with the same comment as the one before, such as that of its component
 
 
-def report(machine: Machine, summary: str | None = None) -> Report:
+def report_machine(machine: Machine, summary: str | None = None) -> Report:
     """Tree, peaks, formulas, properties, parameters and sources; null where the machine alone gives no value."""
     found = peaks(machine)
     network = Network(machine) if has_network(machine) else None
@@ -90,7 +90,7 @@ def report(machine: Machine, summary: str | None = None) -> Report:
     return Report(headline, data, parts, tuple(machine.warnings), units)
 
 
-register_report(Machine, report)
+register_report(Machine, report_machine)
 
 
 # -- the tree --------------------------------------------------------------------------------------

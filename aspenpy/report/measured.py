@@ -13,7 +13,7 @@ from aspenpy.tables.table import ALL, Column, Report, Table, facts
 MOST_SHOWN = 12
 
 
-def report(found: Measured) -> Report:
+def report_measurements(found: Measured) -> Report:
     """The mean runtime with its interval, each run, and what could not be collected."""
     command = " ".join(found.command)
     data = {
@@ -43,7 +43,7 @@ def report(found: Measured) -> Report:
     return Report(f"{command}: {len(found.runs)} runs", data, (facts(said), Table(columns, rows, key="runs")), notes)
 
 
-register_report(Measured, report)
+register_report(Measured, report_measurements)
 
 
 def _column(name: str) -> Column:
@@ -51,7 +51,7 @@ def _column(name: str) -> Column:
     return Column(plain.replace("_", " "), unit=unit, key=plain) if unit else Column(plain, "count", key=plain)
 
 
-def sheet_report(sheet: Sheet, name: str) -> Report:
+def report_sheet(sheet: Sheet, name: str) -> Report:
     """A sheet that was read, as it is."""
     headers = [f"{item.name} [{item.unit}]" if item.unit else item.name for item in sheet.headings]
     rows = tuple(tuple(row[item.name].value for item in sheet.headings) for row in sheet.rows)

@@ -33,7 +33,7 @@ COLLECTIVES = (
 )
 
 
-def report(network: Network, collectives: Sequence[Collective] = (), ranks: int | None = None) -> Report:
+def report_network(network: Network, collectives: Sequence[Collective] = (), ranks: int | None = None) -> Report:
     """The figures, one message by its size and, among so many ranks, collectives."""
     data = {
         "machine": network.machine.name,
@@ -51,7 +51,7 @@ def report(network: Network, collectives: Sequence[Collective] = (), ranks: int 
     )
 
 
-register_report(Network, report)
+register_report(Network, report_network)
 
 
 def figures(network: Network, title: str = "network") -> Table:

@@ -71,14 +71,14 @@ class Words:
         return Table(tuple(heads), rows, media=CSV)
 
 
-def report(result: Optimum | Front) -> Report:
+def report_optimum(result: Optimum | Front) -> Report:
     """The best point with what binds it, or the points of the front."""
     words, subject = Words(result.space), subject_of(result.space)
     return _front(result, words, subject) if isinstance(result, Front) else _optimum(result, words, subject)
 
 
-register_report(Optimum, report)
-register_report(Front, report)
+register_report(Optimum, report_optimum)
+register_report(Front, report_optimum)
 
 
 def subject_of(space: Space) -> str:

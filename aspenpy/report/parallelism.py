@@ -21,7 +21,7 @@ BLOCKS = (
 )
 
 
-def report(found: Parallelism) -> Report:
+def report_parallelism(found: Parallelism) -> Report:
     """The call paths as trees, the blocks as their leaves; what can run most at once stands out."""
     data = {"application": found.application.name, "kernel": found.kernel, "most": found.most}
     headline = f"{found.application.name}: {found.kernel} has {_said(found)}"
@@ -30,7 +30,7 @@ def report(found: Parallelism) -> Report:
     return Report(headline, data, parts, tuple(warnings))
 
 
-register_report(Parallelism, report)
+register_report(Parallelism, report_parallelism)
 
 
 def _tree(found: Parallelism) -> Table:

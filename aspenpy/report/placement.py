@@ -35,7 +35,7 @@ MOVES = (
 BESIDE = (Column("placement"), Column("runtime", unit="s"), Column("times this", "ratio"), Column("because"))
 
 
-def report(placement: Placement) -> Report:
+def report_placement(placement: Placement) -> Report:
     """The answer, where each kernel runs, what moves, and what the run takes on one kind of socket alone."""
     search = placement.search
     data = {
@@ -59,7 +59,7 @@ def report(placement: Placement) -> Report:
     return Report(headline, data, parts, tuple(placement.diagnostics))
 
 
-register_report(Placement, report)
+register_report(Placement, report_placement)
 
 
 def _alternative(socket: str, found: Any) -> dict[str, Any]:

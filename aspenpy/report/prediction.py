@@ -30,7 +30,7 @@ LONG = columns("application machine socket kernel metric value unit")
 """Of the CSV form: one value a row, in its base unit."""
 
 
-def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples | None = None) -> Report:
+def report_prediction(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples | None = None) -> Report:
     """The runtime, what bounds it, kernels, resources and parameters; or only the metrics asked for."""
     values = metric_values(prediction, metrics) if metrics else {}
     spread = {} if samples is None else _spread(samples, prediction.random)
@@ -50,7 +50,7 @@ def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples
     return Report(headline, _data(prediction, values, samples), parts, tuple(prediction.diagnostics), UNITS)
 
 
-register_report(Prediction, report)
+register_report(Prediction, report_prediction)
 
 
 def _facts(prediction: Prediction) -> list[tuple[str, str]]:

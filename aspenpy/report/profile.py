@@ -29,7 +29,7 @@ LONG = (
 SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
 
 
-def report(profile: Profile, *, calls: bool = False) -> Report:
+def report_profile(profile: Profile, *, calls: bool = False) -> Report:
     """The flat profile, the most expensive kernel first; with `calls`, who calls whom, too."""
     prediction = profile.prediction
     data = {**subject(prediction), "runtime": Amount(profile.runtime, "s")}
@@ -53,7 +53,7 @@ def report(profile: Profile, *, calls: bool = False) -> Report:
     return Report(headline, data, parts, tuple(prediction.diagnostics))
 
 
-register_report(Profile, report)
+register_report(Profile, report_profile)
 
 
 def _exchanges(profile: Profile) -> tuple[Table, ...]:

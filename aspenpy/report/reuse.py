@@ -42,7 +42,7 @@ ERROR = Column("standard error", "share")  # of the misses, where they are estim
 WHOLE = "all"
 
 
-def report(found: ReuseDistances) -> Report:
+def report_reuse(found: ReuseDistances) -> Report:
     """The whole trace, then each range. Its JSON and CSV are those of `ReuseDistances`."""
     parts = [found, *found.ranges.values()]
     shown: tuple[Part, ...] = (
@@ -53,7 +53,7 @@ def report(found: ReuseDistances) -> Report:
     return Report(f"reuse distances of {found.source}, in lines of {found.line} B", {}, shown)
 
 
-register_report(ReuseDistances, report)
+register_report(ReuseDistances, report_reuse)
 
 
 def _sample(found: ReuseDistances) -> tuple[Paragraph, ...]:

@@ -42,7 +42,7 @@ LONG = (
 """Of the CSV form: a row for each ceiling (`rate`), application and kernel (what comes behind it)."""
 
 
-def report(roofline: Roofline) -> Report:
+def report_roofline(roofline: Roofline) -> Report:
     """The ceilings, the bandwidths, and what stands below them."""
 
     def ridges(ceiling: Ceiling) -> dict[str, float]:
@@ -65,7 +65,7 @@ def report(roofline: Roofline) -> Report:
     return Report(heading(roofline), data, parts, tuple(drop_repeats(warnings or roofline.machine.warnings)))
 
 
-register_report(Roofline, report)
+register_report(Roofline, report_roofline)
 
 
 def heading(roofline: Roofline) -> str:

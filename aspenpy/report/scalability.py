@@ -14,7 +14,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
 
-def report(scaled: Scaled) -> Report:
+def report_scalability(scaled: Scaled) -> Report:
     """What each configuration comes to, and its points."""
     data = {
         "application": scaled.case.application.name,
@@ -26,7 +26,7 @@ def report(scaled: Scaled) -> Report:
     return Report(heading(scaled), data, parts(scaled), scaled.case.application.warnings)
 
 
-register_report(Scaled, report)
+register_report(Scaled, report_scalability)
 
 
 def heading(scaled: Scaled) -> str:

@@ -15,7 +15,7 @@ from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Tab
 CALLS = 3  # calls that are named for a number of ranks, those that take longest
 
 
-def report(scaling: Scaling) -> Report:
+def report_scaling(scaling: Scaling) -> Report:
     """Each number of ranks, the fastest, and the calls that talk."""
     prediction = scaling.prediction
     data = {
@@ -30,7 +30,7 @@ def report(scaling: Scaling) -> Report:
     return Report(heading(scaling), data, parts, scaling.diagnostics, {"optimal_time": "s"})
 
 
-register_report(Scaling, report)
+register_report(Scaling, report_scaling)
 
 
 def heading(scaling: Scaling) -> str:

@@ -26,7 +26,7 @@ def _index(value: float) -> str:
     return f"{value + 0.0:.3f}".replace("-0.000", "0.000")
 
 
-def report(result: Found) -> Report:
+def report_sensitivity(result: Found) -> Report:
     """What the metric moves most with, then each parameter."""
     subject, unit = result.subject, metric(result.metric).unit
     data, parts = _METHODS[type(result)](result, unit)
@@ -38,10 +38,10 @@ def report(result: Found) -> Report:
     return Report(f"{subject}: {_said(result)}", {"subject": subject, "unit": unit, **data}, parts, ())
 
 
-register_report(Elasticities, report)
-register_report(Effects, report)
-register_report(Sobol, report)
-register_report(Morris, report)
+register_report(Elasticities, report_sensitivity)
+register_report(Effects, report_sensitivity)
+register_report(Sobol, report_sensitivity)
+register_report(Morris, report_sensitivity)
 
 
 def _said(result: Found) -> str:

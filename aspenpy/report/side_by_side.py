@@ -8,7 +8,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, TEXT, Column, Report, table
 
 
-def report(found: SideBySide) -> Report:
+def report_side_by_side(found: SideBySide) -> Report:
     """Each property of both, and how far the second is from the first; large changes stand out."""
     first, second = found.titles
     columns = (
@@ -29,7 +29,7 @@ def report(found: SideBySide) -> Report:
     return Report(title, data, (table(columns, found.pairs, "properties", marked=marked),))
 
 
-register_report(SideBySide, report)
+register_report(SideBySide, report_side_by_side)
 
 
 def _percent(value: float) -> str:

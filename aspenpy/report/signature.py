@@ -27,7 +27,7 @@ CHOICES = (
 )
 
 
-def signature_report(prediction: Prediction, factors: Sequence[float]) -> Report:
+def report_signature(prediction: Prediction, factors: Sequence[float]) -> Report:
     """What trees learn from, of a prediction, and the slowdowns that the Aspen model has itself."""
     case = prediction.case
     heading = f"{case.application.name} on {case.required_machine.name}: predictors of sensitivity to memory bandwidth"

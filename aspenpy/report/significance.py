@@ -22,7 +22,7 @@ NUMBERS = columns("metric count partition xie_beni chosen")
 APART = columns("component metric counters model")
 
 
-def report(found: Significant) -> Report:
+def report_significance(found: Significant) -> Report:
     """Shares of the components, by counters and by the model; the counters and their clusters; what disagrees."""
     metrics: tuple[MetricName, ...] = ("runtime", "energy")
     named = tuple(item for item in found.significances if item.share > 0)
@@ -50,7 +50,7 @@ def report(found: Significant) -> Report:
     return Report(_heading(found), data, parts, found.diagnostics)
 
 
-register_report(Significant, report)
+register_report(Significant, report_significance)
 
 
 def _heading(found: Significant) -> str:

@@ -13,7 +13,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, Column, Report, facts, table
 
 
-def report(found: Dvfs) -> Report:
+def report_speedup(found: Dvfs) -> Report:
     """The split at the machine's clock, then the surface."""
     model, work = found.workload, found.workload.works[0]
     case = found.prediction.case
@@ -33,7 +33,7 @@ def report(found: Dvfs) -> Report:
     return Report(heading, {"clock": model.clock, **seconds}, parts, found.prediction.diagnostics)
 
 
-register_report(Dvfs, report)
+register_report(Dvfs, report_speedup)
 
 
 @styled

@@ -19,12 +19,12 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, TEXT, Column, Report, Table
 
 
-def report(result: SweepResult) -> Report:
+def report_sweep(result: SweepResult) -> Report:
     """What was swept, and what came out of it."""
     return summed_up(result.study, result.summary)
 
 
-register_report(SweepResult, report)
+register_report(SweepResult, report_sweep)
 
 
 def summed_up(study: Study, summary: Summary) -> Report:

@@ -19,7 +19,7 @@ from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, tab
 ROUNDED = 1e-9  # by which a lowest value may be missed by rounding
 
 
-def report(throttled: Throttled) -> Report:
+def report_throttling(throttled: Throttled) -> Report:
     """A column for each restriction, a row for each part that is left."""
     case = throttled.case
     runtime, energy = throttled.noisy
@@ -32,7 +32,7 @@ def report(throttled: Throttled) -> Report:
     return Report(heading(throttled), data, parts(throttled), throttled.diagnostics)
 
 
-register_report(Throttled, report)
+register_report(Throttled, report_throttling)
 
 
 def _fields(found: Sampled) -> dict[str, float]:

@@ -13,7 +13,7 @@ from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, col
 DEMANDS = "resource amount unit direction data traits"
 
 
-def report(trace: Trace) -> Report:
+def report_trace(trace: Trace) -> Report:
     """A row a step, set in as deep as it stands; with a machine, when it begins and how long it takes, else null."""
     application = trace.application.name
     machine = trace.machine.name if trace.machine else None
@@ -41,7 +41,7 @@ def report(trace: Trace) -> Report:
     return Report(f"{where}: what {trace.entry.name} does", data, parts, tuple(trace.application.warnings))
 
 
-register_report(Trace, report)
+register_report(Trace, report_trace)
 
 
 STEPS = (

@@ -62,7 +62,7 @@ ACCESSES = (
 )
 
 
-def report(traffic: Traffic) -> Report:
+def report_traffic(traffic: Traffic) -> Report:
     """By level, then by kernel, requirement and level."""
     run = traffic.prediction
     memory, patterned = _memory(traffic), traffic.memory
@@ -80,7 +80,7 @@ def report(traffic: Traffic) -> Report:
     return Report(headline, data, parts, tuple(traffic.diagnostics))
 
 
-register_report(Traffic, report)
+register_report(Traffic, report_traffic)
 
 
 def _memory(traffic: Traffic) -> float:

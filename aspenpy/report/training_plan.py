@@ -10,7 +10,7 @@ from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table
 COUNTS = ("training", "space", "tests")
 
 
-def plan_report(plan: Plan) -> Report:
+def report_plan(plan: Plan) -> Report:
     """Counts, and the configurations to measure, by threads and memory clock."""
     counts = len(plan.training), len(plan.space), plan.tests
     heading = f"cos: {counts[0]} of {counts[1]} configurations to measure, {counts[2]} to predict"
@@ -29,7 +29,7 @@ def plan_report(plan: Plan) -> Report:
     return Report(heading, dict(zip(COUNTS, counts, strict=True)), (shown, every))
 
 
-def throttling_report() -> Report:
+def report_throttling_plan() -> Report:
     """Table 3."""
     columns = (
         Column("of"),

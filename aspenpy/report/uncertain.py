@@ -14,7 +14,7 @@ ENDS = columns("stated mean low high")
 OF = ("values alone", "values and models")
 
 
-def report(uncertain: Uncertain) -> Report:
+def report_uncertainty(uncertain: Uncertain) -> Report:
     """The intervals, and by what error of which value or model they come about."""
     data = {**subject(uncertain.space.prediction), "samples": uncertain.runtime.count, **_fields(uncertain)}
     low, high = (f"{getattr(uncertain.total_runtime, end):.4g} s" for end in ("low", "high"))

@@ -12,7 +12,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, TEXT, Column, Report, Table, facts, table
 
 
-def report(found: Validation) -> Report:
+def report_validated(found: Validation) -> Report:
     """How near the predictions are, point by point, and what the kernels of the last point are bound by."""
     machine = found.case.required_machine.name
     far = max(found.points, key=lambda point: point.factor)
@@ -34,7 +34,7 @@ def report(found: Validation) -> Report:
     return Report(headline, data, parts, found.diagnostics)
 
 
-register_report(Validation, report)
+register_report(Validation, report_validated)
 
 
 def _where(point: Point) -> str:

@@ -11,7 +11,7 @@ import aspenpy
 from aspenpy import Case, sensitivity
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.report.sensitivity import report
+from aspenpy.report.sensitivity import report_sensitivity
 from aspenpy.studies.explore.points import Formulas
 from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.studies.explore.space import spanned
@@ -179,7 +179,7 @@ def test_no_winner_is_named_where_intervals_overlap() -> None:
     alike = asked("x + y", "param x = 1 param y = 1", method="sobol", vary=vary, samples=64)
     assert isinstance(alike, Sobol)
     assert set(alike.leaders) == {"x", "y"}
-    title = as_text(report(alike).page).splitlines()[0]
+    title = as_text(report_sensitivity(alike).page).splitlines()[0]
     assert "whose 95 % intervals overlap" in title
     clear = asked("10*x + y", "param x = 1 param y = 1", method="sobol", vary=vary, samples=1024)
     assert isinstance(clear, Sobol)

@@ -27,11 +27,11 @@ from aspenpy.learn.measurements.records import RecordStore, is_record_store
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.report.cos_trace import draw as draw_traces
-from aspenpy.report.cos_trace import trace_report
+from aspenpy.report.cos_trace import report_stages
 from aspenpy.report.learnt import draw
-from aspenpy.report.signature import signature_report, with_choices
+from aspenpy.report.signature import report_signature, with_choices
 from aspenpy.report.speedup import draw as draw_spots
-from aspenpy.report.training_plan import plan_report, throttling_report
+from aspenpy.report.training_plan import report_plan, report_throttling_plan
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import only_entry, ranks_of
 from aspenpy.shell.failure import CommandError
@@ -204,7 +204,7 @@ def _split(arguments: Arguments) -> int:
     )
     if arguments.kind == "bandwidth":
         _refuse(arguments, ("clocks", "volts", "processors", "picture"), "belongs to power-aware")
-        return answer(signature_report(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
+        return answer(report_signature(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
     _refuse(arguments, ("factors",), "belongs to bandwidth")
     clocks = [quantity_of(text, HERTZ, "--clocks") for text in words(arguments.clocks)]
     surface = predict_dvfs(found, arguments.processors or (1, 2, 4, 8, 16), clocks, arguments.volts or ())
@@ -223,7 +223,7 @@ def _trace(arguments: Arguments) -> int:
     if arguments.kind != "cos":
         raise CommandError(f"trace belongs to cos, not to {arguments.kind}")
     traces = read_traces(_sheet(KINDS["cos"](), arguments))
-    return answer(trace_report(traces), arguments, lambda: draw_traces(traces))
+    return answer(report_stages(traces), arguments, lambda: draw_traces(traces))
 
 
 def _plan(arguments: Arguments) -> Report:
@@ -232,12 +232,12 @@ def _plan(arguments: Arguments) -> Report:
     if arguments.kind not in ("cos", "cos-throttling"):
         raise CommandError(f"plan belongs to cos and cos-throttling, not to {arguments.kind}")
     if arguments.data is None and not arguments.train:
-        return plan_report(PUBLISHED_PLAN) if arguments.kind == "cos" else throttling_report()
+        return report_plan(PUBLISHED_PLAN) if arguments.kind == "cos" else report_throttling_plan()
     if arguments.kind == "cos-throttling":
         raise CommandError("the plan of cos-throttling is that of Blue Gene/Q: it takes no DATA and no --train")
     if not arguments.train:
         raise CommandError("plan needs --train with the threads to train on, such as 'threads in (4, 6)'")
-    return plan_report(plan_training(_sheet(KINDS["cos"](), arguments), arguments.train))
+    return report_plan(plan_training(_sheet(KINDS["cos"](), arguments), arguments.train))
 
 
 def _model(arguments: Arguments) -> LearntModel:

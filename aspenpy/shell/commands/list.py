@@ -14,7 +14,7 @@ from aspenpy.language.parser import parse_expression
 from aspenpy.models.library import find, load_machine, names
 from aspenpy.models.machine.header import Header
 from aspenpy.models.machine.header import header as header_of
-from aspenpy.report.library import Wanted, report, sources
+from aspenpy.report.library import Wanted, report_library, sources
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, option
 from aspenpy.shell.options import ALL_FORMATS, TABLES
@@ -51,7 +51,7 @@ def run(arguments: Arguments) -> int:
     if asked and arguments.kind != "machines":
         options = "--kind, --vendor, --year, --cores and --memory"
         raise CommandError(f"{options} choose among machines: aspenpy list machines")
-    listing = report(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
+    listing = report_library(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
     if arguments.format == "json":
         deliver_json(objects(listing.tables("json")[0]), arguments)
         return 0

@@ -12,7 +12,7 @@ from aspenpy.learn.measurements.measure import Measured, Target, measure, tabula
 from aspenpy.learn.measurements.read import read_measurements
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.learn.measurements.sheet import Sheet, add_labels, tabulate_rows
-from aspenpy.report.measured import sheet_report
+from aspenpy.report.measured import report_sheet
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeated
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
@@ -65,7 +65,7 @@ def run(arguments: Arguments) -> int:
     if arguments.read:
         sheets = [recognise_columns(add_labels(read_measurements(path), labels)) for path in arguments.read]
         sheet = _joined(sheets)
-        found = sheet_report(sheet, ", ".join(arguments.read))
+        found = report_sheet(sheet, ", ".join(arguments.read))
     else:
         result = _measured(arguments)
         sheet, found = tabulate_rows(tabulate_runs(result, labels)), result.report()
@@ -73,7 +73,7 @@ def run(arguments: Arguments) -> int:
     if arguments.record:
         _record(arguments.record, sheet, arguments.model)
     if arguments.output:
-        write_whole(arguments.output, as_csv(sheet_report(sheet, "")))
+        write_whole(arguments.output, as_csv(report_sheet(sheet, "")))
     return answer(found, arguments)
 
 

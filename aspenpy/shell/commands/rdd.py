@@ -8,7 +8,7 @@ from pathlib import Path
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.report.reuse import draw
-from aspenpy.report.reuse import report as reported
+from aspenpy.report.reuse import report_reuse as reported
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, option, repeated
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE
