@@ -24,7 +24,7 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.record import NamedTuple
 from aspenpy.report import application as application_report
 from aspenpy.report import machine as machine_report
-from aspenpy.report.declared import Declared, range_text, value_text
+from aspenpy.report.declarations import Declared, range_text, value_text
 from aspenpy.tables.numbers import Amount, seconds, share, worth
 
 

@@ -1,20 +1,96 @@
-"""An Application as a report: its kernels and their calls, data, parameters."""
+"""An Application as a report: its kernels and their calls, data, parameters; what an extraction found."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.answers.scope import scope_of
+from aspenpy.answers.scope import Scope, scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.extract.costs import Hole
+from aspenpy.extract.extraction import Extraction
+from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import Leaf, Totals, callees_first, calls_in, run_totals
 from aspenpy.models.units import Units
-from aspenpy.report.calls import Called, call_trees, value_or_none
-from aspenpy.report.declared import Declared, declared
-from aspenpy.report.tree import Tree, lines
+from aspenpy.record import Record
+from aspenpy.report.declarations import Declared, Tree, declared, lines
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, table
+from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, facts, table
+
+# -- which kernel calls which, how often in one run ------------------------------------------------
+
+
+class Called(Record):
+    """A kernel where it is called: how often in a run from there (None where the application alone does not tell
+    it), and whether what it calls itself stands further up."""
+
+    kernel: str
+    times: Any
+    above: bool
+
+
+class _Calls(Leaf):
+    """The leaf that counts how often each call is made."""
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        return {}
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        return {**callee, call: graph.ONE}
+
+
+def call_trees(application: Application) -> list[Tree[Called]]:
+    """A tree for each entry kernel; the calls of a kernel are shown once, below its first appearance."""
+    return [_tree(application, application.flow(name)) for name in application.entry_kernels()]
+
+
+def _tree(application: Application, entry: flow.Kernel) -> Tree[Called]:
+    totals = run_totals(_Calls(), entry)
+    times = dict(zip(totals, _call_values(application, entry, list(totals.values())), strict=True))
+    edges = {kernel: _callees(kernel, times) for kernel in callees_first(entry)}
+    root: Tree[Called] = Tree(Called(entry.name, 1, False), [])
+    waiting = [(entry, root)]
+    shown = {entry}
+    while waiting:
+        kernel, tree = waiting.pop()
+        inner = []
+        for callee, number in edges[kernel].items():
+            above = callee in shown and bool(edges[callee])
+            branch: Tree[Called] = Tree(Called(callee.name, number, above), [])
+            tree.branches.append(branch)
+            if callee not in shown:
+                shown.add(callee)
+                inner.append((callee, branch))
+        waiting += reversed(inner)
+    return root
+
+
+def _callees(kernel: flow.Kernel, times: dict[Any, Any]) -> dict[flow.Kernel, Any]:
+    """The kernels it calls, in the order written, each with the number of calls."""
+    callees: dict[flow.Kernel, Any] = {}
+    for call in calls_in(kernel.body):
+        known, more = callees.get(call.kernel, 0), times.get(call, 0)
+        callees[call.kernel] = None if known is None or more is None else known + more
+    return callees
+
+
+def _call_values(application: Application, entry: flow.Kernel, exprs: list[Expr]) -> list[Any]:
+    """The values; None for those that the application alone does not tell."""
+    scope = scope_of(application, None, entry, roots=exprs)
+    try:
+        return scope.values(exprs)
+    except AspenError:
+        return [value_or_none(scope, expr) for expr in exprs]
+
+
+def value_or_none(scope: Scope, expr: Expr | None) -> Any:
+    """The value; None where there is no expression, or where the application alone does not tell it."""
+    try:
+        return None if expr is None else scope.values([expr])[0]
+    except AspenError:
+        return None
 
 
 def report_application(application: Application, summary: str | None = None) -> Report:
@@ -102,3 +178,35 @@ def _values(application: Application, exprs: list[Expr | None]) -> list[Any]:
     entry = flow.Kernel("", (), (), flow.NOTHING, graph.ZERO, None, None)
     scope = scope_of(application, None, entry)
     return [value_or_none(scope, expr) for expr in exprs]
+
+
+# -- extractions -----------------------------------------------------------------------------------
+
+
+def report_extraction(found: Extraction) -> Report:
+    """The kernels of the model, and the parameters that the source does not say."""
+    heads = (
+        Column("parameter", get=lambda hole: hole.name),
+        Column("value", get=Hole.text),
+        Column("stands for", get=lambda hole: str(hole.meaning)),
+        Column("set by", get=_origin),
+        Column("line", get=_line, align="right"),
+    )
+    data = {"name": found.name, "level": found.level, "kernels": list(found.kernels), "aspen": found.text}
+    rows = [("kernels", ", ".join(found.kernels)), ("level", found.level), ("left to a person", found.summary())]
+    parts = (facts(rows), table(heads, found.holes, "parameters", title="what the source does not say"))
+    return Report(f"{found.name}: {len(found.kernels)} kernels", data, parts, found.diagnostics)
+
+
+register_report(Extraction, report_extraction)
+
+
+def _origin(hole: Hole) -> str:
+    """What gives a parameter its value."""
+    if hole.fit is not None:
+        return f"{hole.fit.runs} runs, within {100 * hole.fit.error:.2g} %"
+    return hole.rule or "a person"
+
+
+def _line(hole: Hole) -> int | None:
+    return None if hole.span is None else hole.span.position().line

@@ -1,4 +1,4 @@
-"""Machines compared, and where which of them is the fastest, as a report."""
+"""Machines compared, and kinds of sockets by energy, as reports."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 
 from aspenpy.answers.bounds import Real
 from aspenpy.language.diagnostics import drop_repeats
+from aspenpy.report.energy import charged
 from aspenpy.report.prediction import ranks_of, served
 from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
+from aspenpy.studies.explore.efficiency import Efficiency
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, name_ends, numbers_in, styled, titled
-from aspenpy.tables.numbers import seconds
+from aspenpy.tables.numbers import quantity, seconds
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
@@ -232,3 +234,38 @@ def _points_between(low: float, high: float, whole: bool) -> list[Any]:
     steps = [step / (POINTS_DRAWN - 1) for step in range(POINTS_DRAWN)]
     points = [low * (high / low) ** step if low > 0 else low + (high - low) * step for step in steps]
     return sorted({max(int(low), min(int(high), round(point))) for point in points}) if whole else points
+
+
+# -- kinds of sockets by energy --------------------------------------------------------------------
+
+
+def report_efficiency(found: Efficiency) -> Report:
+    """The sockets side by side, and the most efficient."""
+    best, moved = found.best, ALL if found.transfer else DATA
+    heads = (
+        Column("socket"),
+        Column("runtime", unit="s", get="energy.capped_runtime", quantity=True),
+        Column("transfer", unit="s", key="transfer_time", quantity=True, media=moved),
+        Column("energy", unit="J", get="energy.value", media=TEXT),
+        Column("with transfer", unit="J", get="value", media=TEXT if found.transfer else ()),
+        Column("energy", unit="J", get="value", quantity=True, media=DATA),
+        Column("transfer energy", unit="J", quantity=True, media=DATA),
+        Column("power", unit="W", get="energy.power", quantity=True),
+        Column("edp", unit="J*s", get=lambda device: device.value * device.time, quantity=True, media=DATA),
+        Column("the best saves", "share", get=lambda it: None if it is best else found.benefit(it), media=TEXT),
+        Column("best saves", get=found.benefit, media=DATA),
+    )
+    data = {
+        "application": {"name": found.comparison.case.application.name},
+        "machine": found.machine.name,
+        "kernel": found.comparison.case.kernel,
+        "options": {name: getattr(found.options, name) for name in type(found.options)._fields},
+        "most_efficient": best.socket,
+    }
+    devices = table(heads, found.devices, "devices", marked=frozenset([found.devices.index(best)]), sparse=True)
+    where = f"{found.comparison.case.application.name} on {found.machine.name}"
+    headline = f"{where}: {best.socket} consumes least, {quantity('J')(best.value)}"
+    return Report(headline, data, (devices, Paragraph(f"model: {charged(best.energy)}")))
+
+
+register_report(Efficiency, report_efficiency)

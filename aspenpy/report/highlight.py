@@ -29,7 +29,7 @@ from aspenpy.language.vocabulary import (
     TYPE,
     VARIABLE,
 )
-from aspenpy.tables.layout import visible
+from aspenpy.tables.table import visible
 from aspenpy.tables.terminal import console_of
 
 Colored = tuple[int, Any, str]  # where a piece of text begins, its token type, and the piece

@@ -1,24 +1,27 @@
-"""Models that learnt from measurements as reports: how well they predict, what they learnt, what they assume."""
+"""Models that learnt from measurements as reports: what they learnt, how well they predict, what they assume."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from types import MappingProxyType
 from typing import Any
 
-from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, unit_symbol
+from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, format_quantity, unit_symbol
 from aspenpy.learn.estimators.assumptions import Assumption
-from aspenpy.learn.estimators.cos_trace import Kind, Stage
+from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, Kind, Plan, Stage, sum_stages
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.estimators.speedup import PowerAwareSpeedup
 from aspenpy.learn.estimators.validation import ErrorSummary, Predicted, Validation
-from aspenpy.report.cos_trace import draw_traces
+from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.report.fit import signed
 from aspenpy.report.speedup import draw_surface
 from aspenpy.tables.drawing import (
     BLACK,
     BLUE,
+    EDGE,
+    FILLS,
     LONGEST_TITLE,
     MARKED,
     MARKS,
@@ -33,6 +36,113 @@ from aspenpy.tables.drawing import (
 from aspenpy.tables.numbers import count
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
+
+# -- traces of COS ---------------------------------------------------------------------------------
+
+
+FILL_OF: Mapping[Kind, dict[str, Any]] = {"compute": FILLS[0], "overlap": FILLS[2], "stall": FILLS[4]}
+SIGNS: Mapping[Kind, str] = {"compute": "Tc", "overlap": "To", "stall": "Ts"}
+
+
+def in_words(stages: Sequence[Stage]) -> str:
+    """`T = Tc(1) + To(1) + Ts(1)`, as equations 2 and 4 to 6 are written."""
+    seen: dict[str, int] = {}
+    parts = []
+    for stage in stages:
+        seen[stage.kind] = seen.get(stage.kind, 0) + 1
+        parts.append(f"{SIGNS[stage.kind]}({seen[stage.kind]})")
+    return "T = " + " + ".join(parts)
+
+
+def report_stages(traces: Mapping[str, Sequence[Stage]]) -> Report:
+    """Each trace in words with the seconds of its three kinds, and all stages for programs."""
+    kinds = tuple(Column(f"{kind} ({sign})", unit="s", key=kind) for kind, sign in SIGNS.items())
+    columns = (Column("run"), Column("stages", "count"), *kinds, Column("trace", wrapped=True))
+    rows = tuple(
+        (name, len(stages), *(sum_stages(stages, kind) for kind in SIGNS), in_words(stages))
+        for name, stages in traces.items()
+    )
+    heads = (Column("run"), Column("stage"), Column("begin", unit="s"), Column("end", unit="s"))
+    every = tuple((name, *stage) for name, stages in traces.items() for stage in stages)
+    stages = Table(heads, every, key="stages", media=JSON + CSV)
+    parts = (Table(columns, rows, key="traces", media=TEXT + JSON), stages)
+    return Report(f"cos: {count_noun(len(rows), 'trace')}", {}, parts)
+
+
+@styled
+def draw(traces: Mapping[str, Sequence[Stage]]) -> Any:
+    """A matplotlib figure: a row of coloured stages for each trace, such as one for each clock (figure 3)."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 1.2 + 0.5 * len(traces)), layout="constrained")
+    axes = figure.add_subplot()
+    draw_traces(axes, traces, {kind: f"{kind} ({sign})" for kind, sign in SIGNS.items()})
+    titled(axes, "COS traces")
+    return figure
+
+
+def draw_traces(axes: Any, traces: Mapping[str, Sequence[Stage]], legend: Mapping[Kind, str]) -> None:
+    """A row for each trace, its kinds of stages named in the legend, its length behind it."""
+    for place, stages in enumerate(traces.values()):
+        for stage in stages:
+            axes.barh(-place, stage.end - stage.begin, left=stage.begin, **EDGE, **FILL_OF[stage.kind])
+        end = max(stage.end for stage in stages)
+        axes.annotate(f" {format_quantity(end, 's')}", (end, -place), va="center")
+    axes.set_yticks([-place for place in range(len(traces))], list(traces))
+    axes.margins(x=0.18)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlim(left=0)
+    numbers_in(axes.xaxis, "s")
+    axes.set_xlabel("time")
+    handles = [axes.barh(0, 0, label=label, **EDGE, **FILL_OF[kind]) for kind, label in legend.items()]
+    beside = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2 if len(traces) < 8 else -0.12), "ncols": 3}
+    axes.legend(handles=handles, **beside)
+
+
+# -- training plans of COS -------------------------------------------------------------------------
+
+
+COUNTS = ("training", "space", "tests")
+
+
+def report_plan(plan: Plan) -> Report:
+    """Counts, and the configurations to measure, by threads and memory clock."""
+    counts = len(plan.training), len(plan.space), plan.tests
+    heading = f"cos: {counts[0]} of {counts[1]} configurations to measure, {counts[2]} to predict"
+    memory, threads = Column("memory clock", unit="Hz", key="memory_frequency"), Column("threads", "count")
+    core = Column("core clock", unit="Hz", key="core_frequency")
+    lowest = {(memory_clock, count): clock for clock, memory_clock, count in reversed(plan.training)}
+    groups = Counter((memory_clock, count) for _, memory_clock, count in plan.training)
+    summed = tuple(
+        (count, clock or None, number, lowest[clock, count])
+        for (clock, count), number in sorted(groups.items(), key=lambda item: (item[0][1], item[0][0]))
+    )
+    columns = (threads, memory, Column("core clocks", "count"), Column("from", unit="Hz"))
+    shown = Table(columns, summed, title="to measure", media=TEXT, sparse=True)
+    rows = tuple((clock, memory_clock or None, count) for clock, memory_clock, count in plan.training)
+    every = Table((core, memory, threads), rows, key="configurations", media=JSON + CSV)
+    return Report(heading, dict(zip(COUNTS, counts, strict=True)), (shown, every))
+
+
+def report_throttling_plan() -> Report:
+    """Table 3."""
+    columns = (
+        Column("of"),
+        Column("idle cycles", key="idle_cycles"),
+        Column("threads"),
+        Column("configurations", "count"),
+    )
+    rows = tuple(
+        (plan.of, _ends(plan.idle_cycles), _ends(plan.threads), plan.configurations) for plan in THROTTLING_PLANS
+    )
+    heading = "cos-throttling: configurations to measure on Blue Gene/Q"
+    return Report(heading, {}, (Table(columns, rows, title="Table 3 of Li and others (2017)", key="plans"),))
+
+
+def _ends(values: range) -> str:
+    steps = f" by {values.step}" if values.step > 1 else ""
+    return f"{values[0]} to {values[-1]}{steps}"
+
 
 MOST_SHOWN = 12  # predictions in a page: those with the largest errors
 TARGETS: dict[str, Dimension] = {"runtime": SECONDS, "energy": JOULES}
@@ -176,7 +286,7 @@ FEW_DECADES = 50  # the largest over the smallest, below which an axis has more 
 
 
 @styled
-def draw(found: Validation, residuals: Any = None, traces: Traces = MappingProxyType({})) -> Any:
+def draw_validation(found: Validation, residuals: Any = None, traces: Traces = MappingProxyType({})) -> Any:
     """A matplotlib figure: predicted against measured, errors, errors by what was left out or ran; with the residuals
     of a regression their quantiles against those of a normal distribution; of power-aware speedup its surfaces; of COS
     the two parts of each prediction."""

@@ -1,4 +1,4 @@
-"""A Machine as a report: its tree, what it offers at most, its properties and parameters."""
+"""A Machine as a report: its tree, what it offers at most, what it declares; two machines side by side."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 from aspenpy.answers.network import Network, has_network
 from aspenpy.answers.peaks import Peak, peaks, together, value_of
+from aspenpy.answers.side_by_side import LARGE, Pair, SideBySide
 from aspenpy.expr import graph
 from aspenpy.expr.printer import excerpt
 from aspenpy.language import nodes
-from aspenpy.language.dimensions import unit_symbol
+from aspenpy.language.dimensions import format_quantity, unit_symbol
 from aspenpy.language.lower import Lowering, lower_guarded
 from aspenpy.language.source import Span
 from aspenpy.language.statements import declarations_by_name
@@ -20,12 +21,11 @@ from aspenpy.models.machine.model import OWNER, Machine, Place
 from aspenpy.models.machine.provenance import Origin, provenance
 from aspenpy.models.units import Units
 from aspenpy.report import network as networks
-from aspenpy.report.declared import Declared, declared
-from aspenpy.report.tree import Tree, lines
-from aspenpy.tables.data import objects
+from aspenpy.report.declarations import Declared, Tree, declared, lines
+from aspenpy.tables.formats import objects
 from aspenpy.tables.numbers import Amount, unit_of_resource
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, columns, table
+from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, columns, table
 
 UNITS = {
     "tree": {"static_power": "W", "dynamic_power": "W"},
@@ -240,3 +240,38 @@ def _line(span: Span) -> str:
 
 def _expressions(machine: Machine) -> dict[str, nodes.Expression]:
     return {name: node.value for name, node in machine.declared.items()}
+
+
+# -- two machines side by side ---------------------------------------------------------------------
+
+
+def report_side_by_side(found: SideBySide) -> Report:
+    """Each property of both, and how far the second is from the first; large changes stand out."""
+    first, second = found.titles
+    columns = (
+        Column("part"),
+        Column("property", get="name"),
+        Column(first, align="right", media=TEXT, get=lambda pair: _text(pair, pair.first)),
+        Column(second, align="right", media=TEXT, get=lambda pair: _text(pair, pair.second)),
+        Column(first, media=DATA, get="first"),
+        Column(second, media=DATA, get="second"),
+        Column("unit", media=DATA),
+        Column("change", _percent, "right"),
+    )
+    marked = frozenset(place for place, pair in enumerate(found.pairs) if abs(pair.change or 0) > LARGE)
+    changed = len(marked)
+    both = sum(pair.change is not None for pair in found.pairs)
+    data = {"machines": [found.first.name, found.second.name], "differ": changed, "compared": both}
+    title = f"{first} and {second}: {changed} of {both} properties differ by more than {LARGE:.0%}"
+    return Report(title, data, (table(columns, found.pairs, "properties", marked=marked),))
+
+
+register_report(SideBySide, report_side_by_side)
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:+.0f} %"
+
+
+def _text(pair: Pair, value: float | None) -> str | None:
+    return None if value is None else format_quantity(value, pair.unit)

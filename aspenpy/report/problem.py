@@ -1,4 +1,4 @@
-"""The problem that all steps of Prometheus share, in words: what it is in all, and what of it a rank has."""
+"""The problem that all steps of advice share, in words: its size in all, and what of it a rank has."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.tables.numbers import counted
 
 SAME = 1e-6  # relative: seconds that differ by less are equal
+
+
+def _sizes(case: Case, problem: Problem) -> dict[str, float]:
+    scope = Prediction(case).scope
+    names = tuple(dict.fromkeys(problem.size))
+    return dict(zip(names, map(float, scope.values([scope.symbol(name) for name in names], case.seed)), strict=True))
 
 
 def problem_note(cases: Sequence[Case], problem: Problem) -> str:
@@ -49,9 +55,3 @@ def cap_note(space: DesignSpace) -> list[str]:
 def problem_data(case: Case, problem: Problem) -> dict[str, Any]:
     """The same for programs: sizes as the user's settings have them, for each of so many `holders` if `per_rank`."""
     return {"size": _sizes(case, problem), "per_rank": problem.per_rank, "holders": problem.holders}
-
-
-def _sizes(case: Case, problem: Problem) -> dict[str, float]:
-    scope = Prediction(case).scope
-    names = tuple(dict.fromkeys(problem.size))
-    return dict(zip(names, map(float, scope.values([scope.symbol(name) for name in names], case.seed)), strict=True))

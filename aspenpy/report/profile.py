@@ -11,7 +11,7 @@ from aspenpy.answers.ecm import ecm, is_serial
 from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.message_paths import MESSAGES
 from aspenpy.answers.profile import Profile
-from aspenpy.report.ecm import blocks
+from aspenpy.report.cycles import blocks
 from aspenpy.report.prediction import served, subject
 from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, shortened, styled
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share

@@ -27,9 +27,9 @@ from aspenpy.shell.option import Arguments, option, pairs, positive, words
 from aspenpy.shell.options import OUTPUT
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import BUDGET, MINIMISE
-from aspenpy.tables.data import as_json
 from aspenpy.tables.document_html import as_page
 from aspenpy.tables.document_markdown import as_markdown
+from aspenpy.tables.formats import as_json
 
 OBJECTIVES = get_args(Objective)
 DIMENSION_OF = {"energy": JOULES, "power": WATTS, "time": SECONDS, "money": DIMENSIONLESS}

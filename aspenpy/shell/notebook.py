@@ -12,7 +12,7 @@ from typing import Any
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, render
 from aspenpy.language.source import Source, Span
 from aspenpy.models.library import parse
-from aspenpy.tables.html import report_as_html
+from aspenpy.tables.pages import report_as_html
 
 USAGE = "%%aspen, or %%aspen NAME for a variable of another name than the model's"
 

@@ -14,9 +14,9 @@ from aspenpy.language.files import STANDARD_OUTPUT, write_whole
 from aspenpy.shell.failure import ClosedPipe, CommandError
 from aspenpy.shell.option import Arguments
 from aspenpy.shell.pictures import save
-from aspenpy.tables.data import as_csv, as_json
+from aspenpy.tables.formats import as_csv, as_json
+from aspenpy.tables.pages import WITHOUT_UNICODE, as_text
 from aspenpy.tables.table import Page, Report
-from aspenpy.tables.text import WITHOUT_UNICODE, as_text
 
 
 def emit(text: str, end: str = "\n") -> None:

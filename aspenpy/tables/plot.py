@@ -10,9 +10,8 @@ from itertools import cycle, pairwise
 from typing import Any
 
 from aspenpy.tables.drawing import STYLES, name_ends, numbers_in, style, styled
-from aspenpy.tables.layout import width
 from aspenpy.tables.numbers import Amount, count, setting, worth
-from aspenpy.tables.table import Plot
+from aspenpy.tables.table import Plot, width
 
 HEIGHT = 12  # lines of the curve
 WIDEST = 100  # characters of a plot on a wide terminal

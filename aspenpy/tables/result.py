@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language.diagnostics import refuse_float_overflow
-from aspenpy.tables.data import as_csv, as_dataframe, as_json
+from aspenpy.tables.formats import as_csv, as_dataframe, as_json
+from aspenpy.tables.pages import as_html, as_text
 from aspenpy.tables.registry import report_function
 from aspenpy.tables.table import Report
-from aspenpy.tables.text import as_text
 
 
 class Result:
@@ -42,6 +42,4 @@ class Result:
 
     @refuse_float_overflow
     def _repr_html_(self) -> str:
-        from aspenpy.tables.html import as_html
-
         return as_html(self.report().page)

@@ -12,9 +12,23 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from aspenpy.language.diagnostics import Diagnostic, drawn_lines
-from aspenpy.tables.layout import GAP, aligned, in_columns, padded, visible, width
 from aspenpy.tables.plot import plot_lines
-from aspenpy.tables.table import Column, Grid, Page, Paragraph, Part, Plot, Table, Title
+from aspenpy.tables.table import (
+    GAP,
+    Column,
+    Grid,
+    Page,
+    Paragraph,
+    Part,
+    Plot,
+    Table,
+    Title,
+    aligned,
+    in_columns,
+    padded,
+    visible,
+    width,
+)
 
 MARKED = "bold yellow"  # what stands out: the rows that a page is about, and what the user has set
 

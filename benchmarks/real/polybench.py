@@ -25,8 +25,8 @@ from aspenpy.learn.measurements.measure import Target
 from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, Point, process_overhead, run_and_compare
 from aspenpy.probe.benchmark import compiler
 from aspenpy.probe.probe import probe
+from aspenpy.tables.pages import as_text
 from aspenpy.tables.table import Column, Report, table
-from aspenpy.tables.text import as_text
 from benchmarks.real.programs import BUILD
 
 SOURCES = Path(__file__).parents[2] / "tests" / "extract" / "programs"

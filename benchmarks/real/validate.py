@@ -21,8 +21,8 @@ import aspenpy
 from aspenpy.probe.benchmark import caches_of, compiler, measured, program
 from aspenpy.probe.probe import machine_of
 from aspenpy.probe.topology import topology
+from aspenpy.tables.pages import as_text
 from aspenpy.tables.table import Column, Report, Table, table
-from aspenpy.tables.text import as_text
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
 from benchmarks.real.programs import BUILD, compiled, printed
 

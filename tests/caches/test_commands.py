@@ -10,7 +10,7 @@ import pytest
 import aspenpy
 from aspenpy.cost.caches.names import PATTERN_NAMES
 from aspenpy.cost.caches.reading import PATTERNS
-from aspenpy.report.traffic import draw
+from aspenpy.report.traffic import draw_traffic
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -73,6 +73,6 @@ def test_the_picture_shows_what_goes_past_the_caches() -> None:
     pytest.importorskip("matplotlib")
     found = aspenpy.traffic(aspenpy.load_application("jacobi"), aspenpy.load_machine("haswell"))
     resources = aspenpy.predict(found.prediction.case).resources
-    (axes,) = draw(found).axes
+    (axes,) = draw_traffic(found).axes
     assert [bar.get_width() for bar in axes.patches] == [resources["loads"].amount + resources["stores"].amount]
     assert axes.get_xlim()[0] == 0

@@ -13,8 +13,8 @@ from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.studies.explore import comparison, race
 from aspenpy.studies.explore.comparison import Comparison
-from aspenpy.tables.data import as_json
-from aspenpy.tables.text import as_text
+from aspenpy.tables.formats import as_json
+from aspenpy.tables.pages import as_text
 from tests.thorough import slow
 
 APPLICATION = """

@@ -17,7 +17,7 @@ from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.studies.explore.space import spanned
 from aspenpy.studies.explore.variable import declared, variable
 from aspenpy.studies.explore.variance import Morris, Sobol
-from aspenpy.tables.text import as_text
+from aspenpy.tables.pages import as_text
 from tests.thorough import examples, slow
 from tests.tiny import SECONDS, application, both, codes, machine
 

@@ -9,7 +9,7 @@ import pytest
 
 from aspenpy.learn.estimators.cos import Cos, CosThrottling, predict_stages
 from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, cos_trace, sum_stages, training_plan
-from aspenpy.report.cos_trace import draw, in_words
+from aspenpy.report.learnt import draw, in_words
 
 CASES = {
     "figure 1": (

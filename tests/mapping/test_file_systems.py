@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import aspenpy
-from aspenpy.tables.text import as_text
+from aspenpy.tables.pages import as_text
 
 MACHINE = """
 machine cluster {{ node [8] one  file_system [4] scratch }}

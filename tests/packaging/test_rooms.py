@@ -30,7 +30,6 @@ START_UP = {
     "aspenpy/answers/sizes.py": "what a run touches is worked out where the data do not fit",
     "aspenpy/answers/evaluation.py": "energies and SymPy serve few predictions",
     "aspenpy/answers/prediction.py": "what few ask of a prediction: samples, explanations, prepared functions, cycles",
-    "aspenpy/tables/result.py": "HTML is for notebooks",
 }
 """Files that may import modules of the package inside functions, and why."""
 

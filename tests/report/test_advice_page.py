@@ -14,7 +14,7 @@ from aspenpy.answers.case import Case, case_of
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine, parse
-from aspenpy.report import advice_formulas, advice_sections
+from aspenpy.report import advice_formulas, advice_page
 from aspenpy.shell.deciding import DOCUMENTS, command_line
 from aspenpy.shell.main import main
 from aspenpy.tables.document import Section
@@ -235,5 +235,5 @@ def test_shorter_kernels_are_left_out_beyond_a_limit(most: int, left_out: int, m
 def test_pictures_are_drawn_where_matplotlib_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     for installed in (True, False):
         monkeypatch.setattr("importlib.util.find_spec", lambda name, found=installed: object() if found else None)
-        assert (advice_sections.drawn(str, 5) is not None) is installed
-        assert advice_sections.drawn(str, None) is None
+        assert (advice_page.drawn(str, 5) is not None) is installed
+        assert advice_page.drawn(str, None) is None

@@ -6,10 +6,9 @@ import math
 
 import pytest
 
-from aspenpy.tables.html import as_html
+from aspenpy.tables.pages import WITHOUT_UNICODE, as_html
 from aspenpy.tables.plot import DOTS, HEIGHT, as_svg, plot_lines
 from aspenpy.tables.table import Plot
-from aspenpy.tables.text import WITHOUT_UNICODE
 
 WIDTH = 60
 

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.tables.layout import aligned, in_columns, visible, width
+from aspenpy.tables.table import aligned, in_columns, visible, width
 
 
 def test_units_stand_under_each_other() -> None:

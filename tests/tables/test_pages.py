@@ -8,11 +8,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from aspenpy.tables.data import as_csv
-from aspenpy.tables.html import as_html
+from aspenpy.tables.formats import as_csv
 from aspenpy.tables.numbers import seconds
+from aspenpy.tables.pages import as_html, as_text
 from aspenpy.tables.table import Column, Grid, Page, Paragraph, Table, Title
-from aspenpy.tables.text import as_text
 
 PAGE: Page = (
     Title("a < b on <machine>"),

@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aspenpy.tables.pages import as_text, table_lines
 from aspenpy.tables.table import Column, Grid, Page, Paragraph, Table, Title
-from aspenpy.tables.text import as_text, table_lines
 
 TABLE = Table(
     (Column("name"), Column("calls", str, "right"), Column("time", str, "unit"), Column("why")),

@@ -23,8 +23,8 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.report.decision import draw as draw_decided
 from aspenpy.report.design_space import draw as draw_space
-from aspenpy.report.scalability import draw as draw_scaled
-from aspenpy.report.throttled import draw as draw_throttled
+from aspenpy.report.scaling import draw_scalability as draw_scaled
+from aspenpy.report.throttling import draw as draw_throttled
 from aspenpy.shell.commands.sensitivity import varied
 from aspenpy.shell.counters import COUNTER_OPTIONS, counting_of
 from aspenpy.shell.deciding import (

@@ -15,7 +15,7 @@ from aspenpy.shell.option import Arguments, Examples, option
 from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, SET, SOCKET, TABLES, machine, settings_of
 from aspenpy.shell.output import deliver, deliver_json, drawn
 from aspenpy.shell.study_options import STRICT
-from aspenpy.tables.data import as_csv
+from aspenpy.tables.formats import as_csv
 from aspenpy.tables.table import Table, columns
 
 EXAMPLES: Examples = (

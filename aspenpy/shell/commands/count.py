@@ -5,7 +5,7 @@ from __future__ import annotations
 from aspenpy.answers.counting import Counts, Inverse
 from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail
-from aspenpy.report.counting import report_inverse as reported
+from aspenpy.report.counts import report_inverse as reported
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, option, words

@@ -26,12 +26,10 @@ from aspenpy.learn.estimators.validation import Split, predict_and_compare, rows
 from aspenpy.learn.measurements.records import RecordStore, is_record_store
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.models.library import load_application, load_machine
-from aspenpy.report.cos_trace import draw as draw_traces
-from aspenpy.report.cos_trace import report_stages
-from aspenpy.report.learnt import draw
-from aspenpy.report.signature import report_signature, with_choices
+from aspenpy.report.learnt import draw as draw_traces
+from aspenpy.report.learnt import draw_validation, report_plan, report_stages, report_throttling_plan
 from aspenpy.report.speedup import draw as draw_spots
-from aspenpy.report.training_plan import report_plan, report_throttling_plan
+from aspenpy.report.speedup import report_signature, with_choices
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import only_entry, ranks_of
 from aspenpy.shell.failure import CommandError
@@ -169,7 +167,7 @@ def run(arguments: Arguments) -> int:
     page = found.report(assumed=assumed, whole=whole)
     if arguments.choose:
         page = with_choices(page, _chosen_from(model, sheet))
-    return answer(page, arguments, lambda: draw(found, left, stages))
+    return answer(page, arguments, lambda: draw_validation(found, left, stages))
 
 
 def _sheet(model: LearntModel, arguments: Arguments) -> Sheet:

@@ -14,7 +14,7 @@ from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
 from aspenpy.learn.estimators.earlier_runs import look_up_runs
 from aspenpy.report.energy import draw
-from aspenpy.report.recorded import with_recorded
+from aspenpy.report.measurements import with_recorded
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated, words

@@ -12,7 +12,7 @@ from aspenpy.shell.entry import case_of_arguments, entries
 from aspenpy.shell.option import Arguments, Examples, words
 from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, SAMPLES, SEED, SETTINGS, TABLES, machine
 from aspenpy.shell.output import deliver, deliver_json, deliver_pages, report
-from aspenpy.tables.data import as_csv, as_json
+from aspenpy.tables.formats import as_csv, as_json
 from aspenpy.tables.table import Report
 
 EXAMPLES: Examples = (

@@ -20,7 +20,7 @@ from aspenpy.shell.option import Arguments, Examples, choice, option
 from aspenpy.shell.options import ALL_FORMATS, TABLES
 from aspenpy.shell.output import answer, deliver_json
 from aspenpy.shell.quantity import constant_or_failure
-from aspenpy.tables.data import objects
+from aspenpy.tables.formats import objects
 
 EXAMPLES: Examples = (
     ("applications", "aspenpy list apps"),

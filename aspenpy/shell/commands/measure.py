@@ -12,14 +12,14 @@ from aspenpy.learn.measurements.measure import Measured, Target, measure, tabula
 from aspenpy.learn.measurements.read import read_measurements
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.learn.measurements.sheet import Sheet, add_labels, tabulate_rows
-from aspenpy.report.measured import report_sheet
+from aspenpy.report.measurements import report_sheet
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeated
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import CONFIDENCE, LEARNT, PRECISION, runs
-from aspenpy.tables.data import as_csv
+from aspenpy.tables.formats import as_csv
 
 EXAMPLES: Examples = (
     ("a command, until its mean runtime is known to 20 %", "aspenpy measure --precision 0.2 --most-runs 8 -- true"),

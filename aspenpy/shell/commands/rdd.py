@@ -7,8 +7,8 @@ from pathlib import Path
 
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
-from aspenpy.report.reuse import draw
-from aspenpy.report.reuse import report_reuse as reported
+from aspenpy.report.traffic import draw_reuse
+from aspenpy.report.traffic import report_reuse as reported
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, option, repeated
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE
@@ -71,7 +71,7 @@ def run(arguments: Arguments) -> int:
     if arguments.format == "table" and any(written):
         emit("\n" + "\n".join(f"{path} is written" for path in written if path))
     if arguments.picture:
-        save(arguments.picture, lambda: draw(distances))
+        save(arguments.picture, lambda: draw_reuse(distances))
     return 0
 
 

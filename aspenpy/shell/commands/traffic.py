@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.traffic import Traffic
-from aspenpy.report.traffic import draw
+from aspenpy.report.traffic import draw_traffic
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples
 from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PICTURE, RANKS, SEED, SOCKET, TABLES, VALUES, machine
@@ -33,4 +33,4 @@ OPTIONS = (
 
 def run(arguments: Arguments) -> int:
     traffic = Traffic(predict(case_of_arguments(arguments)))
-    return answer(traffic.report(), arguments, lambda: draw(traffic))
+    return answer(traffic.report(), arguments, lambda: draw_traffic(traffic))

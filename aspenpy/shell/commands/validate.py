@@ -15,7 +15,7 @@ from aspenpy.learn.model_validation import PROCESSOR, WALL, run_and_compare
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
-from aspenpy.report.validated import draw
+from aspenpy.report.measurements import draw
 from aspenpy.shell.entry import machine_named, only_entry
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option

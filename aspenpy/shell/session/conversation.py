@@ -15,9 +15,8 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.shell.session import whatif
 from aspenpy.shell.session.state import History, State, Step
-from aspenpy.tables.html import as_html, report_as_html
+from aspenpy.tables.pages import as_html, as_text, report_as_html
 from aspenpy.tables.table import Page
-from aspenpy.tables.text import as_text
 
 
 class Answer(Record):

@@ -11,7 +11,7 @@ from aspenpy.expr import graph
 from aspenpy.language.axis import is_wide
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, split_at_sign
-from aspenpy.report.counting import exactly, exactly_between
+from aspenpy.report.counts import exactly, exactly_between
 from aspenpy.shell.session.axis import Range, interval, number, parameter
 from aspenpy.shell.session.line import around, expected
 from aspenpy.shell.session.question import Question, asked

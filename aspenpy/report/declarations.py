@@ -1,9 +1,9 @@
-"""What a model declares by name: its parameters and properties with their values, units and ranges."""
+"""Lines of tables: parameters and properties with values, units and ranges; trees of components and kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from aspenpy.language import nodes
 from aspenpy.language.source import Span
@@ -65,3 +65,52 @@ COLUMNS = (
     Column("range", get=lambda it: None if it.low is None or it.high is None else [it.low, it.high], media=JSON),
     Column("defined as", key="definition", get=_definition, wrapped=True),
 )
+
+
+# -- trees as lines --------------------------------------------------------------------------------
+
+
+Item = TypeVar("Item")
+
+
+class Tree(Generic[Item]):
+    """An item with what hangs below it."""
+
+    def __init__(self, item: Item, branches: list[Tree[Item]]) -> None:
+        self.item = item
+        self.branches = branches
+
+
+def lines(root: Tree[Item]) -> Iterator[tuple[str, Item]]:
+    """Each item, the root first, with the lines that lead to it."""
+    waiting = [("", "", root)]
+    while waiting:
+        prefix, inner, tree = waiting.pop()
+        yield prefix, tree.item
+        last = len(tree.branches) - 1
+        for position in reversed(range(len(tree.branches))):
+            turn, below = ("└── ", "    ") if position == last else ("├── ", "│   ")
+            waiting.append((inner + turn, inner + below, tree.branches[position]))
+
+
+class Region(NamedTuple, Generic[Item]):
+    """A name with what belongs to it, if anything does."""
+
+    name: str
+    item: Item | None
+
+
+def in_regions(items: Iterable[tuple[tuple[str, ...], Item]], root: str) -> Tree[Region[Item]]:
+    """A tree of regions, each item a leaf in the last region of its path, or that region itself where it has a label
+    of its own. Paths begin with the root; neighbours share what their paths have in common."""
+    tree: Tree[Region[Item]] = Tree(Region(root, None), [])
+    for path, item in items:
+        place = tree
+        inner = path[1:]
+        leaf = inner[-1] if inner and inner[-1].startswith('"') else "block"
+        for name in inner[:-1] if leaf != "block" else inner:
+            if not place.branches or place.branches[-1].item.name != name or place.branches[-1].item.item is not None:
+                place.branches.append(Tree(Region(name, None), []))
+            place = place.branches[-1]
+        place.branches.append(Tree(Region(leaf, item), []))
+    return tree

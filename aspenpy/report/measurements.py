@@ -1,15 +1,99 @@
-"""A Validation as a report, and as a picture."""
+"""Measured runs as reports: alone, beside predicted energies, and beside predicted times."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.dimensions import format_quantity
+from aspenpy.learn.estimators.earlier_runs import EarlierRuns
+from aspenpy.learn.measurements.measure import Measured
+from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.learn.model_validation import NEAR, Point, Validation
 from aspenpy.tables.drawing import GREY, SHADE, STYLES, VERMILION, at_points, numbers_in, shortened, styled, titled
-from aspenpy.tables.numbers import share
+from aspenpy.tables.numbers import Amount, share
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import DATA, TEXT, Column, Report, Table, facts, table
+from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Report, Table, facts, table
+
+MOST_SHOWN = 12
+
+
+def report_measurements(found: Measured) -> Report:
+    """The mean runtime with its interval, each run, and what could not be collected."""
+    command = " ".join(found.command)
+    data = {
+        "command": list(found.command),
+        "mean": Amount(found.mean, "s"),
+        "half_interval": Amount(found.half, "s"),
+        "confidence": found.target.confidence,
+        "target_met": found.met,
+        "missing": [{"what": what, "why": why} for what, why in found.missing],
+    }
+    share = f"{100 * found.half / found.mean:.2g} %"
+    kind = "trimmed mean" if found.target.trimmed else "mean"
+    said = [
+        (
+            f"{kind} runtime",
+            f"{format_quantity(found.mean, 's')} ± {share} at {100 * found.target.confidence:g} % confidence",
+        ),
+        *((f"no {what}", why) for what, why in found.missing),
+    ]
+    names = list(dict.fromkeys(name for run in found.runs for name in run.values))
+    columns = (Column("run", "count"), *map(_column, names))
+    rows = tuple((number, *(run.values.get(name) for name in names)) for number, run in enumerate(found.runs, 1))
+    notes: tuple[Diagnostic, ...] = ()
+    if not found.met:
+        text = f"the mean is known to {share}, not to {100 * found.target.precision:g} %, after {len(found.runs)} runs"
+        notes = (Diagnostic("target-not-met", text, severity="warning", hint="--most-runs allows more runs"),)
+    return Report(f"{command}: {len(found.runs)} runs", data, (facts(said), Table(columns, rows, key="runs")), notes)
+
+
+register_report(Measured, report_measurements)
+
+
+def _column(name: str) -> Column:
+    plain, _, unit = name.rstrip("]").partition(" [")
+    return Column(plain.replace("_", " "), unit=unit, key=plain) if unit else Column(plain, "count", key=plain)
+
+
+def report_sheet(sheet: Sheet, name: str) -> Report:
+    """A sheet that was read, as it is."""
+    headers = [f"{item.name} [{item.unit}]" if item.unit else item.name for item in sheet.headings]
+    rows = tuple(tuple(row[item.name].value for item in sheet.headings) for row in sheet.rows)
+    table = Table(tuple(Column(header, key=header) for header in headers), rows, key="rows", media=ALL)
+    return Report(f"{name}: {len(rows)} rows", {}, (table,))
+
+
+# -- recorded energies beside predicted ones -------------------------------------------------------
+
+
+DEVICES = (
+    Column("device", get=lambda item: item.device or "the machine"),
+    Column("energy", unit="J"),
+    Column("time", unit="s"),
+    Column("chosen", lambda value: "yes" if value else ""),
+)
+
+
+def with_recorded(report: Report, found: EarlierRuns) -> Report:
+    """A report of a predicted energy, with the devices that the application was measured on (ACEE)."""
+    chosen = found.chosen
+    runs = f"{found.runs} run{'' if found.runs == 1 else 's'}"
+    title = f"measured before (ACEE), the means of {runs}"
+    record = {
+        "device": chosen.device,
+        "energy": Amount(chosen.energy, "J"),
+        "time": Amount(chosen.time, "s"),
+        "runs": found.runs,
+        "input": found.input,
+    }
+    devices = table(DEVICES, found.devices, "recorded_devices", title=title, media=TEXT + JSON)
+    first, *others = report.parts
+    return report.replace(data=report.data | {"record": record}, parts=(first, devices, *others))
+
+
+# -- validations -----------------------------------------------------------------------------------
 
 
 def report_validated(found: Validation) -> Report:

@@ -1,0 +1,161 @@
+"""Pages as plain text, for pipes and files, and as HTML, for notebooks: nothing is cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from html import escape
+from typing import Any
+
+from aspenpy.language.diagnostics import Diagnostic, drawn_lines
+from aspenpy.tables.plot import as_svg, plot_lines
+from aspenpy.tables.table import (
+    GAP,
+    Grid,
+    Page,
+    Paragraph,
+    Part,
+    Plot,
+    Table,
+    Title,
+    aligned,
+    in_columns,
+    padded,
+    visible,
+    width,
+)
+
+WIDTH = 100  # characters for what can be broken into lines
+BRAILLE = {chr(0x2800 + dots): "." if dots.bit_count() < 3 else "*" for dots in range(1, 256)}
+WITHOUT_UNICODE = str.maketrans({"─": "-", "├": "|", "┤": "|", "└": "`", "│": "|", "×": "x"} | BRAILLE)
+"""For outputs that cannot take the characters that pages are drawn with."""
+
+
+def as_text(page: Page, columns: int = WIDTH) -> str:
+    """The page, its parts separated by empty lines."""
+    return "\n\n".join("\n".join(_LINES[type(part)](part, columns)) for part in page)
+
+
+def _title(part: Title, columns: int) -> list[str]:
+    return [visible(part.text)]
+
+
+def _paragraph(part: Paragraph, columns: int) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(visible(part.text), columns, break_long_words=False, break_on_hyphens=False)
+
+
+def _grid(part: Grid, columns: int) -> list[str]:
+    entries = [(visible(name), visible(value)) for name, value in part.entries]
+    return [part.heading, *(GAP + line for line in in_columns(entries, columns - len(GAP)))]
+
+
+def _plot(part: Plot, columns: int) -> list[str]:
+    return [visible(line) for line in plot_lines(part, columns)]
+
+
+def table_lines(table: Table) -> list[str]:
+    """Headers, a rule, rows; each column as wide as its widest cell."""
+    texts = [[visible(text) for text in row] for row in table.texts()]
+    cells = [aligned(column, kind.side) for column, kind in zip(_turned(texts, table), table.columns, strict=True)]
+    head = [[column.header] if table.has_headers else [] for column in table.columns]
+    widths = [max(map(width, heads + column), default=0) for heads, column in zip(head, cells, strict=True)]
+    aligns = [column.side for column in table.columns]
+
+    def line(row: Iterable[str]) -> str:
+        placed = zip(row, widths, aligns, strict=True)
+        return GAP.join(padded(text, columns, align) for text, columns, align in placed).rstrip()
+
+    lines = [line(row) for row in zip(*cells, strict=True)]
+    if table.has_headers:
+        rules = [("─" if kind.header else " ") * columns for columns, kind in zip(widths, table.columns, strict=True)]
+        lines = [line(column.header for column in table.columns), GAP.join(rules).rstrip(), *lines]
+    return [visible(table.title), *(GAP + line for line in lines)] if table.title else lines
+
+
+def _turned(rows: list[list[str]], table: Table) -> list[list[str]]:
+    return [[row[place] for row in rows] for place in range(len(table.columns))]
+
+
+_LINES: dict[type[Part], Callable[[Any, int], list[str]]] = {
+    Title: _title,
+    Paragraph: _paragraph,
+    Grid: _grid,
+    Table: lambda part, columns: table_lines(part),
+    Plot: _plot,
+}
+
+
+# -- HTML ------------------------------------------------------------------------------------------
+
+
+STYLES = {
+    "error": "color: #b00020; font-weight: bold",
+    "warning": "color: #8a5a00; font-weight: bold",
+    "note": "color: #006a80",
+    "place": "color: #1a4fa0",
+    "code": "",
+    "caret": "color: #b00020; font-weight: bold",
+    "hint": "color: #1b6b2f",
+}
+"""Of the lines of a report, by their kind; dark enough for a light page."""
+
+SIDES = {"left": "left", "right": "right", "unit": "right"}
+
+
+def as_html(page: Page) -> str:
+    return "<div>\n" + "\n".join(_FRAGMENTS[type(part)](part) for part in page) + "\n</div>"
+
+
+def report_as_html(diagnostics: Iterable[Diagnostic]) -> str:
+    """The report of some diagnostics, the words of `diagnostics.render` with colours; nothing for none."""
+    reports = [
+        "\n".join(
+            f'<span style="{STYLES[kind]}">{escape(line)}</span>' if STYLES[kind] else escape(line)
+            for kind, line in drawn_lines(diagnostic)
+        )
+        for diagnostic in diagnostics
+    ]
+    return f"<pre>{chr(10).join(reports)}</pre>" if reports else ""
+
+
+def _html_table(part: Table) -> str:
+    head = "".join(f"<th>{escape(column.header)}</th>" for column in part.columns)
+    caption = f"<caption>{escape(part.title)}</caption>" if part.title else ""
+    rows = [_html_row(part, position, texts) for position, texts in enumerate(part.texts())]
+    return "\n".join(
+        [f"<table>{caption}", *([f"<thead><tr>{head}</tr></thead>"] if part.has_headers else []), *rows, "</table>"]
+    )
+
+
+def _html_row(table: Table, position: int, texts: list[str]) -> str:
+    opening, closing = ("<b>", "</b>") if position in table.marked else ("", "")
+    cells = [
+        f'<td style="text-align: {SIDES[column.side]}">{opening}{escape(text)}{closing}</td>'
+        for column, text in zip(table.columns, texts, strict=True)
+    ]
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _html_grid(part: Grid) -> str:
+    entries = ", ".join(f"{escape(name)} = {escape(value)}" for name, value in part.entries)
+    return f"<p><b>{escape(part.heading)}</b> {entries}</p>"
+
+
+def _html_plot(part: Plot) -> str:
+    """A picture, where matplotlib is there to draw it; else the characters of the terminal."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib"):
+        return as_svg(part)
+
+    return f"<pre>{escape(chr(10).join(plot_lines(part)))}</pre>"
+
+
+_FRAGMENTS: dict[type[Part], Callable[[Any], str]] = {
+    Title: lambda part: f"<p><b>{escape(part.text)}</b></p>",
+    Paragraph: lambda part: f"<p>{escape(part.text)}</p>",
+    Grid: _html_grid,
+    Table: _html_table,
+    Plot: _html_plot,
+}
