@@ -95,11 +95,13 @@ DRAWING = [
 
 @pytest.mark.parametrize("path", DRAWING, ids=lambda path: path.stem)
 def test_every_picture_has_the_shared_style(path):
-    """No size of text and no colour but those of the style; `draw` is drawn within it."""
+    """No size of text and no colour but those of the style; what draws figures draws within it."""
     source = path.read_text(encoding="utf-8")
     assert not re.findall(r"fontsize|labelsize|\"#[0-9a-fA-F]{6}|cmap=\"", source)
     module = import_module(f"aspenpy.{path.parent.name}.{path.stem}")
-    assert hasattr(module.draw, "__wrapped__")
+    names = re.findall(r"^def (draw\w*)\((?!axes|figure)", source, re.MULTILINE)
+    assert names
+    assert all(hasattr(getattr(module, name), "__wrapped__") for name in names)
 
 
 def test_text_has_one_size():
