@@ -13,6 +13,7 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity
 from aspenpy.learn.estimators.earlier_runs import look_up_runs
 from aspenpy.learn.estimators.leading_loads import COUNTERS, REGRESSIONS, LeadingLoads
+from aspenpy.learn.estimators.model_files import KINDS
 from aspenpy.learn.estimators.regression import (
     Moments,
     analyse_variance,
@@ -391,3 +392,14 @@ def test_sweet_spots() -> None:
         ("time", 4), ("energy", 1), ("energy-delay", 2),
     ]  # fmt: skip
     assert find_sweet_spots([Spot(1, 1e9, 4.0, 1.0, None, None)]) == ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_target_that_was_not_measured_is_unknown(kind: str) -> None:
+    """In every row without its column, and where a cell of the column is blank."""
+    model = KINDS[kind]()
+    rows: Rows = [{"application": "a", "threads": count} for count in (1, 2, 4)]
+    assert np.isnan(model.known_target(make_sheet(rows))).tolist() == [True] * 3
+    known = [row | {model.target: cell} for row, cell in zip(rows, (2.5, "", 4.0), strict=True)]
+    found = model.known_target(make_sheet(known))
+    assert (found[0], found[2], np.isnan(found[1])) == (2.5, 4.0, True)
