@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from aspenpy.report.scalability import LONGEST_LABEL
 
 from aspenpy.expr import graph
 from aspenpy.expr.printer import excerpt
@@ -14,6 +13,7 @@ from aspenpy.language.literals import LiteralError, read_number
 from aspenpy.language.stray import shorten_line
 from aspenpy.report.explanation import LONGEST_FORMULA as LONGEST_EXPLAINED
 from aspenpy.report.roofline_picture import LONGEST_ROOF
+from aspenpy.report.scaling import LONGEST_LABEL
 from aspenpy.tables.drawing import LONGEST_TITLE, shortened
 from aspenpy.tables.numbers import setting
 from aspenpy.traces.text import shown
