@@ -1,9 +1,5 @@
 """Condition: which rows of a sheet are meant, `threads in (4, 6) and not application == lulesh`.
 
-    condition  = clause {"or" clause};  clause = factor {"and" factor}
-    factor     = "not" factor | "(" condition ")" | column comparison
-    comparison = ("==" | "!=" | "<" | "<=" | ">" | ">=") value | ["not"] "in" "(" value {"," value} ")"
-
 A column is a name, or any header in backticks; a value a number, which may have a unit (`core_frequency >= 2 GHz`), a
 word, or a text in quotes. Numbers without a unit are compared with what stands in the file.
 """
@@ -12,15 +8,35 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from functools import cache
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from aspenpy.language.diagnostics import fail, suggest_instead
 from aspenpy.language.dimensions import UNITS
 from aspenpy.language.source import Source, Span
 from aspenpy.learn.measurements.sheet import Cell, Sheet
 
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+
+GRAMMAR = r"""
+    ?start: clause | clause ("or" clause)+ -> any
+    ?clause: factor | factor ("and" factor)+ -> all
+    ?factor: NOT factor -> negation
+           | "(" start ")" -> brackets
+           | column SIGN value -> comparison
+           | column NOT? "in" "(" value ("," value)* ","? ")" -> membership
+    column: WORD | HEADER
+    value: NUMBER WORD? | WORD | TEXT
+    NOT: "not"
+    NUMBER: /[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d+)?/
+    TEXT: /'[^']*'|"[^"]*"/
+    HEADER: /`[^`]+`/
+    WORD: /[^\W\d][\w.:\/-]*/
+    SIGN: /==|!=|<=|>=|[=<>]/
+    %ignore /\s+/
+"""
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "=": operator.eq,
@@ -30,27 +46,29 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-DEEPEST = 50  # brackets within each other
-TOKEN = re.compile(
-    r"\s*(?:(?P<number>[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d+)?)|(?P<text>'[^']*'|\"[^\"]*\")|(?P<column>`[^`]+`)"
-    r"|(?P<word>[^\W\d][\w.:/-]*)|(?P<sign>==|!=|<=|>=|[=<>(),]))"
+EXPECTED: tuple[tuple[set[str], str], ...] = (
+    ({"COMMA", "RPAR"}, "`,` or `)`"),
+    ({"RPAR"}, "`)`"),
+    ({"AND"}, "`and`, `or` or the end"),
+    ({"SIGN"}, "a comparison such as `==` or `in`"),
+    ({"NUMBER"}, "a number, a word or a text in quotes"),
+    ({"HEADER"}, "the name of a column"),
+    ({"LPAR"}, "`(` and values behind `in`"),
+    ({"IN"}, "`in`"),
+    (set(), "`and`, `or` or the end"),
 )
+"""What a message says is expected where the grammar accepts these terminals; the first line that fits counts."""
+
+DEEPEST = 50  # brackets within each other
 FORM = 'a condition is such as "threads in (4, 6)" or "region == main and not threads > 8"'
 
 Holds = Callable[[dict[str, Cell]], bool]
 
 
-class Token(NamedTuple):
-    """A word of a condition: its kind (`end` at the end of the text) and its text."""
-
-    kind: str
-    text: str
-    span: Span
-
-
 def select_rows(sheet: Sheet, text: str, name: str = "condition") -> list[int]:
     """The places of the rows for which a condition holds; `name` is what messages call its text. Raises AspenError."""
-    holds = _Parser(Source(text, f"<{name}>"), sheet).condition_alone()
+    source = Source(text, f"<{name}>")
+    holds = _Builder(source, sheet).build(parse_condition(source))
     return [place for place, row in enumerate(sheet.rows) if holds(row)]
 
 
@@ -63,121 +81,92 @@ def number_in(cell: Cell) -> float | None:
     return value if math.isfinite(value) else None
 
 
-class _Parser:
-    """Takes the text apart, a word after the other."""
+@cache
+def make_parser() -> Lark:
+    from lark import Lark
+
+    return Lark(GRAMMAR, parser="lalr", lexer="basic", propagate_positions=True)
+
+
+def parse_condition(source: Source) -> Tree[Token]:
+    """The syntax tree of a condition. Raises AspenError."""
+    from lark import UnexpectedCharacters, UnexpectedToken
+
+    try:
+        return make_parser().parse(source.text)
+    except UnexpectedCharacters as error:
+        start: Any = error.pos_in_stream
+        message = f"`{source.text[start]}` cannot stand here"
+        fail("bad-condition", message, Span(source, start, start + 1), hint=FORM)
+    except UnexpectedToken as error:
+        end = len(source.text)
+        at_end = error.token.type == "$END"
+        span = Span(source, end, end) if at_end else token_span(source, error.token)
+        expected = next(words for terminals, words in EXPECTED if terminals <= error.accepts)
+        refuse_word(expected, "the end" if at_end else f"`{error.token}`", span)
+
+
+def token_span(source: Source, token: Token) -> Span:
+    start = token.start_pos or 0
+    return Span(source, start, start + len(token))
+
+
+def refuse_word(expected: str, found: str, span: Span) -> NoReturn:
+    fail("bad-condition", f"expected {expected}, found {found}", span, hint=FORM)
+
+
+class _Builder:
+    """Makes a function of a row from the syntax tree of a condition on a sheet."""
 
     def __init__(self, source: Source, sheet: Sheet) -> None:
-        self.source, self.sheet, self.depth = source, sheet, 0
-        self.place = 0
-        self.token = self._next()
+        self.source, self.sheet = source, sheet
 
-    def _next(self) -> Token:
-        text = self.source.text
-        found = TOKEN.match(text, self.place)
-        if found is None or found.lastgroup is None:
-            start = self.place + len(text[self.place :]) - len(text[self.place :].lstrip())
-            if start < len(text):
-                fail(
-                    "bad-condition",
-                    f"`{text[start]}` cannot stand here",
-                    Span(self.source, start, start + 1),
-                    hint=FORM,
-                )
-            return Token("end", "", Span(self.source, len(text), len(text)))
-        self.place = found.end()
-        return Token(found.lastgroup, found[found.lastgroup], Span(self.source, *found.span(found.lastgroup)))
+    def build(self, tree: Tree[Token], depth: int = 0) -> Holds:
+        kind = str(tree.data)
+        parts: list[Any] = tree.children
+        if kind in ("any", "all"):
+            join, held = (any if kind == "any" else all), [self.build(part, depth) for part in parts]
+            return lambda row: join(part(row) for part in held)
+        if kind in ("negation", "brackets"):
+            if depth >= DEEPEST:
+                span = Span(self.source, tree.meta.start_pos, tree.meta.end_pos)
+                fail("bad-condition", f"brackets and `not` are more than {DEEPEST} deep", span)
+            inner = self.build(parts[-1], depth + 1)
+            return inner if kind == "brackets" else lambda row: not inner(row)
+        name, size = self._find_column(parts[0].children[0])
+        if kind == "comparison":
+            sign, value = parts[1], self._read_value(parts[2], size)
+            compare = COMPARISONS[sign]
+            if isinstance(value, str) and compare not in (operator.eq, operator.ne):
+                message = f"`{sign}` compares numbers, and `{value}` is none"
+                fail("bad-condition", message, token_span(self.source, sign))
+            return lambda row: compare_cell(compare, row[name], value)
+        negated = parts[1] == "not"
+        values = [self._read_value(part, size) for part in parts[1 + negated :]]
+        return lambda row: any(compare_cell(operator.eq, row[name], value) for value in values) is not negated
 
-    def _take(self, *texts: str) -> Token | None:
-        """The token, if it is one of these words or signs; the next then takes its place."""
-        if self.token.kind not in ("word", "sign") or self.token.text not in texts:
-            return None
-        taken, self.token = self.token, self._next()
-        return taken
-
-    def _expected(self, what: str) -> NoReturn:
-        found = f"`{self.token.text}`" if self.token.text else "the end"
-        fail("bad-condition", f"expected {what}, found {found}", self.token.span, hint=FORM)
-
-    def condition_alone(self) -> Holds:
-        found = self._condition()
-        if self.token.kind != "end":
-            self._expected("`and`, `or` or the end")
-        return found
-
-    def _condition(self) -> Holds:
-        parts = [self._clause()]
-        while self._take("or"):
-            parts.append(self._clause())
-        return lambda row: any(part(row) for part in parts)
-
-    def _clause(self) -> Holds:
-        parts = [self._factor()]
-        while self._take("and"):
-            parts.append(self._factor())
-        return lambda row: all(part(row) for part in parts)
-
-    def _factor(self) -> Holds:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            fail("bad-condition", f"brackets and `not` are more than {DEEPEST} deep", self.token.span)
-        if self._take("not"):
-            inner = self._factor()
-            found: Holds = lambda row: not inner(row)  # noqa: E731 - the branches give one of three functions
-        elif self._take("("):
-            found = self._condition()
-            if not self._take(")"):
-                self._expected("`)`")
-        else:
-            found = self._comparison()
-        self.depth -= 1
-        return found
-
-    def _comparison(self) -> Holds:
-        if self.token.kind not in ("word", "column"):
-            self._expected("the name of a column")
-        column, self.token = self.token, self._next()
-        name, size = self._column(column)
-        negated = self._take("not") is not None
-        if self._take("in"):
-            if not self._take("("):
-                self._expected("`(` and values behind `in`")
-            values = [self._value(size)]
-            while self._take(","):
-                if self.token.text == ")":
-                    break
-                values.append(self._value(size))
-            if not self._take(")"):
-                self._expected("`,` or `)`")
-            return lambda row: any(compare_cell(operator.eq, row[name], value) for value in values) is not negated
-        sign = self._take(*COMPARISONS)
-        if sign is None or negated:
-            self._expected("`in`" if negated else "a comparison such as `==` or `in`")
-        compare, value = COMPARISONS[sign.text], self._value(size)
-        if isinstance(value, str) and compare not in (operator.eq, operator.ne):
-            fail("bad-condition", f"`{sign.text}` compares numbers, and `{value}` is none", sign.span)
-        return lambda row: compare_cell(compare, row[name], value)
-
-    def _column(self, token: Token) -> tuple[str, float]:
-        """The name of a column, and what one of its unit is worth."""
+    def _find_column(self, token: Token) -> tuple[str, float]:
+        """The name of a column, and the size of its unit in base units."""
+        name = token.strip("`")
         try:
-            heading = self.sheet.heading(token.text.strip("`"))
+            heading = self.sheet.heading(name)
         except KeyError:
-            hint = suggest_instead(token.text.strip("`"), self.sheet.names, "columns")
-            fail("unknown-column", f"there is no column {'`' + token.text.strip('`') + '`'}", token.span, hint=hint)
+            hint = suggest_instead(name, self.sheet.names, "columns")
+            fail("unknown-column", f"there is no column `{name}`", token_span(self.source, token), hint=hint)
         unit = UNITS.get(heading.unit or "")
         return heading.name, float(unit.size) if unit else 1.0
 
-    def _value(self, size: float) -> float | str:
+    def _read_value(self, tree: Tree[Token], size: float) -> float | str:
         """A number in the unit of the column, or a text."""
-        if self.token.kind not in ("number", "text", "word"):
-            self._expected("a number, a word or a text in quotes")
-        token, self.token = self.token, self._next()
-        if token.kind != "number":
-            return token.text.strip("'\"")
-        if self.token.kind == "word" and self.token.text in UNITS:
-            unit, self.token = UNITS[self.token.text], self._next()
-            return float(token.text) * float(unit.size) / size
-        return float(token.text)
+        parts: list[Any] = tree.children
+        token, *units = parts
+        if token.type != "NUMBER":
+            return str(token).strip("'\"")
+        if not units:
+            return float(token)
+        if units[0] not in UNITS:
+            refuse_word("`and`, `or` or the end", f"`{units[0]}`", token_span(self.source, units[0]))
+        return float(token) * float(UNITS[units[0]].size) / size
 
 
 def compare_cell(compare: Callable[[Any, Any], bool], cell: Cell, value: float | str) -> bool:
