@@ -50,7 +50,7 @@ class Branches(Part):
 
     def call_through_pointer(self, node: r.Call, targets: tuple[str, ...]) -> Known:
         """Makes a call through a pointer that may mean several functions: each of them for a share of the calls."""
-        before, left = self.state.scope, ONE
+        before, left = self.scope, ONE
         sides = [self._walk_side(r.ExpressionStatement(node.replace(key=key), node.span), before) for key in targets]
         for place, (items, scope) in enumerate(sides):
             share, function = left, self.facts.functions[targets[place]]
@@ -90,7 +90,7 @@ class Branches(Part):
         if not complete:
             share = self._find_share(node, jump)
         then, otherwise = (node.otherwise, node.then) if negated else (node.then, node.otherwise)
-        before = self.state.scope
+        before = self.scope
         with self._within_condition(share is not None or not complete):
             first, one = self._walk_side(then, before)
             second, two = self._walk_side(otherwise, before)
@@ -99,7 +99,7 @@ class Branches(Part):
             one.merge(two, lambda left, right: _select_value(guards if share is None else (), left, right))
             self.state.scope = one
         if first or second:
-            self.state.out.append(Alternative(guards, share, first, second, node.span))
+            self.out.append(Alternative(guards, share, first, second, node.span))
 
     def select(self, node: r.Selection) -> Known:
         """Evaluates `?:`. It is a branch where a side divides, takes a root or calls; else compilers compute both
@@ -112,7 +112,7 @@ class Branches(Part):
         if any(map(_is_slow, (*first, *second))):
             sides = r.ExpressionStatement(node.chosen, node.span), r.ExpressionStatement(node.otherwise, node.span)
             share = self._share_of_selection(r.Branch(node.condition, sides[0], sides[1], node.span))
-            self.state.out.append(Alternative((), share, first, second))
+            self.out.append(Alternative((), share, first, second))
         else:
             self.state.out += [*first, *second]
         if node.type.kind == "real":
@@ -143,7 +143,7 @@ class Branches(Part):
         self.state.scope = before.copy()
         with self.state.collect() as found:
             self.walk_statement(node)
-        return found, self.state.scope
+        return found, self.scope
 
     def _find_share(self, node: r.Branch, jump: str | None) -> Value | None:
         """Share of passes in which a condition on data holds: a parameter where it matters, else a guess; None where
@@ -170,7 +170,7 @@ class Branches(Part):
 
     def walk_switch(self, node: r.Switch) -> None:
         self.evaluator.evaluate(node.subject)
-        before = self.state.scope
+        before = self.scope
         failing = [is_failure(case, self.facts.never_return) for case in node.cases]
         sides = [
             ([], before.copy()) if fails else self._walk_side(case, before)
@@ -182,12 +182,12 @@ class Branches(Part):
             if count == 1:  # all others end the program
                 self.state.out += items
             elif items and not is_computed:
-                self.state.out.append(Alternative((), constant(Fraction(1, count)), items, [], node.span))
+                self.out.append(Alternative((), constant(Fraction(1, count)), items, [], node.span))
             elif items:
                 text = f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
                 told = Meaning(text, is_share=True, case=place)
                 share = self.state.add_hole("case", told, constant(Fraction(1, count)), node.span, 0)
-                self.state.out.append(Alternative((), share, items, [], node.span))
+                self.out.append(Alternative((), share, items, [], node.span))
             before.merge(scope)
         self.state.scope = before
 

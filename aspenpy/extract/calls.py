@@ -8,14 +8,13 @@ from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.contexts import Context, Shared, rename_array
 from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Meaning, Nest, Place
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
 from aspenpy.extract.places import Target, container_owner
 from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default
-from aspenpy.extract.state import Part, State, source_text
+from aspenpy.extract.state import Context, Part, Shared, State, rename_array, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
 MOST_INLINED = 12
@@ -78,7 +77,7 @@ class Calls(Part):
         for part in node.arguments:  # what is handed on to be read has its value before as a default
             if isinstance(part, r.Address) and isinstance(part.operand, r.Variable):
                 key = self.frame.aliases.get(part.operand.key, part.operand.key)
-                if is_default(value := self.state.scope.values.get(key)):
+                if is_default(value := self.scope.values.get(key)):
                     self.names.lost[key] = value
         found = [self.evaluator.evaluate(part) for part in node.arguments]
         if node.name in k.READING:
@@ -117,7 +116,7 @@ class Calls(Part):
             target = node.arguments[1].operand if isinstance(node.arguments[1], r.Address) else None
             if isinstance(target, r.Variable):
                 key = self.frame.aliases.get(target.key, target.key)
-                self.state.scope.values[key] = self.names.ranks() if "size" in node.name else self.names.rank()
+                self.scope.values[key] = self.names.ranks() if "size" in node.name else self.names.rank()
             return True
         sent = find_message(node.name)
         if sent is None:
@@ -132,7 +131,7 @@ class Calls(Part):
                 volume = self.state.add_hole(
                     "bytes", Meaning(f"bytes that `{source_text(node)}` sends"), constant(8), node.span, 0
                 )
-        self.state.out.append(Exchange(volume, sent.exchange, sent.told, node.span))
+        self.out.append(Exchange(volume, sent.exchange, sent.told, node.span))
         self.memory.forget()
         if sent.exchange != "broadcast":  # all ranks are taken to have the value that the root has
             self._forget_arguments(node)
@@ -156,8 +155,8 @@ class Calls(Part):
             words = self.state.add_hole(
                 f"{node.name}_words", Meaning(f"words that `{source_text(node)}` moves"), ONE, node.span, 0
             )
-        self.state.out.append(Nest(counter, (words,), body, span=node.span))
-        self.state.scope.forget_arrays({place.array for place in places[:1] if isinstance(place, Place)})
+        self.out.append(Nest(counter, (words,), body, span=node.span))
+        self.scope.forget_arrays({place.array for place in places[:1] if isinstance(place, Place)})
         return places[0]
 
     def _forget_arguments(self, node: r.Call) -> None:
@@ -165,27 +164,25 @@ class Calls(Part):
         for part in node.arguments:
             if isinstance(part, r.Address) and isinstance(part.operand, r.Variable):
                 key = self.frame.aliases.get(part.operand.key, part.operand.key)
-                value = self.state.scope.values.get(key)
+                value = self.scope.values.get(key)
                 if not isinstance(value, Place) or not value.refers:
-                    self.state.scope.values.pop(key, None)
+                    self.scope.values.pop(key, None)
 
     def _container_size(self, node: r.Call) -> Known:
         """Number of elements of a container, the same symbol each time."""
         there = self.places.locate(node.arguments[0])
         owner = container_owner(there) if there is not None else source_text(node)
         place = (f"{owner}.size", None)
-        if place not in self.state.scope.memory:
-            self.state.scope.memory[place] = self.state.make_unknown(
-                f"{there.name if there else ''}_size", node.span, True
-            )
-        return self.state.scope.memory[place]
+        if place not in self.scope.memory:
+            self.scope.memory[place] = self.state.make_unknown(f"{there.name if there else ''}_size", node.span, True)
+        return self.scope.memory[place]
 
     def _resize(self, node: r.Call) -> Known:
         """Sets the number of elements of a container."""
         there = self.places.locate(node.arguments[0])
         size = self.evaluator.evaluate_integer(node.arguments[1])
         if there is not None:
-            self.state.scope.memory[f"{container_owner(there)}.size", None] = size
+            self.scope.memory[f"{container_owner(there)}.size", None] = size
             self._note_size(there, size)
         return None
 
@@ -233,7 +230,7 @@ class Calls(Part):
     def _invoke(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
         """Calls a function that has a kernel; a second walk without costs finds what it changes."""
         values = tuple(None if isinstance(value, Real) else value for value in found)
-        self.state.out.append(Invocation(node.key, values, node.span))
+        self.out.append(Invocation(node.key, values, node.span))
         if not self.stack.trials:
             self.contexts.setdefault(node.key, []).append(self._make_context(function, found))
         stored = self.facts.effects.get(node.key, frozenset())
@@ -266,7 +263,7 @@ class Calls(Part):
             return value if isinstance(value, Real) else self._in_sizes(value)
 
         memory, offsets = Contents(), dict[DataKey, Value]()
-        for place, value in self.state.scope.memory.items():
+        for place, value in self.scope.memory.items():
             if rename_array(place[0], self.frame.inherited) != place[0]:  # it is known by the function's own name
                 continue
             other = (rename_array(place[0], given), place[1])
@@ -274,8 +271,8 @@ class Calls(Part):
             for known in (self.names.called, self.names.fields):
                 if place in known:
                     known[other] = known[place]
-            if place in self.state.scope.offsets:
-                offsets[other] = self.state.scope.offsets[place]
+            if place in self.scope.offsets:
+                offsets[other] = self.scope.offsets[place]
         return Shared(self.names.arrays, self.frame.arguments).make_context(map(outside, found), memory, offsets)
 
     def _follow(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
@@ -300,14 +297,14 @@ class Calls(Part):
         if formal.type.name != "&" and not is_object:
             return self.evaluator.evaluate(part), None
         referred = part.operand if isinstance(part, r.Address) and part.type.name == "&" else part
-        costs = len(self.state.out)
+        costs = len(self.out)
         there = self.places.locate(referred) if isinstance(referred, _PLACED) else None
         if there is None:
-            del self.state.out[costs:]  # what a value that lies nowhere costs is counted below
+            del self.out[costs:]  # what a value that lies nowhere costs is counted below
         if there is not None and there.place is not None:
             return there.place.replace(refers=not is_object), None
         if there is not None and there.variable is not None:
-            return self.state.scope.values.get(there.variable), there.variable
+            return self.scope.values.get(there.variable), there.variable
         found = self.evaluator.evaluate(part)
         return (found.replace(refers=True) if isinstance(found, Place) and not is_object else found), None
 
@@ -324,9 +321,9 @@ class Calls(Part):
             elif formal.key in self.frame.aliases:
                 continue
             elif value is None:
-                self.state.scope.values.pop(formal.key, None)
+                self.scope.values.pop(formal.key, None)
             else:
-                self.state.scope.values[formal.key] = value
+                self.scope.values[formal.key] = value
         self.stack.inlined.append(node.key)
         is_only = self.facts.call_sites.get(node.key) == 1 and not function.in_place
         self.stack.sites += [] if is_only else [node.span.start if node.span else 0]
@@ -340,7 +337,7 @@ class Calls(Part):
                 self.stack.sites.pop()
             self.frame.this, self.frame.aliases = this, aliases
         for formal in function.formals:
-            self.state.scope.values.pop(formal.key, None)
+            self.scope.values.pop(formal.key, None)
         if found is None:
             return self.state.unknown_result(node)
         return found

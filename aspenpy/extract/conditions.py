@@ -1,15 +1,22 @@
-"""Conditions of a program: guards on counters and sizes, as far as they can be said so."""
+"""Conditions of a program as guards on counters and sizes, as far as possible, and as numbers of passes of loops."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
+
+from aspenpy.expr import graph
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Alternative, Guard, Place
+from aspenpy.extract.costs import Alternative, Arithmetic, Guard, Meaning, Place
 from aspenpy.extract.count import Counter
+from aspenpy.extract.effects import has_exit
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
-from aspenpy.extract.scope import Real
-from aspenpy.extract.state import Part, State
-from aspenpy.extract.values import ONE, Value
+from aspenpy.extract.scope import Read, Real, depends_on_data
+from aspenpy.extract.state import Part, State, rename_array
+from aspenpy.extract.values import ONE, TooLong, Value
 
 
 class Conditions(Part):
@@ -81,7 +88,7 @@ class Conditions(Part):
             return second, second_whole, second_negated
         decided = whole and first and negated != (node.operator == "&&")
         if inner and decided:
-            self.state.out.append(Alternative(first, None, *((inner, []) if not negated else ([], inner))))
+            self.out.append(Alternative(first, None, *((inner, []) if not negated else ([], inner))))
         else:
             self.state.out += inner
         if node.operator == "||":
@@ -115,3 +122,141 @@ def _guards_of_comparison(operator: str, difference: Value) -> tuple[tuple[Guard
     if operator[0] == "<":
         difference = -difference
     return (Guard(difference if operator.endswith("=") else v.subtract(difference, ONE)),), True, False
+
+
+# -- passes of loops -------------------------------------------------------------------------------
+
+
+class Trips(Part):
+    """Counts the passes of loops."""
+
+    def __init__(self, state: State, evaluator: Evaluator) -> None:
+        super().__init__(state)
+        self.evaluator = evaluator
+
+    def find_bounds(self, node: r.LoopStatement, counter: Expr, variable: str) -> tuple[tuple[Value, ...], bool]:
+        """Bounds whose smallest is the number of a loop's passes, or a parameter where the source does not say it; and
+        whether they are all that its condition says."""
+        found: list[Value] = []
+        parts = _conjuncts(node.condition) if node.condition is not None else []
+        told = 0
+        for part in parts:
+            try:
+                bounds = self._bounds_of_test(part, counter)
+            except TooLong:
+                continue
+            found += bounds
+            told += bool(bounds) and not any(map(depends_on_data, bounds))
+        known = [bound for bound in found if not depends_on_data(bound)]
+        if known:
+            if not node.tested_first:
+                known = [v.add(bound, ONE) for bound in known]
+            return tuple(known), told == len(parts)
+        is_whole = len(parts) == 1 and node.tested_first and not has_exit(node.body)
+        shared = self._shared_bound(found, node) if is_whole else None
+        if shared is not None:
+            return (shared,), True
+        meaning = Meaning(f"passes of {loop_text(node)}", ", which depend on the program's data")
+        return (self.state.add_hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0),), True
+
+    def _shared_bound(self, bounds: list[Value], node: r.LoopStatement) -> Value | None:
+        """The passes of all loops with bounds in the same arrays, as one parameter; None where each loop has its
+        own."""
+        symbols = v.sort_symbols(v.symbols(bounds[0])) if len(bounds) == 1 else []
+        read = {symbol: self.names.read.get(symbol) for symbol in symbols if depends_on_data(atom(symbol))}
+        known = {symbol: one for symbol, one in read.items() if one is not None}
+        if len(known) < len(read) or not known:
+            return None
+        row = self._row_key(bounds[0], known)
+        if row not in self.names.rows or not self.is_hole(self.names.rows[row]):
+            what, told = _describe_passes(bounds[0], known) or ("passes", f"mean passes of {loop_text(node)}")
+            name = next(reversed(known.values())).name
+            self.names.rows[row] = self.names.add_hole(f"{name}_{what}", Meaning(told), ONE, node.span, 0)
+        return self.names.rows[row]
+
+    def is_hole(self, bound: Value) -> bool:
+        return any(symbol in self.names.holes for symbol in v.symbols(bound))
+
+    def _row_key(self, bound: Value, read: Mapping[Expr, Read]) -> object:
+        """Key of a number of passes that is read from arrays: which arrays, and how far apart, but not where."""
+        arrays = {own: array for array, own in self.frame.inherited.items()}
+        first: dict[str, Value] = {}
+        given: dict[Expr, Value] = {}
+        for symbol, one in read.items():
+            array = rename_array(one.array, arrays)
+            apart = v.subtract(one.offset, first.setdefault(array, one.offset))
+            given[symbol] = atom(graph.symbol(f"{array} {v.number(apart)}", "array"))
+        return v.key(v.substitute(bound, given))
+
+    def _bounds_of_test(self, node: r.Expression, counter: Expr) -> list[Value]:
+        """Passes before one part of a condition fails for the first time."""
+        if not isinstance(node, r.Operation) or node.operator not in COMPARISONS:
+            self.evaluator.evaluate(node)
+            return []
+        types = {part.type.kind for part in node.operands}
+        sides = [self.evaluator.evaluate(part) for part in node.operands]
+        if types <= {"integer"}:
+            self.out.append(Arithmetic("integer", "", 1, node.span))
+        elif "real" in types:
+            self.state.add_arithmetic(
+                "compare", next(part.type for part in node.operands if part.type.kind == "real"), node.span
+            )
+        places = [side.offset if isinstance(side, Place) else side for side in sides]
+        if (
+            any(isinstance(side, Place) for side in sides)
+            and len({side.array for side in sides if isinstance(side, Place)}) != 1
+        ):
+            return []
+        left, right = places
+        if left is None or right is None or isinstance(left, Real | Place) or isinstance(right, Real | Place):
+            return []
+        return _first_failure(node.operator, left, right, counter)
+
+
+def loop_text(node: r.LoopStatement) -> str:
+    return f"`{' '.join(node.span.text().split())[:60]}`" if node.span is not None else "the loop"
+
+
+def _describe_passes(bound: Value, read: Mapping[Expr, Read]) -> tuple[str, str] | None:
+    """Name and meaning of a number of passes that is an element of an array or the difference of two."""
+    if len(read) == 1 and v.is_same(bound, atom(next(iter(read)))):
+        return "mean", f"mean of `{next(iter(read.values())).text}`"
+    for (one, start), (two, end) in itertools.permutations(read.items(), 2):
+        if v.is_same(bound, v.subtract(atom(two), atom(one))):
+            return "difference", f"mean of `{end.text} - {start.text}`"
+    return None
+
+
+def _conjuncts(node: r.Expression) -> list[r.Expression]:
+    if isinstance(node, r.Operation) and node.operator == "&&":
+        return [part for operand in node.operands for part in _conjuncts(operand)]
+    return [node]
+
+
+def _first_failure(operator: str, left: Value, right: Value, counter: Expr) -> list[Value]:
+    """Number of the first pass in which `left operator right` fails, where both are linear in the pass; it is taken not
+    to be negative."""
+    distance = v.subtract(right, left) if operator in ("<", "<=", "!=") else v.subtract(left, right)
+    straight = v.linear_parts(distance, counter)
+    if straight is None or operator == "==":
+        return []
+    start, step = straight[0], -straight[1]
+    if operator == "!=" and v.sign_for_large(step) == -1:
+        start, step = -start, -step
+    if v.sign_for_large(step) != 1 or not v.is_one_signed(step):
+        return []
+    if operator in ("<=", ">="):
+        start = v.add(start, ONE)
+    return [v.ceil_quotient(part, step) for part in _split_extremes(start)]
+
+
+def _split_extremes(value: Value) -> list[Value]:
+    """Values whose smallest is `value`: a - c and b - c of `min(a, b) - c`, likewise of `c - max(a, b)`."""
+    for monomial, coefficient in value.terms.items():
+        if len(monomial) == 1 and monomial[0][1] == 1 and abs(coefficient) == 1:
+            base = monomial[0][0]
+            if base.kind == "apply" and base.payload == ("min" if coefficient > 0 else "max"):
+                rest = v.subtract(value, v.scale(atom(base), coefficient))
+                sides = [v.scale(v.from_expression(side), coefficient) for side in base.args]
+                return [part for side in sides for part in _split_extremes(v.add(rest, side))]
+    return [value]

@@ -280,7 +280,7 @@ class Evaluator(Part):
         if not isinstance(node, r.Variable):
             return {}
         head = f"{self.frame.aliases.get(node.key, node.key)}."
-        return {name[len(head) :]: value for name, value in self.state.scope.values.items() if name.startswith(head)}
+        return {name[len(head) :]: value for name, value in self.scope.values.items() if name.startswith(head)}
 
     def copy_members(self, source: r.Expression, target: r.Expression) -> None:
         """Copies the members of a structure that are in registers to another one."""
@@ -289,10 +289,10 @@ class Evaluator(Part):
             return
         given = self.members_in_registers(source)
         head = f"{there.variable}."
-        for name in [name for name in self.state.scope.values if name.startswith(head)]:
-            self.state.scope.values.pop(name)
+        for name in [name for name in self.scope.values if name.startswith(head)]:
+            self.scope.values.pop(name)
         for name, value in given.items():
-            self.state.scope.values[head + name] = value
+            self.scope.values[head + name] = value
 
     def _update(self, node: r.Operation, before: Known, amount: Known) -> Known:
         if node.type.kind == "real":

@@ -20,18 +20,16 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import list_invocations
 from aspenpy.extract.branches import find_never_returning
-from aspenpy.extract.contexts import Context, merge_contexts
 from aspenpy.extract.costs import Hole, Invocation, Meaning, Profile
 from aspenpy.extract.effects import find_changes, find_effects, find_exposed_members, find_references, walk_records
 from aspenpy.extract.execution import Build, Counts, parse_command
 from aspenpy.extract.fit import format_number
 from aspenpy.extract.front_end import Reading, read_aspen_control
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence, Over, measure_points
-from aspenpy.extract.macros import write_macros
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
-from aspenpy.extract.state import Facts
-from aspenpy.extract.text import NOTHING, Kernel, Options, Writer
+from aspenpy.extract.state import Context, Facts, merge_contexts
+from aspenpy.extract.text import NOTHING, Kernel, Options, Writer, write_macros
 from aspenpy.extract.tree import read_program as program_of
 from aspenpy.extract.values import TooLong, Value, number, to_expression
 from aspenpy.extract.walk import Walker

@@ -13,13 +13,13 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
+from aspenpy.extract.conditions import Trips, loop_text
 from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, Place, Recurrence
 from aspenpy.extract.effects import Changes, find_changes, has_exit, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.places import source_name
 from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, single_symbol
 from aspenpy.extract.state import Leaving, Part, State
-from aspenpy.extract.trips import Trips, loop_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
 BY_BOUND = "all that its counted test allows; its other tests are taken to hold"
@@ -53,12 +53,12 @@ class Loops(Part):
         changed = self._resolve_aliases(find_changes(inside, self.facts.references))
         variable = self._counted_variable(node)
         counter = self.names.make_counter(variable or "pass")
-        before = self.state.scope
+        before = self.scope
         entry: dict[str | DataKey, Known] = {name: before.values.get(name) for name in changed.variables}
         entry |= self._changed_members(changed, before)
         steps = self._find_steps(node, counter, changed, entry, before)
         self._enter_pass(changed, counter, entry, steps, before)
-        head = self.state.scope.copy()
+        head = self.scope.copy()
         self.active.changes.append((counter, changed))
         with self.state.collect() as tested:
             bounds, is_all = self.trips.find_bounds(node, counter, variable)
@@ -95,13 +95,13 @@ class Loops(Part):
         self._leave_loop(changed, counter, entry, steps, bounds, share, before)
         for start in walk_records(node.start) if node.start is not None else ():
             if isinstance(start, r.Declaration):
-                self.state.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
+                self.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
 
     def _changed_members(self, changed: Changes, before: Scope) -> dict[str | DataKey, Known]:
         """Whole numbers in members of structures that a loop may change, by place."""
         self.state.scope = before.copy()
         self.memory.forget_changed(changed.stored, changed.calls)
-        kept, self.state.scope = self.state.scope.memory, before
+        kept, self.state.scope = self.scope.memory, before
         found: dict[str | DataKey, Known] = {}
         for place, value in before.memory.items():
             is_number = value is not None and not isinstance(value, Place | Real)
@@ -112,7 +112,7 @@ class Loops(Part):
     def _resolve_aliases(self, changed: Changes) -> Changes:
         """Changes with variables in place of the references to them, without references to memory."""
         names = {self.frame.aliases.get(name, name) for name in changed.variables}
-        names = {name for name in names if not _refers(self.state.scope.values.get(name))}
+        names = {name for name in names if not _refers(self.scope.values.get(name))}
         counted = {self.frame.aliases.get(name, name) for name in changed.counted} & names
         return changed.replace(variables=frozenset(names), counted=frozenset(counted))
 
@@ -222,7 +222,7 @@ class Loops(Part):
         self.memory.forget_changed(inside.stored, inside.calls)
         places = {name: entry.get(name) for name in heads}
         for variable in assigned:
-            self.state.scope.values.pop(variable, None)
+            self.scope.values.pop(variable, None)
         for name, head in heads.items():
             place = places[name]
             self._set(name, place.replace(offset=head) if isinstance(place, Place) else head)
@@ -238,7 +238,7 @@ class Loops(Part):
         self.stack.trials -= 1
         after: dict[str | DataKey, Known] = {}
         for name in heads:
-            found = self.state.scope.values.get(name) if isinstance(name, str) else self.state.scope.memory.get(name)
+            found = self.scope.values.get(name) if isinstance(name, str) else self.scope.memory.get(name)
             place = places[name]
             is_place = isinstance(found, Place) and isinstance(place, Place) and found.array == place.array
             after[name] = found.offset if is_place and isinstance(found, Place) else found
@@ -248,9 +248,9 @@ class Loops(Part):
     def _set(self, name: str | DataKey, value: Known) -> None:
         """Gives a value to a variable, or to a member of a structure."""
         if isinstance(name, str):
-            self.state.scope.values[name] = value
+            self.scope.values[name] = value
         else:
-            self.state.scope.memory[name] = value
+            self.scope.memory[name] = value
 
     def _enter_pass(
         self,
@@ -265,13 +265,13 @@ class Loops(Part):
         for variable in changed.variables:
             start = entry[variable]
             if variable in steps and (grown := _value_in_pass(start, steps[variable], counter)) is not None:
-                self.state.scope.values[variable] = start.replace(offset=grown) if isinstance(start, Place) else grown
+                self.scope.values[variable] = start.replace(offset=grown) if isinstance(start, Place) else grown
             elif isinstance(start, Real):
-                self.state.scope.values[variable] = Real({("variable", variable): ()})
+                self.scope.values[variable] = Real({("variable", variable): ()})
             elif isinstance(start, Place):
-                self.state.scope.values[variable] = start.replace(offset=None)
+                self.scope.values[variable] = start.replace(offset=None)
             else:
-                self.state.scope.values.pop(variable, None)
+                self.scope.values.pop(variable, None)
         self.memory.forget_changed(changed.stored, changed.calls)
         for name, step in steps.items():
             if not isinstance(name, str):
@@ -288,7 +288,7 @@ class Loops(Part):
         before: Scope,
     ) -> None:
         """Sets what is known behind a loop."""
-        after = self.state.scope
+        after = self.scope
         for place, value in after.memory.items():
             if single_symbol(value) in after.inputs:
                 after.find_input(value, before.memory.get(place))
@@ -330,7 +330,7 @@ class Loops(Part):
         )
 
     def _varies(self, place: Any, value: Known, counter: Expr) -> bool:
-        offset = self.state.scope.offsets.get(place)
+        offset = self.scope.offsets.get(place)
         inside = value.offset if isinstance(value, Place) else value
         return (offset is not None and v.has_symbol(offset, counter)) or (
             inside is not None and not isinstance(inside, Real) and v.has_symbol(inside, counter)
@@ -346,13 +346,13 @@ class Loops(Part):
             return ()
         found: list[Recurrence] = []
         for name in sorted(assigned):
-            value = self.state.scope.values.get(name)
+            value = self.scope.values.get(name)
             if isinstance(value, Real) and value.paths.get(("variable", name)):
                 found.append(
                     Recurrence(value.paths["variable", name], name.rsplit("@", 2)[-2] if "@" in name else name)
                 )
-        for place, value in self.state.scope.memory.items():
-            offset = self.state.scope.offsets.get(place)
+        for place, value in self.scope.memory.items():
+            offset = self.scope.offsets.get(place)
             if not isinstance(value, Real) or offset is None:
                 continue
             for source, path in value.paths.items():
@@ -363,7 +363,7 @@ class Loops(Part):
                     and isinstance(source[1], tuple)
                     and source[1][0] == place[0]
                 ):
-                    other = self.state.scope.offsets.get(source[1])
+                    other = self.scope.offsets.get(source[1])
                     if other is not None and v.is_same(
                         v.substitute(other, {counter: v.add(atom(counter), ONE)}), offset
                     ):

@@ -49,7 +49,7 @@ class Memory(Part):
 
     def _read_register(self, there: Target, node: r.Expression) -> Known:
         name = there.variable or ""
-        found = self.state.scope.values.get(name)
+        found = self.scope.values.get(name)
         if found is None:
             found = NOTHING if there.type.kind == "real" else self.state.unknown_result(node)
             if name in self.names.lost and (symbol := single_symbol(found)) is not None:
@@ -62,7 +62,7 @@ class Memory(Part):
                     ).key,
                     ZERO,
                 )
-            self.state.scope.values[name] = found
+            self.scope.values[name] = found
         return found
 
     def read(self, there: Target, node: r.Expression) -> Known:
@@ -73,7 +73,7 @@ class Memory(Part):
             return None
         access = self.add_access("load", there, node.span)
         place = access.place()
-        known = self.state.scope.memory.get(place) if offset is not None else None
+        known = self.scope.memory.get(place) if offset is not None else None
         if type.kind == "real":
             return known if isinstance(known, Real) else Real({("load", place): ()})
         if known is not None:
@@ -105,7 +105,7 @@ class Memory(Part):
         else:
             return None
         if offset is not None:
-            self.state.scope.memory[place] = found
+            self.scope.memory[place] = found
             self.names.called.setdefault(place, there.name)
         return found
 
@@ -135,9 +135,7 @@ class Memory(Part):
 
     def forget(self) -> None:
         """Forgets memory, except members that no pointer can point at."""
-        self.state.scope.memory = self.state.scope.memory.filter(
-            lambda place, value: self.unaliased_member(place) is not None
-        )
+        self.scope.memory = self.scope.memory.filter(lambda place, value: self.unaliased_member(place) is not None)
 
     def _stored_names(self, names: frozenset[str], calls: frozenset[str]) -> set[str]:
         """Names that are stored to directly, or by some functions and those that they call."""
@@ -169,9 +167,9 @@ class Memory(Part):
             kind, there.place.array, offset, size, precision, indirect or offset is None, span, (), there.path
         )
         if access.array not in self.frame.ignored:
-            self.state.out.append(access)
+            self.out.append(access)
         if offset is not None:
-            self.state.scope.offsets[access.place()] = offset
+            self.scope.offsets[access.place()] = offset
             if there.is_member():
                 self.names.fields.setdefault(access.place(), there.name)
         return access
@@ -181,19 +179,19 @@ class Memory(Part):
             self.forget()
             return
         if there.place is None:
-            self.state.scope.values[there.variable or ""] = value
+            self.scope.values[there.variable or ""] = value
             return
         access = self.add_access("store", there, span)
         place = access.place()
         array = self.names.arrays[access.array]
         own, arrays = self.unaliased_member(place), self.names.arrays
-        self.state.scope.memory.forget_stored(
+        self.scope.memory.forget_stored(
             place,
             lambda other: other in arrays and not (array.alone or arrays[other].alone),  # in no size of a container
             lambda other: there.type.kind != "record" and own != self.unaliased_member(other),
         )
         if access.offset is not None:
-            self.state.scope.memory[place] = value
+            self.scope.memory[place] = value
             self.names.called.setdefault(place, there.name)
             if isinstance(value, Place):
                 self._note_pointed_bytes(access, value)
@@ -218,9 +216,7 @@ class Memory(Part):
             unknown_calls = unknown_calls or inside is None or not others <= KNOWN
         if unknown_calls:
             self.forget()
-        self.state.scope.memory = self.state.scope.memory.filter(
-            lambda place, value: not self._is_touched(place, value, stored)
-        )
+        self.scope.memory = self.scope.memory.filter(lambda place, value: not self._is_touched(place, value, stored))
 
     def _is_touched(self, place: DataKey, value: Known, stored: set[str]) -> bool:
         member = self.unaliased_member(place)

@@ -88,11 +88,11 @@ class Places(Part):
         if node.name == "this":
             return Target("this", None, type)
         if node.refers and key == node.key:
-            pointed = self.state.scope.values.get(key)
+            pointed = self.scope.values.get(key)
             if isinstance(pointed, Place) and pointed.refers:
                 return Target(None, pointed, type, shape, node.name)
             return Target(key, None, type, shape, node.name)
-        if type.kind == "array" and isinstance(pointed := self.state.scope.values.get(key), Place):
+        if type.kind == "array" and isinstance(pointed := self.scope.values.get(key), Place):
             return Target(None, pointed, type, shape, node.name)
         in_memory = type.kind == "record" and (type.of is not None or key in self.frame.addressed)
         if type.kind == "array" or node.scope == "global" or in_memory:
@@ -204,7 +204,7 @@ class Places(Part):
         if there.place is not None:
             return there.place
         name = there.variable or ""
-        self.state.scope.values.pop(name, None)
+        self.scope.values.pop(name, None)
         size = there.type.size or 8
         array = self.names.add_array(
             f"{name}&", there.name or "local", "local", size, (), constant(size), True, node.span

@@ -9,7 +9,6 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.branches import Branches
 from aspenpy.extract.calls import Calls, can_inline
-from aspenpy.extract.contexts import Context, rename_array
 from aspenpy.extract.costs import Place, Profile
 from aspenpy.extract.effects import final_jump, walk_records
 from aspenpy.extract.evaluate import Evaluator
@@ -17,7 +16,7 @@ from aspenpy.extract.loops import Loops
 from aspenpy.extract.naming import source_line
 from aspenpy.extract.places import innermost_type, volume
 from aspenpy.extract.scope import NOTHING, SIZE, Known, Names, Real
-from aspenpy.extract.state import Facts, Part, State
+from aspenpy.extract.state import Context, Facts, Part, State, rename_array
 from aspenpy.extract.values import ZERO
 
 
@@ -63,7 +62,7 @@ class Walker(Part):
         """Takes over what is known where the function is called."""
         for formal, own, value in zip(function.formals, self.frame.arguments, context.values, strict=False):
             if isinstance(value, Real) and formal.type.kind == "real":
-                self.state.scope.values[formal.key] = value
+                self.scope.values[formal.key] = value
             if isinstance(own, Expr) and value is not None and not isinstance(value, Place | Real):
                 self.frame.given[own] = value
             is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms
@@ -80,9 +79,9 @@ class Walker(Part):
             for known in (self.names.called, self.names.fields):
                 if place in known:
                     known[key] = known[place]
-            self.state.scope.memory[place] = self.state.scope.memory[key] = given
+            self.scope.memory[place] = self.scope.memory[key] = given
             if place in context.offsets:
-                self.state.scope.offsets[place] = self.state.scope.offsets[key] = context.offsets[place]
+                self.scope.offsets[place] = self.scope.offsets[key] = context.offsets[place]
 
     def _inherit_array(self, function: r.Function, key: str) -> str:
         """The array that a pointer in a caller's structure points at, as a formal array: a compiler does not know which
@@ -98,7 +97,7 @@ class Walker(Part):
         type = formal.type
         if type.kind == "integer":
             symbol = graph.symbol(formal.name, f"{SIZE} {formal.key}")
-            self.state.scope.values[formal.key] = atom(symbol)
+            self.scope.values[formal.key] = atom(symbol)
             return symbol
         if type.kind in ("pointer", "array"):
             shape = self.frame.shapes[formal.key] = self.evaluator.places.extents(type)
@@ -116,10 +115,10 @@ class Walker(Part):
             place = Place(array.key, ZERO, type.name == "&")
             if formal.name == "this":
                 self.frame.this = place
-            self.state.scope.values[formal.key] = place
+            self.scope.values[formal.key] = place
             return array.key
         if type.kind == "real":
-            self.state.scope.values[formal.key] = NOTHING
+            self.scope.values[formal.key] = NOTHING
         return None
 
     def call(self, node: r.Call) -> Known:
@@ -193,9 +192,9 @@ class Walker(Part):
         self.frame.shapes[variable.key] = self.evaluator.places.extents(variable.type)
         if node.value is None:
             if variable.type.kind == "real":
-                self.state.scope.values[variable.key] = NOTHING
+                self.scope.values[variable.key] = NOTHING
             else:
-                self.state.scope.values.pop(variable.key, None)
+                self.scope.values.pop(variable.key, None)
             return
         if variable.type.name == "&":
             value, name = self.calls.bind_argument(node.value, variable)
@@ -208,7 +207,7 @@ class Walker(Part):
         if variable.type.kind == "record":
             self.evaluator.copy_members(node.value, variable)
             return
-        self.state.scope.values[variable.key] = value
+        self.scope.values[variable.key] = value
 
 
 def _is_object(type: r.Type) -> bool:
