@@ -9,7 +9,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Alternative, Arithmetic, Exchange, Guard, Invocation, Item, Nest
+from aspenpy.extract.costs import Access, Alternative, Arithmetic, Exchange, Guard, Invocation, Item, Nest, walk_items
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.scope import UNKNOWN
 from aspenpy.extract.triangles import CounterRange, StridedLoop, find_ranges, is_triangular, loop_key
@@ -392,37 +392,10 @@ def nesting_depth(item: Item) -> int:
     return 0
 
 
-def has_calls(items: list[Item]) -> bool:
+def has_calls(items: Iterable[Item]) -> bool:
     """Whether items contain calls of kernels or messages, so that they are more than one block."""
-    return any(
-        isinstance(item, Invocation | Exchange)
-        or (isinstance(item, Nest) and has_calls(item.body))
-        or (isinstance(item, Alternative) and (has_calls(item.then) or has_calls(item.otherwise)))
-        for item in items
-    )
+    return any(isinstance(item, Invocation | Exchange) for item in walk_items(items))
 
 
 def list_invocations(items: list[Item]) -> Iterator[Invocation]:
-    for item in items:
-        if isinstance(item, Invocation):
-            yield item
-        elif isinstance(item, Nest):
-            yield from list_invocations(item.body)
-        elif isinstance(item, Alternative):
-            yield from list_invocations(item.then)
-            yield from list_invocations(item.otherwise)
-
-
-__all__ = [
-    "Amounts",
-    "BlockAccess",
-    "Chain",
-    "Event",
-    "OperationCount",
-    "Pattern",
-    "Summary",
-    "constant",
-    "list_events",
-    "list_invocations",
-    "nesting_depth",
-]
+    return (item for item in walk_items(items) if isinstance(item, Invocation))

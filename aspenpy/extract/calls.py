@@ -125,7 +125,10 @@ class Calls(Part):
         volume = ZERO
         if sent.count is not None and sent.type is not None and len(node.arguments) > max(sent.count, sent.type):
             text = source_text(node.arguments[sent.type])
-            size = constant(TYPE_BYTES[text]) if text in TYPE_BYTES else self._bytes_of(text, node)
+            if text in TYPE_BYTES:
+                size = constant(TYPE_BYTES[text])
+            else:
+                size = self.state.add_hole(f"{text}_bytes", Meaning(f"bytes of `{text}`"), constant(8), node.span, 0)
             volume = v.multiply(self.evaluator.evaluate_integer(node.arguments[sent.count]), size)
             if depends_on_data(volume):
                 volume = self.state.add_hole(
@@ -136,9 +139,6 @@ class Calls(Part):
         if sent.exchange != "broadcast":  # all ranks are taken to have the value that the root has
             self._forget_arguments(node)
         return True
-
-    def _bytes_of(self, type: str, node: r.Call) -> Value:
-        return self.state.add_hole(f"{type}_bytes", Meaning(f"bytes of `{type}`"), constant(8), node.span, 0)
 
     def _copy_memory(self, node: r.Call) -> Known:
         """Counts `memcpy` and `memset` as a loop over words of eight bytes."""

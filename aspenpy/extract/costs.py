@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from aspenpy.expr.node import Expr
@@ -178,3 +179,13 @@ class Profile(Record):
     comment: str = ""
     span: Span | None = None
     notes: tuple[str, ...] = ()
+
+
+def walk_items(items: Iterable[Item]) -> Iterator[Item]:
+    """All items, each one before the items inside it."""
+    for item in items:
+        yield item
+        if isinstance(item, Nest):
+            yield from walk_items(item.body)
+        elif isinstance(item, Alternative):
+            yield from walk_items((*item.then, *item.otherwise))

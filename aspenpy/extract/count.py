@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Exact, Polynomial, atom, constant
+from aspenpy.expr.polynomial import Exact, Polynomial, atom
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Guard, Nest
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -265,6 +265,3 @@ def _sum_of_tiles(base: Expr, power: int, counter: Expr, high: Value) -> Value:
         last = v.subtract(length, v.multiply(tiles, whole))
         return v.add(v.multiply(tiles, v.raise_to(whole, power)), v.raise_to(last, power))
     raise NoClosedForm
-
-
-__all__ = ["Counter", "Domain", "NoClosedForm", "constant"]

@@ -26,12 +26,13 @@ from aspenpy.extract.execution import Build, Counts, parse_command
 from aspenpy.extract.fit import format_number
 from aspenpy.extract.front_end import Reading, read_aspen_control
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence, Over, measure_points
+from aspenpy.extract.naming import Kernel, Options
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.state import Context, Facts, merge_contexts
-from aspenpy.extract.text import NOTHING, Kernel, Options, Writer, write_macros
+from aspenpy.extract.text import NOTHING, Writer, write_macros
 from aspenpy.extract.tree import read_program as program_of
-from aspenpy.extract.values import TooLong, Value, number, to_expression
+from aspenpy.extract.values import TooLong, Value, to_expression
 from aspenpy.extract.walk import Walker
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead, warning
 from aspenpy.language.format import format_text
@@ -503,12 +504,3 @@ def _warn_poor_fit(hole: Hole) -> Diagnostic:
     assert hole.fit is not None
     message = f"parameter `{hole.name}` fits what was counted within {100 * hole.fit.error:.2g} % only: {hole.fit}"
     return warning("poor-fit", message, hole.span, hint="fewer or nearer sizes of --over have a formula of their own")
-
-
-def parameter_values(extraction: Extraction) -> dict[str, int | None]:
-    """The holes and their values for the time being."""
-    values = {hole.name: number(hole.value) for hole in extraction.holes}
-    return {name: None if value is None else int(value) for name, value in values.items()}
-
-
-__all__ = ["Expr", "Extraction", "atom", "extract"]

@@ -20,7 +20,18 @@ from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import nesting_depth
-from aspenpy.extract.costs import Access, Alternative, Arithmetic, Guard, Hole, Invocation, Item, Nest, Profile
+from aspenpy.extract.costs import (
+    Access,
+    Alternative,
+    Arithmetic,
+    Guard,
+    Hole,
+    Invocation,
+    Item,
+    Nest,
+    Profile,
+    walk_items,
+)
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Command, Lines, prepare_program
@@ -282,7 +293,8 @@ class Influence:
         """Largest part of any function's work that a parameter decides, from 0 to 1."""
         largest = 0.0
         for key, profile in self.profiles.items():
-            if symbol in self._share_symbols(profile.items):
+            nodes = (item for item in walk_items(profile.items) if isinstance(item, Nest | Alternative))
+            if any(item.share is not None and symbol in v.symbols(item.share) for item in nodes):
                 none, whole = self._work_at(key, symbol, 0), self._work_at(key, symbol, 1)
                 for classes in ({"bytes"}, (none.keys() | whole.keys()) - {"bytes"}):
                     pairs = [(none.get(name, 0.0), whole.get(name, 0.0), WEIGHTS.get(name, 1.0)) for name in classes]
@@ -290,17 +302,6 @@ class Influence:
                     decided = sum(abs(high - low) * weight for low, high, weight in pairs)
                     largest = max(largest, decided / most if most else 0.0)
         return largest
-
-    def _share_symbols(self, items: list[Item]) -> set[Expr]:
-        found: set[Expr] = set()
-        for item in items:
-            if isinstance(item, Nest):
-                found |= v.symbols(item.share) if item.share is not None else set()
-                found |= self._share_symbols(item.body)
-            elif isinstance(item, Alternative):
-                found |= v.symbols(item.share) if item.share is not None else set()
-                found |= self._share_symbols(item.then) | self._share_symbols(item.otherwise)
-        return found
 
     def _work_at(self, key: str, symbol: Expr, value: float) -> Work:
         self.known, self.done = {symbol: value}, {}

@@ -153,7 +153,8 @@ def _find_jammable(nest: Nest) -> Nest | None:
     if len(inside) != 1 or nest.share is not None:
         return None
     (inner,) = inside
-    if not all(_is_quiet(item) for item in nest.body if item is not inner):
+    beside = (item for item in nest.body if item is not inner)
+    if not all(isinstance(item, Arithmetic) or (isinstance(item, Access) and item.kind == "load") for item in beside):
         return None
     plain = all(isinstance(item, Access | Arithmetic) for item in inner.body) and inner.share is None
     if not plain or any(v.has_symbol(bound, nest.counter) for bound in inner.bounds):
@@ -166,10 +167,6 @@ def _is_same(access: Access, nest: Nest, inner: Nest) -> bool:
     """Whether each pass of the outer loop touches the same places in the inner one."""
     offset = access.offset
     return offset is not None and not v.has_symbol(offset, nest.counter) and v.has_symbol(offset, inner.counter)
-
-
-def _is_quiet(item: Item) -> bool:
-    return isinstance(item, Arithmetic) or (isinstance(item, Access) and item.kind == "load")
 
 
 def _jam_loop(nest: Nest, inner: Nest, spared: RemoveSpared) -> Nest:

@@ -21,6 +21,7 @@ from aspenpy.extract.places import source_name
 from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, single_symbol
 from aspenpy.extract.state import Leaving, Part, State
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.record import Record
 
 BY_BOUND = "all that its counted test allows; its other tests are taken to hold"
 """The rule for how much of its passes a loop makes that tests data beside a count."""
@@ -28,6 +29,23 @@ BY_BOUND = "all that its counted test allows; its other tests are taken to hold"
 
 MOST_TRIALS = 2
 """Trials inside of one another: each walks the loops inside once more."""
+
+
+class Pass(Record):
+    """A pass of a loop: its counter, what the loop changes, what is known before it, values at its entry, and their
+    steps from pass to pass."""
+
+    counter: Expr
+    changed: Changes
+    before: Scope
+    entry: Mapping[str | DataKey, Known]
+    steps: Mapping[str | DataKey, Value]
+
+    def grow(self, name: str | DataKey) -> Known:
+        """Value at the begin of the pass, where its step is known."""
+        start = self.entry[name]
+        grown = _value_in_pass(start, self.steps[name], self.counter) if name in self.steps else None
+        return start.replace(offset=grown) if grown is not None and isinstance(start, Place) else grown
 
 
 class Loops(Part):
@@ -57,7 +75,8 @@ class Loops(Part):
         entry: dict[str | DataKey, Known] = {name: before.values.get(name) for name in changed.variables}
         entry |= self._changed_members(changed, before)
         steps = self._find_steps(node, counter, changed, entry, before)
-        self._enter_pass(changed, counter, entry, steps, before)
+        one = Pass(counter, changed, before, entry, steps)
+        self._enter_pass(one)
         head = self.scope.copy()
         self.active.changes.append((counter, changed))
         with self.state.collect() as tested:
@@ -92,7 +111,7 @@ class Loops(Part):
         nest = nest.replace(body=body, recurrences=self._find_recurrences(head, changed.variables, counter, body))
         self.state.out += [] if not body else [nest]
         self.active.changes.pop()
-        self._leave_loop(changed, counter, entry, steps, bounds, share, before)
+        self._leave_loop(one, bounds, share)
         for start in walk_records(node.start) if node.start is not None else ():
             if isinstance(start, r.Declaration):
                 self.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
@@ -112,7 +131,8 @@ class Loops(Part):
     def _resolve_aliases(self, changed: Changes) -> Changes:
         """Changes with variables in place of the references to them, without references to memory."""
         names = {self.frame.aliases.get(name, name) for name in changed.variables}
-        names = {name for name in names if not _refers(self.scope.values.get(name))}
+        places = ((name, self.scope.values.get(name)) for name in names)
+        names = {name for name, place in places if not (isinstance(place, Place) and place.refers)}
         counted = {self.frame.aliases.get(name, name) for name in changed.counted} & names
         return changed.replace(variables=frozenset(names), counted=frozenset(counted))
 
@@ -188,7 +208,7 @@ class Loops(Part):
         """Steps of variables that the head of the loop alone counts by whole numbers; None where a walk is needed."""
         within = [part for part in walk_records(node.body) if isinstance(part, r.Assignment)]
         if any(
-            isinstance(part.target, r.Variable) and part.target.key in names and not _is_local_sum(part, node)
+            isinstance(part.target, r.Variable) and part.target.key in names and part.target.type.kind != "real"
             for part in within
         ):
             return None
@@ -252,54 +272,38 @@ class Loops(Part):
         else:
             self.scope.memory[name] = value
 
-    def _enter_pass(
-        self,
-        changed: Changes,
-        counter: Expr,
-        entry: Mapping[str | DataKey, Known],
-        steps: Mapping[str | DataKey, Value],
-        before: Scope,
-    ) -> None:
+    def _enter_pass(self, one: Pass) -> None:
         """Sets what is known at the begin of a pass."""
-        self.state.scope = before.copy()
-        for variable in changed.variables:
-            start = entry[variable]
-            if variable in steps and (grown := _value_in_pass(start, steps[variable], counter)) is not None:
-                self.scope.values[variable] = start.replace(offset=grown) if isinstance(start, Place) else grown
+        self.state.scope = one.before.copy()
+        for variable in one.changed.variables:
+            start = one.entry[variable]
+            if (grown := one.grow(variable)) is not None:
+                self.scope.values[variable] = grown
             elif isinstance(start, Real):
                 self.scope.values[variable] = Real({("variable", variable): ()})
             elif isinstance(start, Place):
                 self.scope.values[variable] = start.replace(offset=None)
             else:
                 self.scope.values.pop(variable, None)
-        self.memory.forget_changed(changed.stored, changed.calls)
-        for name, step in steps.items():
+        self.memory.forget_changed(one.changed.stored, one.changed.calls)
+        for name in one.steps:
             if not isinstance(name, str):
-                self._set(name, _value_in_pass(entry[name], step, counter))
+                self._set(name, one.grow(name))
 
-    def _leave_loop(
-        self,
-        changed: Changes,
-        counter: Expr,
-        entry: Mapping[str | DataKey, Known],
-        steps: Mapping[str | DataKey, Value],
-        bounds: tuple[Value, ...],
-        share: Value | None,
-        before: Scope,
-    ) -> None:
+    def _leave_loop(self, one: Pass, bounds: tuple[Value, ...], share: Value | None) -> None:
         """Sets what is known behind a loop."""
         after = self.scope
         for place, value in after.memory.items():
             if single_symbol(value) in after.inputs:
-                after.find_input(value, before.memory.get(place))
+                after.find_input(value, one.before.memory.get(place))
         passes = bounds[0] if len(bounds) == 1 else v.extreme("min", bounds)
-        for name, start in entry.items():
+        for name, start in one.entry.items():
             found: Known = None
-            if name in steps and share is None:
-                grown = _value_in_pass(start, steps[name], counter)
+            if name in one.steps and share is None:
+                grown = _value_in_pass(start, one.steps[name], one.counter)
                 if grown is not None:
                     try:
-                        end = v.substitute(grown, {counter: passes})
+                        end = v.substitute(grown, {one.counter: passes})
                     except TooLong:
                         end = None
                     found = start.replace(offset=end) if isinstance(start, Place) else end
@@ -319,13 +323,13 @@ class Loops(Part):
                 after.values[name] = found
         for variable, value in list(after.values.items()):
             inside = value.offset if isinstance(value, Place) else value
-            if inside is not None and not isinstance(inside, Real) and v.has_symbol(inside, counter):
+            if inside is not None and not isinstance(inside, Real) and v.has_symbol(inside, one.counter):
                 after.values.pop(variable)
             elif isinstance(value, Real) and value.number is None:
                 after.values[variable] = NOTHING
         after.memory = after.memory.filter(
             lambda place, value: (
-                not (isinstance(value, Real) and value.number is None) and not self._varies(place, value, counter)
+                not (isinstance(value, Real) and value.number is None) and not self._varies(place, value, one.counter)
             )
         )
 
@@ -392,12 +396,3 @@ def _set_anew(body: r.Statement) -> Iterator[str]:
             for start in walk_records(part.start):
                 if isinstance(start, r.Assignment) and not start.operator and isinstance(start.target, r.Variable):
                     yield start.target.key
-
-
-def _is_local_sum(part: r.Assignment, node: r.LoopStatement) -> bool:
-    """Whether an assignment changes a floating-point value, which no subscript can depend on."""
-    return part.target.type.kind == "real"
-
-
-def _refers(value: Known) -> bool:
-    return isinstance(value, Place) and value.refers

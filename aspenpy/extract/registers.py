@@ -16,7 +16,18 @@ from typing import Literal
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Alternative, Arithmetic, Array, Exchange, Guard, Invocation, Item, Nest
+from aspenpy.extract.costs import (
+    Access,
+    Alternative,
+    Arithmetic,
+    Array,
+    Exchange,
+    Guard,
+    Invocation,
+    Item,
+    Nest,
+    walk_items,
+)
 from aspenpy.extract.loop_transforms import jam_loops, reuse_across_passes
 from aspenpy.extract.values import ONE
 from aspenpy.record import Record
@@ -265,7 +276,7 @@ class Registers:
         for first in body:
             if not isinstance(first, Access) or first.offset is None or v.has_symbol(first.offset, nest.counter):
                 continue
-            if first.indirect and not self._is_steady(first, nest):
+            if first.indirect and any(symbol.payload[1] == "unknown" for symbol in v.symbols(first.offset)):
                 continue
             key = first.place()
             if key in gone or stored.has_overlap(first) or ("store" in kinds[key] and every.has_overlap(first)):
@@ -290,11 +301,6 @@ class Registers:
         return all(
             v.symbols(bound) <= self.fixed or any(v.is_same(bound, other) for other in around) for bound in nest.bounds
         )
-
-    def _is_steady(self, access: Access, nest: Nest) -> bool:
-        """Whether an address does not depend on data."""
-        assert access.offset is not None
-        return not any(symbol.payload[1] == "unknown" for symbol in v.symbols(access.offset))
 
     def _may_alias(self, first: Access, second: Access) -> bool:
         """Whether two accesses may touch the same bytes, as far as their arrays and types say it."""
@@ -331,20 +337,8 @@ def _drop_places(items: list[Item], gone: set[Key]) -> list[Item]:
     return found
 
 
-def _walk_items(items: list[Item]) -> Iterator[Item]:
-    """Items inside loops and alternatives."""
-    for item in items:
-        if isinstance(item, Alternative):
-            yield from _walk_items(item.then)
-            yield from _walk_items(item.otherwise)
-        elif isinstance(item, Nest):
-            yield from _walk_items(item.body)
-        else:
-            yield item
-
-
 def list_accesses(items: list[Item]) -> Iterator[Access]:
-    return (item for item in _walk_items(items) if isinstance(item, Access))
+    return (item for item in walk_items(items) if isinstance(item, Access))
 
 
 def list_stores(items: list[Item]) -> Iterator[Access]:
@@ -353,7 +347,7 @@ def list_stores(items: list[Item]) -> Iterator[Access]:
 
 def list_calls(items: list[Item]) -> Iterator[Item]:
     """Calls of other functions, which may change any memory that is not the function's own."""
-    return (item for item in _walk_items(items) if isinstance(item, Invocation | Exchange))
+    return (item for item in walk_items(items) if isinstance(item, Invocation | Exchange))
 
 
 def _guards_of_pass(nest: Nest) -> tuple[Guard, ...]:

@@ -13,10 +13,21 @@ from aspenpy.expr.printer import ASPEN, TooLarge, write_fragments
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import COUNTED, Amounts, Summary, has_calls, nesting_depth
-from aspenpy.extract.costs import Alternative, Array, Exchange, Invocation, Item, Meaning, Nest, Place, Profile
-from aspenpy.extract.count import Domain, NoClosedForm
+from aspenpy.extract.costs import (
+    Alternative,
+    Array,
+    Exchange,
+    Invocation,
+    Item,
+    Meaning,
+    Nest,
+    Place,
+    Profile,
+    walk_items,
+)
+from aspenpy.extract.count import NoClosedForm
 from aspenpy.extract.front_end import parallel_directive, parse_directives
-from aspenpy.extract.naming import Formal, Kernel, Model, Naming, Options, source_line, write_comments
+from aspenpy.extract.naming import Formal, Kernel, Model, Naming, source_line, write_comments
 from aspenpy.extract.patterns import Request, group_requests
 from aspenpy.extract.triangles import CounterRange, Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -326,20 +337,12 @@ def is_parallel(nest: Nest) -> bool:
 
 
 def list_nests(items: Iterable[Item]) -> Iterable[Nest]:
-    for item in items:
-        if isinstance(item, Nest):
-            yield item
-            yield from list_nests(item.body)
-        elif isinstance(item, Alternative):
-            yield from list_nests([*item.then, *item.otherwise])
+    return (item for item in walk_items(items) if isinstance(item, Nest))
 
 
 def _has_dependence(item: Item, counter: Expr) -> bool:
     """Whether the passes of the loops in an item depend on a counter."""
     return any(v.has_symbol(bound, counter) for nest in list_nests([item]) for bound in nest.bounds)
-
-
-__all__ = ["Domain", "Kernel", "Options", "Writer"]
 
 
 # -- parameters for macros, enumerators and constants ----------------------------------------------

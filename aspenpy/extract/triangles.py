@@ -61,7 +61,7 @@ def find_ranges(offset: Value, nests: tuple[Nest, ...], guards: tuple[Guard, ...
         bounded = _restrict_ranges(
             ranges, [guard.replace(value=v.substitute(guard.value, counters)) for guard in guards]
         )
-        if bounded is None or not all(map(_is_linear, _list_bounds(bounded))):
+        if bounded is None or not all(_is_linear(one.low) and _is_linear(one.high) for one in bounded):
             return None
         return _shift_ranges(*_turn_upwards(v.substitute(offset, counters), bounded))
     except TooLong:
@@ -116,10 +116,6 @@ def _restrict_ranges(ranges: list[CounterRange], guards: Sequence[Guard]) -> lis
             high = bound if below is None or below > 0 else high
         found[place] = found[place].replace(low=low, high=high)
     return found
-
-
-def _list_bounds(ranges: Iterable[CounterRange]) -> list[Value]:
-    return [bound for one in ranges for bound in (one.low, one.high)]
 
 
 def _is_linear(bound: Value) -> bool:
