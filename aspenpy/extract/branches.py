@@ -69,8 +69,10 @@ class Branches(Part):
         place = (node.key, function.key)
         known = self.names.conditions.get(place)
         if known is None or not v.symbols(known) <= self.names.holes.keys():
-            told = Meaning(f"the part of all `{source_text(node)}` that calls `{function.name}`")
-            known = self.names.add_hole(f"{function.name}_part", told, constant(Fraction(1, count)), function.span, 0)
+            meaning = Meaning(f"the part of all `{source_text(node)}` that calls `{function.name}`")
+            known = self.names.add_hole(
+                f"{function.name}_part", meaning, constant(Fraction(1, count)), function.span, 0
+            )
             self.names.conditions[place] = known
         return known
 
@@ -83,8 +85,8 @@ class Branches(Part):
         share: Value | None = None
         failure = [is_failure(side, self.facts.never_return) for side in (node.then, node.otherwise)]
         if failure[0] != failure[1]:
-            told = f"`{source_text(node.condition)}` is taken {'never' if failure[0] else 'always'} to hold"
-            self.notes |= {} if self.stack.trials else {told: node.span}
+            note = f"`{source_text(node.condition)}` is taken {'never' if failure[0] else 'always'} to hold"
+            self.notes |= {} if self.stack.trials else {note: node.span}
             self.walk_statement(node.otherwise if failure[0] else node.then)
             return
         if not complete:
@@ -157,14 +159,14 @@ class Branches(Part):
         value = constant(guess_rate(node).limit_denominator(100))
         if self.names.counts_each:
             text = source_text(node.condition)
-            told = Meaning(f"how often `{text}` holds, from 0 to 1", is_share=True)
-            return self.state.add_hole("branch", told, value, node.span, 0)
+            meaning = Meaning(f"how often `{text}` holds, from 0 to 1", is_share=True)
+            return self.state.add_hole("branch", meaning, value, node.span, 0)
         text, is_opposite = normalise_condition(node.condition)
         value = v.subtract(ONE, value) if is_opposite else value
         key = (self.frame.function.key if self.frame.function else "", text)
         if key not in self.names.conditions or not v.symbols(self.names.conditions[key]) <= self.names.holes.keys():
-            told = Meaning(f"how often `{text[:60]}` holds, from 0 to 1", is_share=True)
-            self.names.conditions[key] = self.state.add_hole("branch", told, value, node.span, 0)
+            meaning = Meaning(f"how often `{text[:60]}` holds, from 0 to 1", is_share=True)
+            self.names.conditions[key] = self.state.add_hole("branch", meaning, value, node.span, 0)
         share = self.names.conditions[key]
         return v.subtract(ONE, share) if is_opposite else share
 
@@ -185,8 +187,8 @@ class Branches(Part):
                 self.out.append(Alternative((), constant(Fraction(1, count)), items, [], node.span))
             elif items:
                 text = f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
-                told = Meaning(text, is_share=True, case=place)
-                share = self.state.add_hole("case", told, constant(Fraction(1, count)), node.span, 0)
+                meaning = Meaning(text, is_share=True, case=place)
+                share = self.state.add_hole("case", meaning, constant(Fraction(1, count)), node.span, 0)
                 self.out.append(Alternative((), share, items, [], node.span))
             before.merge(scope)
         self.state.scope = before

@@ -134,7 +134,7 @@ class Calls(Part):
                 volume = self.state.add_hole(
                     "bytes", Meaning(f"bytes that `{source_text(node)}` sends"), constant(8), node.span, 0
                 )
-        self.out.append(Exchange(volume, sent.exchange, sent.told, node.span))
+        self.out.append(Exchange(volume, sent.exchange, sent.note, node.span))
         self.memory.forget()
         if sent.exchange != "broadcast":  # all ranks are taken to have the value that the root has
             self._forget_arguments(node)

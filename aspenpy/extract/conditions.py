@@ -139,19 +139,19 @@ class Trips(Part):
         whether they are all that its condition says."""
         found: list[Value] = []
         parts = _conjuncts(node.condition) if node.condition is not None else []
-        told = 0
+        understood = 0
         for part in parts:
             try:
                 bounds = self._bounds_of_test(part, counter)
             except TooLong:
                 continue
             found += bounds
-            told += bool(bounds) and not any(map(depends_on_data, bounds))
+            understood += bool(bounds) and not any(map(depends_on_data, bounds))
         known = [bound for bound in found if not depends_on_data(bound)]
         if known:
             if not node.tested_first:
                 known = [v.add(bound, ONE) for bound in known]
-            return tuple(known), told == len(parts)
+            return tuple(known), understood == len(parts)
         is_whole = len(parts) == 1 and node.tested_first and not has_exit(node.body)
         shared = self._shared_bound(found, node) if is_whole else None
         if shared is not None:
@@ -169,9 +169,9 @@ class Trips(Part):
             return None
         row = self._row_key(bounds[0], known)
         if row not in self.names.rows or not self.is_hole(self.names.rows[row]):
-            what, told = _describe_passes(bounds[0], known) or ("passes", f"mean passes of {loop_text(node)}")
+            what, meaning = _describe_passes(bounds[0], known) or ("passes", f"mean passes of {loop_text(node)}")
             name = next(reversed(known.values())).name
-            self.names.rows[row] = self.names.add_hole(f"{name}_{what}", Meaning(told), ONE, node.span, 0)
+            self.names.rows[row] = self.names.add_hole(f"{name}_{what}", Meaning(meaning), ONE, node.span, 0)
         return self.names.rows[row]
 
     def is_hole(self, bound: Value) -> bool:

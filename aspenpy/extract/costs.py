@@ -125,7 +125,7 @@ class Exchange(Record):
 
     volume: Value
     exchange: str = ""
-    told: str = ""
+    note: str = ""
     span: Span | None = None
 
 

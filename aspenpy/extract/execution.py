@@ -305,10 +305,10 @@ def read_compile_level(source: str, program: str = "") -> CompileLevel:
     released programs."""
     for folder in NEAR:
         path = Path(source).parent / folder / DATABASE
-        found = _level_of_flags(_flags(path, Path(source)))
+        found = _level_of_flags(_read_flags(path, Path(source)))
         if found is not None:
             return CompileLevel(found, os.path.relpath(path))
-    found = _level_of_flags(_recorded(program)) if program else None
+    found = _level_of_flags(_read_recorded_flags(program)) if program else None
     if found is not None:
         return CompileLevel(found, f"GCC's options in {program}")
     return CompileLevel(USUAL, "neither compile_commands.json nor the program states its options")
@@ -322,24 +322,24 @@ def _level_of_flags(flags: Sequence[str]) -> Level | None:
     return "o2" if chosen[-1] == "o3" and "-fno-tree-vectorize" in flags else chosen[-1]
 
 
-def _flags(path: Path, source: Path) -> list[str]:
+def _read_flags(path: Path, source: Path) -> list[str]:
     """The words of a source's compile command; none where there is no such file, or no such source in it."""
     try:
         commands = parse_json(read_text_file(path, MOST_BYTES))
         for entry in commands if find_mismatch(commands, [{str: object}]) is None else ():
             stated = {**ENTRY, **{name: value for name, value in entry.items() if name in SHAPE}}
-            if find_mismatch(stated, SHAPE) is None and _real(stated) == source.resolve():
+            if find_mismatch(stated, SHAPE) is None and _real_path(stated) == source.resolve():
                 return stated["arguments"] or shlex.split(stated["command"])
     except (AspenError, OSError, ValueError):
         return []
     return []
 
 
-def _real(entry: Mapping[str, Any]) -> Path:
+def _real_path(entry: Mapping[str, Any]) -> Path:
     return Path(entry["directory"], entry["file"]).resolve()
 
 
-def _recorded(program: str) -> list[str]:
+def _read_recorded_flags(program: str) -> list[str]:
     """The options that GCC has written into a program."""
     try:
         found = _PRODUCER.search(read_whole_file(program, MOST_BYTES))

@@ -26,7 +26,7 @@ from aspenpy.extract.execution import Build, Counts, parse_command
 from aspenpy.extract.fit import format_number
 from aspenpy.extract.front_end import Reading, read_aspen_control
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence, Over, measure_points
-from aspenpy.extract.naming import Kernel, Options
+from aspenpy.extract.naming import Kernel, Options, source_line
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.state import Context, Facts, merge_contexts
@@ -374,8 +374,8 @@ class _Extractor:
             value = read_aspen_control(text.pragmas_above(start), what)
             if value is not None:
                 fraction = Fraction(value).limit_denominator(10**6)
-                told = hole.replace(value=constant(fraction), meaning=hole.meaning.replace(doubt=""), rule=BY_PRAGMA)
-                self.names.holes[symbol] = told
+                meaning = hole.meaning.replace(doubt="")
+                self.names.holes[symbol] = hole.replace(value=constant(fraction), meaning=meaning, rule=BY_PRAGMA)
 
     def _settle_minor_shares(self) -> None:
         """Keeps the guessed value of shares that decide little."""
@@ -449,19 +449,16 @@ class _Extractor:
         used = {symbol: hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used}
         yield from self._write_sizes(used)
         for hole in used.values():
-            place = f"{os.path.basename(hole.span.source.name)}:{hole.span.position().line}" if hole.span else ""
+            value, place = hole.text(), source_line(hole.span)
             if hole.name in self.sizes:
-                told = f"{hole.meaning.text}, of the command"
-                yield f"param {hole.name} = {format_number(self.sizes[hole.name])}  // {told}" + (
-                    f" ({place})" if place else ""
-                )
-                continue
-            told = f"unknown: {hole.meaning}" + (f" ({place})" if place else "") if hole.meaning.text else place
-            if hole.rule:
-                told = f"{hole.meaning}: {hole.rule}" + (f" ({place})" if place else "")
-            if hole.fit is not None:
-                told = _describe_fit(hole) + (f" ({place})" if place else "")
-            yield f"param {hole.name} = {hole.text()}  // {told}"
+                value, comment = format_number(self.sizes[hole.name]), f"{hole.meaning.text}, of the command"
+            elif hole.fit is not None:
+                comment = _describe_fit(hole)
+            elif hole.rule:
+                comment = f"{hole.meaning}: {hole.rule}"
+            else:
+                comment = f"unknown: {hole.meaning}" if hole.meaning.text else ""
+            yield f"param {hole.name} = {value}  // {comment}" + (f" ({place})" if comment and place else place)
 
     def _write_sizes(self, used: dict[Expr, Hole]) -> Iterator[str]:
         """Declares sizes of the command that a fitted formula needs and that the program has no name for."""

@@ -327,7 +327,7 @@ class Directive(Record):
         return dict(self.clauses).get(name)
 
     @property
-    def collapsed(self) -> int:
+    def collapsed_loops(self) -> int:
         """Number of nested loops that the pragma combines."""
         return _parse_whole_number(self.clause("collapse")) or 1
 

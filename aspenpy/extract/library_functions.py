@@ -63,12 +63,12 @@ GROWING = frozenset({"push_back", "emplace_back", "insert", "append"})
 
 class Sending(Record):
     """A function of MPI: where the number of elements and their type stand among its arguments, and the exchange that
-    all ranks take part in, if it is one. `told` says what the language has no word for."""
+    all ranks take part in, if it is one. `note` says what the language has no word for."""
 
     count: int | None
     type: int | None
     exchange: str = ""
-    told: str = ""
+    note: str = ""
 
 
 _POINT = Sending(1, 2)
@@ -87,11 +87,11 @@ SENDING = {
     "Allgather": Sending(1, 2, "allgather"),
     "Allgatherv": Sending(1, 2, "allgather"),
     "Alltoall": Sending(1, 2, "alltoall"),
-    "Gather": Sending(1, 2, told=_ROOTED),
-    "Gatherv": Sending(1, 2, told=_ROOTED),
-    "Scatter": Sending(1, 2, told=_ROOTED),
-    "Scan": Sending(2, 3, told="from each rank to the next"),
-    "Exscan": Sending(2, 3, told="from each rank to the next"),
+    "Gather": Sending(1, 2, note=_ROOTED),
+    "Gatherv": Sending(1, 2, note=_ROOTED),
+    "Scatter": Sending(1, 2, note=_ROOTED),
+    "Scan": Sending(2, 3, note="from each rank to the next"),
+    "Exscan": Sending(2, 3, note="from each rank to the next"),
     "Barrier": Sending(None, None, "barrier"),
 }
 """By the name without `MPI_`; collectives that do not wait begin with `I`. What is received is counted where it is

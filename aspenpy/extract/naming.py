@@ -202,12 +202,12 @@ class Naming:
         arguments = ", ".join(f"{formal.kind} {formal.name}" for formal in formals)
         head = f"kernel {name}({arguments}) {{" if formals else f"kernel {name} {{"
         assumed = [self.write_formula(value) for value in self.counter.assumptions.values()]
-        told = write_comments(self.profile.comment, self.profile.span)
+        comments = write_comments(self.profile.comment, self.profile.span)
         if assumed:
-            told.append(f"// holds where none of these is below 0: {', '.join(assumed)}")
-        told += [f"// {note}" for note in self.profile.notes]
+            comments.append(f"// holds where none of these is below 0: {', '.join(assumed)}")
+        comments += [f"// {note}" for note in self.profile.notes]
         declared = [*self.local, ""] if self.local else []
-        return Kernel(name, formals, (*told, head, *declared, *lines, "}"))
+        return Kernel(name, formals, (*comments, head, *declared, *lines, "}"))
 
     # -- names -------------------------------------------------------------------------------------
 

@@ -332,8 +332,8 @@ class Names:
             if default is not None:
                 found = self.add_hole(wanted, Meaning(f"`{text}`"), default, span, 1, BY_DEFAULT)
             else:
-                told = Meaning(meaning) if meaning else Meaning(f"`{text}`", UNSAID)
-                found = self.add_hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
+                stands_for = Meaning(meaning) if meaning else Meaning(f"`{text}`", UNSAID)
+                found = self.add_hole(wanted, stands_for, constant(SIZE_ASSUMED), span, 1)
             self.parameters[symbol] = found
             if origin is not None:
                 self.members[origin] = self.parameters[symbol]
@@ -341,8 +341,8 @@ class Names:
 
     def add_uncounted(self, function: str, span: Span | None) -> Value:
         """A parameter for the operations of a function whose formulas became too long."""
-        told = Meaning(f"all that `{function}` does, which is too involved for formulas")
-        return self.add_hole(f"{function}_flops", told, constant(0), span, 0)
+        stands_for = Meaning(f"all that `{function}` does, which is too involved for formulas")
+        return self.add_hole(f"{function}_flops", stands_for, constant(0), span, 0)
 
     def ranks(self) -> Value:
         """The number of MPI processes."""
@@ -361,9 +361,9 @@ class Names:
     def find_library_flops(self, function: str) -> Value:
         """Operations of one call of a library function."""
         if function not in self.libraries:
-            told = Meaning(f"operations of one call of `{function}`")
+            stands_for = Meaning(f"operations of one call of `{function}`")
             each, rule = (CALL_WEIGHED, BY_WEIGHT) if function in PURE else (CALL_ASSUMED, "")
-            self.libraries[function] = self.add_hole(f"{function}_flops", told, constant(each), None, 0, rule)
+            self.libraries[function] = self.add_hole(f"{function}_flops", stands_for, constant(each), None, 0, rule)
         return self.libraries[function]
 
     def add_owner(self, owner: Place | None, key: str) -> str:

@@ -200,15 +200,15 @@ class Body(Naming):
     ) -> Value:
         if given is not None and not isinstance(given, Place):
             return given
-        told = Meaning(f"argument `{formal.name}` of {kernel.name}")
-        return self.names.add_hole(f"{kernel.name}_{formal.name}", told, constant(100), span, 1)
+        meaning = Meaning(f"argument `{formal.name}` of {kernel.name}")
+        return self.names.add_hole(f"{kernel.name}_{formal.name}", meaning, constant(100), span, 1)
 
     def _write_exchange(self, item: Exchange) -> list[str]:
         """Statement of a message; all ranks take part."""
         way = f"messages [{self.write_formula(item.volume)}]" + (f" as {item.exchange}" if item.exchange else "")
-        told = f"  // {item.told}" if item.told else ""
+        note = f"  // {item.note}" if item.note else ""
         head = f"execute [{self.write_formula(self.names.ranks())}] {{"
-        return [*write_comments("", item.span), head, way + told, "}"]
+        return [*write_comments("", item.span), head, way + note, "}"]
 
     # -- blocks ------------------------------------------------------------------------------------
 
@@ -222,10 +222,10 @@ class Body(Naming):
         offloaded = nest is not None and any(found.is_offloaded for found in parse_directives(nest.pragmas))
         label = ' "target"' if offloaded else ""
         head = f"execute [{self.write_formula(_multiply_parts(parts))}]{label} {{" if parts else "execute {"
-        told = write_comments(nest.comment, nest.span) if nest is not None else []
+        comments = write_comments(nest.comment, nest.span) if nest is not None else []
         remarks = [*self._write_reductions(nest), *self._write_remarks(amounts)] if not self.writer.is_brief else []
         self.writer.count_words(lines)
-        return [*told, *remarks, head, *lines, "}"]
+        return [*comments, *remarks, head, *lines, "}"]
 
     def _find_parallel_parts(self, nest: Nest) -> tuple[Value, ...]:
         """Numbers of parallel parts of a loop, the outermost first: threads, or on a device the passes of all collapsed
@@ -235,12 +235,12 @@ class Body(Naming):
             return ()
         passes: list[Value] = []
         inner = nest
-        for depth in range(found.collapsed if found.is_offloaded else 0):
+        for depth in range(found.collapsed_loops if found.is_offloaded else 0):
             inside = [item for item in inner.body if isinstance(item, Nest)]
             if (
                 len(inner.bounds) != 1
                 or v.counters(inner.bounds[0])
-                or (depth + 1 < found.collapsed and len(inside) != 1)
+                or (depth + 1 < found.collapsed_loops and len(inside) != 1)
             ):
                 return (self.find_threads(),)
             passes.append(inner.bounds[0])
@@ -307,8 +307,8 @@ class Body(Naming):
         integers = [done for done in amounts.operations if done.name == "integer"]
         if integers and not self.writer.options.integers:
             found.append(f"// integer operations: {self.write_formula(integers[0].amount)}")
-        told = (chain for chain in amounts.chains if chain.classes != COUNTED)
-        for chain in told if not self.writer.options.chains else ():
+        chains = (chain for chain in amounts.chains if chain.classes != COUNTED)
+        for chain in chains if not self.writer.options.chains else ():
             chained = f"{', '.join(chain.classes)} of {chain.subject}"
             found.append(f"// each pass waits for the one before: {chained}, {self.write_formula(chain.passes)} times")
         return found

@@ -87,7 +87,7 @@ class Statements:
 
     def read(self, cursor: Any) -> r.Statement:
         kind = cursor.kind.name
-        with self.unit.nested() as is_shallow:
+        with self.unit.enter() as is_shallow:
             if not is_shallow:
                 return r.Unread("a statement that is nested too deeply", self.unit.span(cursor))
             if kind in self._rules:

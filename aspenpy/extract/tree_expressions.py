@@ -84,10 +84,10 @@ class Expressions:
         scope = "formal" if kind == "PARM_DECL" else "local" if inside else "global"
         key = cursor.get_usr() or f"{cursor.spelling}@{cursor.location.offset}"
         key = f"{key}@{cursor.location.offset}{self.unit.instance.suffix()}" if scope != "global" else key
-        return r.Variable(key, cursor.spelling, self.types.declared_type(cursor), scope, self.unit.span(cursor))  # type: ignore[arg-type]
+        return r.Variable(key, cursor.spelling, self.types.type_of_declaration(cursor), scope, self.unit.span(cursor))  # type: ignore[arg-type]
 
     def read(self, cursor: Any) -> r.Expression:
-        with self.unit.nested() as is_shallow:
+        with self.unit.enter() as is_shallow:
             if not is_shallow:
                 return r.Several((), r.Type("other"), False, self.unit.span(cursor))
             return self._rules.get(cursor.kind.name, self._read_parts)(cursor)
@@ -278,7 +278,7 @@ class Expressions:
             base = r.Element(base, r.Constant(0, INT), of, base.span)
         target = self.unit.instance.members.get(target.spelling, target)
         offset = target.get_field_offsetof()
-        type = self.types.declared_type(target)
+        type = self.types.type_of_declaration(target)
         return r.Field(base, target.spelling, max(offset, 0) // 8, type, self.unit.span(cursor))
 
     def _read_selection(self, cursor: Any) -> r.Expression:

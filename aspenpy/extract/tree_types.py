@@ -116,7 +116,7 @@ class Unit:
         return self.reading.span(cursor)
 
     @contextmanager
-    def nested(self) -> Iterator[bool]:
+    def enter(self) -> Iterator[bool]:
         """Enters one level of nesting; yields whether that is not too deep."""
         self._depth += 1
         try:
@@ -134,7 +134,7 @@ class Types:
         self._types: dict[str, r.Type] = {}
         self._seen: dict[tuple[int, int], r.Type] = {}  # by libclang's address of a type
 
-    def declared_type(self, cursor: Any) -> r.Type:
+    def type_of_declaration(self, cursor: Any) -> r.Type:
         """The type of a declaration; the extents of arrays are among its children, the innermost first."""
         kinds = self._kinds(cursor.type)
         if not {"VARIABLEARRAY", "CONSTANTARRAY"} & set(kinds):

@@ -41,7 +41,7 @@ class Walker(Part):
         with self.state.collect() as items:
             self.walk(function.body)
         notes = tuple(
-            f"{told}: else the program ends ({source_line(span)})" for told, span in self.branches.notes.items()
+            f"{note}: else the program ends ({source_line(span)})" for note, span in self.branches.notes.items()
         )
         return Profile(function.key, function.name, items, tuple(formals), function.comment, function.span, notes)
 
