@@ -1,5 +1,6 @@
 """What is extracted from small programs, against counts by hand; what is refused, and where; random programs."""
 
+import importlib
 import json
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+import aspenpy.extract
 from aspenpy.answers.checks.files import check_file
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.scope import Names
@@ -381,3 +383,29 @@ def test_names_of_overloaded_functions_have_no_size(tmp_path: Path) -> None:
     text = "int s(int); double s(double);\ntemplate <class T> double g(T n, double *x) {\n"
     text += "for (int i = 0; i < 4; i++) x[i] += n[s]; return 1; }\nint main() { return 0; }"
     assert "model program" in model(text, tmp_path, "program.cpp")
+
+
+def test_no_class_of_the_extraction_stands_on_a_tower_of_classes() -> None:
+    """State has one owner: a class of the room has at most two ancestors that are in the room too."""
+    for path in Path(aspenpy.extract.__file__).parent.glob("*.py"):
+        module = importlib.import_module(f"aspenpy.extract.{path.stem}")
+        for name, found in vars(module).items():
+            if isinstance(found, type):
+                own = [each for each in found.__mro__ if each.__module__.startswith("aspenpy.extract.")]
+                assert len(own) <= 3, f"{name} is {', '.join(each.__name__ for each in own)}"
+
+
+def test_words_of_the_source_do_not_make_a_number_of_passes_a_share(tmp_path: Path) -> None:
+    """A loop's passes stay open, however little they decide and whatever its text says; only shares are guessed."""
+    path = tmp_path / "words.c"
+    path.write_text("""
+int strcmp(const char *, const char *);
+void f(int n, double *a, const char *p) {
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[j] = a[j] / 3.0 + a[i] * 2.5;
+  while (strcmp(p, "from 0 to 1")) { a[0] += 1.0; p++; }
+}
+""")
+    (passes,) = (hole for hole in extract(str(path)).holes if hole.name.endswith("_passes"))
+    assert "from 0 to 1" in str(passes.meaning)
+    assert not passes.meaning.is_share
+    assert passes.is_left()
