@@ -37,7 +37,7 @@ processor that others use is left out."""
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 Watch = Callable[[int, int, str], None]
-"""Is told how many points are done, of how many, and what runs."""
+"""Called with the number of finished points, the number of all, and the command that runs."""
 
 
 class Overhead(Record):
@@ -70,7 +70,7 @@ class Point(Record):
 
     @property
     def least(self) -> float:
-        """The shortest run: others on the machine make a run longer, and none shorter."""
+        """Shortest run (s): other load on the machine only lengthens runs."""
         return min(run.values[self.clock] for run in self.run.runs)
 
     @property
@@ -80,7 +80,7 @@ class Point(Record):
 
     @property
     def factor(self) -> float:
-        """How far off, whichever way."""
+        """Larger of predicted over measured and measured over predicted."""
         return max(self.ratio, 1 / self.ratio)
 
 
@@ -94,7 +94,7 @@ class Validation(Record, Result):
 
     @property
     def median_error(self) -> float:
-        """The median of how far off predictions are, whichever way: relative to the measured time."""
+        """Median of the points' factors minus 1."""
         return median(point.factor for point in self.points) - 1
 
     @property
@@ -212,7 +212,7 @@ def compare_point(values: Mapping[str, float], prediction: Prediction, run: Meas
 
 
 def process_overhead(prediction: Prediction) -> Overhead:
-    """What a process of its own costs the case that was predicted."""
+    """Overhead of a process that runs the predicted case once."""
     places = [*prediction.machine.first_places(prediction.socket)]
 
     def stated(kind: str, name: str) -> float:

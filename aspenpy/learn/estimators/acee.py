@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAKING = re.compile(r"energy|power|joule|watt|rapl|\bedp\b", re.IGNORECASE)
-"""Counters that say what is to be predicted."""
+"""Names of columns that hold the predicted quantity itself."""
 
 AMOUNTS = ("instructions", "cycles", "memory_volume", "stall_cycles", "llc_misses", "bus_accesses", "read_cycles")
 """Columns that grow with the length of a run."""
@@ -91,7 +91,7 @@ class Acee(LearntModel):
         return sheet._replace(headings=(*sheet.headings, Heading("energy", None)), rows=rows)
 
     def select_rows(self, sheet: Sheet) -> Sheet:
-        """The rows of the devices on the short list in which no predictor is blank."""
+        """Rows of the devices on the short list, without those in which a predictor is blank."""
         require_one_scale(sheet)
         listed = compare_devices(sheet, self.shortlist)
         kept = [item.device for item in listed if item.chosen]
@@ -165,7 +165,7 @@ class Acee(LearntModel):
     def _choose_predictors(
         self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
     ) -> tuple[list[int], list[Step]]:
-        """The columns that the regression keeps, of those that differ between the rows."""
+        """Columns that the regression keeps, and the steps of the search; constant columns are never kept."""
         import numpy as np
 
         differ = np.flatnonzero(np.ptp(matrix, axis=0) > 1e-12 * np.abs(matrix).max(axis=0))
@@ -181,7 +181,7 @@ class Acee(LearntModel):
     def _estimate_unseen_spread(
         self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
     ) -> list[float]:
-        """`HeldOut` of codes that neither the search nor the regression saw; nothing where rows are too few."""
+        """`UnseenSpread` of codes that neither the search nor the regression saw; empty where rows are too few."""
         folds, codes = draw_folds(sheet), rows_by_code(sheet)
         codes = codes if len(codes) > 2 else [[place] for place in range(len(target))]
 
@@ -258,8 +258,7 @@ class Acee(LearntModel):
     def regression_residuals(
         self, sheet: Sheet
     ) -> list[tuple[str, Mapping[str, Any], NDArray[np.float64], NDArray[np.float64]]]:
-        """Of each device that was learnt its name, what was learnt, the design matrix and the residuals of some rows:
-        what assumptions are checked on."""
+        """Name, regression, design matrix and residuals of each device: what assumptions are checked on."""
         import numpy as np
 
         found, target = [], self._scaled_target(sheet)
@@ -270,7 +269,7 @@ class Acee(LearntModel):
         return found
 
     def _design_matrices(self, sheet: Sheet) -> Iterator[tuple[list[int], Mapping[str, Any], NDArray[np.float64]]]:
-        """The places of each device's rows, what was learnt of it, and its design matrix."""
+        """Row numbers, regression and design matrix of each device."""
         import numpy as np
 
         learnt = dict(map(tuple, self.state["devices"]))
@@ -293,7 +292,8 @@ class Acee(LearntModel):
         return found
 
     def _check_predictors(self, sheet: Sheet) -> dict[str, NDArray[np.float64]]:
-        """Predictors with their values: those asked for must be of use, of others the useless are noted."""
+        """Values of each predictor. A useless one is an error where it was named, and left out with a note
+        otherwise."""
         import numpy as np
 
         candidates: dict[str, NDArray[np.float64]] = {}
@@ -322,7 +322,7 @@ class Acee(LearntModel):
         return candidates
 
     def _list_predictors(self, sheet: Sheet) -> list[str]:
-        """All numeric columns that say something of the run, amounts by the second where power is predicted."""
+        """Predictors where none are named: numeric columns, amounts divided by the runtime where power is predicted."""
         found, by_second = list[str](), list[str]()
         for name in self._possible_columns(sheet):
             if not is_numeric(sheet, name):
@@ -354,7 +354,7 @@ def is_label(name: str) -> bool:
 
 
 def heading_span(sheet: Sheet, text: str) -> Span | None:
-    """Where the heading of a column stands; of a formula the first line."""
+    """Span of a column's heading; of the first line for a formula."""
     try:
         return sheet.heading(text).span or sheet.span
     except KeyError:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEVEL = 0.05
-"""Of the tests: below this p an assumption does not hold."""
+"""An assumption does not hold where the p of its test is lower."""
 
 HIGHEST_INFLATION = 10.0
-"""A VIF above it means that a counter is told by the others."""
+"""A counter with a larger VIF follows from the others."""
 
 PRECISION = 0.05
-"""Half the confidence interval of a mean, relative to it, that the sample size is asked for."""
+"""Half the confidence interval of a mean, relative to the mean, for which the sample size is computed."""
 
 
 class Assumption(Record):
@@ -40,7 +40,7 @@ class Assumption(Record):
 
 
 def check_assumptions(model: Acee, sheet: Sheet) -> tuple[Assumption, ...]:
-    """Checked on rows that the model learnt from, or on others."""
+    """Assumptions of each device's regression, checked on the rows of a sheet."""
     found = []
     for device, held, design, left in model.regression_residuals(sheet):
         of_device = check_residuals(design, left, model.scale)
@@ -55,7 +55,7 @@ GROWING = {
     "amount": "errors grow with some counter: --option scale=rate",
     "rate": "errors grow with some counter: intervals are too narrow where it is large",
 }
-"""What errors that are not alike mean, by the scale of the model."""
+"""Meaning of errors of unequal variance, by the scale of the model."""
 
 
 def check_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scale: str) -> list[Assumption]:
@@ -84,7 +84,7 @@ def check_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scal
 
 
 def linearity_p(design: NDArray[np.float64], left: NDArray[np.float64]) -> float:
-    """The p of the squares of the counters, added to the regression; columns are scaled."""
+    """The p of an F test that adds the squares of the counters to the regression; columns are scaled."""
     import numpy as np
     from scipy.stats import f as fisher
 
@@ -99,7 +99,7 @@ def linearity_p(design: NDArray[np.float64], left: NDArray[np.float64]) -> float
 
 
 def check_collinearity(held: Mapping[str, Any], design: NDArray[np.float64]) -> list[Assumption]:
-    """Collinearity, by the largest variance inflation and the largest correlation of two."""
+    """Collinearity by the largest variance inflation and by the largest correlation of two counters."""
     import numpy as np
 
     names, inflation = held["predictors"], held["vif"]
@@ -118,7 +118,7 @@ def check_collinearity(held: Mapping[str, Any], design: NDArray[np.float64]) -> 
 
 
 def check_sample_size(left: NDArray[np.float64], measured: NDArray[np.float64]) -> Assumption:
-    """Rows for which the mean of the residuals is known to 5 % of the mean that was measured, by Student's t."""
+    """Number of rows needed to know the mean residual to 5 % of the mean measurement, by Student's t."""
     from scipy.stats import t
 
     rows = len(left)

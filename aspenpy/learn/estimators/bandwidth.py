@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 PREDICTORS = (
     "d1m", "d2m", "d3m", "dmm", "loads", "stores", "int_ops", "branch_ops", "fprat", "fops_ins", "int_dud", "fp_dud",
 )  # fmt: skip
-"""Of equation 3, besides the memory clock: accesses an instruction that hit the caches or miss the last, loads, stores,
-integer and branch operations an instruction, flops over memory operations and an instruction, def-use distances."""
+"""Predictors of equation 3 besides the memory clock: accesses an instruction that hit the caches or miss the last,
+loads, stores, integer and branch operations an instruction, flops over memory operations and an instruction, def-use
+distances."""
 
 LEAST_ROWS = 2
 CLOCKS = ("memory_frequency", "core_frequency")
@@ -112,7 +113,7 @@ class BandwidthSensitivity(LearntModel):
         return found
 
     def slowdowns(self, sheet: Sheet) -> NDArray[np.float64]:
-        """Runtimes over those of the base samples, whose counters are in the rows or in their base samples."""
+        """Predicted runtime of each row over that of its base run."""
         import numpy as np
 
         if (here := [name for name in CLOCKS if name in sheet.names]) != self.state["clocks"]:
@@ -143,7 +144,7 @@ class BandwidthSensitivity(LearntModel):
     # -- rows ------------------------------------------------------------------------------------
 
     def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
-        """The run at the highest memory clock, and of those at the highest core clock."""
+        """Base run of each row: highest memory clock first, then highest core clock, with the same threads."""
         import numpy as np
 
         alike = (*WHAT_RAN, "threads")
@@ -157,7 +158,7 @@ class BandwidthSensitivity(LearntModel):
         return np.array([top[places[key]] for key in row_keys(sheet, alike)])
 
     def _matrix(self, sheet: Sheet, names: Sequence[str]) -> NDArray[np.float64]:
-        """Counters of the base samples, and the clocks of the rows."""
+        """Counters of the base run and clocks of each row, one column per predictor."""
         import numpy as np
 
         base = self._find_base_runs(sheet)
@@ -242,12 +243,12 @@ def bandwidth_predictors(prediction: Prediction, word: int = WORD) -> dict[str, 
 
 
 def sum_over_memories(amounts: dict[str, float], name: str) -> float:
-    """Of a resource, in whichever memory."""
+    """Amount of a resource over all memories."""
     return sum(amount for key, amount in amounts.items() if key.rpartition(".")[2] == name)
 
 
 def cache_levels(prediction: Prediction) -> tuple[Any, ...]:
-    """Of the caches, innermost first; none where the machine has none."""
+    """Traffic of the cache levels, innermost first; empty where the machine has none."""
     try:
         return Traffic(prediction).totals
     except AspenError:

@@ -40,7 +40,7 @@ ABOUT = {
     "1/fc": "cycles of the core",
     "1/fm": "cycles of the memory",
 }
-"""Terms as parameters are called, and what their coefficients are in."""
+"""Units of the coefficients, by term."""
 
 
 class Cos(LearntModel):
@@ -140,7 +140,7 @@ class Cos(LearntModel):
     # -- terms -----------------------------------------------------------------------------------
 
     def _coefficients(self, sheet: Sheet) -> NDArray[np.float64]:
-        """What was learnt of each row's code."""
+        """Learnt coefficients of each row's code, one row per row of the sheet."""
         import numpy as np
 
         require_columns(sheet, self.state["alike"], f"this `{self.kind}` model")
@@ -155,18 +155,18 @@ class Cos(LearntModel):
         return np.array([known[key] for key in keys])
 
     def _code_columns(self) -> tuple[str, ...]:
-        """Columns that tell apart what has coefficients of its own."""
+        """Columns whose values select a set of coefficients."""
         return (*WHAT_RAN, "threads") if self.form == "clocks" else WHAT_RAN
 
     def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
         return find_base_rows(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "lowest")
 
     def _rows_to_learn(self, sheet: Sheet) -> set[int]:
-        """Rows that teach something: a base sample only says what it is itself."""
+        """Rows that are not base samples: these constrain no coefficient."""
         return {*range(len(sheet.rows))}.difference(self.given(sheet))
 
     def _regression_terms(self, sheet: Sheet) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
-        """What coefficients stand before, and the part of the runtime without any."""
+        """Columns of the regression by term, and the part of the runtime without a coefficient (s)."""
         clocks = read_numbers(sheet, "core_frequency")
         memory = read_numbers(sheet, "memory_frequency") if "memory_frequency" in sheet.names else None
         if self.form == "clocks":
@@ -243,8 +243,8 @@ def read_misses(sheet: Sheet) -> NDArray[np.float64]:
 
 
 def stall_times(sheet: Sheet) -> NDArray[np.float64]:
-    """Seconds without any computation; none where they were not measured: then all is taken to go with the clock, and
-    the terms of equation 8 mend it."""
+    """Stall times in seconds; zero where not measured: all time then scales with the clock, and the terms of equation 8
+    correct it."""
     if "stall_time" in sheet.names:
         return read_numbers(sheet, "stall_time")
     runtimes = read_numbers(sheet, "runtime", blank=True)
@@ -261,7 +261,7 @@ def stall_times(sheet: Sheet) -> NDArray[np.float64]:
 
 
 LEAST_POINTS = 3
-"""Throttled and unthrottled points of a series from which an inflection can be told."""
+"""Fewest throttled points of a series from which an inflection is fitted."""
 
 EQUATION_11 = {
     "alpha": "idle cycles, times misses per instruction",
@@ -358,7 +358,7 @@ class CosThrottling(LearntModel):
         return find_base_rows(sheet, "idle_cycles", (*WHAT_RAN, "threads"), "lowest")
 
     def _fit_inflection(self, idle: NDArray[np.float64], extra: NDArray[np.float64]) -> tuple[float, float] | None:
-        """The inflection and the slope with the least squares of a series; None where there is no slowdown to tell."""
+        """Least-squares inflection and slope of a series; None where too few points are slowed down."""
         import numpy as np
 
         best: tuple[float, float, float] | None = None
@@ -375,7 +375,7 @@ class CosThrottling(LearntModel):
 
 
 def fit_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
-    """Slope and constant of a regression line; of points above each other their mean."""
+    """Slope and constant of a regression line; slope 0 where all x are equal."""
     centred = x - x.mean()
     squares = float(centred @ centred)
     slope = float(centred @ y) / squares if squares > 1e-18 * float(x @ x) else 0.0

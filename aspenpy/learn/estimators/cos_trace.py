@@ -45,13 +45,13 @@ def cos_trace(core: Sequence[Interval], memory: Sequence[Interval]) -> tuple[Sta
 
 
 def sum_stages(stages: Sequence[Stage], kind: Kind) -> float:
-    """Tc, To or Ts of equation 1."""
+    """Total time of one kind of stage (s): Tc, To or Ts of equation 1."""
     return sum(stage.end - stage.begin for stage in stages if stage.kind == kind)
 
 
 def read_traces(sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
-    """The traces of a table of busy intervals, by what the other columns say of each: `busy` is `core` or `memory`,
-    from `begin` to `end`. Raises AspenError."""
+    """Traces in a table of busy intervals, by the text of the other columns. `busy` is `core` or `memory`, from `begin`
+    to `end` (s). Raises AspenError."""
     require_columns(sheet, ("busy", "begin", "end"), "a trace")
     begins, ends = read_numbers(sheet, "begin"), read_numbers(sheet, "end")
     for row, begin, end in zip(sheet.rows, begins, ends, strict=True):
@@ -84,7 +84,7 @@ class Plan(NamedTuple):
 
     @property
     def tests(self) -> int:
-        """Configurations that are predicted."""
+        """Number of configurations that are predicted."""
         return len(self.space) - len(self.training)
 
 
@@ -108,8 +108,8 @@ PUBLISHED_PLAN = training_plan(PUBLISHED_CLOCKS, (1.333e9, 1.6e9, 1.866e9), rang
 
 
 def plan_training(sheet: Sheet, trained: str) -> Plan:
-    """Of all combinations of the clocks and threads that a sheet names, those to measure; `trained` is a condition that
-    holds for the threads to train on."""
+    """Combinations of a sheet's clocks and threads to measure; the condition `trained` holds for the threads to train
+    on."""
     require_columns(sheet, ("core_frequency", "threads"), "a plan")
     there = "memory_frequency" in sheet.names
     core, threads = ({*map(float, read_numbers(sheet, name))} for name in ("core_frequency", "threads"))

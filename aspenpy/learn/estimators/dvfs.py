@@ -13,7 +13,7 @@ from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
 POINTS = 5
-"""Clocks over the range of the parameter, where none are asked for."""
+"""Number of clocks over the parameter's range where none are given."""
 
 
 class Dvfs(Record, Result):
@@ -27,8 +27,9 @@ class Dvfs(Record, Result):
 def predict_dvfs(
     prediction: Prediction, processors: Sequence[int], clocks: Sequence[float] = (), volts: Sequence[float] = ()
 ) -> Dvfs:
-    """Of a run on one processor; each of several draws the power that the machine has at the clock, or with a voltage
-    (V) for each clock V² f. Raises AspenError where the cores declare no clock."""
+    """Speedup and energy at clocks and processors, from a prediction for one processor. Each processor draws the
+    machine's power at the clock, or V² f where voltages are given. Raises AspenError where the cores declare no
+    clock."""
     parameter, lowest, declared = clock_range(prediction)
     if not clocks and lowest * LOWEST <= declared:
         message = f"`{parameter.removeprefix('machine:')}` has no range of clocks"
@@ -54,7 +55,7 @@ def predict_dvfs(
 
 
 def predict_power(prediction: Prediction, parameter: str, clock: float) -> float | None:
-    """None where the machine does not state what it draws."""
+    """Power at a clock (W); None where the machine states no power."""
     try:
         return Energy(Prediction(prediction.case.with_set({parameter: clock}))).power
     except AspenError as error:

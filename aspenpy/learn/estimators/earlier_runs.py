@@ -31,9 +31,8 @@ class EarlierRuns(Record):
 
 
 def look_up_runs(path: str | Path, application: str, settings: Mapping[str, Any], by: str = "energy") -> EarlierRuns:
-    """Of a record store or any file of measurements. A run is of this input where its columns, or the text of its
-    column `input` (`n=1e6, m=2`), have the values that were set; other columns do not matter. Raises AspenError where
-    there is none."""
+    """Runs of an application in a record store or any file of measurements. A run has this input where its columns, or
+    its column `input` (`n=1e6, m=2`), have the values in `settings`. Raises AspenError where there is none."""
     sheet = recognise_columns(read_measurements(path))
     for name in ("application", "energy", "runtime"):
         if name not in sheet.names:
@@ -59,12 +58,12 @@ def look_up_runs(path: str | Path, application: str, settings: Mapping[str, Any]
 
 
 def model_name(model: LearntModel) -> str:
-    """By which a store names the model that learnt from its runs: its kind, and the hash of what it learnt from."""
+    """Name of a model in a record store: its kind and the hash of its training data."""
     return f"{model.kind} {model.require_fitted().data_hash[:12]}"
 
 
 def mean_of_runs(sheet: Sheet) -> DeviceCost:
-    """The one device there is."""
+    """Mean energy and time of the runs on the only device."""
     name = str(sheet.rows[0]["device"].value) if "device" in sheet.names else ""
     energies, times = ([number_in(row[column]) or 0.0 for row in sheet.rows] for column in ("energy", "runtime"))
     return DeviceCost(name, sum(energies) / len(energies), sum(times) / len(times), True)

@@ -36,7 +36,7 @@ class Training(Record):
 
 
 class Constant(NamedTuple):
-    """A number that was learnt: what it is of, such as a code and a term, its value in base units, and what it says."""
+    """A learnt number: names such as code and term, its value in base units, and its meaning."""
 
     names: tuple[str, ...]
     value: float
@@ -91,7 +91,7 @@ class LearntModel(Result):
         return self.learn_rows(self.select_rows(self.complete(sheet)))
 
     def learn_rows(self, sheet: Sheet) -> Self:
-        """The model, having learnt from all rows of a sheet."""
+        """Trains on all rows of a sheet and returns the model."""
         require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
         if not sheet.rows:
             fail("no-measurements", "there are no rows to learn from", sheet.span)
@@ -129,54 +129,52 @@ class LearntModel(Result):
         return None
 
     def select_rows(self, sheet: Sheet) -> Sheet:
-        """The rows that the model is about."""
+        """Rows of a sheet that the model learns from or predicts."""
         return sheet
 
     def learn(self, sheet: Sheet) -> dict[str, Any]:
-        """All that is learnt, as JSON can hold it."""
+        """The learnt state, in types of JSON."""
         raise NotImplementedError
 
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
-        """What `predict` returns."""
+        """Predictions of the target, one for each row."""
         raise NotImplementedError
 
     def measured(self, sheet: Sheet) -> NDArray[np.float64]:
-        """The target where it was measured."""
+        """Measured values of the target; raises AspenError where one is missing."""
         return read_numbers(sheet, self.target)
 
     def known_target(self, sheet: Sheet) -> NDArray[np.float64]:
-        """The target where it was measured, elsewhere nan."""
+        """Measured values of the target, nan where there is none."""
         import numpy as np
 
         there = self.target in sheet.names
         return read_numbers(sheet, self.target, blank=True) if there else np.full(len(sheet.rows), np.nan)
 
     def given(self, sheet: Sheet) -> Sequence[int]:
-        """The places of rows that a prediction of the others starts from: they must be measured, so they are not
-        predicted."""
+        """Row numbers of measured runs that predictions of other rows start from; these are not predicted."""
         return ()
 
     def columns_used(self, sheet: Sheet) -> Iterable[str]:
-        """Columns that a prediction depends on."""
+        """Names of the columns that a prediction depends on."""
         return self.needs
 
     def interval(self, sheet: Sheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Prediction intervals, for models that have them."""
+        """Lower and upper ends of the prediction intervals; None for models without."""
         return None
 
     def findings(self) -> tuple[Table, ...]:
-        """What was learnt, for a report."""
+        """Tables of what was learnt."""
         return ()
 
     def constants(self) -> tuple[Constant, ...]:
-        """What was learnt as numbers that have a meaning each, for parameters of an Aspen model; none where there are
-        none, as in trees."""
+        """Learnt numbers that can be parameters of an Aspen model; none for trees."""
         return ()
 
     # -- common ----------------------------------------------------------------------------------
 
     def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
-        """Measurements with their known columns recognised."""
+        """The sheet of measurements, known columns under their standard names."""
         return recognise_columns(read_measurements(data, columns))
 
     def complete(self, sheet: Sheet) -> Sheet:
@@ -194,7 +192,7 @@ class LearntModel(Result):
         return self.training
 
     def warn_outside_training(self, sheet: Sheet) -> tuple[Diagnostic, ...]:
-        """Warnings of columns that go beyond what the model was trained on."""
+        """Warnings of columns whose values lie outside the training range."""
         warnings = []
         for name, low, high in self.require_fitted().ranges:
             if name not in sheet.names or not is_numeric(sheet, name):
@@ -233,7 +231,7 @@ def describe_training(sheet: Sheet, names: Iterable[str]) -> Training:
 
 
 def data_hash(sheet: Sheet) -> str:
-    """SHA-256 of the headings and of what stands in the rows."""
+    """SHA-256 of a sheet's headings and cells."""
     found = hashlib.sha256("\x1f".join(f"{item.name} [{item.unit}]" for item in sheet.headings).encode())
     for row in sheet.rows:
         found.update(("\x1e" + "\x1f".join(str(row[name].value) for name in sheet.names)).encode())
@@ -241,7 +239,7 @@ def data_hash(sheet: Sheet) -> str:
 
 
 def set_column(sheet: Sheet, name: str, values: ArrayLike) -> Sheet:
-    """The sheet with a column of values in base units, in the place of one of that name."""
+    """The sheet with a column of values in base units, which replaces one of that name."""
     import numpy as np
 
     given = np.asarray(values, float)

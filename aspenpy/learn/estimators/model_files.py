@@ -1,4 +1,5 @@
-"""Saved models: a learnt model as a JSON file, which holds numbers and names and runs nothing when it is read."""
+"""Files of learnt models: JSON, which holds numbers and names and runs nothing when it is read, and parameters of the
+Aspen language, which applications and machines include."""
 
 from __future__ import annotations
 
@@ -94,7 +95,7 @@ def _require_sound(path: str | Path, problem: str | None) -> None:
 
 
 def _option_shape(kind: type[LearntModel]) -> dict[str, Any]:
-    """Options are of the type of their default."""
+    """The shape of a model's options: each has the type of its default."""
     return {name: [str] if isinstance(value, tuple) else type(value) for name, value in kind.defaults.items()}
 
 
@@ -109,7 +110,7 @@ def checksum(content: Mapping[str, Any]) -> str:
 
 
 def installed_versions() -> dict[str, str]:
-    """Of aspenpy, Python and the libraries that models learn with."""
+    """Versions of aspenpy, Python and the libraries that models learn with."""
     found = {"aspenpy": VERSION, "python": platform.python_version()}
     for name in LIBRARIES:
         try:
@@ -126,9 +127,6 @@ def warn_other_version(path: str | Path, written: Mapping[str, str]) -> tuple[Di
     return (warning("model-version", message),)
 
 
-# The models that learn, by the names that the shell and saved files give them.
-
-
 KINDS: Mapping[str, type[LearntModel]] = {
     kind.kind: kind for kind in (Acee, Cos, CosThrottling, LeadingLoads, PowerAwareSpeedup, BandwidthSensitivity)
 }
@@ -139,8 +137,7 @@ def load_learnt(path: str | Path) -> LearntModel:
     return load_model(path, KINDS)
 
 
-# Learnt numbers as parameters of the Aspen language: a file of them, which applications and machines include.
-
+# -- parameters of the Aspen language ----------------------------------------------------------------
 
 DIGITS = 9
 LINE = 100  # characters of a comment
@@ -170,12 +167,12 @@ def to_aspen(model: LearntModel) -> str:
 
 
 def write_parameters(model: LearntModel, path: str | Path) -> None:
-    """Writes the file."""
+    """Writes the text of `to_aspen` to a file."""
     write_whole(path, to_aspen(model))
 
 
 def name_parameters(model: LearntModel, constants: Iterable[Constant]) -> Iterator[tuple[str, Constant]]:
-    """Constants with names of the language: the kind of the model, then what they are of, each name once."""
+    """Constants under unique identifiers: the kind of the model, then the names of the constant."""
     taken: set[str] = set()
     for item in constants:
         plain = re.sub(r"[^a-z0-9]+", "_", " ".join([model.kind, *item.names]).lower()).strip("_")

@@ -1,4 +1,4 @@
-"""Stepwise regression: which of many counters a linear model keeps."""
+"""Regression on counters: the stepwise search for those to keep, and errors on codes that it has not seen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENTERS, LEAVES = 0.05, 0.10
 
 
 class Step(NamedTuple):
-    """A counter that entered or left, and the criterion behind it: its p, or the AIC or BIC of the model."""
+    """A counter that entered or left, and the value that decided: its p, or the AIC or BIC of the model."""
 
     entered: bool
     place: int
@@ -27,7 +27,7 @@ class Step(NamedTuple):
 
 
 class Moments:
-    """Sums of squares and products about the mean, which is all that the search asks of the data."""
+    """Sums of squares and products about the mean: all that the search needs of the data."""
 
     def __init__(self, matrix: NDArray[np.float64], target: NDArray[np.float64]) -> None:
         self.rows = len(target)
@@ -48,7 +48,7 @@ class Moments:
         return max(self.total - float(self.cross[chosen] @ solution), 1e-14 * self.total)
 
     def squares_removed(self, places: Sequence[int], others: Sequence[int]) -> NDArray[np.float64]:
-        """How much of the residual sum of squares each of the others would take away; 0 for what is collinear."""
+        """Reduction of the residual sum of squares by each of the other counters; 0 for a collinear one."""
         import numpy as np
 
         chosen, asked = list(places), list(others)
@@ -100,7 +100,7 @@ def find_entering_counter(moments: Moments, chosen: Sequence[int], criterion: st
 
 
 def find_leaving_counter(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
-    """The one whose going costs least."""
+    """The counter whose removal costs least, if the criterion lets it go."""
     if not chosen:
         return None
     costs = {place: moments.residual_squares([other for other in chosen if other != place]) for place in chosen}
@@ -177,11 +177,11 @@ def variance_inflation(matrix: NDArray[np.float64]) -> list[float]:
     return [float(value) for value in np.diag(np.linalg.pinv(np.corrcoef(matrix, rowvar=False)))]
 
 
-# How far a regression is off on codes that it has not seen, for intervals that hold of them.
+# -- codes that were not seen ----------------------------------------------------------------------
 
 
 Search = Callable[[Sequence[int]], Sequence[int]]
-"""The columns that a search chooses when it sees these rows only."""
+"""Takes row numbers; returns the columns that a search on these rows chooses."""
 
 
 class UnseenSpread(NamedTuple):
@@ -194,12 +194,12 @@ class UnseenSpread(NamedTuple):
 
 
 def rows_by_code(sheet: Sheet) -> list[list[int]]:
-    """The rows of each code."""
+    """Row numbers of each code."""
     return list(rows_by_key(row_keys(sheet, ("application", "region"))).values())
 
 
 def draw_folds(sheet: Sheet) -> list[list[int]]:
-    """The rows of each code, where there are three at least; else ten parts of the rows, drawn at random."""
+    """Row numbers of each code where there are at least three codes; otherwise ten random parts of the rows."""
     import numpy as np
 
     codes = rows_by_code(sheet)
@@ -216,8 +216,8 @@ def estimate_unseen_spread(
     search: Search,
     codes: Sequence[Sequence[int]],
 ) -> UnseenSpread | None:
-    """Of rows that were left out of both the search and the regression, a fold after the other, over the square root of
-    1 + d x (X'X)^-1 x', where d is the design effect. None where the others are too few to teach a regression."""
+    """Spread of the errors of rows left out of both search and regression, one fold at a time, divided by the square
+    root of 1 + d x (X'X)^-1 x' (d: design effect). None where the remaining rows are too few for a regression."""
     import numpy as np
 
     errors, leverage = np.zeros(len(target)), np.zeros(len(target))

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Power-aware speedup: how runtime and speedup go with processors and clock (Ge, Cameron, IPDPS 2007).
-
-
 class Work(Record):
     """Workload that so many processors can share (the degree of parallelism): seconds on one processor that go with the
     core clock (ON-chip), at the clock of the model, and seconds that do not (OFF-chip)."""
@@ -45,7 +42,7 @@ class PowerAware(Record):
 
     @property
     def off_chip_share(self) -> float:
-        """Of the sequential runtime at the clock of the model (equation 6)."""
+        """Share of OFF-chip time in the sequential runtime at the clock of the model (equation 6)."""
         return math.fsum(work.off for work in self.works) / self.time(1, self.clock)
 
     def time(self, processors: int, clock: float) -> float:
@@ -59,12 +56,12 @@ class PowerAware(Record):
         return parallel + self.overhead_on * ratio + self.overhead_off
 
     def speedup(self, processors: int, clock: float, base_clock: float) -> float:
-        """Over one processor at the lowest clock (equation 10, D17)."""
+        """Speedup over one processor at the lowest clock (equation 10, D17)."""
         return self.time(1, base_clock) / self.time(processors, clock)
 
 
 def mean_sharers(degree: float, processors: int) -> float:
-    """Processors that work on it on average: i parts are done in ceil(i/N) rounds."""
+    """Average number of processors that share the work: i parts are done in ceil(i/N) rounds."""
     if math.isinf(degree):
         return processors
     return degree / math.ceil(degree / processors)
@@ -75,8 +72,8 @@ PERFECT = math.inf
 
 
 def fine_grained(counts: Mapping[str, float], seconds: Mapping[str, float], clock: float) -> PowerAware:
-    """Of counted instructions by level and seconds for each at a clock (section 5.2, steps 1 and 2): `memory` is
-    OFF-chip, every other level ON-chip; all of it is shared evenly (assumption 1)."""
+    """Workload of counted instructions by level and seconds for each at a clock (section 5.2, steps 1 and 2): `memory`
+    is OFF-chip, every other level ON-chip; all of it is shared evenly (assumption 1)."""
     on = math.fsum(counts[level] * seconds[level] for level in counts if level != "memory")
     return PowerAware(clock, (Work(PERFECT, on, counts.get("memory", 0.0) * seconds.get("memory", 0.0)),))
 
@@ -84,7 +81,7 @@ def fine_grained(counts: Mapping[str, float], seconds: Mapping[str, float], cloc
 def count_by_level(
     instructions: float, l1_accesses: float, l1_misses: float, l2_accesses: float, l2_misses: float
 ) -> dict[str, float]:
-    """Instructions by the level that serves them, of PAPI's TOT_INS, L1_DCA, L1_DCM, L2_TCA and L2_TCM (Table 5)."""
+    """Instructions by the level that serves them, from PAPI's TOT_INS, L1_DCA, L1_DCM, L2_TCA and L2_TCM (Table 5)."""
     return {
         "registers": instructions - l1_accesses,
         "l1": l1_accesses - l1_misses,
@@ -94,8 +91,8 @@ def count_by_level(
 
 
 def predicted_workload(prediction: Prediction, clock: float) -> PowerAware:
-    """Of an Aspen prediction at a core clock: kernels that wait for what a core or a cache serves go with the clock,
-    those that wait for a memory do not, and messages are the overhead of running in parallel."""
+    """Workload of an Aspen prediction at a core clock: kernels bound by a core or a cache scale with the clock, those
+    bound by memory do not, and messages are the parallel overhead."""
     seconds = dict.fromkeys(("on", "memory", "interconnect"), 0.0)
     for kernel in prediction.kernels:
         path = prediction.component_of(kernel.bound_by) if kernel.bound_by else None
@@ -105,7 +102,7 @@ def predicted_workload(prediction: Prediction, clock: float) -> PowerAware:
 
 
 def relative_power(volts: float, clock: float, volts_at_peak: float, peak_clock: float) -> float:
-    """Of a core, over that at its peak: V² f."""
+    """Power of a core relative to its peak: V² f."""
     return (volts / volts_at_peak) ** 2 * clock / peak_clock
 
 
@@ -128,7 +125,7 @@ Watts = Callable[[int, float], float | None]
 def speedup_surface(
     model: PowerAware, processors: Sequence[int], clocks: Sequence[float], volts: Mapping[float, float] | None = None
 ) -> tuple[Spot, ...]:
-    """Every number of processors at every clock; energies where the voltage of each clock (V) is known."""
+    """Spots of every number of processors at every clock; with energies where voltages by clock (V) are given."""
     high = max(clocks)
 
     def watts(count: int, clock: float) -> float | None:
@@ -140,7 +137,7 @@ def speedup_surface(
 def compute_spots(
     time: Callable[[int, float], float], processors: Sequence[int], clocks: Sequence[float], watts: Watts
 ) -> tuple[Spot, ...]:
-    """Every number of processors at every clock, of the time that they take and the power that they draw."""
+    """Spots of every number of processors at every clock, from functions for their time and power."""
     low, high = min(clocks), max(clocks)
     longest, reference, power = time(1, low), time(1, high), watts(1, high)
     found = []
@@ -153,7 +150,7 @@ def compute_spots(
 
 
 def find_sweet_spots(found: Sequence[Spot]) -> tuple[tuple[str, Spot], ...]:
-    """Where the time, the energy and the energy-delay product are least; none without energies."""
+    """Spots of least time, energy and energy-delay product; none without energies."""
     known = [spot for spot in found if spot.energy is not None]
     aims = ("time", "energy", "energy_delay") if known else ()
     return tuple((aim.replace("_", "-"), min(known, key=lambda spot: float(getattr(spot, aim)))) for aim in aims)
@@ -173,7 +170,7 @@ SWEET = (
 
 
 def surface_tables(found: Sequence[Spot], what: str, key: str = "") -> tuple[Table, ...]:
-    """The speedups, and the sweet spots where there are energies."""
+    """Tables of speedups and, where there are energies, of sweet spots."""
     clocks = list(dict.fromkeys(spot.clock for spot in found))
     columns = (Column("processors", "count"), *(Column(format_quantity(clock, "Hz"), "ratio") for clock in clocks))
     counts = dict.fromkeys(spot.processors for spot in found)
@@ -359,7 +356,8 @@ def measured_surface(held: Mapping[str, Any]) -> tuple[Spot, ...]:
 
 
 def estimate_power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
-    """As measured; elsewhere that of one processor at the clock, times how it grows with processors at the lowest."""
+    """Measured mean power; elsewhere that of one processor at the clock, times its growth with processors at the lowest
+    clock. None where one of these was not measured."""
     if (known := _mean_power(held, count, clock)) is not None:
         return known
     parts = [(1, clock), (count, held["lowest"]), (1, held["lowest"])]
@@ -373,7 +371,7 @@ def _mean_power(held: Mapping[str, Any], count: int, clock: float) -> float | No
 
 
 def predict_time(held: Mapping[str, Any], count: float, clock: float, what: str) -> float:
-    """Equation 18."""
+    """Runtime in seconds by equation 18."""
     near = [time for known, time in held["sequential"] if is_same_clock(known, clock)]
     alone = sum(near) / len(near) if near else held["off"] + held["on"] / clock
     if count == 1:

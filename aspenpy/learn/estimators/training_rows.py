@@ -83,8 +83,8 @@ def drop_rows_with_gaps(sheet: Sheet, names: Iterable[str], *, required: bool) -
 
 
 def find_blank_rows(sheet: Sheet, name: str, places: Sequence[int], required: bool) -> list[int]:
-    """The places at which a column of numbers has none; no place of a column that has text, or no numbers at all. What
-    a tool writes for no number, such as `nan`, is not blank where the column is required: it is refused later."""
+    """Row numbers of blank cells in a numeric column; none for a column with text or without numbers. What a tool
+    writes for no number, such as `nan`, is not blank in a required column: it is refused later."""
     if not is_numeric(sheet.rows_at(places), name):
         return []
     cells = [(place, sheet.rows[place][name]) for place in places]

@@ -21,8 +21,8 @@ Watch = Callable[[int, int], None]
 
 
 class Boosting(Record):
-    """Trees, the depth of each (interactions), what each is worth (learning rate), the part of the rows that each sees,
-    and the part of the predictors that each split chooses from."""
+    """Settings of boosting: number of trees, depth (interactions), learning rate, share of the rows that each tree
+    sees, share of the predictors that each split chooses from."""
 
     trees: int = 800
     depth: int = 5
@@ -53,8 +53,8 @@ FOREST = {
 
 
 def forest_problem(held: Mapping[str, Any], features: int) -> str | None:
-    """Why the nodes of some trees are no trees of so many features; None where they are. Children come after their
-    parents, so that every walk from the root ends."""
+    """Why nodes form no valid trees over `features` columns; None where they do. Children come after their parents, so
+    that every walk from the root ends."""
     for tree in held["trees"]:
         count = len(tree["left"])
         if {len(part) for part in tree.values()} != {count} or not count:
@@ -85,7 +85,7 @@ def grow_trees(boosting: Boosting, matrix: NDArray[np.float64], target: NDArray[
 
 
 def sum_trees(held: Mapping[str, Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sum of all trees, row by row. What they ask is asked in single precision, as it was learnt."""
+    """Sum of all trees for each row. Thresholds are compared in single precision, as in training."""
     import numpy as np
 
     asked = matrix.astype(np.float32)
@@ -103,8 +103,7 @@ def sum_trees(held: Mapping[str, Any], matrix: NDArray[np.float64]) -> NDArray[n
 
 
 class CrossValidation(Record):
-    """What cross-validation said of a setting: the mean of the squared errors of all folds, and of the absolute errors
-    in percent of what the logarithm stands for."""
+    """A setting with its mean squared error over all folds, and its mean absolute error of the runtime in percent."""
 
     boosting: Boosting
     squared: float
@@ -158,7 +157,7 @@ def sum_fold_errors(
     target: NDArray[np.float64],
     counts: Sequence[int],
 ) -> list[tuple[float, float]]:
-    """Sums of errors on a fold that was left out, at each number of trees."""
+    """Sums of squared and of percentage errors on the left-out fold, at each number of trees."""
     import numpy as np
 
     setting, fold = job

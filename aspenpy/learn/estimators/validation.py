@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-# ErrorSummary: how far predictions are from measurements.
-
-
 class ErrorSummary(Record):
     """Of |measured - predicted|/measured in percent, as Li and others (2017, section 3.3) have it: the number of
     predictions, mean, median, standard deviation, and the largest."""
@@ -36,7 +33,7 @@ class ErrorSummary(Record):
 
 
 def summarise_errors(measured: ArrayLike, predicted: ArrayLike) -> ErrorSummary | None:
-    """None where nothing was predicted."""
+    """Summary of relative errors; None without predictions."""
     import numpy as np
 
     actual, guess = np.asarray(measured, float), np.asarray(predicted, float)
@@ -131,7 +128,7 @@ def validate(
 
 
 def rows_learnt_from(model: LearntModel, sheet: Sheet, split: Split) -> list[int]:
-    """Where in the file the rows stand that `validate` trains a model with."""
+    """Line numbers in the file of the rows that `validate` trains a model on."""
     whole = model.select_rows(model.complete(sheet))
     return [next(iter(whole.rows[place].values())).row for place in split_rows(whole, split)[0]]
 
@@ -142,7 +139,7 @@ def summarise_rows(rows: Sequence[Predicted]) -> ErrorSummary | None:
 
 
 def predict_and_compare(model: LearntModel, sheet: Sheet, split: Split, confidence: float = 0.95) -> Validation:
-    """A model that has learnt, asked for the rows that `split.test` means, or for all."""
+    """Compares a trained model with the measurements in the rows of `split.test`, or in all rows."""
     places = list(range(len(sheet.rows))) if split.test is None else select_rows(sheet, split.test, "--test")
     if not places:
         fail("no-rows", f"no row is one to test with: `{split.test}` holds nowhere", sheet.span)
@@ -154,7 +151,7 @@ def predict_and_compare(model: LearntModel, sheet: Sheet, split: Split, confiden
 def predict_rows(
     model: LearntModel, sheet: Sheet, places: Sequence[int], confidence: float, *, trained: bool
 ) -> tuple[list[Predicted], int]:
-    """Of the rows at some places, from what is given elsewhere in the sheet too; and how many of them are given."""
+    """Predictions of the rows at some places, and the number of these rows that are given, not predicted."""
     given = {*model.given(sheet)}
     asked = sorted({*places} | given)
     part = sheet.rows_at(asked)
@@ -174,7 +171,7 @@ def predict_rows(
 
 
 def label_columns(sheet: Sheet) -> list[str]:
-    """Columns that say what ran, where, and how."""
+    """Names of the columns that identify a run: code, device, threads, clocks."""
     how = ("threads", "core_frequency", "memory_frequency")
     return [name for name in KNOWN if name in sheet.names and (KNOWN[name].text or name in how)]
 

@@ -21,20 +21,20 @@ class Axis(Extent):
     whole: bool = False
 
     def value(self, place: float) -> float:
-        """The value at a place, which rounding does not carry out of the range."""
+        """Value at a place from 0 to 1, clamped to the range."""
         return float(min(max(super().value(place), self.low), self.high)) if self.log else float(super().value(place))
 
     def place(self, value: float) -> float:
-        """The place of a value; of one below the range that of its lower end, where ratios know no other."""
+        """Place of a value from 0 to 1; on a logarithmic scale values below the range count as its lower end."""
         return super().place(max(value, self.low) if self.log else value)
 
     def slope(self, value: float) -> float:
-        """How fast the value changes with its place."""
+        """Derivative of the value by its place."""
         return value * math.log(self.high / self.low) if self.log else self.high - self.low
 
 
 def find_moving_parameter(parameter: Parameter, scope: Scope, given: Sequence[str]) -> str | None:
-    """The first of `given` that the ends of a parameter's range depend on."""
+    """First of the parameters `given` on which the ends of the range depend; None if there is none."""
     used = scope.used([end for end in (parameter.low, parameter.high) if end is not None])
     return next((name.removeprefix("app:") for name in given if scope.symbol(name) in used), None)
 

@@ -23,10 +23,10 @@ WEAK = 1e-7
 first brought to the length 1."""
 
 NEAR_END = 1e-9
-"""A value this close to an end of its range, relative to the range, is held back by it."""
+"""Distance to an end of the range, relative to the range, at which the end holds the value."""
 
 PART = 1e-3
-"""Of an undetermined direction (a vector of length 1) that counts."""
+"""Smallest component of an undetermined direction (a vector of length 1) that counts."""
 
 WHOLE = "a whole number, taken as given"
 HELD = "at the {} end of its range, taken as given"
@@ -49,7 +49,7 @@ class Certainty(Record):
 
     @property
     def undetermined(self) -> dict[int, str]:
-        """The remarks on what the measurements do not determine, nor an end of a range."""
+        """Remarks on parameters that neither the measurements nor an end of a range determine."""
         return {place: remark for place, remark in self.remarks.items() if remark.startswith("not determined")}
 
 
@@ -111,7 +111,7 @@ def describe_held(axis: Axis, value: float) -> str | None:
 
 
 def find_partners(inner: Sequence[int], axes: Sequence[Axis], weak: Any) -> dict[int, str]:
-    """Parameters that can move together without any error moving."""
+    """Remarks on parameters that can move together without changing any error."""
     remarks = {}
     for number, place in enumerate(inner):
         partners = [
@@ -133,10 +133,10 @@ def find_partners(inner: Sequence[int], axes: Sequence[Axis], weak: Any) -> dict
 
 
 SPANNED = 1e-6
-"""A column is spanned by others if it is this close to what they span, relative to its length."""
+"""Relative distance to the span of other columns below which a column depends on them."""
 
 POINTS = 4
-"""The model's own values and others: a `max` may hide a parameter at one of them."""
+"""Number of points at which slopes are taken, the model's own values first: a `max` may hide a parameter at one."""
 
 
 def find_undetermined(errors: Errors) -> dict[int, str]:
@@ -162,7 +162,7 @@ def find_undetermined(errors: Errors) -> dict[int, str]:
 
 
 def find_dependent_columns(columns: Any, errors: Errors) -> dict[int, str]:
-    """The parameters whose columns are zero or spanned by those of the ones chosen before."""
+    """Remarks on parameters whose columns are zero or spanned by those of earlier parameters."""
     import numpy
 
     chosen: list[int] = []

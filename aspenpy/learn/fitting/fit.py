@@ -128,7 +128,7 @@ class Fit(Record, Result):
 
 
 class FitOptions(CaseOptions, total=False):
-    """What `fit` takes besides the application and the measurements."""
+    """Options of `fit`."""
 
     vary: Sequence[str]
     integer: Sequence[str]
@@ -140,7 +140,7 @@ class FitOptions(CaseOptions, total=False):
 
 
 class FitRequest(Record):
-    """What is to be fitted, and how."""
+    """Options of `fit` that are not those of a case."""
 
     vary: Sequence[str] = ()
     integer: Sequence[str] = ()
@@ -259,7 +259,7 @@ def refuse_unnamed(responses: Responses, names: Sequence[str]) -> list[Refusal]:
 
 
 def split_determined(responses: Responses, axes: list[Axis]) -> tuple[list[Axis], list[Refusal]]:
-    """The axes that the measurements can determine together, and the others with the reason."""
+    """Axes that the measurements determine together, and refusals of the others."""
     errors = responses.errors(axes)
     why = find_undetermined(errors)
     left = [axis for place, axis in enumerate(axes) if place not in why]
@@ -297,7 +297,7 @@ def solve_axes(
 
 
 def check_name(given: str, responses: Responses) -> str:
-    """A parameter to fit, under the name that it has in `responses`."""
+    """Name of a parameter to fit as `responses` has it. Raises AspenError where it cannot be fitted."""
     known, name = responses.parameters, given.removeprefix("app:")
     if given in known and f"machine:{given}" in known:
         hint = f"write `app:{given}` or `machine:{given}`"
@@ -365,7 +365,7 @@ def describe_fit(
 
 
 def collect_warnings(responses: Responses) -> tuple[Diagnostic, ...]:
-    """What loading found in the models, and parameters measured outside their ranges, each told once."""
+    """Warnings of the models and of parameters measured outside their ranges, each once."""
     warnings = list(responses.application.warnings)
     for machine in dict.fromkeys(item.machine for item in responses.measurements):
         warnings += warnings_of(responses.application, machine, kernel=responses.case.kernel)

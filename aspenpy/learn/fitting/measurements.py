@@ -43,13 +43,13 @@ REASON = "reason"
 """The column that a sweep writes beside its values: why there is none."""
 
 PLACES = ("machine", "socket")
-"""Columns that say where a run was."""
+"""Columns that name where a run took place."""
 
 RESOURCE_DIMENSIONS: Mapping[str, Dimension] = {
     "flops": UNITS["flop"].dimension,
     **dict.fromkeys(("loads", "stores", "bytes", "messages", "intracomm", "read", "write"), UNITS["B"].dimension),
 }
-"""What may stand in brackets behind a resource; others are plain numbers."""
+"""Dimensions of the units that a resource may have; other resources are plain numbers."""
 
 
 class Measurement(Record):
@@ -67,11 +67,11 @@ class Measurement(Record):
 
 
 Load = Callable[[str], Machine]
-"""A machine by the name that a cell gives it."""
+"""Loads a machine by the name in a cell."""
 
 
 METRIC_DIMENSIONS = {"runtime": SECONDS, "energy": JOULES, "power": WATTS}
-"""What metrics of a prediction are in that can be fitted."""
+"""Dimensions of the metrics of a prediction that can be fitted."""
 
 
 def read_measurements(sheet: Sheet, case: Case, load: Load, metric: str | None = None) -> tuple[Measurement, ...]:
@@ -99,7 +99,7 @@ def read_measurements(sheet: Sheet, case: Case, load: Load, metric: str | None =
 
 
 def drop_points_without_values(sheet: Sheet) -> Sheet:
-    """Without the column in which a sweep says why a point has no value, and without such points."""
+    """The sheet without the column of reasons that a sweep writes, and without points that have no value."""
     headings = tuple(item for item in sheet.headings if item.name != REASON)
     rows = tuple(row for row in sheet.rows if REASON not in row or not row[REASON].value)
     if not rows:
@@ -123,7 +123,7 @@ def find_measured_columns(sheet: Sheet, application: Application) -> list[str]:
 
 
 def require_metric(sheet: Sheet, metric: str) -> list[str]:
-    """The metric that was asked for, where a column has it."""
+    """The requested metric as the only measured column. Raises AspenError where there is no such column."""
     if metric not in METRIC_DIMENSIONS:
         hint = suggest_nearest(metric, METRIC_DIMENSIONS) or "fitted are " + ", ".join(METRIC_DIMENSIONS)
         fail("unknown-metric", f"`{metric}` is not fitted", hint=hint)
@@ -135,7 +135,7 @@ def require_metric(sheet: Sheet, metric: str) -> list[str]:
 def find_input_columns(
     sheet: Sheet, measured: Sequence[str], application: Application, kernel: str, machines: Sequence[Machine | None]
 ) -> list[str]:
-    """The columns that give values to parameters: of the application, of the kernel, of all machines."""
+    """Columns with values of parameters of the application, the kernel or all machines."""
     formals = [formal.payload[0] for formal in application.flow(kernel).formals]
     known = [*application.parameters, *formals]
     theirs = [{symbol.payload[0] for symbol in machine.definitions} if machine else set() for machine in machines]
@@ -154,7 +154,7 @@ def find_input_columns(
 
 
 def hint_other_metrics(metric: Heading, sheet: Sheet) -> str:
-    """A hint at the options that take all columns but those of a metric that cannot be fitted."""
+    """Hint with the options that select all columns except metrics that cannot be fitted."""
     kept = [item.name for item in sheet.headings if item.name == RUNTIME or item.name not in METRICS]
     options = " ".join(f"--column {name}={name}" for name in kept)
     fitted = f"`--metric {metric.name}` fits it; " if metric.name in METRIC_DIMENSIONS else ""
@@ -162,7 +162,7 @@ def hint_other_metrics(metric: Heading, sheet: Sheet) -> str:
 
 
 def unit_size(heading: Heading) -> Fraction:
-    """What one of a column's unit is worth in base units."""
+    """Size of a column's unit in base units."""
     if heading.unit is None:
         return Fraction(1)
     try:
@@ -184,7 +184,7 @@ def unit_size(heading: Heading) -> Fraction:
 
 
 def load_machines(sheet: Sheet, otherwise: Machine | None, load: Load) -> list[Machine | None]:
-    """The machine of each row, each read once."""
+    """Machine of each row; each machine is loaded once."""
     known: dict[str, Machine] = {}
     machines = []
     for row in sheet.rows:
@@ -202,7 +202,7 @@ def load_machines(sheet: Sheet, otherwise: Machine | None, load: Load) -> list[M
 
 
 def load_at_cell(name: str, cell: Cell, load: Load) -> Machine:
-    """What is wrong with the name is told where it stands; what is wrong in the model, there."""
+    """A machine named in a cell. Mistakes in the name point at the cell, mistakes in the model at the model."""
     try:
         return load(name)
     except AspenError as error:
@@ -215,7 +215,7 @@ def load_at_cell(name: str, cell: Cell, load: Load) -> Machine:
 
 
 def read_setting(cell: Cell, name: str, size: Fraction, application: Application) -> Value:
-    """A number, or a member of an enum."""
+    """Value of a parameter in a cell: a number, or a member of an enum."""
     parameter = application.parameters.get(name)
     members = application.enums.get(parameter.node.member_of or "") if parameter is not None else None
     if isinstance(cell.value, str) and cell.value in application.constants:
@@ -232,7 +232,7 @@ def read_setting(cell: Cell, name: str, size: Fraction, application: Application
 
 
 LEAST, MOST = 1e-100, 1e100
-"""Between which measurements lie: squares of errors that are relative to them stay within floating point."""
+"""Limits of measurements, between which squares of relative errors stay within floating point."""
 
 
 def read_amount(cell: Cell, name: str, size: Fraction) -> float:
@@ -251,11 +251,11 @@ NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d+)?", re.ASCII)
 
 
 LONGEST_NUMBER = 1000
-"""Characters of a number in a table."""
+"""Most characters of a number in a table."""
 
 
 def read_number(cell: Cell, noun: str) -> Value:
-    """Texts exactly, whole numbers as int."""
+    """The number in a cell: texts exactly, whole numbers as int."""
     value: Any = cell.value.item() if callable(getattr(cell.value, "item", None)) else cell.value
     if isinstance(value, str) and len(value) <= LONGEST_NUMBER and NUMBER.fullmatch(value):
         nearest_float = float(value)
@@ -273,6 +273,6 @@ def shorten(value: Any) -> str:
 
 
 def scale_exactly(value: Value, size: Fraction) -> Value:
-    """Whole numbers as int."""
+    """Product of value and size; whole numbers as int."""
     product = value * size
     return product.numerator if isinstance(product, Fraction) and product.denominator == 1 else product

@@ -64,10 +64,10 @@ def hoist_constants(expr: Expr, moving: Iterable[Expr]) -> Hoisted:
 
 
 STEP = 1e-6
-"""Of a slope by differences, relative to the value: its error is about the square of that."""
+"""Relative step of a slope by differences, whose error is about the square of the step."""
 
 LARGEST_ERROR = 1e150
-"""Relative to what was measured: the square of it is still a floating-point number."""
+"""Largest relative error whose square is still a floating-point number."""
 
 
 class Responses:
@@ -90,7 +90,7 @@ class Responses:
                     ) from None
 
     def _build_formula(self, item: Measurement) -> tuple[Scope, Expr]:
-        """The metric in the symbols of the models, and what they stand for."""
+        """Scope and formula of a measured metric."""
         case = self.case.changed(machine=item.machine, socket=item.socket)
         if item.metric in METRIC_DIMENSIONS:
             prediction = Prediction(case)
@@ -103,7 +103,7 @@ class Responses:
         return [scope for scope, _ in self.formulas.values()]
 
     def find_scope(self, name: str) -> Scope:
-        """One in which a parameter is defined: those of a machine are not in the scopes of others."""
+        """A scope in which a parameter is defined; a machine's parameters are in its own scopes only."""
         symbol = self.parameters[name].symbol
         return next((scope for scope in self.scopes if symbol in scope.definitions), self.scopes[0])
 
@@ -132,7 +132,7 @@ class Responses:
 
 
 def collect_machine_parameters(machines: Sequence[Machine], application: Application) -> dict[str, Parameter]:
-    """The machines' parameters under the names by which a user sets them; of several of one name the first."""
+    """Parameters of the machines under the names by which users set them; the first where names repeat."""
     parameters: dict[str, Parameter] = {}
     for machine in machines:
         for item in machine.parameters:
@@ -142,7 +142,7 @@ def collect_machine_parameters(machines: Sequence[Machine], application: Applica
 
 
 def formula_key(item: Measurement) -> tuple[Any, ...]:
-    """What measurements of one formula have in common."""
+    """Key of a measurement's formula: metric, machine, socket."""
     return item.metric, id(item.machine), item.socket
 
 
@@ -178,7 +178,7 @@ class Curve:
 
     @cached_property
     def full_formula(self) -> Prepared:
-        """The formula with nothing taken out of it."""
+        """The whole formula, compiled without hoisted constants."""
         return Prepared([self.formula], self.symbols, self.seed)
 
     def constants(self, inputs: Sequence[Value]) -> list[Any] | None:
@@ -197,7 +197,7 @@ def drop_checks(expr: Expr) -> Expr:
 
 
 def differentiate(expr: Expr, symbol: Expr) -> Expr | None:
-    """None where an expression has no derivative in closed form."""
+    """Derivative of an expression; None where there is none in closed form."""
     try:
         return derivative(expr, symbol)
     except ValueError:
@@ -297,7 +297,7 @@ class Errors:
 
 
 def root_mean_square(errors: Sequence[float]) -> float:
-    """The root of the mean square."""
+    """Root of the mean square of the errors."""
     return math.sqrt(math.fsum(error * error for error in errors) / len(errors))
 
 

@@ -27,7 +27,7 @@ from aspenpy.models.machine.model import Machine
 INCLUDE = re.compile(r'^[ \t]*include[ \t]+(?:"(?P<quoted>[^"\n]+)"|(?P<plain>\S+))[ \t]*(?://[^\n]*)?$', re.MULTILINE)
 
 Change = tuple[Span, str]
-"""What is replaced, and by what; an empty span is where something is put in."""
+"""Span to replace and its new text; an empty span marks an insertion."""
 
 
 def rewrite_application(
@@ -84,7 +84,7 @@ def plan_change(application: Application, source: Source, name: str, value: floa
 
 
 def require_own_file(span: Span | None, source: Source, name: str) -> Span:
-    """A place in the model's own file."""
+    """The span, resolved. Raises AspenError where it is not in the model's own file."""
     assert span is not None, name
     place = span.resolve()
     if place.source is not source:
@@ -94,7 +94,7 @@ def require_own_file(span: Span | None, source: Source, name: str) -> Span:
 
 
 def join_overrides(changes: list[Change]) -> list[Change]:
-    """Several new overrides of one import share one `with`."""
+    """Changes in which new overrides of one import share one `with`."""
     texts: dict[Span, str] = {}
     for span, text in changes:
         texts[span] = texts[span] + text.replace(" with ", ", ", 1) if span in texts else text
@@ -113,7 +113,7 @@ def write_value(value: float, node: nodes.Parameter) -> str:
 
 
 def _require_values(source: Source, values: Mapping[str, float], allow_outside: bool) -> None:
-    """Reads the text back."""
+    """Raises AspenError unless the text, read back, has these values."""
     try:
         application = load_application(source, Reader(allow_outside=allow_outside))
     except AspenError as error:

@@ -19,28 +19,28 @@ from aspenpy.learn.fitting.responses import Errors
 from aspenpy.record import Record
 
 STARTS = 24
-"""Points from which the search could start: the model's own values, and others spread over the ranges."""
+"""Number of candidate starts: the model's own values and points spread over the ranges."""
 
 RUNS = 4
-"""The best of them are followed to the end."""
+"""Number of best candidates from which a search descends."""
 
 MOST_STEPS = 50
-"""Of Gauss and Newton; some five are enough where it converges."""
+"""Most Gauss-Newton steps; about five suffice where it converges."""
 
 MOST_HALVINGS = 10
-"""Of one step, until it leads downwards."""
+"""Most halvings of a step that does not lower the cost."""
 
 MOST_TRIED = 256
-"""Combinations of whole numbers that are all tried."""
+"""Most combinations of whole numbers that are all tried."""
 
 MOST_BRANCHES = 1000
-"""Boxes that are looked at where there are more."""
+"""Most boxes of branch and bound."""
 
 LEAST_SLOPE = 1e-100
-"""Of the errors by a parameter; below it the parameter does nothing."""
+"""Smallest norm of the errors' slopes by a parameter; below it the parameter has no effect."""
 
 Box = tuple[tuple[float, float], ...]
-"""The ends between which each parameter may move; equal ones hold it."""
+"""Lower and upper bound of each parameter; equal bounds fix it."""
 
 
 class Solution(Record):
@@ -70,7 +70,7 @@ def find_best_fit(errors: Errors) -> Solution:
 
 
 def try_all_combinations(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
-    """The best of all combinations, the other parameters fitted for each."""
+    """Tries all combinations of whole numbers, with the other parameters fitted for each; returns the best."""
     ranges = [range(int(box[place][0]), int(box[place][1]) + 1) for place in whole]
 
     def fitted(combination: Sequence[int]) -> Solution:
@@ -83,8 +83,8 @@ def try_all_combinations(errors: Errors, box: Box, whole: Sequence[int]) -> Solu
 
 
 def keep_best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solution:
-    """The best of several attempts. Those at which the model has no value are passed over; raises the last of their
-    errors where it has none at any."""
+    """Best solution of several attempts, without those at which the model has no value. Raises the last error where all
+    attempts fail."""
     solutions: list[Solution] = []
     for attempt in tries:
         try:
@@ -97,8 +97,8 @@ def keep_best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solutio
 
 
 def branch_and_bound(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
-    """Depth first: a box whose best real point is no better than a known whole one holds nothing of interest; another
-    one is cut at a value that is not whole, and the nearer half is looked at first."""
+    """Best whole numbers by branch and bound, depth first. Prunes boxes whose real optimum is no better than the best
+    whole point found; cuts others at a fractional value and takes the nearer half first."""
     best: Solution | None = None
     waiting = [box]
     for _ in range(MOST_BRANCHES):
@@ -127,7 +127,7 @@ def branch_and_bound(errors: Errors, box: Box, whole: Sequence[int]) -> Solution
 
 
 def minimise_in_box(errors: Errors, box: Box, runs: int) -> Solution:
-    """The best point of a box."""
+    """Best point of a box, with all parameters real."""
     own = clamp_start(errors, box)
     if all(low == high for low, high in box):
         return Solution(own, half_squared_errors(errors, own))
@@ -137,7 +137,7 @@ def minimise_in_box(errors: Errors, box: Box, runs: int) -> Solution:
 
 
 def clamp_start(errors: Errors, box: Box) -> tuple[float, ...]:
-    """The model's own values, or the nearest in the box."""
+    """The model's own values, clamped to the box."""
     return tuple(min(max(axis.start, low), high) for axis, (low, high) in zip(errors.axes, box, strict=True))
 
 
@@ -146,7 +146,7 @@ def half_squared_errors(errors: Errors, values: Sequence[float]) -> float:
 
 
 def descend(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, ...]:
-    """Down the valley that a start is in; parameters move in places from 0 to 1 of their ranges."""
+    """Descends from a start by a trust region; parameters move in places from 0 to 1 of their ranges."""
     import numpy
     from scipy.optimize import least_squares
 
@@ -179,7 +179,7 @@ def descend(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, ..
 
 
 def refine(errors: Errors, box: Box, values: Sequence[float]) -> Solution:
-    """To the bottom: errors taken as linear, their least squares within the box, again and again."""
+    """Refines a solution by Gauss-Newton steps in the box until none lowers the cost."""
     best = Solution(tuple(values), half_squared_errors(errors, values))
     for _ in range(MOST_STEPS):
         better = gauss_newton_step(errors, box, best)
@@ -190,7 +190,7 @@ def refine(errors: Errors, box: Box, values: Sequence[float]) -> Solution:
 
 
 def gauss_newton_step(errors: Errors, box: Box, best: Solution) -> Solution | None:
-    """One step of Gauss and Newton, halved until it leads downwards; None if it leads nowhere."""
+    """Solution after one Gauss-Newton step, halved until it lowers the cost; None if it does not."""
     import numpy
     from scipy.optimize import lsq_linear
 
@@ -225,7 +225,7 @@ def gauss_newton_step(errors: Errors, box: Box, best: Solution) -> Solution | No
 
 
 def choose_starts(errors: Errors, box: Box, runs: int) -> list[tuple[float, ...]]:
-    """The model's own values first; then the best among points spread evenly (Halton's sequence)."""
+    """Starts of a search: the model's own values, then the best of the points of a Halton sequence."""
     own = clamp_start(errors, box)
     axes = [axis.replace(low=low, high=high) for axis, (low, high) in zip(errors.axes, box, strict=True)]
     costs: list[tuple[float, tuple[float, ...]]] = []
@@ -240,7 +240,7 @@ def choose_starts(errors: Errors, box: Box, runs: int) -> list[tuple[float, ...]
 
 
 def halton_points(axes: int, count: int) -> list[list[float]]:
-    """Points that fill the unit cube evenly; the sequence begins in a corner, which is left out."""
+    """Points of a Halton sequence in the unit cube, without its first point, a corner."""
     from scipy.stats import qmc
 
     places: list[list[float]] = qmc.Halton(axes, scramble=False).fast_forward(1).random(count).tolist()

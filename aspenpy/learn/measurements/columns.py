@@ -42,7 +42,7 @@ class Known(Record):
 PER_SECOND = BYTES / SECONDS
 
 LEAST, MOST = 1e-60, 1e60
-"""Between which numbers lie that are measured, so that squares and products of some stay within floating point."""
+"""Limits of measured numbers, between which squares and products of several stay within floating point."""
 
 KNOWN: Mapping[str, Known] = {
     "run": Known("run id run_id", text=True),
@@ -98,7 +98,7 @@ SAME_UNIT = {
     "Mbyte": "MB", "Gbyte": "GB", "Kbyte": "kB", "Gbyte/second": "GB/s", "Mbyte/second": "MB/s", "byte/second": "B/s",
     "cycle/nsecond": "GHz", "cycle/usecond": "MHz", "KiB": "KiB", "%": "",
 }  # fmt: skip
-"""How tools spell units."""
+"""Units as tools spell them, and as the language does."""
 
 BEHIND = re.compile(r"(?:\((?P<round>[^()]*+)\)|\[(?P<square>[^\[\]]*+)\]|[/_](?P<joined>[A-Za-z]++))\Z")
 """A unit behind a name: `runtime [s]`, `Runtime (s)`, `time/ms`, `clock_MHz`."""
@@ -154,7 +154,7 @@ def require_columns(sheet: Sheet, names: Iterable[str], what: str) -> None:
 
 
 def read_texts(sheet: Sheet, name: str) -> list[str]:
-    """What stands in a column."""
+    """Texts of a column, row by row."""
     return [str(row[name].value) for row in sheet.rows]
 
 
@@ -190,7 +190,7 @@ def read_numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.
 
 
 def unit_size(heading: Heading, known: Known | None) -> float:
-    """What one of the column's unit is worth in base units."""
+    """Size of a column's unit in base units."""
     unit = plain_unit(heading.unit)
     if unit is None:
         return 1.0
@@ -213,7 +213,7 @@ def _refuse_cell(cell: Cell, name: str) -> NoReturn:
 
 
 def is_blank(cell: Cell) -> bool:
-    """Whether nothing was measured there."""
+    """Whether a cell is empty."""
     return cell.value is None or (isinstance(cell.value, str) and cell.value in ("", "-"))
 
 
@@ -229,7 +229,7 @@ def row_keys(sheet: Sheet, names: Iterable[str]) -> list[tuple[str, ...]]:
     return [tuple(str(row[name].value) for name in there) for row in sheet.rows]
 
 
-# Base samples: the run that each run is compared with, alike in all but a clock.
+# -- base runs, with which runs are compared that differ only in a clock ------------------------------
 
 
 WHAT_RAN = ("application", "region", "input", "device")

@@ -38,7 +38,7 @@ class Target(Record):
 
 
 class Run(Record):
-    """What one run took and counted, by column with its unit, in the units that the columns name."""
+    """Times and counts of one run, by column with its unit."""
 
     values: Mapping[str, float]
 
@@ -91,7 +91,7 @@ def confidence_interval(values: Sequence[float], target: Target) -> tuple[float,
 
 
 class Counters(Record):
-    """What is collected beside times: energy counters of RAPL by column, and whether perf counts events."""
+    """Counters read besides times: RAPL energy by column, and the program perf if it counts events."""
 
     energies: tuple[tuple[str, Path], ...]
     perf: str | None
@@ -124,7 +124,7 @@ def run_once(command: Sequence[str], counters: Counters) -> Run:
 def count_events(
     command: Sequence[str], counters: Counters
 ) -> Iterator[tuple[list[str], Callable[[], dict[str, float]]]]:
-    """The command line with perf around it where that counts, and what reads the counts."""
+    """The command line, inside perf where perf counts, and a function that reads the counts."""
     if counters.perf is None:
         yield list(command), dict
         return
@@ -143,7 +143,7 @@ def read_microjoules(path: Path) -> int:
 
 
 def energy_difference(before: int, after: int, path: Path) -> float:
-    """Energy counters begin again at their maximum."""
+    """Energy between two readings (microjoules); counters wrap at their maximum."""
     if after >= before:
         return after - before
     return after - before + int((path.parent / "max_energy_range_uj").read_text())
@@ -153,7 +153,7 @@ def energy_difference(before: int, after: int, path: Path) -> float:
 
 
 def find_counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str]]]:
-    """What can be collected here, and what cannot with the reason."""
+    """Counters available on this machine, and missing ones with the reason."""
     if not command:
         fail("no-command", "there is no command to measure", hint="aspenpy measure -- COMMAND ...")
     missing: list[tuple[str, str]] = []
@@ -180,7 +180,7 @@ def find_counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str
 
 
 def find_perf() -> tuple[str | None, str | None]:
-    """The program perf if it counts here; else why not."""
+    """Path of perf if it counts events here, otherwise the reason why not."""
     program = shutil.which("perf")
     if program is None:
         return None, "there is no program perf"

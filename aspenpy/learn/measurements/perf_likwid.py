@@ -20,14 +20,14 @@ from aspenpy.learn.measurements.sheet import (
 )
 
 BEFORE = r"(\s*\d+\.\d+,(?=[\d<]|CPU\d|S\d))?(CPU\d+,|S\d+(-[A-Z]+\d+)*,\d+,)?"
-"""What stands before the value of an event: the time of an interval (`-I`), and a core (`-A`, `--per-core`)."""
+"""Fields before the value of an event: the time of an interval (`-I`), and a core (`-A`, `--per-core`)."""
 
 COMMENTS = re.compile(r"(?:#.*\n|[^\S\n]*\n)*")
 """Lines before the first that says something. Blank ones are taken in one way only: with `\\s*` for the blanks n of
 them would be tried in 2^n ways."""
 
 EVENT = re.compile(rf"{BEFORE}[^,\n]*,[^,\d\n]*,[A-Za-z][\w./:=-]*(,[\w=]+)*/?,\d+,\d+(\.\d+)?")
-"""The first line that is no comment."""
+"""Pattern of the first line after comments."""
 
 OF_UNIT = re.compile(r"^(?:cpu|cpu_core|cpu_atom|arm\w*pmu\w*)/([A-Za-z][\w.-]*)/[ukhpGHS]*$")
 """An event of a processor with several kinds of cores: `cpu_core/cycles/u`."""
@@ -66,7 +66,7 @@ def read_perf(source: Source) -> Sheet:
 
 
 def count_leading_cells(cells: list[Cell]) -> int:
-    """How many cells stand before the value."""
+    """Number of cells before the value."""
     found = re.match(BEFORE, ",".join(str(cell.value) for cell in cells))
     return 0 if found is None else found[0].count(",")
 
@@ -173,7 +173,7 @@ def read_table_lines(source: Source) -> Iterator[tuple[str, bool, list[Cell], li
 
 
 def combine_threads(rule: str, cells: list[Cell]) -> float | str:
-    """What the threads have measured, as one number."""
+    """The values of the threads combined into one number; blank where there are none."""
     found = [value for value in map(parse_number, cells) if value is not None]
     if not found:
         return ""
@@ -181,7 +181,7 @@ def combine_threads(rule: str, cells: list[Cell]) -> float | str:
 
 
 def combining_rule(name: str) -> str:
-    """How a metric of threads becomes that of the run: what has no unit is a ratio."""
+    """Rule that combines a metric of threads; metrics without a unit are ratios."""
     unit = re.search(r"\[([^\[\]]*)\]$", name)
     if unit is None:
         return LONGEST if name == "call count" else MEAN

@@ -42,7 +42,7 @@ HEAD = 4000  # characters by which a format is known
 
 
 class Format(Record):
-    """What tool writes it, how it is known, and how it is read."""
+    """A tool's file format: name, recogniser of the first lines, reader."""
 
     name: str
     recognises: Callable[[str], bool]
@@ -142,7 +142,7 @@ def physical_type(file: Any, place: int) -> str:
 
 
 def read_column(column: Any) -> list[Any]:
-    """What stands in a column; texts that are repeated are one object. Raises ValueError where they are too long."""
+    """Values of a column; repeated texts are one object. Raises ValueError where the texts are too long."""
     found: list[Any] = []
     for chunk in column.chunks:
         if not hasattr(chunk, "dictionary"):

@@ -226,21 +226,20 @@ def require_span(cell: Cell) -> Span:
     return cell.span
 
 
-# Rows: sheets made of what stands in lines that are not those of a plain table.
+# -- files that are not plain tables -----------------------------------------------------------------
 
 
 Row = dict[str, Cell]
 """Cells by the header of their column: a name with its unit in brackets, if it has one."""
 
 MISSING = ("", "-", "N/A", "[N/A]", "[Not Supported]", "[Insufficient Permissions]", "[Unknown Error]", "nan", "n/a")
-"""How tools say that there is no value."""
+"""Texts that tools write where there is no value."""
 
 THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 def tabulate_cells(rows: Iterable[Row], source: Source) -> Sheet:
-    """The sheet of rows that need not have the same columns: where one has none nothing stands. Raises AspenError
-    where there is no row."""
+    """The sheet of rows with different columns; missing cells are blank. Raises AspenError where there is no row."""
     found = list(rows)
     whole = Span(source, 0, len(source.text.partition("\n")[0]))
     if not found:
@@ -256,7 +255,7 @@ def tabulate_cells(rows: Iterable[Row], source: Source) -> Sheet:
 
 
 def refuse_two_units(headings: list[Heading], span: Span) -> None:
-    """One name with two units is no column."""
+    """Raises AspenError where one name has two units."""
     units: dict[str, str | None] = {}
     for item in headings:
         if item.name in units:
@@ -267,7 +266,7 @@ def refuse_two_units(headings: list[Heading], span: Span) -> None:
 
 
 def normalise_cell(cell: Cell) -> Cell:
-    """The cell, blank where its tool says that there is no value; a thousands separator in quotes goes."""
+    """The cell, blank where its tool has no value, without thousands separators."""
     text = str(cell.value).strip()
     if text in MISSING:
         return cell._replace(value="")
@@ -293,7 +292,7 @@ def require_values(cells: list[Cell], *, least: int, what: str, hint: str) -> No
 
 
 def parse_number(cell: Cell) -> float | None:
-    """The number in a cell; None where nothing stands. Raises AspenError for anything else."""
+    """The number in a cell; None where it is blank. Raises AspenError for anything else."""
     text = str(normalise_cell(cell).value)
     if not text:
         return None
@@ -304,7 +303,7 @@ def parse_number(cell: Cell) -> float | None:
 
 
 def add_labels(sheet: Sheet, labels: Mapping[str, Any]) -> Sheet:
-    """The sheet with columns in which every row has the same."""
+    """The sheet with further columns, each with one value for all rows."""
     added = {name: parse_heading(name) for name in labels}
     taken = {item.name for item in added.values()}
     others = tuple(item for item in sheet.headings if item.name not in taken)
