@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from aspenpy.language.source import Source
 from aspenpy.models.library import Kind, find, names
 from aspenpy.models.machine.header import Header, header
+from aspenpy.tables.formats import objects
 from aspenpy.tables.table import JSON, Column, Paragraph, Report, table
 
 Sources = Mapping[str, Source]  # models by name
@@ -38,7 +39,8 @@ def report_library(kind: Kind, listed: Sources) -> Report:
     """A table of the names with their summaries; of machines also kind, vendor and year."""
     heads = COLUMNS + MACHINES if kind == "machines" else COLUMNS
     nothing = () if listed else (Paragraph("There is none like that in the library."),)
-    return Report("", {}, (table(heads, listed.items(), "models"), *nothing))
+    models = table(heads, listed.items())
+    return Report("", {}, (models, *nothing), array=objects(models.within("json")))
 
 
 def summary(source: Source) -> str:

@@ -218,7 +218,7 @@ def report_reuse(found: ReuseDistances) -> Report:
         Table(SUMMARY, tuple(_summary(part) for part in parts), media=TEXT),
         *(_octaves(part) for part in parts if part.references),
     )
-    return Report(f"reuse distances of {found.source}, in lines of {found.line} B", {}, shown)
+    return Report(f"reuse distances of {found.source}, in lines of {found.line} B", found.to_json(), shown)
 
 
 register_report(ReuseDistances, report_reuse)

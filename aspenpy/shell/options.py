@@ -8,6 +8,7 @@ from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Option, choice, flag, option, pairs, positive, repeated, words
 from aspenpy.shell.pictures import require_drawable
+from aspenpy.tables.formats import FORMATS
 
 # -- which models ----------------------------------------------------------------------------------
 
@@ -65,15 +66,19 @@ SAMPLES = option("--samples", "N", "the number of random draws", type=positive)
 # -- what is written -------------------------------------------------------------------------------
 
 
-def formats(*names: str, of: str = "", default: str | None = "table") -> Option:
-    return choice("--format", names, "how results are written (default: table)", default=default).here(of)
+def formats(*more: str, of: str = "", default: str | None = "table") -> Option:
+    """The formats of results, and `more` that only one command has."""
+    return choice("--format", (*FORMATS, *more), "how results are written (default: table)", default=default).here(of)
 
 
-ALL_FORMATS = formats("table", "json", "csv")
+ALL_FORMATS = formats()
+SUFFIXES = {form.suffix.lstrip("."): form.name for form in FORMATS.values() if form.suffix}
 PICTURE = option("--picture", "FILE", "also draws a picture, an .svg, .png or .pdf file")
 OUTPUT = option("-o --output", "FILE", "the file to write")
 TABLES = OUTPUT.here(
-    ": the results, in the format of --format or of its name (.json, .csv) (default: they are shown)", dest="results"
+    f": the results, in the format of --format or of its name ({', '.join(f'.{suffix}' for suffix in SUFFIXES)}) "
+    "(default: they are shown)",
+    dest="results",
 )
 
 
@@ -136,15 +141,19 @@ def require_outputs(arguments: Arguments) -> None:
 def _format_of(path: str, asked: str) -> str:
     """What results are written as in a file of that name."""
     suffix = path.lower().rpartition(".")[2]
-    if suffix in ("xlsx", "xls", "ods", "parquet", "nc", "yaml", "yml", "html", "pdf", "svg", "png"):
-        raise CommandError(
-            f"--output {path}: results are written as .json, as .csv or as a table in text, not as .{suffix}"
-        )
-    if suffix not in ("json", "csv") or suffix == asked or asked == "speedscope":
+    form = SUFFIXES.get(suffix)
+    if form is None and suffix in OTHER_SUFFIXES:
+        known = ", ".join(f".{known}" for known in SUFFIXES)
+        raise CommandError(f"--output {path}: results are written as {known} or as a table in text, not as .{suffix}")
+    if form in (None, asked) or asked not in FORMATS:
         return asked
     if asked != "table":
         raise CommandError(f"--format {asked}: the name `{path}` is one of {suffix.upper()}")
-    return suffix
+    return str(form)
+
+
+OTHER_SUFFIXES = "xlsx xls ods parquet nc yaml yml html pdf svg png".split()
+"""Files that no text of a table is expected in."""
 
 
 def settings_of(arguments: Arguments) -> dict[str, str]:

@@ -14,7 +14,7 @@ from aspenpy.language.files import STANDARD_OUTPUT, write_whole
 from aspenpy.shell.failure import ClosedPipe, CommandError
 from aspenpy.shell.option import Arguments
 from aspenpy.shell.pictures import save
-from aspenpy.tables.formats import as_csv, as_json
+from aspenpy.tables.formats import FORMATS
 from aspenpy.tables.pages import WITHOUT_UNICODE, as_text
 from aspenpy.tables.table import Page, Report
 
@@ -37,13 +37,6 @@ def standard_output_as_file(path: str | None) -> Iterator[None]:
         _is_file.reset(token)
 
 
-def emit_json(found: Any) -> None:
-    """Writes a value to standard output."""
-    import json
-
-    emit(json.dumps(found, indent=2, allow_nan=False))
-
-
 def show(page: Page) -> None:
     """Writes a page to standard output: in colour on a terminal, plainly anywhere else."""
     if is_terminal(sys.stdout):
@@ -54,23 +47,25 @@ def show(page: Page) -> None:
         emit(as_text(page))
 
 
-def answer(found: Report, arguments: Arguments, draw: Callable[[], Any] | None = None) -> int:
+def deliver(found: Report, arguments: Arguments, draw: Callable[[], Any] | None = None) -> int:
     """Writes a report in the format of `--format`, and what `draw` makes to the file of `--picture`; returns the exit
-    status. JSON contains the diagnostics, which otherwise go to standard error."""
-    if arguments.format == "json":
-        deliver_json(as_json(found), arguments)
-    else:
+    status. Diagnostics go to standard error, unless the format contains them."""
+    form = FORMATS[arguments.format or DEFAULT_FORMAT]
+    if not form.has_diagnostics:
         report(found.diagnostics or ())
-        if arguments.format == "csv":
-            deliver(as_csv(found), arguments)
-        else:
-            deliver_pages([found.page], arguments)
+    if form.name == DEFAULT_FORMAT and getattr(arguments, "results", None) is None:
+        show(found.page)
+    else:
+        deliver_text(form.write(found), arguments)
     if draw is not None and arguments.picture:
         save(arguments.picture, draw)
     return 0
 
 
-def deliver(text: str, arguments: Arguments) -> None:
+DEFAULT_FORMAT = next(iter(FORMATS))
+
+
+def deliver_text(text: str, arguments: Arguments) -> None:
     """Writes lines to the file of `--output`, wholly or not at all, or to standard output."""
     path = getattr(arguments, "results", None)
     if path is None:
@@ -78,23 +73,6 @@ def deliver(text: str, arguments: Arguments) -> None:
         return
     write_whole(path, text)
     emit(f"{path} is written")
-
-
-def deliver_json(found: Any, arguments: Arguments) -> None:
-    import json
-
-    deliver(json.dumps(found, indent=2, allow_nan=False) + "\n", arguments)
-
-
-def deliver_pages(pages: Iterable[Page], arguments: Arguments) -> None:
-    """Writes pages with a blank line between them, plainly into a file."""
-    if getattr(arguments, "results", None) is not None:
-        deliver("\n\n".join(map(as_text, pages)) + "\n", arguments)
-        return
-    for place, page in enumerate(pages):
-        if place:
-            emit("")
-        show(page)
 
 
 def show_source(text: str) -> None:

@@ -14,7 +14,7 @@ from aspenpy.probe.probe import Probe, machine_from, probe
 from aspenpy.probe.topology import topology
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.option import Arguments
-from aspenpy.shell.output import answer, emit
+from aspenpy.shell.output import deliver, emit
 from aspenpy.shell.progress import say
 
 LIBRARY = ""
@@ -31,12 +31,12 @@ def run_probe(arguments: Arguments, name: str) -> int:
     assert isinstance(now, Machine)
     if before is not None and not arguments.replace:
         emit(f"{path} is there already and stays as it is; --replace writes it anew")
-        return answer(side_by_side(before, now, ("before", "now")).report(), arguments)
+        return deliver(side_by_side(before, now, ("before", "now")).report(), arguments)
     with writing(path):
         put_whole(path, found.text)
     emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
     if beside is not None:
-        return answer(side_by_side(beside, now, (beside.name, name)).report(), arguments)
+        return deliver(side_by_side(beside, now, (beside.name, name)).report(), arguments)
     return 0
 
 

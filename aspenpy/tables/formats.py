@@ -1,13 +1,29 @@
-"""Reports for programs: JSON, and comma-separated values (RFC 4180 with plain line ends). Numbers are in base units."""
+"""The formats of reports: text, JSON, and comma-separated values (RFC 4180 with plain line ends).
+
+Numbers for programs are in base units. A format is one row of `FORMATS`, from which options and names of files derive.
+"""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 from aspenpy.language.diagnostics import fail
+from aspenpy.record import Record
 from aspenpy.tables.numbers import Amount, plain
+from aspenpy.tables.pages import as_text
 from aspenpy.tables.table import Column, Report, Table
+
+
+class Format(Record):
+    """A format of results: its word after `--format`, the end of its files' names (empty where they may have any), the
+    function that writes a report in it, and whether the text contains the report's diagnostics."""
+
+    name: str
+    suffix: str
+    write: Callable[[Report], str]
+    has_diagnostics: bool = False
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -92,3 +108,20 @@ def _written(cell: Any) -> Any:
     if isinstance(cell, Amount):
         return plain(cell.value)
     return ", ".join(map(str, cell)) if isinstance(cell, list | tuple) else plain(cell)
+
+
+def _json_text(report: Report) -> str:
+    import json
+
+    return json.dumps(as_json(report) if report.array is None else report.array, indent=2, allow_nan=False) + "\n"
+
+
+FORMATS = {
+    form.name: form
+    for form in (
+        Format("table", "", lambda report: as_text(report.page) + "\n"),
+        Format("json", ".json", _json_text, has_diagnostics=True),
+        Format("csv", ".csv", as_csv),
+    )
+}
+"""By their names; the first is the default."""

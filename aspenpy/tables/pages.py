@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from aspenpy.language.diagnostics import Diagnostic, drawn_lines
+from aspenpy.language.diagnostics import Diagnostic, drawn_lines, render
 from aspenpy.tables.plot import as_svg, plot_lines
 from aspenpy.tables.table import (
     GAP,
+    Findings,
     Grid,
     Page,
     Paragraph,
@@ -83,6 +84,7 @@ _LINES: dict[type[Part], Callable[[Any, int], list[str]]] = {
     Grid: _grid,
     Table: lambda part, columns: table_lines(part),
     Plot: _plot,
+    Findings: lambda part, columns: [render(part.diagnostics)],
 }
 
 
@@ -158,4 +160,5 @@ _FRAGMENTS: dict[type[Part], Callable[[Any], str]] = {
     Grid: _html_grid,
     Table: _html_table,
     Plot: _html_plot,
+    Findings: lambda part: report_as_html(part.diagnostics),
 }

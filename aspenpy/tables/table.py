@@ -154,14 +154,21 @@ class Plot(Record):
     log: bool
 
 
-Part = Title | Paragraph | Table | Grid | Plot
+class Findings(Record):
+    """Diagnostics as part of a result."""
+
+    diagnostics: tuple[Diagnostic, ...]
+
+
+Part = Title | Paragraph | Table | Grid | Plot | Findings
 Page = tuple[Part, ...]  # what people read
 
 
 class Report(Record):
     """All that a result says: a headline, values by their keys (`Amount`s where they have units), and parts.
 
-    CSV is the first part that appears there. `units` are those of bare numbers in `data`.
+    CSV is the first part that appears there. `units` are those of bare numbers in `data`, an `array` is what
+    programs get in its place.
     """
 
     headline: str
@@ -169,6 +176,7 @@ class Report(Record):
     parts: tuple[Part, ...]
     diagnostics: tuple[Diagnostic, ...] | None = None
     units: dict[str, Any] = {}  # noqa: RUF012 - records never change
+    array: list[Any] | None = None
 
     @property
     def page(self) -> Page:

@@ -16,6 +16,7 @@ from aspenpy.tables.plot import plot_lines
 from aspenpy.tables.table import (
     GAP,
     Column,
+    Findings,
     Grid,
     Page,
     Paragraph,
@@ -202,4 +203,5 @@ _DRAWN: dict[type[Part], Callable[[Any, int], RenderableType]] = {
     Grid: _grid,
     Table: _table,
     Plot: _plot,
+    Findings: lambda part, columns: Text.from_ansi(colored(part.diagnostics, columns)),
 }

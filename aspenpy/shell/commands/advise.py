@@ -45,7 +45,7 @@ from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, option, positive, repeated, words
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, machine
-from aspenpy.shell.output import answer, report
+from aspenpy.shell.output import deliver, report
 from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import LAW, PROBLEM, STEPS, VARY
 
@@ -165,7 +165,7 @@ def run(arguments: Arguments) -> int:
     if len(models) > 1:
         if arguments.picture:
             raise CommandError("--picture draws what is decided for one application")
-        return answer(grouped_of(models, options, arguments).report(), arguments)
+        return deliver(grouped_of(models, options, arguments).report(), arguments)
     return _ANSWERS[step](case_of_arguments(arguments), options, arguments)
 
 
@@ -194,31 +194,31 @@ def _step(words: list[str]) -> tuple[str, list[str]]:
 
 
 def _classify(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    return answer(classified_of(case, options).report(), arguments)
+    return deliver(classified_of(case, options).report(), arguments)
 
 
 def _significance(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    return answer(significant_of(case, options).report(), arguments)
+    return deliver(significant_of(case, options).report(), arguments)
 
 
 def _configure(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     space = space_of(case, options)
-    return answer(space.report(), arguments, lambda: draw_space(space))
+    return deliver(space.report(), arguments, lambda: draw_space(space))
 
 
 def _scale(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     scaled = scaled_of(case, best_of(space_of(case, options)), options)
-    return answer(scaled.report(), arguments, lambda: draw_scaled(scaled))
+    return deliver(scaled.report(), arguments, lambda: draw_scaled(scaled))
 
 
 def _decide(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     decided = decided_of(case, options, arguments)
-    return answer(decided.report(), arguments, lambda: draw_decided(decided))
+    return deliver(decided.report(), arguments, lambda: draw_decided(decided))
 
 
 def _throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     throttled = throttled_of(case, options, arguments)
-    return answer(throttled.report(), arguments, lambda: draw_throttled(throttled))
+    return deliver(throttled.report(), arguments, lambda: draw_throttled(throttled))
 
 
 def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
@@ -228,7 +228,7 @@ def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
         if arguments.format == "table":
             report(found.report().diagnostics or ())
             return 0
-    return answer(found.report(), arguments, lambda: draw_space(found.space))
+    return deliver(found.report(), arguments, lambda: draw_space(found.space))
 
 
 _ANSWERS: dict[str, Callable[[Case, AdviceOptions, Arguments], int]] = {

@@ -13,10 +13,9 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import ModelFile, checked_files
 from aspenpy.shell.option import Arguments, Examples, option
 from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, SET, SOCKET, TABLES, machine, settings_of
-from aspenpy.shell.output import deliver, deliver_json, drawn
+from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import STRICT
-from aspenpy.tables.formats import as_csv
-from aspenpy.tables.table import Table, columns
+from aspenpy.tables.table import CSV, Findings, Paragraph, Report, Table, columns
 
 EXAMPLES: Examples = (
     ("models of the library; files and folders are named the same way", "aspenpy check comd haswell"),
@@ -49,17 +48,11 @@ def conclude(found: list[Diagnostic], arguments: Arguments) -> int:
     """Writes what was found and how much that is, and returns the exit status."""
     counted = Counter(diagnostic.severity for diagnostic in found)
     objects = [diagnostic.to_json() for diagnostic in found]
-    if arguments.format == "json":
-        deliver_json(objects, arguments)
-    elif arguments.format == "csv":
-        rows = tuple(tuple(item[column.name] for column in COLUMNS) for item in objects)
-        deliver(as_csv(Table(COLUMNS, rows)), arguments)
-    else:
-        import sys
-
-        parts = [drawn(found, sys.stdout if getattr(arguments, "results", None) is None else None)] if found else []
-        counts = f"{_number(counted['error'], 'error')}, {_number(counted['warning'], 'warning')}"
-        deliver("\n\n".join([*parts, counts]) + "\n", arguments)
+    rows = tuple(tuple(item[column.name] for column in COLUMNS) for item in objects)
+    counts = f"{_number(counted['error'], 'error')}, {_number(counted['warning'], 'warning')}"
+    listed = (Findings(tuple(found)),) if found else ()
+    parts = (*listed, Paragraph(counts), Table(COLUMNS, rows, media=CSV))
+    deliver(Report("", {}, parts, array=objects), arguments)
     return 2 if counted["error"] else 1 if counted["warning"] and arguments.strict else 0
 
 

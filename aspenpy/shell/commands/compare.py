@@ -21,7 +21,7 @@ from aspenpy.shell.options import (
     VALUES,
     machines,
 )
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import OVER, TRANSFER
 from aspenpy.studies.explore.comparison import Comparison, Sweep
@@ -61,7 +61,7 @@ def run(arguments: Arguments) -> int:
     cases = [case.changed(machine=machine, socket=socket) for machine, socket in machines_of(arguments)]
     comparison = Comparison(cases, transfer=arguments.transfer)
     sweep = _sweep(comparison, arguments) if arguments.over else None
-    return answer(comparison.report(sweep=sweep), arguments, None if sweep is None else lambda: draw(sweep))
+    return deliver(comparison.report(sweep=sweep), arguments, None if sweep is None else lambda: draw(sweep))
 
 
 def _sweep(comparison: Comparison, arguments: Arguments) -> Sweep:

@@ -10,7 +10,7 @@ from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, option, words
 from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, TABLES, VALUES, machine
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 
 EXAMPLES: Examples = (
     ("every resource, in all and by kernel", "aspenpy count comd"),
@@ -44,8 +44,8 @@ def run(arguments: Arguments) -> int:
         raise CommandError("--solve and --target belong together: --solve n --target 1e12")
     counts = Counts(case_of_arguments(arguments), traits=tuple(words(arguments.traits)))
     if arguments.solve is None:
-        return answer(counts.report(resource=arguments.resource), arguments)
-    return answer(reported(counts, _solutions(counts, arguments)), arguments)
+        return deliver(counts.report(resource=arguments.resource), arguments)
+    return deliver(reported(counts, _solutions(counts, arguments)), arguments)
 
 
 def _solutions(counts: Counts, arguments: Arguments) -> Inverse:

@@ -35,7 +35,7 @@ from aspenpy.shell.entry import only_entry, ranks_of
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, pairs, positive, repeated, words
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE, SEED, SETTINGS, machine, settings_of
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, LEARNT
@@ -138,7 +138,7 @@ def run(arguments: Arguments) -> int:
     if not 0 < arguments.confidence < 1:
         raise CommandError(f"--confidence: expected a number between 0 and 1, not {arguments.confidence:g}")
     if arguments.action == "plan":
-        return answer(_plan(arguments), arguments)
+        return deliver(_plan(arguments), arguments)
     if arguments.action == "trace":
         return _trace(arguments)
     if arguments.machine:
@@ -167,7 +167,7 @@ def run(arguments: Arguments) -> int:
     page = found.report(assumed=assumed, whole=whole)
     if arguments.choose:
         page = with_choices(page, _chosen_from(model, sheet))
-    return answer(page, arguments, lambda: draw_validation(found, left, stages))
+    return deliver(page, arguments, lambda: draw_validation(found, left, stages))
 
 
 def _sheet(model: LearntModel, arguments: Arguments) -> Sheet:
@@ -202,11 +202,11 @@ def _split(arguments: Arguments) -> int:
     )
     if arguments.kind == "bandwidth":
         _refuse(arguments, ("clocks", "volts", "processors", "picture"), "belongs to power-aware")
-        return answer(report_signature(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
+        return deliver(report_signature(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
     _refuse(arguments, ("factors",), "belongs to bandwidth")
     clocks = [quantity_of(text, HERTZ, "--clocks") for text in words(arguments.clocks)]
     surface = predict_dvfs(found, arguments.processors or (1, 2, 4, 8, 16), clocks, arguments.volts or ())
-    return answer(surface.report(), arguments, lambda: draw_spots(surface))
+    return deliver(surface.report(), arguments, lambda: draw_spots(surface))
 
 
 def _chosen_from(model: LearntModel, sheet: Sheet) -> tuple[ApplicationTime, ...]:
@@ -221,7 +221,7 @@ def _trace(arguments: Arguments) -> int:
     if arguments.kind != "cos":
         raise CommandError(f"trace belongs to cos, not to {arguments.kind}")
     traces = read_traces(_sheet(KINDS["cos"](), arguments))
-    return answer(report_stages(traces), arguments, lambda: draw_traces(traces))
+    return deliver(report_stages(traces), arguments, lambda: draw_traces(traces))
 
 
 def _plan(arguments: Arguments) -> Report:

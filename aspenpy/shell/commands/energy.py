@@ -19,7 +19,7 @@ from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated, words
 from aspenpy.shell.options import ALL_FORMATS, MODEL, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
-from aspenpy.shell.output import answer, renamed_to
+from aspenpy.shell.output import deliver, renamed_to
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import BUDGET, LAW, TRANSFER
 from aspenpy.studies.explore.efficiency import Efficiency
@@ -99,7 +99,7 @@ def run(arguments: Arguments) -> int:
     report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings)
     if arguments.measured:
         report = with_recorded(report, look_up_runs(arguments.measured, case.application.name, settings_of(arguments)))
-    return answer(report, arguments, lambda: draw(energy))
+    return deliver(report, arguments, lambda: draw(energy))
 
 
 def _joules(texts: list[str]) -> float:
@@ -140,4 +140,4 @@ def _devices(case: Case, arguments: Arguments) -> int:
         if getattr(arguments, name):
             raise CommandError(f"--{name.replace('_', '-')} is asked of one kind of socket: choose one with --socket")
     sockets = Efficiency(case, options=energy_options_of(arguments), transfer=arguments.transfer)
-    return answer(sockets.report(), arguments)
+    return deliver(sockets.report(), arguments)

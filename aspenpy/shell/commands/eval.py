@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.mapper import warnings_of
@@ -11,9 +9,9 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.shell.entry import case_of_arguments, entries
 from aspenpy.shell.option import Arguments, Examples, words
 from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, SAMPLES, SEED, SETTINGS, TABLES, machine
-from aspenpy.shell.output import deliver, deliver_json, deliver_pages, report
-from aspenpy.tables.formats import as_csv, as_json
-from aspenpy.tables.table import Report
+from aspenpy.shell.output import deliver
+from aspenpy.tables.formats import as_json
+from aspenpy.tables.table import CSV, Report, Table
 
 EXAMPLES: Examples = (
     ("the runtime, the kernels, the resources", "aspenpy eval comd --machine haswell"),
@@ -40,15 +38,9 @@ OPTIONS = (
 def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments, "main")
     predictions = [_predicted(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)]
-    if arguments.format == "json":
-        deliver_json(_object(case, predictions, arguments), arguments)
-        return 0
-    report(_warnings(predictions))
-    if arguments.format == "csv":
-        deliver(_rows(predictions, words(arguments.metric)), arguments)
-    else:
-        deliver_pages([_report(prediction, arguments).page for prediction in predictions], arguments)
-    return 0
+    reports = [_report(prediction, arguments) for prediction in predictions]
+    single = arguments.kernel or "main" in case.application.kernels
+    return deliver(reports[0] if single else _joined(predictions, reports), arguments)
 
 
 def _predicted(case: Case) -> Prediction:
@@ -70,19 +62,12 @@ def _report(prediction: Prediction, arguments: Arguments) -> Report:
     return prediction.report(metrics=words(arguments.metric), samples=samples)
 
 
-def _rows(predictions: list[Prediction], metrics: list[str]) -> str:
-    """The rows of all in one table."""
-    first, *rest = (prediction.report(metrics=metrics).tables("csv")[0] for prediction in predictions)
-    return as_csv(first.replace(rows=sum((table.rows for table in rest), first.rows)))
-
-
-def _object(case: Case, predictions: list[Prediction], arguments: Arguments) -> dict[str, Any]:
-    """Of one kernel its own object; of several, for lack of `main`, one that holds theirs."""
-    objects = [as_json(_report(item, arguments)) for item in predictions]
-    if arguments.kernel or "main" in case.application.kernels:
-        return objects[0]
+def _joined(predictions: list[Prediction], reports: list[Report]) -> Report:
+    """Several kernels, for lack of `main`: an object with theirs, their pages, and their rows in one table."""
     first = predictions[0]
     names = {"application": first.application.name, "machine": first.machine.name}
-    head = {**names, "socket": first.socket, "kernel": None}
-    diagnostics = [diagnostic.to_json() for diagnostic in _warnings(predictions)]
-    return {**head, "predictions": objects, "diagnostics": diagnostics}
+    data = {**names, "socket": first.socket, "kernel": None, "predictions": [as_json(item) for item in reports]}
+    tables = [item.tables("csv")[0] for item in reports]
+    rows = tables[0].replace(rows=sum((table.rows for table in tables), ()), key="", media=CSV)
+    pages = (part.replace(key="") if isinstance(part, Table) else part for item in reports for part in item.page)
+    return Report("", data, (rows, *pages), tuple(_warnings(predictions)))

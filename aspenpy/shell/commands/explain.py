@@ -6,7 +6,7 @@ from aspenpy.answers.prediction import predict
 from aspenpy.shell.entry import case_of_arguments, only_entry
 from aspenpy.shell.option import Arguments, Examples, flag, option
 from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS, TABLES, machine
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 
 EXAMPLES: Examples = (
     ("every requirement of every kernel", "aspenpy explain stream --machine simple"),
@@ -33,4 +33,4 @@ def run(arguments: Arguments) -> int:
     kernel = only_entry(case.application, arguments.kernel or without_main)
     prediction = predict(case.changed(kernel=kernel))
     explanation = prediction.ecm(arguments.explained) if arguments.ecm else prediction.explain(arguments.explained)
-    return answer(explanation.report(), arguments)
+    return deliver(explanation.report(), arguments)

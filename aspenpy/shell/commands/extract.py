@@ -9,8 +9,8 @@ from aspenpy.language.files import require_writable, write_whole
 from aspenpy.language.source import Span
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
-from aspenpy.shell.options import OUTPUT, formats
-from aspenpy.shell.output import answer, complain_in_lines, emit, report, show_source
+from aspenpy.shell.options import ALL_FORMATS, OUTPUT
+from aspenpy.shell.output import DEFAULT_FORMAT, complain_in_lines, deliver, emit, report, show_source
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, RUN
 from aspenpy.studies.sweeps.values import values
 
@@ -58,7 +58,7 @@ OPTIONS = (
         "with --run: lines counted by gcov (the default), or by Valgrind from each instruction, which is slow",
         default="gcov",
     ),
-    formats("table", "json"),
+    ALL_FORMATS,
 )
 
 
@@ -102,8 +102,8 @@ def run(arguments: Arguments) -> int:
     )
     if arguments.output is not None:
         write_whole(arguments.output, found.text)
-    if arguments.format == "json":
-        return answer(found.report(), arguments)
+    if arguments.format != DEFAULT_FORMAT:
+        return deliver(found.report(), arguments)
     report(found.diagnostics[:MOST_SHOWN])
     if len(found.diagnostics) > MOST_SHOWN:
         complain_in_lines(f"and {len(found.diagnostics) - MOST_SHOWN} more; --format json has all")

@@ -11,7 +11,7 @@ from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, option, pairs, words
 from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, OUTPUT, PICTURE, SEED, SETTINGS, machine
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, VARY
 
@@ -77,4 +77,4 @@ def run(arguments: Arguments) -> int:
     )
     if arguments.output:
         write_whole(arguments.output, fitted.to_aspen(arguments.output, allow_outside=arguments.allow_outside))
-    return answer(fitted.report(), arguments, lambda: draw(fitted))
+    return deliver(fitted.report(), arguments, lambda: draw(fitted))

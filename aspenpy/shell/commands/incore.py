@@ -6,7 +6,7 @@ from aspenpy.answers.incore import incore
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.shell.option import Arguments, Examples, option
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
-from aspenpy.shell.output import answer, emit
+from aspenpy.shell.output import deliver, emit
 
 LOOP = r".L1:\n vaddsd %%xmm1, %%xmm0, %%xmm0\n jne .L1\n"
 
@@ -38,7 +38,7 @@ def run(arguments: Arguments) -> int:
     if output is not None:
         require_writable(output)
     loop = incore(arguments.assembly, arguments.arch, arguments.lines)
-    status = answer(loop.report(), arguments)
+    status = deliver(loop.report(), arguments)
     if output is None:
         return status
     write_whole(output, loop.to_aspen())

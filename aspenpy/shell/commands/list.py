@@ -18,9 +18,8 @@ from aspenpy.report.library import Wanted, report_library, sources
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, option
 from aspenpy.shell.options import ALL_FORMATS, TABLES
-from aspenpy.shell.output import answer, deliver_json
+from aspenpy.shell.output import deliver
 from aspenpy.shell.quantity import constant_or_failure
-from aspenpy.tables.formats import objects
 
 EXAMPLES: Examples = (
     ("applications", "aspenpy list apps"),
@@ -52,10 +51,7 @@ def run(arguments: Arguments) -> int:
         options = "--kind, --vendor, --year, --cores and --memory"
         raise CommandError(f"{options} choose among machines: aspenpy list machines")
     listing = report_library(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
-    if arguments.format == "json":
-        deliver_json(objects(listing.tables("json")[0]), arguments)
-        return 0
-    return answer(listing, arguments)
+    return deliver(listing, arguments)
 
 
 class Interval(NamedTuple):

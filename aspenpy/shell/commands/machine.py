@@ -58,7 +58,7 @@ OPTIONS = (
         const=LIBRARY,
     ),
     STRICT.here(" (check)"),
-    formats("table", "json", "csv", of=" (check, probe)", default=None),
+    formats(of=" (check, probe)", default=None),
     OUTSIDE,
 )
 

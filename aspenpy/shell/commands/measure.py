@@ -16,7 +16,7 @@ from aspenpy.report.measurements import report_sheet
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeated
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import CONFIDENCE, LEARNT, PRECISION, runs
 from aspenpy.tables.formats import as_csv
@@ -74,7 +74,7 @@ def run(arguments: Arguments) -> int:
         _record(arguments.record, sheet, arguments.model)
     if arguments.output:
         write_whole(arguments.output, as_csv(report_sheet(sheet, "")))
-    return answer(found, arguments)
+    return deliver(found, arguments)
 
 
 def _measured(arguments: Arguments) -> Measured:

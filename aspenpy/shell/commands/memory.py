@@ -6,7 +6,7 @@ from aspenpy.answers.footprint import Footprint
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples
 from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, TABLES, VALUES, machine
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 
 EXAMPLES: Examples = (
     ("what each kernel touches", "aspenpy memory comd"),
@@ -28,4 +28,4 @@ OPTIONS = (
 
 
 def run(arguments: Arguments) -> int:
-    return answer(Footprint(case_of_arguments(arguments)).report(), arguments)
+    return deliver(Footprint(case_of_arguments(arguments)).report(), arguments)

@@ -9,7 +9,7 @@ from aspenpy.report.network import draw
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples
 from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, PICTURE, SET, SOCKET, TABLES, machine, settings_of
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 from aspenpy.shell.ranks import ranks_in
 from aspenpy.shell.study_options import RANK_COUNTS
 
@@ -56,4 +56,4 @@ def run(arguments: Arguments) -> int:
         if ranks is not None
     ]
     report = network.report(collectives=collectives, ranks=ranks)
-    return answer(report, arguments, lambda: draw(network))
+    return deliver(report, arguments, lambda: draw(network))

@@ -21,7 +21,7 @@ from aspenpy.shell.options import (
     machine_names,
     machines,
 )
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import MAXIMISE, MINIMISE
 from aspenpy.studies.explore.asked import answered, goals_of
 from aspenpy.studies.explore.optimise import require_scipy
@@ -87,4 +87,4 @@ def run(arguments: Arguments) -> int:
     space = spanned(case, names, lambda name: machine_named(name, arguments))
     result = answered(space, goals, arguments.subject_to, arguments.seed)
     drawn = (lambda: draw(result, space, subject_of(space))) if isinstance(result, Front) else None
-    return answer(result.report(), arguments, drawn)
+    return deliver(result.report(), arguments, drawn)

@@ -6,7 +6,7 @@ from aspenpy.answers.parallelism import Parallelism
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples
 from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, TABLES, VALUES, machine
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 
 EXAMPLES: Examples = (
     ("every block on every call path", "aspenpy parallelism comd"),
@@ -26,4 +26,4 @@ OPTIONS = (
 
 
 def run(arguments: Arguments) -> int:
-    return answer(Parallelism(case_of_arguments(arguments)).report(), arguments)
+    return deliver(Parallelism(case_of_arguments(arguments)).report(), arguments)

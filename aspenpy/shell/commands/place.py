@@ -6,7 +6,7 @@ from aspenpy.answers.placement.best import place
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples, flag, pairs, repeated
 from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, TABLES, VALUES, machine
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 
 EXAMPLES: Examples = (
     ("the fastest socket for each kernel", "aspenpy place cg --machine keeneland"),
@@ -48,7 +48,7 @@ def run(arguments: Arguments) -> int:
         best=arguments.best or not arguments.on,
         data=pairs("--data", "NAME=SOCKET", _parts(arguments.data)),
     )
-    return answer(placement.report(), arguments)
+    return deliver(placement.report(), arguments)
 
 
 def _parts(texts: list[str]) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.profile import Profile
 from aspenpy.report.profile import as_speedscope, draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples, flag
 from aspenpy.shell.options import MODEL, PICTURE, SEED, SETTINGS, TABLES, formats, machine
-from aspenpy.shell.output import answer, deliver_json, report
+from aspenpy.shell.output import deliver, deliver_text, report
 from aspenpy.shell.pictures import save
 
 EXAMPLES: Examples = (
@@ -23,7 +25,7 @@ OPTIONS = (
     machine(required=True),
     *SETTINGS,
     flag("--graph", "also shows each kernel with its callers and callees"),
-    formats("table", "json", "csv", "speedscope"),
+    formats("speedscope"),
     TABLES,
     PICTURE.here(": the call graph"),
     SEED,
@@ -34,9 +36,9 @@ def run(arguments: Arguments) -> int:
     prediction = predict(case_of_arguments(arguments))
     profile = Profile(prediction)
     if arguments.format != "speedscope":
-        return answer(profile.report(calls=arguments.graph), arguments, lambda: draw(profile))
+        return deliver(profile.report(calls=arguments.graph), arguments, lambda: draw(profile))
     report(prediction.diagnostics)
-    deliver_json(as_speedscope(profile), arguments)
+    deliver_text(json.dumps(as_speedscope(profile), indent=2, allow_nan=False) + "\n", arguments)
     if arguments.picture:
         save(arguments.picture, lambda: draw(profile))
     return 0

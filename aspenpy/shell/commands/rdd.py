@@ -12,7 +12,7 @@ from aspenpy.report.traffic import report_reuse as reported
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, option, repeated
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE
-from aspenpy.shell.output import answer, emit, emit_json, report
+from aspenpy.shell.output import deliver, emit, report
 from aspenpy.shell.pictures import save
 from aspenpy.shell.progress import say_read
 from aspenpy.traces.distances import ReuseDistances
@@ -64,10 +64,7 @@ def run(arguments: Arguments) -> int:
         progress=say_read,
     )
     written = [_write(part, files[name], arguments.bins) for name, part in _parts(distances).items() if name in files]
-    if arguments.format == "json":
-        emit_json(distances.to_json())
-    else:
-        answer(reported(distances), arguments)
+    deliver(reported(distances), arguments)
     if arguments.format == "table" and any(written):
         emit("\n" + "\n".join(f"{path} is written" for path in written if path))
     if arguments.picture:

@@ -12,7 +12,7 @@ from aspenpy.shell.entry import machine_named, only_entry, ranks_of
 from aspenpy.shell.failure import writing
 from aspenpy.shell.option import Arguments, Examples, option
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 
 EXAMPLES: Examples = (
     ("the ceilings of a machine, and from which intensity on they hold", "aspenpy roofline --machine haswell"),
@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> int:
         for item in applications
     ]
     roofline = Roofline(found, cases, socket=arguments.socket, set=settings_of(arguments))
-    answer(roofline.report(), arguments, lambda: draw(roofline))
+    deliver(roofline.report(), arguments, lambda: draw(roofline))
     if arguments.gnuplot:
         with writing(arguments.gnuplot):
             put_whole(arguments.gnuplot, script(roofline, arguments.gnuplot))

@@ -8,7 +8,7 @@ from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option, words
 from aspenpy.shell.options import ALL_FORMATS, MODEL, PICTURE, SEED, SETTINGS, TABLES, machine
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 from aspenpy.shell.ranks import ranks_in
 from aspenpy.shell.study_options import PROBLEM, RANK_COUNTS
 from aspenpy.studies.explore.scaling import Scaling
@@ -67,4 +67,4 @@ def run(arguments: Arguments) -> int:
         energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
         per_rank=arguments.per_rank,
     )
-    return answer(scaling.report(), arguments, lambda: draw(scaling))
+    return deliver(scaling.report(), arguments, lambda: draw(scaling))

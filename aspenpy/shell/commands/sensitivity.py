@@ -27,7 +27,7 @@ from aspenpy.shell.options import (
     machine_names,
     machines,
 )
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import VARY
 from aspenpy.studies.explore.methods import sensitivity
 from aspenpy.studies.explore.space import spanned
@@ -121,4 +121,4 @@ def run(arguments: Arguments) -> int:
     )
     warnings = tuple(drop_repeats(Prediction(case).diagnostics))
     report = result.report().replace(diagnostics=warnings)
-    return answer(report, arguments, lambda: draw(result, result.subject, metric(result.metric).unit))
+    return deliver(report, arguments, lambda: draw(result, result.subject, metric(result.metric).unit))

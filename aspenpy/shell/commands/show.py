@@ -8,8 +8,8 @@ from aspenpy.report.library import summary
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import path_of
 from aspenpy.shell.option import Arguments, Examples, flag, option
-from aspenpy.shell.options import OUTSIDE, TABLES, formats
-from aspenpy.shell.output import answer, deliver, show_source
+from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, TABLES
+from aspenpy.shell.output import deliver, deliver_text, show_source
 
 EXAMPLES: Examples = (
     ("a machine: its tree, peaks, properties, parameters", "aspenpy show simple"),
@@ -21,7 +21,7 @@ EXAMPLES: Examples = (
 OPTIONS = (
     option("either", "NAME", "a model: a file, or a name of `aspenpy list`"),
     flag("--source", "shows the text of the model, in colour on a terminal"),
-    formats("table", "json"),
+    ALL_FORMATS,
     TABLES,
     OUTSIDE,
 )
@@ -31,11 +31,11 @@ def run(arguments: Arguments) -> int:
     reader = Reader(allow_outside=arguments.allow_outside)
     source = reader.read(path_of(arguments.either))
     if not arguments.source:
-        return answer(loaded(source, reader).report(summary=summary(source)), arguments)
+        return deliver(loaded(source, reader).report(summary=summary(source)), arguments)
     if arguments.format != "table":
         raise CommandError(f"--source and --format {arguments.format} are two ways to show a model")
     if arguments.results is None:
         show_source(source.text)  # as it stands, whether it is a model or not
     else:
-        deliver(source.text, arguments)
+        deliver_text(source.text, arguments)
     return 0

@@ -25,7 +25,7 @@ from aspenpy.shell.options import (
     machines,
     require_machine,
 )
-from aspenpy.shell.output import answer, complain
+from aspenpy.shell.output import complain, deliver
 from aspenpy.shell.progress import counted
 from aspenpy.shell.study_options import FAIL_FAST, OVER
 from aspenpy.studies.sweeps.cluster import connected
@@ -80,7 +80,7 @@ OPTIONS = (
     FAIL_FAST.here(", a point without a value"),
     flag("--yes", "allows any number of points"),
     PICTURE.here(": the metrics over one or two axes"),
-    formats("table", "json", "csv", of=": the summary"),
+    formats(of=": the summary"),
     SEED,
 )
 
@@ -99,7 +99,7 @@ def run(arguments: Arguments) -> int:
     with separate_allowance(inf if arguments.yes else OPERATIONS):
         run = Run(study, arguments.backend, arguments.jobs, client=client, memory=memory)
         result, summary = _swept(run, memory, arguments)
-    status = answer(summed_up(study, summary), arguments, lambda: draw(_kept(result)))
+    status = deliver(summed_up(study, summary), arguments, lambda: draw(_kept(result)))
     if sum(summary.bad.values()) < summary.points:
         return status
     complain("none of the points has a value")

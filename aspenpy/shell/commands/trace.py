@@ -7,7 +7,7 @@ from aspenpy.cost.mapper import warnings_of
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples, option, positive
 from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS, TABLES, machine
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 
 EXAMPLES: Examples = (
     ("the beginning of every loop", "aspenpy trace jacobi"),
@@ -32,4 +32,4 @@ def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     trace = Trace(case, most=arguments.most, passes=arguments.passes)
     warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
-    return answer(trace.report().replace(diagnostics=tuple(warnings)), arguments)
+    return deliver(trace.report().replace(diagnostics=tuple(warnings)), arguments)

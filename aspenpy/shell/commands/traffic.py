@@ -8,7 +8,7 @@ from aspenpy.report.traffic import draw_traffic
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples
 from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PICTURE, RANKS, SEED, SOCKET, TABLES, VALUES, machine
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import deliver
 
 EXAMPLES: Examples = (
     ("hits and misses of a matrix product", "aspenpy traffic cache_mm_reg --machine cachegrind"),
@@ -33,4 +33,4 @@ OPTIONS = (
 
 def run(arguments: Arguments) -> int:
     traffic = Traffic(predict(case_of_arguments(arguments)))
-    return answer(traffic.report(), arguments, lambda: draw_traffic(traffic))
+    return deliver(traffic.report(), arguments, lambda: draw_traffic(traffic))

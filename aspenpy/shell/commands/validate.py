@@ -20,7 +20,7 @@ from aspenpy.shell.entry import machine_named, only_entry
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, option
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
-from aspenpy.shell.output import answer, report
+from aspenpy.shell.output import deliver, report
 from aspenpy.shell.probing import probed
 from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, PRECISION, RUN, runs
@@ -74,7 +74,7 @@ def run(arguments: Arguments) -> int:
         lambda done, points, text: say(f"{done} of {points} points, {text}", done / points),
         PROCESSOR if arguments.cpu_time else WALL,
     )
-    return answer(found.report(), arguments, lambda: draw(found))
+    return deliver(found.report(), arguments, lambda: draw(found))
 
 
 def _axes(texts: list[str]) -> dict[str, Axis]:

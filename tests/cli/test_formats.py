@@ -1,0 +1,141 @@
+"""Every command writes its result in every format, a new one included, or says that the format has no place in it."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from aspenpy.shell.commands import COMMANDS
+from aspenpy.shell.main import main
+from aspenpy.shell.option import Option
+from aspenpy.tables.formats import FORMATS
+
+LINES = {
+    "advise": "advise configure stream --machine simple --vary clock --levels 2",
+    "check": "check comd",
+    "compare": "compare comd --machine haswell,simple",
+    "count": "count comd",
+    "empirical": "empirical cos plan",
+    "energy": "energy comd --machine haswell",
+    "eval": "eval comd --machine haswell",
+    "explain": "explain comd halo_exchange --machine haswell",
+    "extract": "extract {program}",
+    "fit": "fit stream {runs} --vary repetitions",
+    "list": "list apps",
+    "machine": "machine check simple",
+    "measure": "measure --read {counters} --label threads=4",
+    "memory": "memory stream --machine simple",
+    "network": "network --machine bluegene_q",
+    "optimise": "optimise stream --machine simple --minimise runtime --vary n=1e6..1e7",
+    "parallelism": "parallelism fft3d",
+    "place": "place comd --machine keeneland",
+    "profile": "profile comd --machine haswell",
+    "rdd": "rdd {trace}",
+    "roofline": "roofline spmv --machine haswell",
+    "scale": "scale comd --machine haswell --ranks 1,8",
+    "sensitivity": "sensitivity comd --machine haswell --method normalised --vary nx=10..20",
+    "show": "show simple",
+    "sweep": "sweep comd --machine haswell --over nx=10,20",
+    "trace": "trace stream --machine simple",
+    "traffic": "traffic cache_triad --machine haswell",
+}
+ELSEWHERE = {"incore", "validate"}
+"""Commands that want OSACA, or measure for seconds."""
+
+
+def options(command: str) -> list[Option]:
+    listed = import_module(f"aspenpy.shell.commands.{command}").OPTIONS
+    return [item for item in listed if isinstance(item, Option)]
+
+
+def choices(command: str) -> set[str]:
+    return {word for item in options(command) if "--format" in item.names for word in item.more["choices"]}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("files")
+    texts = {
+        "program": ("add.c", "void add(double *a, long n) { for (long i = 0; i < n; i++) a[i] += 1.0; }\n"),
+        "trace": ("trace.lackey", " L 10,8\n S 80,8\n L 18,8\n"),
+        "counters": ("run.csv", "1200,,cycles,100,100.00,,\n800,,instructions,100,100.00,,\n"),
+        "runs": ("runs.csv", "n,bytes [GB]\n1e6,1.55\n2e6,3.25\n"),
+    }
+    for name, text in texts.values():
+        (folder / name).write_text(text)
+    return {key: str(folder / name) for key, (name, _) in texts.items()}
+
+
+def line_of(command: str, files: dict[str, str]) -> list[str]:
+    return [word.format(**files) for word in LINES[command].split()]
+
+
+def test_every_command_with_formats_has_them_all() -> None:
+    with_formats = {command for command in COMMANDS if choices(command)}
+    assert with_formats == {*LINES, *ELSEWHERE}
+    for command in with_formats:
+        assert choices(command) - {"speedscope"} == {*FORMATS}, command
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("command", LINES)
+def test_a_command_writes_a_format(
+    command: str, form: str, files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if command == "extract":
+        pytest.importorskip("clang")
+    line = [*line_of(command, files), "--format", form]
+    status = main(line)
+    text, complaints = capsys.readouterr()
+    if status:
+        assert (form, status) == ("csv", 2)
+        assert "this result has no table of its own" in complaints
+        return
+    if form == "json":
+        assert isinstance(json.loads(text), dict | list)
+    elif form == "csv":
+        widths = {len(row) for row in csv.reader(io.StringIO(text))}
+        assert len(widths) == 1
+    else:
+        assert text.strip()
+        with pytest.raises(ValueError, match=r"."):
+            json.loads(text)
+    if any(item.destination == "results" for item in options(command)):
+        file = tmp_path / f"results{FORMATS[form].suffix or '.txt'}"
+        assert main([*line_of(command, files), "-o", str(file)]) == 0
+        assert file.read_text(encoding="utf-8").rstrip("\n") == text.rstrip("\n")
+
+
+@pytest.mark.parametrize("command", sorted({*LINES} | ELSEWHERE))
+def test_an_unknown_format_is_refused(command: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    line = line_of(command, files) if command in LINES else [command]
+    assert main([*line, "--format", "yaml"]) == 2
+    assert "yaml" in capsys.readouterr().err
+
+
+ADDED = """
+import sys
+from aspenpy.tables.formats import FORMATS, Format
+FORMATS["keys"] = Format("keys", ".keys", lambda report: "keys of " + " ".join(report.data) + "\\n")
+from aspenpy.shell.main import main
+for number, line in enumerate(sys.argv[1:]):
+    assert main([*line.split(), "--format", "keys"]) == 0, line
+    if line.split()[0] in {results}:
+        assert main([*line.split(), "-o", f"{folder}/{{number}}.keys"]) == 0, line
+        assert open(f"{folder}/{{number}}.keys").read().startswith("keys of "), line
+"""
+
+
+def test_a_format_is_one_row_of_one_table(files: dict[str, str], tmp_path: Path) -> None:
+    commands = [command for command in LINES if command != "extract"]
+    results = {command for command in commands if any(it.destination == "results" for it in options(command))}
+    program = ADDED.format(results=results, folder=tmp_path)
+    lines = [" ".join(line_of(command, files)) for command in commands]
+    found = subprocess.run([sys.executable, "-c", program, *lines], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.count("keys of ") == len(lines)
