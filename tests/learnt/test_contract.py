@@ -44,7 +44,7 @@ def test_contract_of_scikit_learn(kind: str) -> None:
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert copy.training is None
-    data = model.select_rows(model.complete(model.sheet(path)))
+    data = model.select_rows(model.drop_unmeasured(model.sheet(path)))
     assert model.predict(data).shape == (len(data.rows),)
     assert model.score(data) > 0.9
     with pytest.raises(AspenError, match="has not learnt anything yet"):

@@ -288,7 +288,7 @@ class Acee(LearntModel):
         return read_numbers(sheet, "runtime") if self.scale == "rate" else 1.0
 
     def _scaled_target(self, sheet: Sheet) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self.measured(sheet) / self._scale_factor(sheet)
+        found: NDArray[np.float64] = self.measured_target(sheet) / self._scale_factor(sheet)
         return found
 
     def _check_predictors(self, sheet: Sheet) -> dict[str, NDArray[np.float64]]:

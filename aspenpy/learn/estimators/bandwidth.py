@@ -74,13 +74,13 @@ class BandwidthSensitivity(LearntModel):
         import numpy as np
 
         names = list(self.predictors) or self._list_predictors(sheet)
-        asked = np.setdiff1d(np.arange(len(sheet.rows)), self.given(sheet))
+        asked = np.setdiff1d(np.arange(len(sheet.rows)), self.given_rows(sheet))
         if len(asked) < LEAST_ROWS:
             hint = "each code needs a run at the highest memory clock, and others below it"
             message = f"{count_noun(len(asked), 'run')} at lower clocks cannot teach trees, {LEAST_ROWS} at least can"
             fail("too-few-rows", message, sheet.span, hint=hint)
         matrix = self._matrix(sheet, names)[asked]
-        runtimes = self.measured(sheet)
+        runtimes = self.measured_target(sheet)
         target = np.log(runtimes / runtimes[self._find_base_runs(sheet)])[asked]
         boosting, tried = Boosting(self.trees, self.depth, self.rate, self.subsample), []
         if self.search:
@@ -121,9 +121,6 @@ class BandwidthSensitivity(LearntModel):
             fail("other-columns", f"the model learnt from the clocks {learnt}, and the rows have {', '.join(here)}")
         found: NDArray[np.float64] = np.exp(sum_trees(self.state, self._matrix(sheet, self.state["predictors"])))
         return found
-
-    def given(self, sheet: Sheet) -> Sequence[int]:
-        return sorted({int(place) for place in self._find_base_runs(sheet)})
 
     def columns_used(self, sheet: Sheet) -> Iterable[str]:
         return [name for name in CLOCKS if name in sheet.names]

@@ -67,7 +67,7 @@ class Cos(LearntModel):
         alike = self._code_columns()
         keys = row_keys(sheet, alike)
         terms, rest = self._regression_terms(sheet)
-        runtimes = self.measured(sheet)
+        runtimes = self.measured_target(sheet)
         taught = self._rows_to_learn(sheet)
         fitted = []
         for key, places in rows_by_key(keys).items():
@@ -100,10 +100,8 @@ class Cos(LearntModel):
         predicted: NDArray[np.float64] = rest + (matrix * self._coefficients(sheet)).sum(axis=1)
         return predicted
 
-    def given(self, sheet: Sheet) -> Sequence[int]:
-        if self.form == "clocks":
-            return ()
-        return sorted({int(place) for place in self._find_base_runs(sheet)})
+    def given_rows(self, sheet: Sheet) -> Sequence[int]:
+        return () if self.form == "clocks" else super().given_rows(sheet)
 
     def columns_used(self, sheet: Sheet) -> Iterable[str]:
         return [name for name in ("core_frequency", "memory_frequency", "threads") if name in sheet.names]
@@ -163,7 +161,7 @@ class Cos(LearntModel):
 
     def _rows_to_learn(self, sheet: Sheet) -> set[int]:
         """Rows that are not base samples: these constrain no coefficient."""
-        return {*range(len(sheet.rows))}.difference(self.given(sheet))
+        return {*range(len(sheet.rows))}.difference(self.given_rows(sheet))
 
     def _regression_terms(self, sheet: Sheet) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
         """Columns of the regression by term, and the part of the runtime without a coefficient (s)."""
@@ -290,7 +288,7 @@ class CosThrottling(LearntModel):
         import numpy as np
 
         idle, misses, density = self._read_counters(sheet)
-        extra = self.measured(sheet) - self.measured(sheet)[self._find_base_runs(sheet)]
+        extra = self.measured_target(sheet) - self.measured_target(sheet)[self._find_base_runs(sheet)]
         keys = row_keys(sheet, WHAT_RAN)
         inflections: dict[tuple[str, ...], list[tuple[float, float, float, float]]] = {}
         for places in rows_by_key(row_keys(sheet, (*WHAT_RAN, "threads"))).values():
@@ -331,9 +329,6 @@ class CosThrottling(LearntModel):
             idle > at, slope * beyond, 0.0
         )
         return found
-
-    def given(self, sheet: Sheet) -> Sequence[int]:
-        return sorted({int(place) for place in self._find_base_runs(sheet)})
 
     def columns_used(self, sheet: Sheet) -> Iterable[str]:
         return self.needs

@@ -3,7 +3,7 @@ the models that it is compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from aspenpy.language.diagnostics import fail
@@ -60,7 +60,7 @@ class LeadingLoads(LearntModel):
             require_columns(sheet, [COUNTED[self.rival]], f"`{self.rival}`")
             return {}
         places = self._find_base_runs(sheet)
-        ratio, runtimes = self._clock_ratios(sheet, places), self.measured(sheet)
+        ratio, runtimes = self._clock_ratios(sheet, places), self.measured_target(sheet)
         asked = [place for place in range(len(sheet.rows)) if places[place] != place]
         matrix = (self._counter_ratios(sheet)[places] * (1 - ratio)[:, None])[asked]
         if len(asked) < matrix.shape[1]:
@@ -93,9 +93,6 @@ class LeadingLoads(LearntModel):
         share = self._counter_ratios(sheet)[places] @ np.array(self.state["coefficients"])
         learnt: NDArray[np.float64] = runtime * (ratio + (1 - ratio) * share)
         return learnt
-
-    def given(self, sheet: Sheet) -> Sequence[int]:
-        return sorted({int(place) for place in self._find_base_runs(sheet)})
 
     def columns_used(self, sheet: Sheet) -> Iterable[str]:
         return ("core_frequency",) if self.rival not in COUNTED else ()

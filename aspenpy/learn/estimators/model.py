@@ -88,7 +88,7 @@ class LearntModel(Result):
         sheet = self.sheet(X) if y is None else set_column(self.sheet(X), self.target, y)
         require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
         self.notes = ()
-        return self.learn_rows(self.select_rows(self.complete(sheet)))
+        return self.learn_rows(self.select_rows(self.drop_unmeasured(sheet)))
 
     def learn_rows(self, sheet: Sheet) -> Self:
         """Trains on all rows of a sheet and returns the model."""
@@ -111,7 +111,7 @@ class LearntModel(Result):
         import numpy as np
 
         sheet = self.sheet(X)
-        actual = self.measured(sheet) if y is None else np.asarray(y, float)
+        actual = self.measured_target(sheet) if y is None else np.asarray(y, float)
         left = actual - self.predict(sheet)
         return float(1 - (left @ left) / np.square(actual - actual.mean()).sum())
 
@@ -140,7 +140,7 @@ class LearntModel(Result):
         """Predictions of the target, one for each row."""
         raise NotImplementedError
 
-    def measured(self, sheet: Sheet) -> NDArray[np.float64]:
+    def measured_target(self, sheet: Sheet) -> NDArray[np.float64]:
         """Measured values of the target; raises AspenError where one is missing."""
         return read_numbers(sheet, self.target)
 
@@ -151,9 +151,14 @@ class LearntModel(Result):
         there = self.target in sheet.names
         return read_numbers(sheet, self.target, blank=True) if there else np.full(len(sheet.rows), np.nan)
 
-    def given(self, sheet: Sheet) -> Sequence[int]:
+    def given_rows(self, sheet: Sheet) -> Sequence[int]:
         """Row numbers of measured runs that predictions of other rows start from; these are not predicted."""
-        return ()
+        runs = self._find_base_runs(sheet)
+        return () if runs is None else sorted({int(place) for place in runs})
+
+    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64] | None:
+        """Row number of the run that each row's prediction starts from; None for models without such runs."""
+        return None
 
     def columns_used(self, sheet: Sheet) -> Iterable[str]:
         """Names of the columns that a prediction depends on."""
@@ -177,7 +182,7 @@ class LearntModel(Result):
         """The sheet of measurements, known columns under their standard names."""
         return recognise_columns(read_measurements(data, columns))
 
-    def complete(self, sheet: Sheet) -> Sheet:
+    def drop_unmeasured(self, sheet: Sheet) -> Sheet:
         """The rows in which the target was measured; a warning names the others."""
         require_columns(sheet, [self.target], f"`{self.kind}`")
         blank = [row[self.target] for row in sheet.rows if is_blank(row[self.target])]

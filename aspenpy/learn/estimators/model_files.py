@@ -159,7 +159,7 @@ def to_aspen(model: LearntModel) -> str:
         *([f"Learnt between {', '.join(f'{low:.6g} and {high:.6g} of {name}' for name, low, high in training.ranges)}."]
           if training.ranges else []),
     ]  # fmt: skip
-    comments = [f"// {line}" for text in head for line in _wrapped(text)]
+    comments = [f"// {line}" for text in head for line in wrap_comment(text)]
     lines = [
         f"param {name} = {item.value:.{DIGITS}g}  // {item.about}" for name, item in name_parameters(model, constants)
     ]
@@ -182,7 +182,7 @@ def name_parameters(model: LearntModel, constants: Iterable[Constant]) -> Iterat
         yield name, item
 
 
-def _wrapped(text: str) -> list[str]:
+def wrap_comment(text: str) -> list[str]:
     from textwrap import wrap
 
     return wrap(text, LINE, break_long_words=False)

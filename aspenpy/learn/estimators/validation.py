@@ -101,7 +101,7 @@ def validate(
 ) -> Validation:
     """Trains the model and asks it. Raises AspenError where rows to train with would be tested, or there are none."""
     model.notes = ()
-    sheet = model.select_rows(model.complete(sheet))
+    sheet = model.select_rows(model.drop_unmeasured(sheet))
     train, test = split_rows(sheet, split)
     if split.leave_out is not None:
         groups, held_out = leave_out_groups(model, sheet, train, split.leave_out, watch)
@@ -129,7 +129,7 @@ def validate(
 
 def rows_learnt_from(model: LearntModel, sheet: Sheet, split: Split) -> list[int]:
     """Line numbers in the file of the rows that `validate` trains a model on."""
-    whole = model.select_rows(model.complete(sheet))
+    whole = model.select_rows(model.drop_unmeasured(sheet))
     return [next(iter(whole.rows[place].values())).row for place in split_rows(whole, split)[0]]
 
 
@@ -152,7 +152,7 @@ def predict_rows(
     model: LearntModel, sheet: Sheet, places: Sequence[int], confidence: float, *, trained: bool
 ) -> tuple[list[Predicted], int]:
     """Predictions of the rows at some places, and the number of these rows that are given, not predicted."""
-    given = {*model.given(sheet)}
+    given = {*model.given_rows(sheet)}
     asked = sorted({*places} | given)
     part = sheet.rows_at(asked)
     values, measured = model.predict(part), model.known_target(part)

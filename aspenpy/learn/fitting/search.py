@@ -73,13 +73,13 @@ def try_all_combinations(errors: Errors, box: Box, whole: Sequence[int]) -> Solu
     """Tries all combinations of whole numbers, with the other parameters fitted for each; returns the best."""
     ranges = [range(int(box[place][0]), int(box[place][1]) + 1) for place in whole]
 
-    def fitted(combination: Sequence[int]) -> Solution:
+    def fit_others(combination: Sequence[int]) -> Solution:
         held = dict(zip(whole, combination, strict=True))
         return minimise_in_box(
             errors, tuple((held[i], held[i]) if i in held else ends for i, ends in enumerate(box)), 1
         )
 
-    return keep_best(fitted, product(*ranges))
+    return keep_best(fit_others, product(*ranges))
 
 
 def keep_best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solution:
@@ -154,28 +154,30 @@ def descend(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, ..
     axes = [errors.axes[place].replace(low=box[place][0], high=box[place][1]) for place in free]
     count = len(errors(start))
 
-    def values(places: Any) -> list[float]:
+    def values_at(places: Any) -> list[float]:
         numbers = list(start)
         for place, axis, where in zip(free, axes, places, strict=True):
             numbers[place] = axis.value(float(where))
         return numbers
 
-    def at(places: Any) -> Any:
+    def errors_or_infinity(places: Any) -> Any:
         try:
-            return numpy.array(errors(values(places)))
+            return numpy.array(errors(values_at(places)))
         except AspenError:  # the trust region shrinks until the model has a value again
             return numpy.full(count, numpy.inf)
 
-    def slopes(places: Any) -> Any:
-        here = values(places)
+    def jacobian(places: Any) -> Any:
+        here = values_at(places)
         paces = [axis.slope(here[place]) for place, axis in zip(free, axes, strict=True)]
         return numpy.array(errors.slopes(here))[:, free] * numpy.array(paces)
 
     first = [min(max(axis.place(start[place]), 1e-3), 1 - 1e-3) for place, axis in zip(free, axes, strict=True)]
-    errors(values(first))
+    errors(values_at(first))
     with numpy.errstate(all="ignore"):
-        path = least_squares(at, first, jac=slopes, bounds=(0.0, 1.0), x_scale="jac", xtol=1e-12, ftol=1e-12)
-    return tuple(values(path.x))
+        path = least_squares(
+            errors_or_infinity, first, jac=jacobian, bounds=(0.0, 1.0), x_scale="jac", xtol=1e-12, ftol=1e-12
+        )
+    return tuple(values_at(path.x))
 
 
 def refine(errors: Errors, box: Box, values: Sequence[float]) -> Solution:

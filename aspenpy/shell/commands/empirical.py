@@ -161,7 +161,7 @@ def run(arguments: Arguments) -> int:
     assumed: tuple[Assumption, ...] = ()
     left = None
     if whole and isinstance(model, Acee):
-        measured = model.select_rows(model.complete(sheet))
+        measured = model.select_rows(model.drop_unmeasured(sheet))
         assumed, left = check_assumptions(model, measured), model.regression_residuals(measured)[0][3]
     stages = predict_stages(model, sheet) if isinstance(model, Cos) and arguments.picture else {}
     page = found.report(assumed=assumed, whole=whole)
