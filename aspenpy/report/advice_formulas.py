@@ -13,7 +13,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span as Place
 from aspenpy.report import design_space, explanation
-from aspenpy.tables.document import Block, Code, Link, Points, Section, Sentence, Span, Words, anchor_of, sheet
+from aspenpy.tables.document import Block, Code, Link, Points, Section, Sentence, Span, Words, anchor_of, make_sheet
 from aspenpy.tables.numbers import count, share
 from aspenpy.tables.table import Table
 
@@ -125,7 +125,7 @@ def _components(advice: Advice) -> list[Block]:
         place, line = _written(advice, item)
         rows.append([COMPONENTS[item.component].title, Code(item.sets), place, Code(line) if line else ""])
     heads = ("component", "what is set", "written at", "line")
-    return [Section("Components of the machine", "components", 2), sheet(heads, rows)]
+    return [Section("Components of the machine", "components", 2), make_sheet(heads, rows)]
 
 
 def _energy(advice: Advice) -> list[Block]:
@@ -144,7 +144,7 @@ def _energy(advice: Advice) -> list[Block]:
         place, line = ("", "") if span is None else (span.place(), _line(span))
         rows.append([use.key.cause, use.key.component, joules, formula, place, Code(line) if line else ""])
     heads = ("energy of", "at", "joules", "rate x amount", "written at", "line")
-    return [Section("Terms of the energy", "energy", 2), sheet(heads, rows, (2, 3))]
+    return [Section("Terms of the energy", "energy", 2), make_sheet(heads, rows, (2, 3))]
 
 
 def _written(advice: Advice, item: ComponentRange) -> tuple[str, str]:
@@ -230,9 +230,9 @@ def sure_blocks(uncertain: Uncertain) -> list[Block]:
     return [
         Section("How sure this is", "sure"),
         Sentence(note),
-        sheet(("if uncertain are", "runtime", "energy"), rows, (1, 2)),
+        make_sheet(("if uncertain are", "runtime", "energy"), rows, (1, 2)),
         Sentence(("How far each is off, as half of all are at most:",)),
-        sheet(("", "off by", "by", "compared with"), [_claim(item) for item in uncertain.claims], (1,)),
+        make_sheet(("", "off by", "by", "compared with"), [_claim(item) for item in uncertain.claims], (1,)),
         Sentence((SURER,)),
     ]
 

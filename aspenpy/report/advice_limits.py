@@ -17,7 +17,7 @@ from aspenpy.report.advice import BELONGS, UNKNOWN
 from aspenpy.report.advice_formulas import explained, in_joules, in_words
 from aspenpy.report.decision import UNIT_OF, budget_in_words, spread
 from aspenpy.report.throttling import named
-from aspenpy.tables.document import Block, Link, Picture, Points, Section, Sentence, Span, Words, sheet
+from aspenpy.tables.document import Block, Link, Picture, Points, Section, Sentence, Span, Words, make_sheet
 from aspenpy.tables.numbers import count, ratio, seconds, share
 
 ONE = {"energy": "joule", "power": "watt", "time": "second", "money": "unit of money"}
@@ -52,7 +52,7 @@ def decided_blocks(advice: Advice, picture: Callable[[], str] | None) -> list[Bl
     blocks: list[Block] = [
         Section("Between time and energy", "decide"),
         Sentence(note),
-        sheet(heads, rows, (1, 3, 4, 5)),
+        make_sheet(heads, rows, (1, 3, 4, 5)),
     ]
     blocks += [Sentence(tuple(words)) for item in decided.decisions for words in _bound(item)]
     return (
@@ -108,7 +108,7 @@ def throttled_blocks(advice: Advice, picture: Callable[[], str] | None) -> list[
     blocks: list[Block] = [
         Section("If something is cut", "cut"),
         Sentence(("The runtime on one node with only a part of one thing left, in times of that with all of it:",)),
-        sheet(("restricted", *(f"{share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
+        make_sheet(("restricted", *(f"{share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
         Sentence(noise),
     ]
     return blocks if picture is None else [*blocks, Picture(picture, "The runtime over what is left.")]
@@ -157,9 +157,9 @@ def _evidence(found: Significant, each: CounterEvidence) -> list[Block]:
     listed = [_counter(item) for item in each.counters]
     return [
         Section(f"Of the {each.metric}", f"counters-{each.metric}", 2),
-        sheet(heads, rows, (1, 2, 3)),
+        make_sheet(heads, rows, (1, 2, 3)),
         Points((_samples(each), _regression(each), _clusters(each))),
-        sheet(("counter", "known for", "share", "belongs to"), listed, (2,)),
+        make_sheet(("counter", "known for", "share", "belongs to"), listed, (2,)),
     ]
 
 

@@ -36,7 +36,7 @@ from aspenpy.tables.document import (
     Sentence,
     Words,
     anchor_of,
-    sheet,
+    make_sheet,
 )
 from aspenpy.tables.drawing import style
 from aspenpy.tables.numbers import count, counted, ratio, seconds, share
@@ -96,10 +96,10 @@ def bound_blocks(advice: Advice) -> list[Block]:
     return [
         Section("What it is bound by", "bound"),
         Sentence((note,)),
-        sheet(heads, rows, (1, 3, 5)),
+        make_sheet(heads, rows, (1, 3, 5)),
         *more,
         Sentence(("Of the whole run:",)),
-        sheet(("bound by", "at", "time", "energy"), shares, (2, 3)),
+        make_sheet(("bound by", "at", "time", "energy"), shares, (2, 3)),
     ]
 
 
@@ -147,7 +147,7 @@ def matters_blocks(advice: Advice) -> list[Block]:
     blocks: list[Block] = [
         Section("What matters", "matters"),
         Sentence((note,)),
-        sheet(heads, rows, (1, 2, 3, 4, 5, 6)),
+        make_sheet(heads, rows, (1, 2, 3, 4, 5, 6)),
         *_left_out(advice),
     ]
     picture = drawn(design_space.draw, advice.space)
@@ -196,7 +196,7 @@ def change_blocks(advice: Advice) -> list[Block]:
         " combinations of the components that matter most were tried.",
     )
     heads = ("for", "change", "runtime", "than now", "energy", "than now")
-    return [Section("What to change", "change"), Sentence(tried), sheet(heads, rows, (2, 3, 4, 5))]
+    return [Section("What to change", "change"), Sentence(tried), make_sheet(heads, rows, (2, 3, 4, 5))]
 
 
 def changed(advice: Advice, item: NearOptimal) -> str:
@@ -245,7 +245,7 @@ def nodes_blocks(advice: Advice) -> list[Block]:
         "; then the run takes so long. At the knee the curve of time bends; with the fastest number of nodes the run "
         "is shortest.",
     )
-    table = sheet(heads, rows, (3, 4, 5, 6, 7))
+    table = make_sheet(heads, rows, (3, 4, 5, 6, 7))
     blocks: list[Block] = [Section("How many nodes", "nodes"), Sentence(note), table]
     picture = drawn(scaling.draw_scalability, advice.scaled)
     return blocks if picture is None else [*blocks, Picture(picture, "Time over nodes; a dot is at the knee.")]

@@ -27,8 +27,7 @@ from aspenpy.shell.option import Arguments, option, pairs, positive, words
 from aspenpy.shell.options import OUTPUT
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import BUDGET, MINIMISE
-from aspenpy.tables.document_html import as_page
-from aspenpy.tables.document_markdown import as_markdown
+from aspenpy.tables.document import write_html, write_markdown
 from aspenpy.tables.formats import as_json
 
 OBJECTIVES = get_args(Objective)
@@ -147,8 +146,8 @@ def _as_data(advice: Advice, command: str) -> str:
 
 
 DOCUMENTS: dict[str, Callable[[Advice, str], str]] = {
-    ".html": lambda advice, command: as_page(document(advice, command)),
-    ".md": lambda advice, command: as_markdown(document(advice, command)),
+    ".html": lambda advice, command: write_html(document(advice, command)),
+    ".md": lambda advice, command: write_markdown(document(advice, command)),
     ".json": _as_data,
 }
 """By the end of the file's name."""
