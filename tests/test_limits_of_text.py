@@ -14,7 +14,7 @@ from aspenpy.language.stray import shorten_line
 from aspenpy.report.explanation import LONGEST_FORMULA as LONGEST_EXPLAINED
 from aspenpy.report.roofline_picture import LONGEST_ROOF
 from aspenpy.report.scaling import LONGEST_LABEL
-from aspenpy.tables.drawing import LONGEST_TITLE, shortened
+from aspenpy.tables.drawing import LONGEST_TITLE, shorten
 from aspenpy.tables.numbers import setting
 from aspenpy.traces.text import shown
 
@@ -29,10 +29,10 @@ CUT: dict[str, tuple[int, Callable[[int], str]]] = {
     "a formula of an explanation": (400, lambda length: excerpt(expression(length), LONGEST_EXPLAINED)),
     "a stray line of a model": (40, lambda length: shorten_line("x" * length + "\nmore")),
     "a line of a trace": (60, lambda length: shown(b"x" * length)),
-    "a name in a picture": (34, lambda length: shortened("x" * length)),
-    "a title of a picture": (90, lambda length: shortened("x" * length, LONGEST_TITLE)),
-    "a roof of a picture": (44, lambda length: shortened("x" * length, LONGEST_ROOF)),
-    "a configuration in a picture": (64, lambda length: shortened("x" * length, LONGEST_LABEL)),
+    "a name in a picture": (34, lambda length: shorten("x" * length)),
+    "a title of a picture": (90, lambda length: shorten("x" * length, LONGEST_TITLE)),
+    "a roof of a picture": (44, lambda length: shorten("x" * length, LONGEST_ROOF)),
+    "a configuration in a picture": (64, lambda length: shorten("x" * length, LONGEST_LABEL)),
 }
 
 

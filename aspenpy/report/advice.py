@@ -19,7 +19,7 @@ from aspenpy.report.design_space import assumed_ranges, near_optimal, report_des
 from aspenpy.report.prediction import subject
 from aspenpy.report.scaling import report_scalability
 from aspenpy.report.throttling import report_throttling
-from aspenpy.tables.formats import as_json
+from aspenpy.tables.formats import build_json
 from aspenpy.tables.numbers import ratio, share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Part, Report, Table, Title, columns, facts, table
@@ -325,7 +325,7 @@ def _shares(row: Classification) -> list[dict[str, Any]]:
 # -- all steps -------------------------------------------------------------------------------------
 
 
-def _shown(part: Part) -> Part:
+def show_in_text(part: Part) -> Part:
     """For people alone: in JSON each step has its own object."""
     return part.replace(key="") if isinstance(part, Table) else part
 
@@ -346,8 +346,8 @@ def report_advice(advice: Advice) -> Report:
     said: list[Diagnostic] = []
     for name, step in found.items():
         if step is not None:
-            parts += [Title(step.headline), *map(_shown, step.page[1:])]
-            data[name] = as_json(step)
+            parts += [Title(step.headline), *map(show_in_text, step.page[1:])]
+            data[name] = build_json(step)
             said += step.diagnostics or ()
     parts.append(near_optimal(advice.space, CSV))
     case = advice.case

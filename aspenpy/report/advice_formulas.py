@@ -257,7 +257,7 @@ def _range_by(item: ComponentRange) -> str:
     return said.get(item.source, item.origin)
 
 
-def assumed_blocks(advice: Advice) -> list[Block]:
+def list_assumptions(advice: Advice) -> list[Block]:
     items: list[Words] = [
         (f"{COMPONENTS[item.component].title}, its range: ", Link(_range_by(item), "components"))
         for item in advice.ranges
@@ -272,12 +272,12 @@ def assumed_blocks(advice: Advice) -> list[Block]:
     return [Section("What was assumed", "assumed"), Points((*items, *given, *said))]
 
 
-def in_joules(value: float | None, formula: str) -> Span:
+def link_joules(value: float | None, formula: str) -> Span:
     """An energy that leads to its formula; nothing where the machine states no power."""
     return "" if value is None else explained(format_quantity(value, "J"), formula)
 
 
-def in_words(configuration: Configuration) -> str:
+def describe_configuration(configuration: Configuration) -> str:
     """`core clock 3.5 GHz, cores of a socket 18`; as the machine is where nothing is changed."""
     values = configuration.values.items()
     told = [f"{COMPONENTS[name].title} {design_space.value_of(name, value)}" for name, value in values]

@@ -14,7 +14,7 @@ from aspenpy.advice.significant import SIGNIFICANT, Significant
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.report.advice import BELONGS, UNKNOWN
-from aspenpy.report.advice_formulas import explained, in_joules, in_words
+from aspenpy.report.advice_formulas import describe_configuration, explained, link_joules
 from aspenpy.report.decision import UNIT_OF, budget_in_words, spread
 from aspenpy.report.throttling import named
 from aspenpy.tables.document import Block, Link, Picture, Points, Section, Sentence, Span, Words, make_sheet
@@ -37,9 +37,9 @@ def decided_blocks(advice: Advice, picture: Callable[[], str] | None) -> list[Bl
                 [
                     item.label or item.settings or "as given",
                     explained(count(choice.nodes), "optimum"),
-                    Link(in_words(choice.configuration), "components"),
+                    Link(describe_configuration(choice.configuration), "components"),
                     explained(seconds(choice.outcome.runtime), "optimum"),
-                    in_joules(choice.outcome.energy, "optimum"),
+                    link_joules(choice.outcome.energy, "optimum"),
                     "" if power is None else explained(format_quantity(power, "W"), "power"),
                     "chosen" if choice == item.choice and not item.unmet else "",
                 ]
@@ -85,7 +85,7 @@ def _bound(item: Decision) -> list[list[Any]]:
     ]
 
 
-def throttled_blocks(advice: Advice, picture: Callable[[], str] | None) -> list[Block]:
+def list_restrictions(advice: Advice, picture: Callable[[], str] | None) -> list[Block]:
     throttled = advice.throttled
     rows: list[list[Any]] = []
     for item in throttled.restrictions:

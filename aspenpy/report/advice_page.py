@@ -17,14 +17,14 @@ from aspenpy.report import decision, design_space, scaling, throttling
 from aspenpy.report.advice_formulas import (
     MOST_KERNELS,
     appendix,
-    assumed_blocks,
+    describe_configuration,
     ends,
     explained,
-    in_joules,
-    in_words,
+    link_joules,
+    list_assumptions,
     sure_blocks,
 )
-from aspenpy.report.advice_limits import decided_blocks, significance_blocks, throttled_blocks
+from aspenpy.report.advice_limits import decided_blocks, list_restrictions, significance_blocks
 from aspenpy.tables.document import (
     Block,
     Document,
@@ -111,7 +111,7 @@ def _kernel_row(item: Classification, place: int) -> list[Any]:
         name,
         Link(seconds(item.time), anchor),
         item.bound,
-        in_joules(item.energy, "energy"),
+        link_joules(item.energy, "energy"),
         item.energy_bound or "",
         "" if distance is None else explained(f"x {ratio(distance)}", "balance"),
     ]
@@ -182,11 +182,11 @@ def change_blocks(advice: Advice) -> list[Block]:
             OBJECTIVES[item.objective],
             Link(changed(advice, item), "components"),
             explained(seconds(item.outcome.runtime), "optimum"),
-            explained(against(item.outcome.runtime, advice.base.runtime), "against"),
-            in_joules(item.outcome.energy, "optimum"),
+            explained(compare_values(item.outcome.runtime, advice.base.runtime), "against"),
+            link_joules(item.outcome.energy, "optimum"),
             ""
             if item.outcome.energy is None or advice.base.energy is None
-            else explained(against(item.outcome.energy, advice.base.energy), "against"),
+            else explained(compare_values(item.outcome.energy, advice.base.energy), "against"),
         ]
         for item in advice.near_optimal
     ]
@@ -207,10 +207,10 @@ def changed(advice: Advice, item: NearOptimal) -> str:
         for name, value in item.configuration.values.items()
         if abs(value - bases[name]) > 1e-9 * abs(bases[name])
     }
-    return in_words(item.configuration.replace(values=kept)) if kept else "leave it as it is"
+    return describe_configuration(item.configuration.replace(values=kept)) if kept else "leave it as it is"
 
 
-def against(value: float, base: float) -> str:
+def compare_values(value: float, base: float) -> str:
     if abs(value - base) <= 5e-4 * base:
         return "the same"
     return f"{share(abs(value - base) / base)} {'less' if value < base else 'more'}"
@@ -226,7 +226,7 @@ def nodes_blocks(advice: Advice) -> list[Block]:
         [
             item.settings or "as given",
             item.mode,
-            Link(in_words(item.configuration), "components"),
+            Link(describe_configuration(item.configuration), "components"),
             explained(seconds(item.points[0].time), "runtime"),
             explained(count(item.worthwhile), "efficiency"),
             explained(seconds(item.points[item.nodes.index(item.worthwhile)].time), "efficiency"),
@@ -279,9 +279,9 @@ def document(advice: Advice, command: str) -> Document:
         *change_blocks(advice),
         *nodes_blocks(advice),
         *decided_blocks(advice, drawn(decision.draw, advice.decided)),
-        *throttled_blocks(advice, drawn(throttling.draw, advice.throttled)),
+        *list_restrictions(advice, drawn(throttling.draw, advice.throttled)),
         *sure_blocks(advice.uncertain),
-        *assumed_blocks(advice),
+        *list_assumptions(advice),
         *appendix(advice),
         Section("The same again", "command"),
         Listing(command),
@@ -333,10 +333,10 @@ def _best(advice: Advice, item: NearOptimal) -> Words:
     """What to change, and by how much it is better."""
     said: list[Any] = [f"For {OBJECTIVES[item.objective]}: ", Link(changed(advice, item), "change")]
     said += ["; it takes ", explained(seconds(item.outcome.runtime), "optimum"), " ("]
-    said += [explained(against(item.outcome.runtime, advice.base.runtime), "against"), ")"]
+    said += [explained(compare_values(item.outcome.runtime, advice.base.runtime), "against"), ")"]
     if item.outcome.energy is not None and advice.base.energy is not None:
         said += [" and consumes ", explained(format_quantity(item.outcome.energy, "J"), "optimum"), " ("]
-        said += [explained(against(item.outcome.energy, advice.base.energy), "against"), ")"]
+        said += [explained(compare_values(item.outcome.energy, advice.base.energy), "against"), ")"]
     return (*said, ".")
 
 

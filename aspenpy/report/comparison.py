@@ -11,7 +11,7 @@ from aspenpy.report.energy import charged
 from aspenpy.report.prediction import ranks_of, served
 from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
 from aspenpy.studies.explore.efficiency import Efficiency
-from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, name_ends, numbers_in, styled, titled
+from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import quantity, seconds
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
@@ -188,7 +188,7 @@ MOST_NAMED = 8  # crossovers whose places are written
 ROOM = 0.3  # of the axes that the place of a crossover takes
 
 
-@styled
+@use_shared_style
 def draw(sweep: Sweep) -> Any:
     """A matplotlib figure: runtimes over the parameter on logarithmic axes, with the crossovers marked."""
     from matplotlib.figure import Figure
@@ -204,9 +204,9 @@ def draw(sweep: Sweep) -> Any:
     axes.set_yscale("log")
     axes.set_xlabel(sweep.parameter)
     axes.set_ylabel("runtime")
-    titled(axes, f"{sweep.comparison.case.application.name}: {sweep.comparison.case.kernel}")
-    numbers_in(axes.xaxis)
-    numbers_in(axes.yaxis, "s")
+    set_title(axes, f"{sweep.comparison.case.application.name}: {sweep.comparison.case.kernel}")
+    label_axis(axes.xaxis)
+    label_axis(axes.yaxis, "s")
     ends = [
         (label, xs[-1], float(sweep.time(label, xs[-1])), style["color"])
         for label, style in zip(sweep.formulas, cycle(STYLES), strict=False)

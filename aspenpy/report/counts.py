@@ -118,7 +118,7 @@ def report_inverse(counts: Counts, found: Inverse) -> Report:
         "range": {"low": found.low, "high": found.high, "declared": found.declared},
         "whole": found.whole,
     }
-    target = f"{exactly(found.target)} {unit}".rstrip()
+    target = f"{write_exactly(found.target)} {unit}".rstrip()
     asks = f"{counts.application.name}: {counts.entry.name} asks for {target} ({found.resource}{_asked(counts)})"
     roots = tuple(
         (found.parameter, item.low, item.high, found.resource, found.target, unit) for item in found.solutions
@@ -140,15 +140,15 @@ def _shown(found: Inverse, unit: str) -> list[Part]:
         parts.append(Table((Column(name, align="right"),), rows, media=TEXT))
     header = f"{found.resource} [{unit}]" if unit else found.resource
     heads = (
-        Column(name, exactly, "right", key="before"),
+        Column(name, write_exactly, "right", key="before"),
         Column(header, "count", key="amount_before"),
-        Column(f"next {name}", exactly, "right", key="behind"),
+        Column(f"next {name}", write_exactly, "right", key="behind"),
         Column(header, "count", key="amount_behind"),
     )
     title = "leaps over it" if found.solutions else "comes closest"
     whose = "the range it declares" if found.declared else "not a range that it declares"
     numbers = "whole numbers only" if found.whole else "all real numbers"
-    tried = f"{name} from {exactly(found.low)} to {exactly(found.high)}, {whose}"
+    tried = f"{name} from {write_exactly(found.low)} to {write_exactly(found.high)}, {whose}"
     return [*parts, table(heads, found.leaps, "leaps", title=title), Paragraph(f"Tried: {tried}; {numbers}.")]
 
 
@@ -163,9 +163,9 @@ def _where(found: Inverse) -> str:
 
 
 def exactly_between(low: Any, high: Any) -> str:
-    return exactly(low) if low == high else f"{exactly(low)} .. {exactly(high)}"
+    return write_exactly(low) if low == high else f"{write_exactly(low)} .. {write_exactly(high)}"
 
 
-def exactly(value: Any) -> str:
+def write_exactly(value: Any) -> str:
     """Digits enough to be given to `--set`."""
     return setting(plain(value))

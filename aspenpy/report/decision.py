@@ -13,7 +13,7 @@ from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.design_space import configured
 from aspenpy.report.problem import cap_note, problem_data, problem_note
-from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, name_ends, numbers_in, styled, titled
+from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import count, counted
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
@@ -191,7 +191,7 @@ def _wide(decided: Decided) -> bool:
 WIDTH, UP = 7, 4.4  # inches
 
 
-@styled
+@use_shared_style
 def draw(decided: Decided) -> Any:
     """A matplotlib figure: the front of each input in time and energy, the decision marked, the limits as lines."""
     from matplotlib.figure import Figure
@@ -214,10 +214,10 @@ def draw(decided: Decided) -> Any:
         axes.axhline(limits["energy"], color=GREY, linewidth=1, linestyle=":")
     if "time" in limits:
         axes.axvline(limits["time"], color=GREY, linewidth=1, linestyle=":")
-    titled(axes, "time and energy of the choices")
+    set_title(axes, "time and energy of the choices")
     axes.set(xscale="log", xlabel="runtime", ylabel="energy", yscale="log" if _wide(decided) else "linear")
-    numbers_in(axes.xaxis, "s")
-    numbers_in(axes.yaxis, "J")
+    label_axis(axes.xaxis, "s")
+    label_axis(axes.yaxis, "J")
     name_ends(axes, UP - 0.9, ends)
     return figure
 

@@ -16,7 +16,7 @@ from aspenpy.models.application.total import blocks_in
 from aspenpy.report.prediction import subject
 from aspenpy.report.problem import cap_note, problem_data, problem_note
 from aspenpy.studies.explore.sensitivity import Effect, Effects
-from aspenpy.tables.drawing import MAP, shortened, styled, titled
+from aspenpy.tables.drawing import MAP, set_title, shorten, use_shared_style
 from aspenpy.tables.numbers import count, share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
@@ -303,7 +303,7 @@ def heat(effects: Effects) -> tuple[tuple[str, ...], list[list[float]]]:
     return names, [[known[frozenset((row, column))].normalised for column in names] for row in names]
 
 
-@styled
+@use_shared_style
 def draw(space: DesignSpace) -> Any:
     """A matplotlib figure: a heat map of the pairs for each metric."""
     from matplotlib.figure import Figure
@@ -315,13 +315,13 @@ def draw(space: DesignSpace) -> Any:
     for axes, effects in zip(panels, found, strict=True):
         names, values = heat(effects)
         axes.imshow(values, cmap=MAP, vmin=0, vmax=1)
-        axes.set_xticks(range(len(names)), map(shortened, names), rotation=90)
-        axes.set_yticks(range(len(names)), map(shortened, names))
+        axes.set_xticks(range(len(names)), map(shorten, names), rotation=90)
+        axes.set_yticks(range(len(names)), map(shorten, names))
         axes.grid(visible=False)
         for row, line in enumerate(values):
             for column, value in enumerate(line):
                 colour = "black" if value > 0.5 else "white"
                 number = f"{100 * value:.0f}"
                 axes.text(column, row, number, ha="center", va="center", color=colour, in_layout=False)
-        titled(axes, f"{effects.metric}: % of largest sensitivity")
+        set_title(axes, f"{effects.metric}: % of largest sensitivity")
     return figure

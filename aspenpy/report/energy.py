@@ -17,7 +17,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.prediction import ranks_of
-from aspenpy.tables.drawing import EDGE, FILLS, INK, numbers_in, shortened, styled, titled
+from aspenpy.tables.drawing import EDGE, FILLS, INK, label_axis, set_title, shorten, use_shared_style
 from aspenpy.tables.numbers import Amount, expected, quantity, seconds, worth
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
@@ -313,7 +313,7 @@ ACROSS = 5.4  # inches from the first kernel to the last
 CHARACTER = 0.075  # inches of a character of a name above its bar
 
 
-@styled
+@use_shared_style
 def draw(energy: Energy) -> Any:
     """A matplotlib figure: power over time, kernel after kernel, by term; the areas are energies."""
     from matplotlib.figure import Figure
@@ -340,9 +340,9 @@ def draw(energy: Energy) -> Any:
     axes.grid(visible=False)
     if energy.power is not None:
         axes.axhline(energy.power, color=INK, linewidth=1, linestyle="--")
-    titled(axes, f"{energy.prediction.where}: {joules(energy.value)} in {seconds(energy.capped_runtime)}")
-    numbers_in(axes.xaxis, "s")
-    numbers_in(axes.yaxis, "W")
+    set_title(axes, f"{energy.prediction.where}: {joules(energy.value)} in {seconds(energy.capped_runtime)}")
+    label_axis(axes.xaxis, "s")
+    label_axis(axes.yaxis, "W")
     _legend(axes, energy, fills, numbered)
     return figure
 
@@ -376,14 +376,14 @@ def _legend(axes: Any, energy: Energy, fills: dict[Key, dict[str, Any]], numbere
     energies = {use.key: use.energy for use in energy.terms}
     handles: list[Any] = [
         Patch(
-            label=f"{shortened(f'{key.component}, {key.cause}', LONGEST_TERM)}: {joules(energies[key])}", **EDGE, **fill
+            label=f"{shorten(f'{key.component}, {key.cause}', LONGEST_TERM)}: {joules(energies[key])}", **EDGE, **fill
         )
         for key, fill in reversed(fills.items())
     ]
     if energy.power is not None:
         handles.append(Line2D([], [], color=INK, linewidth=1, linestyle="--", label=f"average: {watts(energy.power)}"))
     handles += [
-        Patch(alpha=0, label=f"{number}  {shortened(kernel.name)}: {watts(kernel.power or 0.0)}")
+        Patch(alpha=0, label=f"{number}  {shorten(kernel.name)}: {watts(kernel.power or 0.0)}")
         for number, kernel in enumerate(numbered, 1)
     ]
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.02), handlelength=1.4)

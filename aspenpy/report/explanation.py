@@ -66,7 +66,7 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """From the line in the application to the seconds."""
     unit = unit_of_resource(step.resource)
     return [
-        ("requirement", _quoted(step.span, step.resource)),
+        ("requirement", quote_span(step.span, step.resource)),
         ("written at", _place(step.span)),
         ("one instance asks for", _worked_out(step.demand, unit, value)),
         ("instances", _worked_out(step.parallelism, "", value)),
@@ -189,7 +189,7 @@ def _formula(expr: Expr) -> str:
     return excerpt(expr, LONGEST_FORMULA)
 
 
-def _quoted(span: Span | None, otherwise: str) -> str:
+def quote_span(span: Span | None, otherwise: str) -> str:
     """What is written there, in one line."""
     return " ".join(span.text().split()) if span else otherwise
 
@@ -244,4 +244,4 @@ def _location(span: Span | None) -> dict[str, Any] | None:
     if span is None:
         return None
     line, column = span.position()
-    return {"file": span.resolve().source.name, "line": line, "column": column, "text": _quoted(span, "")}
+    return {"file": span.resolve().source.name, "line": line, "column": column, "text": quote_span(span, "")}

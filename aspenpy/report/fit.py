@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.answers.metrics import METRICS
 from aspenpy.learn.fitting.fit import Fit, Residual
-from aspenpy.tables.drawing import GREY, INK, LONGEST_TITLE, MARKED, MARKS, SHADE, numbers_in, shortened, styled
+from aspenpy.tables.drawing import GREY, INK, LONGEST_TITLE, MARKED, MARKS, SHADE, label_axis, shorten, use_shared_style
 from aspenpy.tables.numbers import Amount, count, counted, setting, unit_of_resource
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
@@ -166,14 +166,14 @@ def signed(value: float) -> str:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
-@styled
+@use_shared_style
 def draw(fit: Fit) -> Any:
     """A matplotlib figure: the relative error of each measurement, with axes for each thing that was measured."""
     from matplotlib.figure import Figure
 
     metrics = list(dict.fromkeys(item.measurement.metric for item in fit.residuals))
     figure = Figure(figsize=(1.5 + 5.5 * len(metrics), 4.4), layout="constrained")
-    figure.suptitle(shortened(heading(fit), LONGEST_TITLE), x=0.02, ha="left")
+    figure.suptitle(shorten(heading(fit), LONGEST_TITLE), x=0.02, ha="left")
     places = list(dict.fromkeys(_place(item) for item in fit.residuals))
     band = 100 * fit.rms
     beside: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color": GREY}
@@ -193,10 +193,10 @@ def _errors(axes: Any, metric: str, places: list[str], residuals: list[Residual]
     for place, mark, colour in zip(places, cycle(MARKS), cycle(MARKED), strict=False):
         here = [item for item in residuals if _place(item) == place]
         values, errors = [item.measurement.value for item in here], [100 * item.error for item in here]
-        axes.plot(values, errors, mark, color=colour, markersize=5, label=shortened(place))
+        axes.plot(values, errors, mark, color=colour, markersize=5, label=shorten(place))
     unit = unit_of_metric(metric)
     axes.set_xscale("log")
-    numbers_in(axes.xaxis, unit)
+    label_axis(axes.xaxis, unit)
     axes.set_xlabel(f"{metric}, measured")
     axes.set_ylabel("relative error (%), positive: predicted too much")
 

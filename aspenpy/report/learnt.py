@@ -28,10 +28,10 @@ from aspenpy.tables.drawing import (
     PALE,
     SKY,
     VERMILION,
-    numbers_in,
-    shortened,
-    styled,
-    titled,
+    label_axis,
+    set_title,
+    shorten,
+    use_shared_style,
 )
 from aspenpy.tables.numbers import count
 from aspenpy.tables.registry import register_report
@@ -44,7 +44,7 @@ FILL_OF: Mapping[Kind, dict[str, Any]] = {"compute": FILLS[0], "overlap": FILLS[
 SIGNS: Mapping[Kind, str] = {"compute": "Tc", "overlap": "To", "stall": "Ts"}
 
 
-def in_words(stages: Sequence[Stage]) -> str:
+def describe_stages(stages: Sequence[Stage]) -> str:
     """`T = Tc(1) + To(1) + Ts(1)`, as equations 2 and 4 to 6 are written."""
     seen: dict[str, int] = {}
     parts = []
@@ -59,7 +59,7 @@ def report_stages(traces: Mapping[str, Sequence[Stage]]) -> Report:
     kinds = tuple(Column(f"{kind} ({sign})", unit="s", key=kind) for kind, sign in SIGNS.items())
     columns = (Column("run"), Column("stages", "count"), *kinds, Column("trace", wrapped=True))
     rows = tuple(
-        (name, len(stages), *(sum_stages(stages, kind) for kind in SIGNS), in_words(stages))
+        (name, len(stages), *(sum_stages(stages, kind) for kind in SIGNS), describe_stages(stages))
         for name, stages in traces.items()
     )
     heads = (Column("run"), Column("stage"), Column("begin", unit="s"), Column("end", unit="s"))
@@ -69,7 +69,7 @@ def report_stages(traces: Mapping[str, Sequence[Stage]]) -> Report:
     return Report(f"cos: {count_noun(len(rows), 'trace')}", {}, parts)
 
 
-@styled
+@use_shared_style
 def draw(traces: Mapping[str, Sequence[Stage]]) -> Any:
     """A matplotlib figure: a row of coloured stages for each trace, such as one for each clock (figure 3)."""
     from matplotlib.figure import Figure
@@ -77,7 +77,7 @@ def draw(traces: Mapping[str, Sequence[Stage]]) -> Any:
     figure = Figure(figsize=(9, 1.2 + 0.5 * len(traces)), layout="constrained")
     axes = figure.add_subplot()
     draw_traces(axes, traces, {kind: f"{kind} ({sign})" for kind, sign in SIGNS.items()})
-    titled(axes, "COS traces")
+    set_title(axes, "COS traces")
     return figure
 
 
@@ -92,7 +92,7 @@ def draw_traces(axes: Any, traces: Mapping[str, Sequence[Stage]], legend: Mappin
     axes.margins(x=0.18)
     axes.grid(visible=False, axis="y")
     axes.set_xlim(left=0)
-    numbers_in(axes.xaxis, "s")
+    label_axis(axes.xaxis, "s")
     axes.set_xlabel("time")
     handles = [axes.barh(0, 0, label=label, **EDGE, **FILL_OF[kind]) for kind, label in legend.items()]
     beside = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2 if len(traces) < 8 else -0.12), "ncols": 3}
@@ -177,13 +177,18 @@ def report_validation(found: Validation, assumed: tuple[Assumption, ...] = (), w
         "train": NOTHING if found.train is None else found.train.to_json(),
         "test": NOTHING if found.test is None else found.test.to_json(),
         "given": found.given,
-        "inside_interval": inside(found),
+        "inside_interval": share_inside(found),
     }
     summaries = [
         (name, errors) for name, errors in (("train", found.train), ("test", found.test)) if errors is not None
     ]
     groups = table(ERRORS, found.groups, title=f"left out in turn, by {found.split.leave_out}", media=TEXT)
-    parts = [table(ERRORS, summaries, title="relative errors", media=TEXT), *_notes(found), groups, _groups(found)]
+    parts = [
+        table(ERRORS, summaries, title="relative errors", media=TEXT),
+        *list_notes(found),
+        groups,
+        _groups(found),
+    ]
     parts += _rows(found, unit)
     if whole:
         parts += [*found.model.findings(), table(ASSUMED, assumed, "assumptions", title="assumptions", sparse=True)]
@@ -217,7 +222,7 @@ def _fields(model: LearntModel) -> dict[str, Any]:
     }
 
 
-def inside(found: Validation) -> float | None:
+def share_inside(found: Validation) -> float | None:
     """The share of what was held out that lies in its prediction interval."""
     asked = [row for row in found.rows if row.is_measured and not row.trained and row.interval is not None]
     if not asked:
@@ -236,11 +241,11 @@ def _settings(model: LearntModel) -> list[tuple[str, str]]:
     return [("options", options)] if options else []
 
 
-def _notes(found: Validation) -> list[Paragraph | Table]:
+def list_notes(found: Validation) -> list[Paragraph | Table]:
     notes = _settings(found.model)
     if found.given:
         notes.append(("given", f"{count(found.given)} of the rows are what predictions start from, and are not tested"))
-    if (share := inside(found)) is not None:
+    if (share := share_inside(found)) is not None:
         wanted = f"{100 * found.confidence:g} %"
         notes.append(("intervals", f"{100 * share:.1f} % of what was held out lies in its {wanted} interval"))
     return [facts(notes)] if notes else []
@@ -285,7 +290,7 @@ PARTS: Mapping[Kind, str] = {"compute": "with the core clock (Tc + Toc)", "stall
 FEW_DECADES = 50  # the largest over the smallest, below which an axis has more marks than its powers of ten
 
 
-@styled
+@use_shared_style
 def draw_validation(found: Validation, residuals: Any = None, traces: Traces = MappingProxyType({})) -> Any:
     """A matplotlib figure: predicted against measured, errors, errors by what was left out or ran; with the residuals
     of a regression their quantiles against those of a normal distribution; of power-aware speedup its surfaces; of COS
@@ -295,10 +300,10 @@ def draw_validation(found: Validation, residuals: Any = None, traces: Traces = M
     surfaces = found.model.surfaces()[:MOST_SURFACES] if isinstance(found.model, PowerAwareSpeedup) else ()
     panels = (3 if residuals is None else 4) + len(surfaces) + bool(traces)
     figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
-    figure.suptitle(shortened(heading(found.model), LONGEST_TITLE), x=0.02, ha="left")
+    figure.suptitle(shorten(heading(found.model), LONGEST_TITLE), x=0.02, ha="left")
     unit = unit_symbol(TARGETS[found.model.target])
     first, second, third = (figure.add_subplot(1, panels, number) for number in (1, 2, 3))
-    _against(first, found, unit)
+    draw_against(first, found, unit)
     for trained, mark, colour in ((True, "o", SKY), (False, "D", VERMILION)):
         here = [row for row in found.rows if row.trained is trained]
         label = "learnt from" if trained else "held out"
@@ -311,28 +316,30 @@ def draw_validation(found: Validation, residuals: Any = None, traces: Traces = M
                 label=label,
                 markersize=4,
             )
-    titled(second, "relative residuals")
+    set_title(second, "relative residuals")
     second.set_xscale("log")
-    numbers_in(second.xaxis, unit)
+    label_axis(second.xaxis, unit)
     second.axhline(0, color=BLACK, linewidth=1)
     second.set_xlabel(f"{found.model.target}, measured")
     second.set_ylabel("(predicted - measured)/measured (%)")
-    numbers_in(second.yaxis)
+    label_axis(second.yaxis)
     second.legend()
-    _by_group(third, found)
+    draw_groups(third, found)
     if residuals is not None:
         of_power = found.model.get_params().get("scale") == "rate"
-        _quantiles(figure.add_subplot(1, panels, 4), residuals, "W" if of_power else "J")
+        draw_quantiles(figure.add_subplot(1, panels, 4), residuals, "W" if of_power else "J")
     for number, (what, spots) in enumerate(surfaces, 4):
         draw_surface(figure, figure.add_subplot(1, panels, number), spots, what)
     if traces:
         last = figure.add_subplot(1, panels, panels)
         draw_traces(last, traces, PARTS)
-        titled(last, f"COS, {next(iter(_names(found)))}" if len(_names(found)) < MOST_GROUPS else "COS, the first code")
+        set_title(
+            last, f"COS, {next(iter(_names(found)))}" if len(_names(found)) < MOST_GROUPS else "COS, the first code"
+        )
     return figure
 
 
-def _against(axes: Any, found: Validation, unit: str) -> None:
+def draw_against(axes: Any, found: Validation, unit: str) -> None:
     values = [value for row in found.rows if row.is_measured for value in (row.measured, row.predicted) if value > 0]
     ends = [min(values), max(values)]
     axes.plot(ends, ends, color=PALE, linewidth=1)
@@ -343,20 +350,20 @@ def _against(axes: Any, found: Validation, unit: str) -> None:
             [row.predicted for row in here],
             mark,
             color=colour,
-            label=shortened(name),
+            label=shorten(name),
             markersize=4,
         )
     axes.set(xscale="log", yscale="log")
     for axis in (axes.xaxis, axes.yaxis):
-        numbers_in(axis, unit)
+        label_axis(axis, unit)
     axes.set_xlabel("measured")
     axes.set_ylabel("predicted")
-    titled(axes, "predicted against measured")
+    set_title(axes, "predicted against measured")
     if 1 < len(_names(found)) <= MOST_GROUPS:
         axes.legend()
 
 
-def _by_group(axes: Any, found: Validation) -> None:
+def draw_groups(axes: Any, found: Validation) -> None:
     known = [row for row in found.rows if row.is_measured]
     asked = [row for row in known if not row.trained] or known
     names = list(dict.fromkeys(map(_name, asked)))
@@ -369,12 +376,12 @@ def _by_group(axes: Any, found: Validation) -> None:
         flierprops={"markersize": 3},
         medianprops={"color": VERMILION},
     )
-    numbers_in(axes.xaxis)
+    label_axis(axes.xaxis)
     axes.set_xlabel("relative error (%)")
-    titled(axes, "by configuration")
+    set_title(axes, "by configuration")
 
 
-def _quantiles(axes: Any, residuals: Any, unit: str) -> None:
+def draw_quantiles(axes: Any, residuals: Any, unit: str) -> None:
     from scipy.stats import probplot
 
     (theory, ordered), (slope, start, _) = probplot(residuals)
@@ -382,7 +389,7 @@ def _quantiles(axes: Any, residuals: Any, unit: str) -> None:
     axes.plot(theory, slope * theory + start, color=PALE, linewidth=1)
     axes.set_xlabel("normal quantiles")
     axes.set_ylabel(f"residuals ({unit})")
-    titled(axes, "QQ plot")
+    set_title(axes, "QQ plot")
 
 
 def _names(found: Validation) -> list[str]:

@@ -11,7 +11,17 @@ from aspenpy.learn.estimators.earlier_runs import EarlierRuns
 from aspenpy.learn.measurements.measure import Measured
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.learn.model_validation import NEAR, Point, Validation
-from aspenpy.tables.drawing import GREY, SHADE, STYLES, VERMILION, at_points, numbers_in, shortened, styled, titled
+from aspenpy.tables.drawing import (
+    GREY,
+    SHADE,
+    STYLES,
+    VERMILION,
+    label_axis,
+    set_title,
+    shorten,
+    tick_points,
+    use_shared_style,
+)
 from aspenpy.tables.numbers import Amount, share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Report, Table, facts, table
@@ -76,7 +86,7 @@ DEVICES = (
 )
 
 
-def with_recorded(report: Report, found: EarlierRuns) -> Report:
+def add_recorded(report: Report, found: EarlierRuns) -> Report:
     """A report of a predicted energy, with the devices that the application was measured on (ACEE)."""
     chosen = found.chosen
     runs = f"{found.runs} run{'' if found.runs == 1 else 's'}"
@@ -166,7 +176,7 @@ def _kernels(found: Validation) -> Table:
 WIDTH, UP = 7, 4.0  # inches of the times
 
 
-@styled
+@use_shared_style
 def draw(found: Validation) -> Any:
     """A matplotlib figure: above the predicted and measured times over the first axis, below their ratio."""
     from matplotlib.figure import Figure
@@ -183,14 +193,14 @@ def draw(found: Validation) -> Any:
     above.plot(at, predicted, label="predicted", marker="s", **STYLES[0])
     above.plot(at, measured, "o", label="measured", color=VERMILION, markerfacecolor="white", markersize=7)
     _bounds(above, found, at)
-    titled(above, f"{found.case.application.name} on {found.case.required_machine.name}")
+    set_title(above, f"{found.case.application.name} on {found.case.required_machine.name}")
     below.axhline(1, color=GREY, linewidth=1)
     below.axhspan(1 / NEAR, NEAR, color=SHADE, zorder=0)
     below.plot(at, [point.ratio for point in found.points], marker="s", **STYLES[0])
     below.set(yscale="log", xlabel=name, ylabel="predicted/measured")
-    at_points(below.xaxis, at, "", MOST_PLACES)
-    numbers_in(above.yaxis, "s")
-    numbers_in(below.yaxis)
+    tick_points(below.xaxis, at, "", MOST_PLACES)
+    label_axis(above.yaxis, "s")
+    label_axis(below.yaxis)
     above.legend(loc="upper left")
     return figure
 
@@ -205,5 +215,5 @@ def _bounds(axes: Any, found: Validation, at: list[float]) -> None:
     for point, x in zip(found.points, at, strict=True):
         if point.bound_by and point.bound_by != before:
             beside: dict[str, Any] = {"textcoords": "offset points", "va": "top", "color": GREY}
-            axes.annotate(f"bound by {shortened(point.bound_by)}", (x, point.predicted), xytext=(6, -8), **beside)
+            axes.annotate(f"bound by {shorten(point.bound_by)}", (x, point.predicted), xytext=(6, -8), **beside)
         before = point.bound_by

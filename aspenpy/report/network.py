@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.answers.network import Collective, Network
 from aspenpy.cost.network.topology import described
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.tables.drawing import STYLES, numbers_in, styled, titled
+from aspenpy.tables.drawing import STYLES, label_axis, set_title, use_shared_style
 from aspenpy.tables.numbers import count, counted, quantity, seconds
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import Column, Report, Table, facts, table
@@ -117,7 +117,7 @@ def _parameter(value: Any) -> Any:
 SIZES = tuple(2 ** (power / 2) for power in range(47))  # bytes, from 1 B to 8 MiB
 
 
-@styled
+@use_shared_style
 def draw(network: Network) -> Any:
     """A matplotlib figure: the time of a message and its bytes a second over its size, all logarithmic."""
     from matplotlib.figure import Figure
@@ -126,7 +126,7 @@ def draw(network: Network) -> Any:
     figure = Figure(figsize=(7, 6), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
     above.set(xscale="log", yscale="log", xlim=(SIZES[0], SIZES[-1]), ylabel="time")
-    titled(above, f"one message on {network.machine.name}")
+    set_title(above, f"one message on {network.machine.name}")
     lines = [("to an average node", [item.time for item in messages])]
     if messages[0].farthest > messages[0].time:
         lines.append(("to the farthest", [item.farthest for item in messages]))
@@ -137,5 +137,5 @@ def draw(network: Network) -> Any:
     below.set(yscale="log", xlabel="size", ylabel="rate")
     below.plot(SIZES, [item.rate for item in messages], label="to an average node", **STYLES[0])
     for axis, unit in ((above.xaxis, "B"), (above.yaxis, "s"), (below.yaxis, "B/s")):
-        numbers_in(axis, unit)
+        label_axis(axis, unit)
     return figure

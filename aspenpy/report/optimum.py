@@ -12,7 +12,7 @@ from aspenpy.studies.explore.constraint import unit_of_quantity
 from aspenpy.studies.explore.optimise import Binding, Goal, Optimum
 from aspenpy.studies.explore.pareto import Front
 from aspenpy.studies.explore.space import Space
-from aspenpy.tables.drawing import BLUE, GREY, PALE, numbers_in, styled, titled
+from aspenpy.tables.drawing import BLUE, GREY, PALE, label_axis, set_title, use_shared_style
 from aspenpy.tables.numbers import counted
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
@@ -203,7 +203,7 @@ def _named(axes: Any, front: Front, words: Words) -> None:
         axes.annotate(text, choice.values[:2], xytext=shift, ha=side, **beside)
 
 
-@styled
+@use_shared_style
 def draw(front: Front, space: Space, subject: str) -> Any:
     """A matplotlib figure: the first two quantities of a front against each other."""
     from matplotlib.figure import Figure
@@ -221,7 +221,7 @@ def draw(front: Front, space: Space, subject: str) -> Any:
         if min(values) > 0 and max(values) > 100 * min(values):
             axes.set(**{f"{name}scale": "log"})
         axes.margins(0.12)
-        numbers_in(getattr(axes, f"{name}axis"), unit)
+        label_axis(getattr(axes, f"{name}axis"), unit)
     alike = words.at(_alike(front))
-    titled(axes, f"{subject}, {alike}" if alike else subject)
+    set_title(axes, f"{subject}, {alike}" if alike else subject)
     return figure

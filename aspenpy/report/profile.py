@@ -13,7 +13,7 @@ from aspenpy.answers.message_paths import MESSAGES
 from aspenpy.answers.profile import Profile
 from aspenpy.report.cycles import blocks
 from aspenpy.report.prediction import served, subject
-from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, shortened, styled
+from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, shorten, use_shared_style
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, Title, columns, table
@@ -163,7 +163,7 @@ def _long(profile: Profile, calls: bool) -> Table:
     return Table(LONG, tuple(rows), media=CSV)
 
 
-def as_speedscope(profile: Profile) -> dict[str, Any]:
+def write_speedscope(profile: Profile) -> dict[str, Any]:
     """A sampled profile in the file format of www.speedscope.app: each call path is a sample that weighs as many
     seconds as are spent in the blocks at its end."""
     prediction = profile.prediction
@@ -218,7 +218,7 @@ class Box(NamedTuple):
     width: float
 
 
-@styled
+@use_shared_style
 def draw(profile: Profile) -> Any:
     """A matplotlib Figure. A kernel that did not run is left out."""
     from matplotlib.figure import Figure
@@ -229,7 +229,7 @@ def draw(profile: Profile) -> Any:
     weights = {arc: weight for arc, weight in _weights(profile).items() if chosen.issuperset(arc)}
     callees = {name: [callee for caller, callee in weights if caller == name] for name in ran}
     texts = {
-        name: f"{shortened(name)}\n{share(_part(kernel.inclusive, profile))}, own {share(kernel.share)}"
+        name: f"{shorten(name)}\n{share(_part(kernel.inclusive, profile))}, own {share(kernel.share)}"
         for name, kernel in ran.items()
     }
     boxes = placed(callees, {name: CHARACTER * max(map(len, text.split("\n"))) + 0.2 for name, text in texts.items()})
@@ -315,7 +315,7 @@ def _spread(layer: Sequence[str], wanted: Mapping[str, float]) -> dict[str, floa
 
 
 def _words(axes: Any, profile: Profile, depth: float, left_out: int) -> None:
-    said = shortened(f"{profile.prediction.where}: {seconds(profile.runtime)}", LONGEST_TITLE)
+    said = shorten(f"{profile.prediction.where}: {seconds(profile.runtime)}", LONGEST_TITLE)
     said += f" ({left_out} kernels that take less are left out)" if left_out else ""
     legend = "share of the runtime with callees; own: without, the darker the more; on arrows: calls"
     axes.text(MARGIN, 0.12, said, fontweight="bold", va="top")

@@ -53,7 +53,7 @@ def report_roofline(roofline: Roofline) -> Report:
         _compute(roofline),
         _bandwidths(roofline),
         _points(roofline),
-        _by_level(roofline),
+        group_by_level(roofline),
         table((*CEILING, FLOPS, Column("ridges", get=ridges)), roofline.compute, "compute", media=JSON),
         table((*CEILING, *BYTES), roofline.caches, "caches", media=JSON),
         table((*CEILING, *BYTES), roofline.memory, "memory", media=JSON),
@@ -114,7 +114,7 @@ def _at_work(roofline: Roofline, ceilings: Sequence[Ceiling], unit: str) -> tupl
 
 def _points(roofline: Roofline) -> Table:
     heads = (
-        Column("kernel", get=_indented),
+        Column("kernel", get=indent_point),
         Column("time", unit="s"),
         Column("flop/B", "ratio", get="intensity"),
         Column("attainable", unit="flop/s"),
@@ -131,7 +131,7 @@ def _whole(points: Sequence[Point]) -> frozenset[int]:
     return frozenset(number for number, point in enumerate(points) if point.kernel is None)
 
 
-def _by_level(roofline: Roofline) -> Table:
+def group_by_level(roofline: Roofline) -> Table:
     """The intensity at each level of what says how it touches its data."""
     placed = [point for point in roofline.points if point.levels]
 
@@ -139,11 +139,11 @@ def _by_level(roofline: Roofline) -> Table:
         return Column(name, "ratio", get=lambda point: {it.level: it.intensity for it in point.levels}.get(name))
 
     names = dict.fromkeys(level.level for point in placed for level in point.levels)
-    heads = (Column("kernel", get=_indented), *map(at, names))
+    heads = (Column("kernel", get=indent_point), *map(at, names))
     return table(heads, placed, marked=_whole(placed), title="flop/B at each level", media=TEXT)
 
 
-def _indented(point: Point) -> str:
+def indent_point(point: Point) -> str:
     return f"  {point.kernel}" if point.kernel else point.application
 
 

@@ -50,9 +50,9 @@ def script(roofline: Roofline, path: str) -> str:
     seen = window(roofs, points)
     lines = levels(roofs.compute)
     fastest = max((memory.rate for memory in roofs.bandwidths), default=None)
-    picture = quoted(Path(path).with_suffix(".svg").name)
+    picture = quote(Path(path).with_suffix(".svg").name)
     title = heading(roofline)
-    parts = [HEAD.format(heading=title, script=Path(path).name, picture=picture, title=quoted(title), seen=seen)]
+    parts = [HEAD.format(heading=title, script=Path(path).name, picture=picture, title=quote(title), seen=seen)]
     if points:
         parts.append("# flop/B, predicted flop/s, flop/s of the roof of what runs, number, name\n$points << END\n")
         parts += [
@@ -60,15 +60,15 @@ def script(roofline: Roofline, path: str) -> str:
             for number, point in enumerate(points, 1)
         ]
         parts.append("END\n")
-    parts += _by_level(points)
+    parts += group_by_level(points)
     curves = [
-        f"{_roof(level.rate, fastest)} title {quoted(level.text)} linecolor rgb {quoted(COLOURS[level.precision])}"
+        f"{_roof(level.rate, fastest)} title {quote(level.text)} linecolor rgb {quote(COLOURS[level.precision])}"
         for level in reversed(lines)
     ]
     highest = lines[-1].rate
     memories = {memory.rate for memory in roofs.memory}
     curves += [
-        f"{_roof(highest, rate)} title {quoted(names)} {OF_MEMORY if rate in memories else OF_CACHES[number % 3]}"
+        f"{_roof(highest, rate)} title {quote(names)} {OF_MEMORY if rate in memories else OF_CACHES[number % 3]}"
         for number, (rate, names) in enumerate(slopes(roofs, roofline).items())
     ]
     sheets = dict.fromkeys(memory.peak for memory in roofs.memory if memory.peak is not None)
@@ -79,12 +79,12 @@ def script(roofline: Roofline, path: str) -> str:
             "$points using 1:2 with points pointtype 7 linecolor rgb 'black' title 'predicted'",
             "$points using 1:2:4 with labels offset 0,-0.8 font ',9' notitle",
             *_level_marks(named_levels(points)),
-            *(f"NaN with dots title {quoted(f'{number}  {point.name}')}" for number, point in enumerate(points, 1)),
+            *(f"NaN with dots title {quote(f'{number}  {point.name}')}" for number, point in enumerate(points, 1)),
         ]
     return "".join(parts) + "plot " + ", \\\n     ".join(curves) + "\n"
 
 
-def _by_level(points: Sequence[Point]) -> list[str]:
+def group_by_level(points: Sequence[Point]) -> list[str]:
     """The marks of each point at the levels of memory, between empty lines."""
     stretches = [
         "".join(
@@ -103,7 +103,7 @@ def _level_marks(names: Sequence[str]) -> list[str]:
         return []
     marks = [
         f"$levels using ($3 == {number} ? $1 : NaN):2 with points pointtype {LEVEL_MARKS[number % len(LEVEL_MARKS)]}"
-        f" linecolor rgb 'black' title {quoted(f'at {name}')}"
+        f" linecolor rgb 'black' title {quote(f'at {name}')}"
         for number, name in enumerate(names)
     ]
     return ["$levels using 1:2 with lines linecolor rgb 'black' notitle", *marks]
@@ -113,6 +113,6 @@ def _roof(rate: float, bandwidth: float | None) -> str:
     return f"{rate:.10g}" if bandwidth is None else f"least({rate:.10g}, {bandwidth:.10g}*x)"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Between single quotes, in which gnuplot knows no escape but the quote twice."""
     return "'" + text.replace("'", "''") + "'"

@@ -21,11 +21,11 @@ from aspenpy.tables.drawing import (
     PURPLE,
     SKY,
     VERMILION,
+    label_axis,
     name_ends,
-    numbers_in,
-    shortened,
-    styled,
-    titled,
+    set_title,
+    shorten,
+    use_shared_style,
 )
 from aspenpy.tables.numbers import count
 
@@ -81,7 +81,7 @@ def roofs_of(roofline: Roofline) -> Roofs:
     return Roofs(*(tuple(map(roofline.at_work, ceilings)) for ceilings in kinds))
 
 
-@styled
+@use_shared_style
 def draw(roofline: Roofline) -> Any:
     """A matplotlib Figure."""
     from matplotlib.figure import Figure
@@ -98,9 +98,9 @@ def draw(roofline: Roofline) -> Any:
     seen = window(roofs, points)
     axes.set(xscale="log", yscale="log", xlim=seen[:2], ylim=seen[2:])
     axes.set_xlabel("operational intensity (flop/B)")
-    titled(axes, heading(roofline))
-    numbers_in(axes.yaxis, "flop/s")
-    numbers_in(axes.xaxis)
+    set_title(axes, heading(roofline))
+    label_axis(axes.yaxis, "flop/s")
+    label_axis(axes.xaxis)
     _roofs(axes, roofline, roofs, seen)
     _points(axes, points, seen)
     if parts:
@@ -111,7 +111,7 @@ def draw(roofline: Roofline) -> Any:
 def _filled(points: Sequence[Point]) -> str:
     """What filled and open marks are."""
     levels_seen = named_levels(points)
-    return f"filled: predicted, open: roof{f', at {shortened(levels_seen[-1])}' if levels_seen else ''}"
+    return f"filled: predicted, open: roof{f', at {shorten(levels_seen[-1])}' if levels_seen else ''}"
 
 
 def _parts(roofline: Roofline) -> list[str]:
@@ -120,18 +120,18 @@ def _parts(roofline: Roofline) -> list[str]:
     for ceiling in (*roofline.compute[:1], *roofline.memory):
         used = roofline.at_work(ceiling).count
         whole = "all" if used >= ceiling.count else f"{count(used)} of"
-        kinds[ceiling.component] = f"{whole} {count(ceiling.count)} {shortened(ceiling.component)}"
+        kinds[ceiling.component] = f"{whole} {count(ceiling.count)} {shorten(ceiling.component)}"
     return ["roof of what runs:", *kinds.values()]
 
 
 def _point_names(points: Sequence[Point]) -> list[str]:
     several = len({point.application for point in points}) > 1
     names = [point.name if several or point.kernel is None else point.kernel for point in points]
-    return [f"{number}  {shortened(name)}" for number, name in enumerate(names, 1)]
+    return [f"{number}  {shorten(name)}" for number, name in enumerate(names, 1)]
 
 
 def _roof_name(level: Level) -> str:
-    return f"{shortened(level.text, LONGEST_ROOF)}: {format_quantity(level.rate, 'flop/s')}"
+    return f"{shorten(level.text, LONGEST_ROOF)}: {format_quantity(level.rate, 'flop/s')}"
 
 
 def _legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: Sequence[str], left: float) -> None:
@@ -151,7 +151,7 @@ def _legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: S
         for point, name in zip(points, names, strict=True)
     ]
     handles += [
-        Line2D([], [], linestyle="", marker=mark, color=GREY, label=f"at {shortened(level)}")
+        Line2D([], [], linestyle="", marker=mark, color=GREY, label=f"at {shorten(level)}")
         for mark, level in zip(LEVEL_MARKS, named_levels(points)[:-1], strict=False)
     ]
     if points:
@@ -232,7 +232,7 @@ def _bandwidths(axes: Any, names: Mapping[float, str], seen: Window) -> None:
     for (rate, text), turn in zip(names.items(), turns([log10(rate) * up for rate in names]), strict=True):
         x = max(seen.left, seen.bottom / rate) * 10 ** ((0.12 + turn * NAME_WIDTH) / across)
         axes.annotate(
-            f"{shortened(text)}: {format_quantity(rate, 'B/s')}",
+            f"{shorten(text)}: {format_quantity(rate, 'B/s')}",
             (x, x * rate),
             xytext=(-3, 5),
             textcoords="offset points",

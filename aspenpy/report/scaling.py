@@ -11,7 +11,18 @@ from aspenpy.report.design_space import configured
 from aspenpy.report.prediction import bound_ranks, served, subject
 from aspenpy.report.problem import problem_data, problem_note
 from aspenpy.studies.explore.scaling import Point, Scaling
-from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, at_points, name_ends, numbers_in, shortened, styled, titled
+from aspenpy.tables.drawing import (
+    BLACK,
+    GREY,
+    INK,
+    STYLES,
+    label_axis,
+    name_ends,
+    set_title,
+    shorten,
+    tick_points,
+    use_shared_style,
+)
 from aspenpy.tables.numbers import count, counted, seconds, share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import (
@@ -144,7 +155,7 @@ def _times(value: float) -> str:
 UP = 4.4  # inches of the times; the shares below have a half
 
 
-@styled
+@use_shared_style
 def draw(scaling: Scaling) -> Any:
     """A matplotlib figure: above the times, below efficiency and the part of communication."""
     from matplotlib.figure import Figure
@@ -154,7 +165,7 @@ def draw(scaling: Scaling) -> Any:
     figure = Figure(figsize=(9, 1.5 * UP + 1), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     above.set(xscale="log", yscale="log", ylabel="time")
-    titled(above, heading(scaling))
+    set_title(above, heading(scaling))
     lines = _lines(scaling)
     for text, line, values in lines:
         above.plot([at for at, _ in values], [value for _, value in values], label=text, **line)
@@ -170,8 +181,8 @@ def draw(scaling: Scaling) -> Any:
     for text, line, percents in shares:
         below.plot(ranks, percents, label=text, **line)
     below.set(xlabel="ranks", ylabel="%", ylim=(0, max(105, *(100 * point.efficiency for point in points))))
-    at_points(above.xaxis, ranks, "", MOST_RANKS)
-    numbers_in(above.yaxis, "s")
+    tick_points(above.xaxis, ranks, "", MOST_RANKS)
+    label_axis(above.yaxis, "s")
     name_ends(above, UP, [(text, *values[-1], line["color"]) for text, line, values in lines])
     name_ends(below, UP / 2, [(text, ranks[-1], percents[-1], line["color"]) for text, line, percents in shares])
     return figure
@@ -260,14 +271,14 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
         note += " Weak scaling needs the parameters whose product is the size of the problem: --problem."
     return (
         table(heads, scaled.scalings, "scalings", media=(*TEXT, *JSON), sparse=True),
-        _by_nodes(scaled),
+        group_by_nodes(scaled),
         table(long, _long(scaled), media=("csv",)),
         Paragraph(note),
         Paragraph("Strong: " + problem_note(cases, scaled.problem) + grows),
     )
 
 
-def _by_nodes(scaled: Scaled) -> Part:
+def group_by_nodes(scaled: Scaled) -> Part:
     """Times of the first configuration of each input and mode by doublings of the nodes."""
     chosen = {(item.settings, item.mode): item for item in reversed(scaled.scalings)}
     items = [item for item in scaled.scalings if chosen[item.settings, item.mode] is item]
@@ -308,7 +319,7 @@ def _long(scaled: Scaled) -> list[_Row]:
     return [_Row(item, point) for item in scaled.scalings for point in _scaled_points(item)]
 
 
-@styled
+@use_shared_style
 def draw_scalability(scaled: Scaled) -> Any:
     """A matplotlib figure: strong and weak scaling, a line for each input and configuration, the knee marked."""
     from matplotlib.figure import Figure
@@ -322,13 +333,13 @@ def draw_scalability(scaled: Scaled) -> Any:
         for item, style in zip(items, cycle(STYLES), strict=False):
             times = [point.time for point in item.points]
             label = ", ".join(filter(None, (item.settings, configured(item.configuration))))
-            axes.plot(item.nodes, times, label=shortened(label, LONGEST_LABEL), **style)
+            axes.plot(item.nodes, times, label=shorten(label, LONGEST_LABEL), **style)
             if item.knee is not None:
                 axes.plot([item.knee], [times[item.nodes.index(item.knee)]], "o", color=BLACK)
         axes.set(xscale="log", yscale="log", xlabel="nodes")
-        titled(axes, f"{mode} scaling")
-        numbers_in(axes.xaxis)
-        numbers_in(axes.yaxis, "s")
+        set_title(axes, f"{mode} scaling")
+        label_axis(axes.xaxis)
+        label_axis(axes.yaxis, "s")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center")
     return figure
 

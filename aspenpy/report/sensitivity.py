@@ -12,7 +12,7 @@ from aspenpy.studies.explore.elasticity import Elasticities, Elasticity
 from aspenpy.studies.explore.methods import Found
 from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.studies.explore.variance import Morris, Sobol
-from aspenpy.tables.drawing import EDGE, FILLS, GREY, numbers_in, shortened, styled, titled
+from aspenpy.tables.drawing import EDGE, FILLS, GREY, label_axis, set_title, shorten, use_shared_style
 from aspenpy.tables.numbers import quantity
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
@@ -53,11 +53,11 @@ def _said(result: Found) -> str:
     if len(leaders) == 1:
         return f"moves most with {leaders[0]}"
     if isinstance(result, Sobol | Morris):
-        return f"moves most with {_joined(leaders, 'or')}, whose 95 % intervals overlap"
-    return f"moves most with {_joined(leaders, 'and')}, alike"
+        return f"moves most with {join_names(leaders, 'or')}, whose 95 % intervals overlap"
+    return f"moves most with {join_names(leaders, 'and')}, alike"
 
 
-def _joined(names: Sequence[str], word: str) -> str:
+def join_names(names: Sequence[str], word: str) -> str:
     return f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
@@ -228,7 +228,7 @@ def tornado(result: Found, subject: str, unit: str) -> Tornado:
     return Tornado(tuple(sorted(bars, key=lambda bar: bar[1] - bar[2])), axis, f"{subject}: {title}")
 
 
-@styled
+@use_shared_style
 def draw(result: Found, subject: str, unit: str) -> Any:
     """A matplotlib figure: a bar for each parameter, the longest on top; those that would be no pixel are counted."""
     from matplotlib.figure import Figure
@@ -244,7 +244,7 @@ def draw(result: Found, subject: str, unit: str) -> Any:
         axes.barh(place, found.axis - left, left=left, height=0.62, **EDGE, **FILLS[0])
         axes.barh(place, right - found.axis, left=found.axis, height=0.62, **EDGE, **FILLS[4])
     axes.axvline(found.axis, color="black", linewidth=1)
-    axes.set_yticks(range(len(bars)), [shortened(label) for label, _, _ in bars])
+    axes.set_yticks(range(len(bars)), [shorten(label) for label, _, _ in bars])
     axes.set_ylim(-0.6, max(3, len(bars)) - 0.4)
     axes.use_sticky_edges = False  # else a bar that begins or ends at the frame looks cut
     axes.margins(x=0.06)
@@ -253,7 +253,7 @@ def draw(result: Found, subject: str, unit: str) -> Any:
     lowest, highest = min(low for _, low, _ in bars), max(high for _, _, high in bars)
     if isinstance(result, Effects) and lowest > 0 and highest > 100 * lowest:
         axes.set_xscale("log")
-    numbers_in(axes.xaxis, unit if isinstance(result, Effects | Morris) else "")
+    label_axis(axes.xaxis, unit if isinstance(result, Effects | Morris) else "")
     axes.grid(visible=False, axis="y")
-    titled(axes, found.title)
+    set_title(axes, found.title)
     return figure

@@ -10,7 +10,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.bandwidth import ApplicationTime, analytical_slowdown, bandwidth_predictors
 from aspenpy.learn.estimators.dvfs import Dvfs
 from aspenpy.learn.estimators.speedup import Spot, find_sweet_spots, surface_tables
-from aspenpy.tables.drawing import MAP, VERMILION, styled, titled
+from aspenpy.tables.drawing import MAP, VERMILION, set_title, use_shared_style
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, Column, Report, Table, facts, table
 
@@ -38,7 +38,7 @@ def report_speedup(found: Dvfs) -> Report:
 register_report(Dvfs, report_speedup)
 
 
-@styled
+@use_shared_style
 def draw(found: Dvfs) -> Any:
     """A matplotlib figure of the surface."""
     from matplotlib.figure import Figure
@@ -73,7 +73,7 @@ def draw_surface(figure: Any, axes: Any, found: Sequence[Spot], what: str) -> No
     bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     bar.ax.minorticks_off()
     bar.set_label("speedup over one processor at the lowest clock")
-    titled(axes, f"speedup of {what}")
+    set_title(axes, f"speedup of {what}")
     for aim, spot in find_sweet_spots(found):
         if aim == "energy-delay":
             corner = clocks.index(spot.clock) - 0.48, counts.index(spot.processors) - 0.48
@@ -123,7 +123,7 @@ def report_signature(prediction: Prediction, factors: Sequence[float]) -> Report
     return Report(heading, {}, parts, prediction.diagnostics)
 
 
-def with_choices(report: Report, found: Sequence[ApplicationTime]) -> Report:
+def add_choices(report: Report, found: Sequence[ApplicationTime]) -> Report:
     """A report of slowdowns, with the times of all phases of each application at each memory clock."""
     listed = sorted(found, key=lambda item: (-item.clock, item.time))
     made = table(CHOICES, listed, "choices", title="all phases together, the fastest first")

@@ -13,7 +13,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
 from aspenpy.studies.sweeps.study import Study, label
-from aspenpy.tables.drawing import MAP, SHADE, STYLES, at_points, name_ends, numbers_in, styled, titled
+from aspenpy.tables.drawing import MAP, SHADE, STYLES, label_axis, name_ends, set_title, tick_points, use_shared_style
 from aspenpy.tables.numbers import Amount, counted
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, TEXT, Column, Report, Table
@@ -129,7 +129,7 @@ MOST_LINES = 12  # lines that a reader tells apart in one picture
 WIDE = 50  # an axis whose ends are so many times apart is drawn logarithmically
 
 
-@styled
+@use_shared_style
 def draw(result: SweepResult) -> Any:
     """A matplotlib Figure of the first metric."""
     from matplotlib.figure import Figure
@@ -153,11 +153,11 @@ def draw(result: SweepResult) -> Any:
     for along, name_along, most in zip((axes.xaxis, axes.yaxis), reversed(numeric), (across, MOST_UP), strict=False):
         along.set_label_text(name_along)
         unit = unit_of_parameter(name_along, case.application, case.required_machine) or ""
-        at_points(along, _places_along(result, name_along), unit, most)
+        tick_points(along, _places_along(result, name_along), unit, most)
     if not maps:
         _names(axes, [_label(result, place) for place in range(len(axes.get_lines()))])
     title = f"by {', '.join(categories)}" if categories else f"{case.application.name} on {case.required_machine.name}"
-    titled(axes, f"{name}: {title}")
+    set_title(axes, f"{name}: {title}")
     return figure
 
 
@@ -172,7 +172,7 @@ def _lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list
     axes.set_xscale(axis_scale(x))
     axes.set_yscale(_scale(rows))
     axes.set_ylabel(name)
-    numbers_in(axes.yaxis, variable.unit or "")
+    label_axis(axes.yaxis, variable.unit or "")
 
 
 def _places_along(result: SweepResult, name: str) -> list[float]:
@@ -220,7 +220,7 @@ def _map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[s
     axes.set_yscale(axis_scale(y))
     bar = figure.colorbar(mesh, ax=axes)
     bar.set_label(name)
-    numbers_in(bar.ax.yaxis, variable.unit or "")
+    label_axis(bar.ax.yaxis, variable.unit or "")
 
 
 def _edges(values: Any) -> Any:

@@ -11,7 +11,7 @@ from aspenpy.advice.sampled import Sampled
 from aspenpy.advice.throttled import Restriction, Throttled
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.problem import problem_note
-from aspenpy.tables.drawing import STYLES, name_ends, numbers_in, styled
+from aspenpy.tables.drawing import STYLES, label_axis, name_ends, use_shared_style
 from aspenpy.tables.numbers import count, ratio, share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, table
@@ -136,7 +136,7 @@ def _interval(found: Sampled, unit: str) -> str:
 WIDTH, UP = 7, 4.2  # inches
 
 
-@styled
+@use_shared_style
 def draw(throttled: Throttled) -> Any:
     """A matplotlib figure: the runtime over what is left of each."""
     from matplotlib.figure import Figure
@@ -149,6 +149,6 @@ def draw(throttled: Throttled) -> Any:
         axes.plot(percents, item.losses, label=named(item.component), **style)
         ends.append((named(item.component), percents[-1], item.losses[-1], style["color"]))
     axes.set(xlabel="% left", ylabel="times the runtime", xlim=(100, 100 * throttled.parts[-1]))
-    numbers_in(axes.yaxis)
+    label_axis(axes.yaxis)
     name_ends(axes, UP - 0.8, ends)
     return figure

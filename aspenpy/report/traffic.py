@@ -9,7 +9,17 @@ from aspenpy.answers.traffic import LevelTotal, RangedUse, Traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.prediction import subject
-from aspenpy.tables.drawing import EDGE, FILLS, GREY, LONGEST_TITLE, STYLES, numbers_in, shortened, styled, titled
+from aspenpy.tables.drawing import (
+    EDGE,
+    FILLS,
+    GREY,
+    LONGEST_TITLE,
+    STYLES,
+    label_axis,
+    set_title,
+    shorten,
+    use_shared_style,
+)
 from aspenpy.tables.numbers import count, expected, quantity
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
@@ -76,7 +86,7 @@ def report_traffic(traffic: Traffic) -> Report:
     media = TEXT + JSON if traffic.uses else JSON
     parts = (
         table(LEVELS, traffic.totals, "levels", media=media),
-        _by_kernel(traffic),
+        group_by_kernel(traffic),
         table(ACCESSES, traffic.ranged_uses, "accesses", media=DATA),
     )
     return Report(headline, data, parts, tuple(traffic.diagnostics))
@@ -97,7 +107,7 @@ def _unpatterned(traffic: Traffic) -> float:
     return asked - traffic.patterned_bytes
 
 
-def _by_kernel(traffic: Traffic) -> Table:
+def group_by_kernel(traffic: Traffic) -> Table:
     """What a row has in common with the one above it is left out."""
     rows: list[tuple[Any, ...]] = []
     before: tuple[Any, ...] = ()
@@ -118,7 +128,7 @@ def _by_kernel(traffic: Traffic) -> Table:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
-@styled
+@use_shared_style
 def draw_traffic(traffic: Traffic) -> Any:
     """A matplotlib figure: the bytes that each level serves, one bar a level, a part for each access; and a bar of what
     goes past the caches since nothing says how it touches its data."""
@@ -136,9 +146,9 @@ def draw_traffic(traffic: Traffic) -> Any:
     for place, label in enumerate(labels):
         rest = [totals[name] - start for name, start in zip(names, starts, strict=True)]
         widths = rest if label == OTHERS else [_bytes(traffic, label, name) for name in names]
-        axes.barh(range(len(names)), widths, left=starts, height=0.6, label=shortened(label), **EDGE, **FILLS[place])
+        axes.barh(range(len(names)), widths, left=starts, height=0.6, label=shorten(label), **EDGE, **FILLS[place])
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
-    ticks = [f"{shortened(name, 24)} – {shortened(lower, 24)}" for name, lower in zip(names, below, strict=True)]
+    ticks = [f"{shorten(name, 24)} – {shorten(lower, 24)}" for name, lower in zip(names, below, strict=True)]
     if (past := _unpatterned(traffic)) > SMALLEST * max(starts, default=0.0):
         axes.barh(len(names), past, height=0.6, color=GREY)
         starts, ticks = [*starts, past], [*ticks, "without a pattern – memory"]
@@ -150,9 +160,9 @@ def draw_traffic(traffic: Traffic) -> Any:
     axes.set_ylim(len(ticks) - 0.5, -0.5)
     axes.set_xlim(0, 1.15 * max([*starts, 1e-300]))
     axes.grid(visible=False, axis="y")
-    numbers_in(axes.xaxis, "B")
+    label_axis(axes.xaxis, "B")
     axes.set_xlabel("moved between the two")
-    titled(axes, traffic.prediction.where)
+    set_title(axes, traffic.prediction.where)
     if labels:
         figure.legend(loc="outside right upper")
     return figure
@@ -274,14 +284,14 @@ OCTAVES_IN_FULL = 12  # of the histogram, those whose first and last distance ar
 POINTS_AN_OCTAVE = 16  # sizes of the cache at which the miss ratio is drawn
 
 
-@styled
+@use_shared_style
 def draw_reuse(distances: ReuseDistances) -> Any:
     """A matplotlib figure: the histogram, and the miss ratio over the size of the cache."""
     from matplotlib.figure import Figure
 
     parts = [part for part in (distances, *distances.ranges.values()) if part.references]
     figure = Figure(figsize=(11, 4.6), layout="constrained")
-    figure.suptitle(shortened(f"reuse distances of {distances.source}", LONGEST_TITLE), x=0.02, ha="left")
+    figure.suptitle(shorten(f"reuse distances of {distances.source}", LONGEST_TITLE), x=0.02, ha="left")
     left, right = figure.subplots(1, 2)
     octaves = 1 + max((int(part.distances[-1]).bit_length() for part in parts if len(part.distances)), default=0)
     _histogram(left, parts, octaves)
@@ -303,7 +313,7 @@ def _histogram(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
         misses = part.miss_ratio(np.concatenate(([0], 2 ** np.arange(octaves))))
         shares = [*(-np.diff(misses)), part.cold / part.references]
         places = np.arange(len(shares)) + (number - (len(parts) - 1) / 2) * width
-        axes.bar(places, 100 * np.array(shares), width, label=shortened(part.name or WHOLE), **EDGE, **fill)
+        axes.bar(places, 100 * np.array(shares), width, label=shorten(part.name or WHOLE), **EDGE, **fill)
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
     axes.set_xlabel(f"distance (other lines of {parts[0].line} B in between)")
     axes.set_ylabel("references (%)")
@@ -325,7 +335,7 @@ def _misses(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
     sizes = np.unique(np.round(2**powers)).astype(np.int64)
     for part, style in zip(parts, cycle(STYLES), strict=False):
         misses = 100 * part.miss_ratio(sizes)
-        axes.step(sizes * part.line, misses, where="post", label=shortened(part.name or WHOLE), **style)
+        axes.step(sizes * part.line, misses, where="post", label=shorten(part.name or WHOLE), **style)
     axes.set_xscale("log", base=2)
     axes.set_ylim(0)
     axes.xaxis.set_major_formatter(lambda value, _: capacity(value))

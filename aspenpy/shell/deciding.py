@@ -28,7 +28,7 @@ from aspenpy.shell.options import OUTPUT
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import BUDGET, MINIMISE
 from aspenpy.tables.document import write_html, write_markdown
-from aspenpy.tables.formats import as_json
+from aspenpy.tables.formats import build_json
 
 OBJECTIVES = get_args(Objective)
 DIMENSION_OF = {"energy": JOULES, "power": WATTS, "time": SECONDS, "money": DIMENSIONLESS}
@@ -142,7 +142,7 @@ def grouped_of(models: Sequence[str], options: AdviceOptions, arguments: Argumen
 
 
 def _as_data(advice: Advice, command: str) -> str:
-    return json.dumps({"command": command, **as_json(advice.report())}, indent=2, allow_nan=False) + "\n"
+    return json.dumps({"command": command, **build_json(advice.report())}, indent=2, allow_nan=False) + "\n"
 
 
 DOCUMENTS: dict[str, Callable[[Advice, str], str]] = {

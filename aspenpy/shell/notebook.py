@@ -12,7 +12,7 @@ from typing import Any
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, render
 from aspenpy.language.source import Source, Span
 from aspenpy.models.library import parse
-from aspenpy.tables.pages import report_as_html
+from aspenpy.tables.pages import render_diagnostics_html
 
 USAGE = "%%aspen, or %%aspen NAME for a variable of another name than the model's"
 
@@ -27,7 +27,7 @@ class Report:
         return render(self.diagnostics)
 
     def _repr_html_(self) -> str:
-        return report_as_html(self.diagnostics)
+        return render_diagnostics_html(self.diagnostics)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -15,7 +15,7 @@ from aspenpy.shell.failure import ClosedPipe, CommandError
 from aspenpy.shell.option import Arguments
 from aspenpy.shell.pictures import save
 from aspenpy.tables.formats import FORMATS
-from aspenpy.tables.pages import WITHOUT_UNICODE, as_text
+from aspenpy.tables.pages import WITHOUT_UNICODE, render_text
 from aspenpy.tables.table import Page, Report
 
 
@@ -40,11 +40,11 @@ def standard_output_as_file(path: str | None) -> Iterator[None]:
 def show(page: Page) -> None:
     """Writes a page to standard output: in colour on a terminal, plainly anywhere else."""
     if is_terminal(sys.stdout):
-        from aspenpy.tables.terminal import as_terminal_text
+        from aspenpy.tables.terminal import render_terminal
 
-        emit(as_terminal_text(page, _terminal_width()))
+        emit(render_terminal(page, _terminal_width()))
     else:
-        emit(as_text(page))
+        emit(render_text(page))
 
 
 def deliver(found: Report, arguments: Arguments, draw: Callable[[], Any] | None = None) -> int:
@@ -96,9 +96,9 @@ def drawn(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:
     if not is_terminal(stream):
         return render(diagnostics)
 
-    from aspenpy.tables.terminal import colored
+    from aspenpy.tables.terminal import color_diagnostics
 
-    return colored(diagnostics, _terminal_width())
+    return color_diagnostics(diagnostics, _terminal_width())
 
 
 def renamed_to(old: str, today: str) -> None:

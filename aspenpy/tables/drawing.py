@@ -94,7 +94,7 @@ def style() -> AbstractContextManager[Any]:
     return matplotlib.rc_context(STYLE | SAVED)
 
 
-def styled(draw: Callable[P, Any]) -> Callable[P, Any]:
+def use_shared_style(draw: Callable[P, Any]) -> Callable[P, Any]:
     """Draws in the shared style, whatever the user has set for other pictures."""
 
     @wraps(draw)
@@ -114,7 +114,7 @@ LONGER = ((365.25 * 86400, "years"), (86400, "days"), (3600, "h"), (60, "min"))
 """Units of times along an axis that is longer than two of them."""
 
 
-def numbers_in(axis: Any, unit: str = "") -> None:
+def label_axis(axis: Any, unit: str = "") -> None:
     """Numbers along an axis, with a unit of the right size, and no more than there is room for. Wants the data."""
     if axis.get_scale() == "log":
         _logarithmic(axis, unit)
@@ -150,9 +150,9 @@ def amount(value: float, unit: str = "") -> str:
     return f"{plain.replace('e+0', 'e').replace('e+', 'e').replace('e-0', 'e-')} {unit}".rstrip()
 
 
-def at_points(axis: Any, values: Sequence[float], unit: str, most: int) -> None:
+def tick_points(axis: Any, values: Sequence[float], unit: str, most: int) -> None:
     """Numbers where the points are, if these are few; else evenly."""
-    numbers_in(axis, unit)
+    label_axis(axis, unit)
     if len(values) <= most:
         axis.set_ticks([float(value) for value in values], [amount(float(value), unit) for value in values])
         axis.set_ticks([], minor=True)
@@ -164,7 +164,7 @@ def at_points(axis: Any, values: Sequence[float], unit: str, most: int) -> None:
 LONGEST_TITLE, LONGEST_NAME = 90, 34  # characters
 
 
-def shortened(text: str, most: int = LONGEST_NAME) -> str:
+def shorten(text: str, most: int = LONGEST_NAME) -> str:
     """Without its middle where it is long: names that begin alike often end otherwise."""
     if len(text) <= most:
         return text
@@ -172,9 +172,9 @@ def shortened(text: str, most: int = LONGEST_NAME) -> str:
     return f"{text[: most - end - 1]}…{text[-end:]}"
 
 
-def titled(axes: Any, title: str) -> None:
+def set_title(axes: Any, title: str) -> None:
     width = axes.get_figure().get_size_inches()[0]
-    axes.set_title(shortened(title, min(LONGEST_TITLE, int(width * 10))))
+    axes.set_title(shorten(title, min(LONGEST_TITLE, int(width * 10))))
 
 
 def spread(places: Sequence[float], gap: float, most: float = 1.0) -> list[float]:
@@ -198,7 +198,7 @@ def name_ends(
     moved = spread([places[end] for end in ordered], LINE / (72 * height))
     for (text, x, y, colour), up in zip(ordered, moved, strict=True):
         axes.annotate(
-            shortened(text, longest),
+            shorten(text, longest),
             (x, y),
             (1.03, up),
             textcoords="axes fraction",

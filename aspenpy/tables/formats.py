@@ -12,7 +12,7 @@ from typing import Any
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.tables.numbers import Amount, plain
-from aspenpy.tables.pages import as_text
+from aspenpy.tables.pages import render_text
 from aspenpy.tables.table import Column, Report, Table
 
 
@@ -26,7 +26,7 @@ class Format(Record):
     has_diagnostics: bool = False
 
 
-def as_json(report: Report) -> dict[str, Any]:
+def build_json(report: Report) -> dict[str, Any]:
     """Values and tables by their keys; units of bare numbers are under `units`, by value, or by table and column."""
     keyed = [table for table in report.tables("json") if table.key]
     units: dict[str, Any] = dict(report.units)
@@ -65,7 +65,7 @@ def jsonable(value: Any) -> Any:
     return [jsonable(item) for item in value] if isinstance(value, list | tuple) else plain(value)
 
 
-def as_csv(source: Report | Table) -> str:
+def write_csv(source: Report | Table) -> str:
     """The headers and the rows; behind each column of numbers in a unit stands that unit."""
     import csv
 
@@ -75,7 +75,7 @@ def as_csv(source: Report | Table) -> str:
     return text.getvalue()
 
 
-def as_dataframe(source: Report | Table) -> Any:
+def build_dataframe(source: Report | Table) -> Any:
     """The columns of `as_csv` as a pandas DataFrame."""
     try:
         from pandas import DataFrame
@@ -91,12 +91,12 @@ def _stacks(source: Report | Table) -> list[list[Any]]:
     if table is None:
         fail("no-table", "this result has no table of its own", hint="`to_json` has all of it")
     columns = enumerate(table.columns)
-    return [stack for place, column in columns for stack in _with_unit(column, [row[place] for row in table.rows])]
+    return [stack for place, column in columns for stack in split_units(column, [row[place] for row in table.rows])]
 
 
-def _with_unit(column: Column, cells: list[Any]) -> list[list[Any]]:
+def split_units(column: Column, cells: list[Any]) -> list[list[Any]]:
     """The column, and one with the unit of each cell if its numbers have any."""
-    stack = [column.name, *map(_written, cells)]
+    stack = [column.name, *map(plain_cell, cells)]
     if column.unit:
         return [stack, [f"{column.name}_unit", *(None if cell is None else column.unit for cell in cells)]]
     if any(isinstance(cell, Amount) for cell in cells):
@@ -104,24 +104,24 @@ def _with_unit(column: Column, cells: list[Any]) -> list[list[Any]]:
     return [stack]
 
 
-def _written(cell: Any) -> Any:
+def plain_cell(cell: Any) -> Any:
     if isinstance(cell, Amount):
         return plain(cell.value)
     return ", ".join(map(str, cell)) if isinstance(cell, list | tuple) else plain(cell)
 
 
-def _json_text(report: Report) -> str:
+def write_json(report: Report) -> str:
     import json
 
-    return json.dumps(as_json(report) if report.array is None else report.array, indent=2, allow_nan=False) + "\n"
+    return json.dumps(build_json(report) if report.array is None else report.array, indent=2, allow_nan=False) + "\n"
 
 
 FORMATS = {
     form.name: form
     for form in (
-        Format("table", "", lambda report: as_text(report.page) + "\n"),
-        Format("json", ".json", _json_text, has_diagnostics=True),
-        Format("csv", ".csv", as_csv),
+        Format("table", "", lambda report: render_text(report.page) + "\n"),
+        Format("json", ".json", write_json, has_diagnostics=True),
+        Format("csv", ".csv", write_csv),
     )
 }
 """By their names; the first is the default."""

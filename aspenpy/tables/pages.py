@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from aspenpy.language.diagnostics import Diagnostic, drawn_lines, render
-from aspenpy.tables.plot import as_svg, plot_lines
+from aspenpy.tables.plot import plot_lines, write_svg
 from aspenpy.tables.table import (
     GAP,
     Findings,
@@ -18,9 +18,9 @@ from aspenpy.tables.table import (
     Plot,
     Table,
     Title,
-    aligned,
-    in_columns,
-    padded,
+    align_cells,
+    arrange_in_columns,
+    pad_text,
     visible,
     width,
 )
@@ -31,7 +31,7 @@ WITHOUT_UNICODE = str.maketrans({"─": "-", "├": "|", "┤": "|", "└": "`",
 """For outputs that cannot take the characters that pages are drawn with."""
 
 
-def as_text(page: Page, columns: int = WIDTH) -> str:
+def render_text(page: Page, columns: int = WIDTH) -> str:
     """The page, its parts separated by empty lines."""
     return "\n\n".join("\n".join(_LINES[type(part)](part, columns)) for part in page)
 
@@ -48,7 +48,7 @@ def _paragraph(part: Paragraph, columns: int) -> list[str]:
 
 def _grid(part: Grid, columns: int) -> list[str]:
     entries = [(visible(name), visible(value)) for name, value in part.entries]
-    return [part.heading, *(GAP + line for line in in_columns(entries, columns - len(GAP)))]
+    return [part.heading, *(GAP + line for line in arrange_in_columns(entries, columns - len(GAP)))]
 
 
 def _plot(part: Plot, columns: int) -> list[str]:
@@ -58,14 +58,16 @@ def _plot(part: Plot, columns: int) -> list[str]:
 def table_lines(table: Table) -> list[str]:
     """Headers, a rule, rows; each column as wide as its widest cell."""
     texts = [[visible(text) for text in row] for row in table.texts()]
-    cells = [aligned(column, kind.side) for column, kind in zip(_turned(texts, table), table.columns, strict=True)]
+    cells = [
+        align_cells(column, kind.side) for column, kind in zip(transpose(texts, table), table.columns, strict=True)
+    ]
     head = [[column.header] if table.has_headers else [] for column in table.columns]
     widths = [max(map(width, heads + column), default=0) for heads, column in zip(head, cells, strict=True)]
     aligns = [column.side for column in table.columns]
 
     def line(row: Iterable[str]) -> str:
         placed = zip(row, widths, aligns, strict=True)
-        return GAP.join(padded(text, columns, align) for text, columns, align in placed).rstrip()
+        return GAP.join(pad_text(text, columns, align) for text, columns, align in placed).rstrip()
 
     lines = [line(row) for row in zip(*cells, strict=True)]
     if table.has_headers:
@@ -74,7 +76,7 @@ def table_lines(table: Table) -> list[str]:
     return [visible(table.title), *(GAP + line for line in lines)] if table.title else lines
 
 
-def _turned(rows: list[list[str]], table: Table) -> list[list[str]]:
+def transpose(rows: list[list[str]], table: Table) -> list[list[str]]:
     return [[row[place] for row in rows] for place in range(len(table.columns))]
 
 
@@ -105,11 +107,11 @@ STYLES = {
 SIDES = {"left": "left", "right": "right", "unit": "right"}
 
 
-def as_html(page: Page) -> str:
+def render_html(page: Page) -> str:
     return "<div>\n" + "\n".join(_FRAGMENTS[type(part)](part) for part in page) + "\n</div>"
 
 
-def report_as_html(diagnostics: Iterable[Diagnostic]) -> str:
+def render_diagnostics_html(diagnostics: Iterable[Diagnostic]) -> str:
     """The report of some diagnostics, the words of `diagnostics.render` with colours; nothing for none."""
     reports = [
         "\n".join(
@@ -149,7 +151,7 @@ def _html_plot(part: Plot) -> str:
     from importlib.util import find_spec
 
     if find_spec("matplotlib"):
-        return as_svg(part)
+        return write_svg(part)
 
     return f"<pre>{escape(chr(10).join(plot_lines(part)))}</pre>"
 
@@ -160,5 +162,5 @@ _FRAGMENTS: dict[type[Part], Callable[[Any], str]] = {
     Grid: _html_grid,
     Table: _html_table,
     Plot: _html_plot,
-    Findings: lambda part: report_as_html(part.diagnostics),
+    Findings: lambda part: render_diagnostics_html(part.diagnostics),
 }

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
 from typing import Any
 
-from aspenpy.tables.drawing import STYLES, name_ends, numbers_in, style, styled
+from aspenpy.tables.drawing import STYLES, label_axis, name_ends, style, use_shared_style
 from aspenpy.tables.numbers import Amount, count, setting, worth
 from aspenpy.tables.table import Plot, width
 
@@ -29,7 +29,7 @@ def plot_lines(plot: Plot, columns: int = WIDEST) -> list[str]:
     gutter = max(map(width, labels))
     names = _names(plot, low, high, log)
     across = max(NARROWEST, min(columns, WIDEST) - gutter - 2 - max(map(width, names)))
-    curve = _drawn(plot, across, low, high, log)
+    curve = curve_lines(plot, across, low, high, log)
     lines = [f"{' ' * gutter} │{line}{name}" for line, name in zip(curve, names, strict=True)]
     lines[0] = f"{labels[0]:>{gutter}} ┤{curve[0]}{names[0]}"
     lines[-1] = f"{labels[1]:>{gutter}} ┤{curve[-1]}{names[-1]}"
@@ -72,7 +72,7 @@ def _names(plot: Plot, low: float, high: float, log: bool) -> list[str]:
     return names
 
 
-def _drawn(plot: Plot, across: int, low: float, high: float, log: bool) -> list[str]:
+def curve_lines(plot: Plot, across: int, low: float, high: float, log: bool) -> list[str]:
     """The dots of the curves as lines of characters."""
     cells = [[0] * across for _ in range(HEIGHT)]
     columns, rows = 2 * across, 4 * HEIGHT
@@ -118,7 +118,7 @@ def _line(first: tuple[int, int], last: tuple[int, int]) -> Iterator[tuple[int, 
 WIDTH, UP = 6.4, 3.6  # inches
 
 
-def as_svg(plot: Plot) -> str:
+def write_svg(plot: Plot) -> str:
     """The picture as an element of a page; the same plot is the same text."""
     text = io.StringIO()
     with style():
@@ -126,7 +126,7 @@ def as_svg(plot: Plot) -> str:
     return text.getvalue()[text.getvalue().index("<svg") :].strip()
 
 
-@styled
+@use_shared_style
 def draw(plot: Plot) -> Any:
     """A matplotlib figure."""
     from matplotlib.figure import Figure
@@ -140,8 +140,8 @@ def draw(plot: Plot) -> Any:
     axes.set_yscale("log" if min(known) > 0 and max(known) > WIDE * min(known) else "linear")
     axes.set_xlabel(plot.parameter)
     axes.set_ylabel(", ".join(plot.curves) if len(plot.curves) < 3 else "")
-    numbers_in(axes.xaxis)
-    numbers_in(axes.yaxis, plot.unit)
+    label_axis(axes.xaxis)
+    label_axis(axes.yaxis, plot.unit)
     if len(plot.curves) > 1:
         lasts = (
             (name, [(x, y) for x, y in zip(plot.xs, heights, strict=True) if y == y])

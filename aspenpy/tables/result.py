@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language.diagnostics import refuse_float_overflow
-from aspenpy.tables.formats import as_csv, as_dataframe, as_json
-from aspenpy.tables.pages import as_html, as_text
+from aspenpy.tables.formats import build_dataframe, build_json, write_csv
+from aspenpy.tables.pages import render_html, render_text
 from aspenpy.tables.registry import report_function
 from aspenpy.tables.table import Report
 
@@ -23,23 +23,23 @@ class Result:
 
     @refuse_float_overflow
     def __str__(self) -> str:
-        return as_text(self.report().page)
+        return render_text(self.report().page)
 
     @refuse_float_overflow
     def to_json(self) -> dict[str, Any]:
         """One object with everything, numbers in base units."""
-        return as_json(self.report())
+        return build_json(self.report())
 
     @refuse_float_overflow
     def to_csv(self) -> str:
         """The main table as comma-separated values, numbers in base units. Raises AspenError where there is none."""
-        return as_csv(self.report())
+        return write_csv(self.report())
 
     @refuse_float_overflow
     def to_dataframe(self) -> Any:
         """The table of `to_csv` as a pandas DataFrame. Raises AspenError where there is no table, or no pandas."""
-        return as_dataframe(self.report())
+        return build_dataframe(self.report())
 
     @refuse_float_overflow
     def _repr_html_(self) -> str:
-        return as_html(self.report().page)
+        return render_html(self.report().page)

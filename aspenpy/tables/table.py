@@ -216,20 +216,20 @@ def width(text: str) -> int:
     return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def padded(text: str, columns: int, align: Align) -> str:
+def pad_text(text: str, columns: int, align: Align) -> str:
     """The text filled up with spaces."""
     space = " " * (columns - width(text))
     return text + space if align == "left" else space + text
 
 
-def aligned(texts: Sequence[str], align: Align) -> list[str]:
+def align_cells(texts: Sequence[str], align: Align) -> list[str]:
     """The cells of one column, made as wide as each other where units have to line up."""
     if align != "unit":
         return list(texts)
     pairs = [text.rpartition(" ") if " " in text else (text, "", "") for text in texts]
     behind = max((width(unit) for _, _, unit in pairs), default=0)
     return [
-        f"{number}{space or ' ' * bool(behind and number)}{padded(unit, behind, 'left')}"
+        f"{number}{space or ' ' * bool(behind and number)}{pad_text(unit, behind, 'left')}"
         for number, space, unit in pairs
     ]
 
@@ -237,7 +237,7 @@ def aligned(texts: Sequence[str], align: Align) -> list[str]:
 MOST_ACROSS = 6  # columns of a grid
 
 
-def in_columns(entries: Iterable[tuple[str, str]], columns: int) -> list[str]:
+def arrange_in_columns(entries: Iterable[tuple[str, str]], columns: int) -> list[str]:
     """Pairs of a name and a value in a grid, filled down each column first, within so many characters."""
     pairs = list(entries)
     for across in range(min(MOST_ACROSS, len(pairs)), 0, -1):
@@ -253,4 +253,4 @@ def _stack(pairs: list[tuple[str, str]]) -> list[str]:
     """One column of a grid: names under each other, values under each other."""
     names = max(width(name) for name, _ in pairs)
     values = max(width(value) for _, value in pairs)
-    return [padded(name, names, "left") + GAP + padded(value, values, "left") for name, value in pairs]
+    return [pad_text(name, names, "left") + GAP + pad_text(value, values, "left") for name, value in pairs]

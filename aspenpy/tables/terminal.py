@@ -24,9 +24,9 @@ from aspenpy.tables.table import (
     Plot,
     Table,
     Title,
-    aligned,
-    in_columns,
-    padded,
+    align_cells,
+    arrange_in_columns,
+    pad_text,
     visible,
     width,
 )
@@ -45,15 +45,15 @@ LINE_STYLES = {
 """Of the lines of a report, by their kind."""
 
 
-def as_terminal_text(page: Page, columns: int) -> str:
+def render_terminal(page: Page, columns: int) -> str:
     """The page with the colours that the terminal of this process has, for a width of so many characters.
 
     It is made as a text, so that writing it, and what may go wrong with that, is the same for all outputs.
     """
-    return "\n\n".join(_captured(part, columns) for part in page)
+    return "\n\n".join(capture_part(part, columns) for part in page)
 
 
-def _captured(part: Part, columns: int) -> str:
+def capture_part(part: Part, columns: int) -> str:
     """A part of a page. A table whose numbers take more than the terminal's width gets it: nothing is cut off."""
     console = console_of(max(columns, least_width(part, columns)) if isinstance(part, Table) else columns)
     with console.capture() as captured:
@@ -61,7 +61,7 @@ def _captured(part: Part, columns: int) -> str:
     return captured.get().rstrip("\n")
 
 
-def colored(diagnostics: Iterable[Diagnostic], columns: int) -> str:
+def color_diagnostics(diagnostics: Iterable[Diagnostic], columns: int) -> str:
     """The report of some diagnostics, the words of `diagnostics.render` with colours."""
     console = console_of(columns)
     with console.capture() as captured:
@@ -88,7 +88,7 @@ def _paragraph(part: Paragraph, columns: int) -> Text:
 
 def _grid(part: Grid, columns: int) -> Text:
     entries = [(visible(name), visible(value)) for name, value in part.entries]
-    lines = [GAP + line for line in in_columns(entries, columns - len(GAP))]
+    lines = [GAP + line for line in arrange_in_columns(entries, columns - len(GAP))]
     return Text.assemble((part.heading, "bold"), "\n", ("\n".join(lines), MARKED if part.tone == "marked" else ""))
 
 
@@ -116,7 +116,7 @@ def _table(part: Table, columns: int) -> RenderableType:
     least = _least(part, cells, columns)
     for place, (column, narrowest) in enumerate(zip(part.columns, least, strict=True)):
         if column.side != "left":
-            cells[place] = _narrowed(cells[place], narrowest)
+            cells[place] = narrow_column(cells[place], narrowest)
         folds = column.side == "left" and narrowest < max(map(width, cells[place]))
         drawn.add_column(Text(cells[place][0]), no_wrap=not folds, overflow="fold", min_width=narrowest)
     for position, row in enumerate(zip(*(stack[1:] for stack in cells), strict=True)):
@@ -133,10 +133,10 @@ words."""
 
 def least_width(part: Table, columns: int) -> int:
     """The characters that a table needs at least on a terminal of so many."""
-    return _in_all(part, _least(part, _cells(part), columns))
+    return total_width(part, _least(part, _cells(part), columns))
 
 
-def _in_all(part: Table, widths: Sequence[int]) -> int:
+def total_width(part: Table, widths: Sequence[int]) -> int:
     return sum(widths) + len(GAP) * (len(widths) - 1 + bool(part.title))
 
 
@@ -144,7 +144,7 @@ def _least(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[in
     """How narrow each column may become: as it is where there is room; else headers of numbers are broken between
     words, and texts anywhere: first those that are meant to, then, if that is not enough, all. Numbers never are."""
     widths = [max(map(width, stack)) for stack in cells]
-    if _in_all(part, widths) <= columns:
+    if total_width(part, widths) <= columns:
         return widths
     widths_now = widths
     for least, only_wrapped in ((LEAST_TEXT, True), (LEAST_LIST, True), (LEAST_TEXT, False)):
@@ -156,7 +156,7 @@ def _least(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[in
             else most
             for column, stack, most in zip(part.columns, cells, widths, strict=True)
         ]
-        if _in_all(part, widths_now) <= columns:
+        if total_width(part, widths_now) <= columns:
             break
     return widths_now
 
@@ -171,7 +171,7 @@ def _words(header: str) -> list[str]:
     return header.replace("/", "/ ").split() or [""]
 
 
-def _narrowed(stack: list[str], columns: int) -> list[str]:
+def narrow_column(stack: list[str], columns: int) -> list[str]:
     """A column of numbers, its header in as many lines as it needs."""
     if max(map(width, stack)) <= columns:
         return stack
@@ -179,8 +179,8 @@ def _narrowed(stack: list[str], columns: int) -> list[str]:
     for word in _words(stack[0]):
         longer = lines[-1] + " " * (not lines[-1].endswith("/") and lines[-1] != "") + word
         lines[-1:] = [longer] if width(longer) <= columns else [lines[-1], word]
-    header = "\n".join(padded(line, columns, "right") for line in lines if line)
-    return [header, *(padded(text.lstrip(), columns, "right") for text in stack[1:])]
+    header = "\n".join(pad_text(line, columns, "right") for line in lines if line)
+    return [header, *(pad_text(text.lstrip(), columns, "right") for text in stack[1:])]
 
 
 def _cells(part: Table) -> list[list[str]]:
@@ -190,11 +190,11 @@ def _cells(part: Table) -> list[list[str]]:
 
 
 def _stack(column: Column, texts: list[str]) -> list[str]:
-    stack = [column.header, *aligned(texts, column.side)]
+    stack = [column.header, *align_cells(texts, column.side)]
     if column.side == "left":
         return stack
     columns = max(map(width, stack))
-    return [padded(text, columns, column.side) for text in stack]
+    return [pad_text(text, columns, column.side) for text in stack]
 
 
 _DRAWN: dict[type[Part], Callable[[Any, int], RenderableType]] = {
@@ -203,5 +203,5 @@ _DRAWN: dict[type[Part], Callable[[Any, int], RenderableType]] = {
     Grid: _grid,
     Table: _table,
     Plot: _plot,
-    Findings: lambda part, columns: Text.from_ansi(colored(part.diagnostics, columns)),
+    Findings: lambda part, columns: Text.from_ansi(color_diagnostics(part.diagnostics, columns)),
 }

@@ -25,7 +25,7 @@ from aspenpy.learn.measurements.measure import Target
 from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, Point, process_overhead, run_and_compare
 from aspenpy.probe.benchmark import compiler
 from aspenpy.probe.probe import probe
-from aspenpy.tables.pages import as_text
+from aspenpy.tables.pages import render_text
 from aspenpy.tables.table import Column, Report, table
 from benchmarks.real.programs import BUILD
 
@@ -53,7 +53,7 @@ def main() -> int:
             for point in points(source, found, options.level, WALL if options.wall else PROCESSOR):
                 rows.append((source.stem, point))
                 print(f"{source.stem} {dict(point.values)}: {point.ratio:.2f}", flush=True)
-    print(as_text(report(rows).page))
+    print(render_text(report(rows).page))
     return 0
 
 

@@ -21,7 +21,7 @@ import aspenpy
 from aspenpy.probe.benchmark import caches_of, compiler, measured, program
 from aspenpy.probe.probe import machine_of
 from aspenpy.probe.topology import topology
-from aspenpy.tables.pages import as_text
+from aspenpy.tables.pages import render_text
 from aspenpy.tables.table import Column, Report, Table, table
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
 from benchmarks.real.programs import BUILD, compiled, printed
@@ -88,7 +88,7 @@ def main() -> int:
     path.write_text(machine_of("here", topology(), readings).text)
     machine = aspenpy.load_machine(str(path))
     print(path.read_text())
-    page = as_text(report([row(case, spent, machine) for case, spent in zip(cases, times, strict=True)]).page)
+    page = render_text(report([row(case, spent, machine) for case, spent in zip(cases, times, strict=True)]).page)
     (BUILD / "table.txt").write_text(page + "\n")
     print(page)
     return 0

@@ -13,8 +13,8 @@ from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.studies.explore import comparison, race
 from aspenpy.studies.explore.comparison import Comparison
-from aspenpy.tables.formats import as_json
-from aspenpy.tables.pages import as_text
+from aspenpy.tables.formats import build_json
+from aspenpy.tables.pages import render_text
 from tests.thorough import slow
 
 APPLICATION = """
@@ -175,12 +175,12 @@ def test_both_sides_of_a_jump_are_told() -> None:
     sweep = Comparison([Case(app, *place) for place in machines]).over("n", 1, 10**6, whole=True)
     (place,) = sweep.crossovers
     assert not sweep.meets(place)
-    found = as_json(sweep.comparison.report(sweep=sweep))["crossovers"][0]
+    found = build_json(sweep.comparison.report(sweep=sweep))["crossovers"][0]
     other = 16 / 8.9e9 + 8 / (0.905 * 68e9)
     assert (place.before, place.behind) == (80, 81)
     assert found["times_before"] == pytest.approx({"haswell": 5 * 24 / 68e9, "cori_haswell": other})
     assert found["times_behind"] == pytest.approx({"haswell": 6 * 24 / 68e9, "cori_haswell": other})
-    text = as_text(sweep.comparison.report(sweep=sweep).page)
+    text = render_text(sweep.comparison.report(sweep=sweep).page)
     assert "1.76 ns and 1.93 ns" in text
     assert "2.12 ns and 1.93 ns" in text
     assert "both take" not in text
@@ -197,7 +197,7 @@ def test_a_jump_over_real_numbers_has_a_time_on_either_side() -> None:
     assert float(place.before) == pytest.approx(4)
     assert sides == [(1, 1.5), (2, 1.5)]
     assert not sweep.meets(place)
-    assert "1 s and 1.5 s" in as_text(found.report(sweep=sweep).page)
+    assert "1 s and 1.5 s" in render_text(found.report(sweep=sweep).page)
 
 
 def test_what_is_not_proven_in_time_is_bracketed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ def test_what_is_not_proven_in_time_is_bracketed(monkeypatch: pytest.MonkeyPatch
     assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-9)
     (left,) = sweep.unproven
     assert (left.first, left.second, left.low, left.high) == ("M0", "M1", 1, 1000)
-    text = " ".join(as_text(sweep.comparison.report(sweep=sweep).page).split())
+    text = " ".join(render_text(sweep.comparison.report(sweep=sweep).page).split())
     assert "Not proven: M0 and M1 may change places more often between n = 1 and 1,000" in text
     whole = compared("x^2 + 900", "109*x").over("n", 1, 100, whole=True)
     assert {float(item.before) for item in whole.crossovers} <= {2, 3, 9, 10}
@@ -257,7 +257,7 @@ def test_a_rank_has_a_socket_where_it_would_have_a_core_here_and_a_device_there(
     alike = Comparison([Case(app, machine) for machine in machines])
     whole = {machine.name: aspenpy.predict(app, machine, ranks_on="socket").runtime for machine in machines}
     assert (alike.times, alike.warnings) == (whole, ())
-    assert "each rank has" in as_text(alike.report().page)
+    assert "each rank has" in render_text(alike.report().page)
 
 
 def test_a_rank_on_a_core_beside_one_on_a_device_is_told_where_it_was_asked_for() -> None:

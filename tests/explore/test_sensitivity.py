@@ -17,7 +17,7 @@ from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.studies.explore.space import spanned
 from aspenpy.studies.explore.variable import declared, variable
 from aspenpy.studies.explore.variance import Morris, Sobol
-from aspenpy.tables.pages import as_text
+from aspenpy.tables.pages import render_text
 from tests.thorough import examples, slow
 from tests.tiny import SECONDS, application, both, codes, machine
 
@@ -179,7 +179,7 @@ def test_no_winner_is_named_where_intervals_overlap() -> None:
     alike = asked("x + y", "param x = 1 param y = 1", method="sobol", vary=vary, samples=64)
     assert isinstance(alike, Sobol)
     assert set(alike.leaders) == {"x", "y"}
-    title = as_text(report_sensitivity(alike).page).splitlines()[0]
+    title = render_text(report_sensitivity(alike).page).splitlines()[0]
     assert "whose 95 % intervals overlap" in title
     clear = asked("10*x + y", "param x = 1 param y = 1", method="sobol", vary=vary, samples=1024)
     assert isinstance(clear, Sobol)

@@ -9,7 +9,7 @@ import pytest
 
 from aspenpy.learn.estimators.cos import Cos, CosThrottling, predict_stages
 from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, cos_trace, sum_stages, training_plan
-from aspenpy.report.learnt import draw, in_words
+from aspenpy.report.learnt import describe_stages, draw
 
 CASES = {
     "figure 1": (
@@ -32,7 +32,7 @@ CASES = {
 def test_traces(name: str) -> None:
     core, memory, words = CASES[name]
     stages = cos_trace(core, memory)
-    assert in_words(stages) == f"T = {words}"
+    assert describe_stages(stages) == f"T = {words}"
     assert sum(sum_stages(stages, kind) for kind in ("compute", "overlap", "stall")) == stages[-1].end
     assert len(draw({name: stages}).axes) == 1
 

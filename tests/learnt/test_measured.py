@@ -12,7 +12,7 @@ import pytest
 from aspenpy.learn.estimators.model_files import KINDS
 from aspenpy.learn.estimators.trees import search_settings
 from aspenpy.learn.estimators.validation import Split, Validation, validate
-from aspenpy.report.learnt import inside
+from aspenpy.report.learnt import share_inside
 from tests.thorough import slow, thorough
 
 DATA = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared")) / "data"
@@ -69,7 +69,7 @@ def test_held_out(name: str) -> None:
     assert found.test.mean_error_percent < most
     assert found.test.max_error_percent < 60
     if kind == "acee":
-        share = inside(found)
+        share = share_inside(found)
         assert share is not None
         assert 0.9 < share < 0.98
 

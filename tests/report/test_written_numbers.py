@@ -22,7 +22,7 @@ def test_differences(value: float, base: float, text: str) -> None:
     """(value - base)/base; up to half of the last digit is the same."""
     if abs(value - base) == pytest.approx(5e-4 * base):
         value += 1e-9 * (base - value)  # just inside
-    assert advice_page.against(value, base) == text
+    assert advice_page.compare_values(value, base) == text
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from aspenpy.tables.pages import WITHOUT_UNICODE, as_html
-from aspenpy.tables.plot import DOTS, HEIGHT, as_svg, plot_lines
+from aspenpy.tables.pages import WITHOUT_UNICODE, render_html
+from aspenpy.tables.plot import DOTS, HEIGHT, plot_lines, write_svg
 from aspenpy.tables.table import Plot
 
 WIDTH = 60
@@ -85,7 +85,7 @@ def test_where_there_is_no_unicode() -> None:
 
 def test_a_picture_in_a_notebook() -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
-    drawn = as_svg(plot([1, 2, 3], [1, 4, 9]))
+    drawn = write_svg(plot([1, 2, 3], [1, 4, 9]))
     assert drawn.startswith("<svg")
-    assert drawn == as_svg(plot([1, 2, 3], [1, 4, 9]))
-    assert drawn in as_html((plot([1, 2, 3], [1, 4, 9]),))
+    assert drawn == write_svg(plot([1, 2, 3], [1, 4, 9]))
+    assert drawn in render_html((plot([1, 2, 3], [1, 4, 9]),))

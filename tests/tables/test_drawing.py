@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.tables.drawing import FILLS, PALETTE, STYLES, TEXT, amount, numbers_in, shortened, spread, style
+from aspenpy.tables.drawing import FILLS, PALETTE, STYLES, TEXT, amount, label_axis, shorten, spread, style
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed")
 
@@ -65,8 +65,8 @@ def test_numbers_of_an_axis(value, unit, told):
 
 
 def test_long_names_lose_their_middle():
-    assert shortened("a" * 20 + "_07", 10) == "aaaaaa…_07"
-    assert shortened("short") == "short"
+    assert shorten("a" * 20 + "_07", 10) == "aaaaaa…_07"
+    assert shorten("short") == "short"
 
 
 def test_a_day_of_seconds_is_numbered_in_hours():
@@ -75,7 +75,7 @@ def test_a_day_of_seconds_is_numbered_in_hours():
 
     axes = Figure().add_subplot()
     axes.set_xlim(0, 86400)
-    numbers_in(axes.xaxis, "s")
+    label_axis(axes.xaxis, "s")
     ticks = axes.get_xticks()
     assert [axes.xaxis.get_major_formatter()(tick) for tick in ticks] == ["0 h", "5 h", "10 h", "15 h", "20 h"]
 

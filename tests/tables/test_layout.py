@@ -5,24 +5,24 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.tables.table import aligned, in_columns, visible, width
+from aspenpy.tables.table import align_cells, arrange_in_columns, visible, width
 
 
 def test_units_stand_under_each_other() -> None:
-    assert aligned(["831 ms", "1.2 s", "", "7"], "unit") == ["831 ms", "1.2 s ", "  ", "7   "]
+    assert align_cells(["831 ms", "1.2 s", "", "7"], "unit") == ["831 ms", "1.2 s ", "  ", "7   "]
 
 
 def test_grid_fills_columns_from_the_top() -> None:
     entries = [("a", "1"), ("bb", "22"), ("c", "3"), ("d", "4"), ("e", "5")]
-    assert in_columns(entries, 30) == ["a   1     c  3    e  5", "bb  22    d  4"]
-    assert in_columns(entries, 18) == ["a   1     d  4", "bb  22    e  5", "c   3"]
-    assert in_columns(entries, 1) == ["a   1", "bb  22", "c   3", "d   4", "e   5"]
-    assert in_columns([], 30) == []
+    assert arrange_in_columns(entries, 30) == ["a   1     c  3    e  5", "bb  22    d  4"]
+    assert arrange_in_columns(entries, 18) == ["a   1     d  4", "bb  22    e  5", "c   3"]
+    assert arrange_in_columns(entries, 1) == ["a   1", "bb  22", "c   3", "d   4", "e   5"]
+    assert arrange_in_columns([], 30) == []
 
 
 @given(st.lists(st.tuples(st.text("abc", min_size=1, max_size=9), st.text("123", min_size=1, max_size=9))))
 def test_grid_keeps_all_entries(entries: list[tuple[str, str]]) -> None:
-    lines = in_columns(entries, 60)
+    lines = arrange_in_columns(entries, 60)
     words = " ".join(lines).split()
     assert sorted(words) == sorted(word for entry in entries for word in entry)
     assert all(len(line) <= 60 for line in lines)

@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from aspenpy.tables.formats import as_csv
+from aspenpy.tables.formats import write_csv
 from aspenpy.tables.numbers import seconds
-from aspenpy.tables.pages import as_html, as_text
+from aspenpy.tables.pages import render_html, render_text
 from aspenpy.tables.table import Column, Grid, Page, Paragraph, Table, Title
 
 PAGE: Page = (
@@ -50,37 +50,37 @@ class Reader(HTMLParser):
 
 def test_html() -> None:
     reader = Reader()
-    reader.feed(as_html(PAGE))
+    reader.feed(render_html(PAGE))
     reader.close()
     assert reader.open == []
-    expected = [word for word in words(as_text(PAGE)) if word]
+    expected = [word for word in words(render_text(PAGE)) if word]
     assert sorted("".join(reader.words).replace(",", "")) == sorted("".join(expected).replace(",", ""))
 
 
 @pytest.fixture
 def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[Page, int], list[str]]:
     """The lines on a terminal, without colours."""
-    from aspenpy.tables.terminal import as_terminal_text
+    from aspenpy.tables.terminal import render_terminal
 
     monkeypatch.setenv("TERM", "xterm-256color")
-    return lambda page, columns: re.sub(r"\x1b\[[0-9;]*m", "", as_terminal_text(page, columns)).splitlines()
+    return lambda page, columns: re.sub(r"\x1b\[[0-9;]*m", "", render_terminal(page, columns)).splitlines()
 
 
 def test_terminal(on_terminal: Callable[[Page, int], list[str]]) -> None:
-    ours = [line for line in as_text(PAGE).splitlines() if "─" not in line]
+    ours = [line for line in render_text(PAGE).splitlines() if "─" not in line]
     assert [line.rstrip() for line in on_terminal(PAGE, 100) if "─" not in line] == ours
 
 
 def test_narrow_terminal(on_terminal: Callable[[Page, int], list[str]]) -> None:
     lines = on_terminal(PAGE, 30)
     assert max(map(len, lines)) <= 30
-    assert words("\n".join(lines)) == words(as_text(PAGE, 30))
+    assert words("\n".join(lines)) == words(render_text(PAGE, 30))
 
 
 def test_csv() -> None:
     table = PAGE[2]
     assert isinstance(table, Table)
-    assert list(csv.reader(as_csv(table).splitlines())) == [
+    assert list(csv.reader(write_csv(table).splitlines())) == [
         ["kernel", "time", "why"],
         ["k<1>", "0.0015", 'a "quoted", thing'],
         ["k2", "1.5", ""],

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.tables.pages import as_text, table_lines
+from aspenpy.tables.pages import render_text, table_lines
 from aspenpy.tables.table import Column, Grid, Page, Paragraph, Table, Title
 
 TABLE = Table(
@@ -30,7 +30,7 @@ def test_facts_have_no_headers() -> None:
 
 def test_page() -> None:
     page: Page = (Title("what"), Paragraph("one two three four"), Grid("set", (("n", "1"), ("m", "2"))))
-    assert as_text(page, 12) == "what\n\none two\nthree four\n\nset\n  n  1\n  m  2"
+    assert render_text(page, 12) == "what\n\none two\nthree four\n\nset\n  n  1\n  m  2"
 
 
 WORDS = st.text("abcdefghijk", min_size=1, max_size=12)

@@ -8,7 +8,7 @@ import pytest
 
 from aspenpy.tables.numbers import count, seconds
 from aspenpy.tables.table import Column, Table
-from aspenpy.tables.terminal import as_terminal_text, least_width
+from aspenpy.tables.terminal import least_width, render_terminal
 
 TABLE = Table(
     (
@@ -31,7 +31,7 @@ LEAST = 2 + 10 + 6 + 12 + 12 + 3 * 2
 
 
 def lines(columns: int) -> list[str]:
-    return re.sub("\x1b\\[[0-9;]*m", "", as_terminal_text((TABLE,), columns)).splitlines()
+    return re.sub("\x1b\\[[0-9;]*m", "", render_terminal((TABLE,), columns)).splitlines()
 
 
 def test_widths() -> None:

@@ -28,8 +28,8 @@ from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.report.learnt import draw as draw_traces
 from aspenpy.report.learnt import draw_validation, report_plan, report_stages, report_throttling_plan
+from aspenpy.report.speedup import add_choices, report_signature
 from aspenpy.report.speedup import draw as draw_spots
-from aspenpy.report.speedup import report_signature, with_choices
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import only_entry, ranks_of
 from aspenpy.shell.failure import CommandError
@@ -166,7 +166,7 @@ def run(arguments: Arguments) -> int:
     stages = predict_stages(model, sheet) if isinstance(model, Cos) and arguments.picture else {}
     page = found.report(assumed=assumed, whole=whole)
     if arguments.choose:
-        page = with_choices(page, _chosen_from(model, sheet))
+        page = add_choices(page, _chosen_from(model, sheet))
     return deliver(page, arguments, lambda: draw_validation(found, left, stages))
 
 

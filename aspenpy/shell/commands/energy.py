@@ -14,7 +14,7 @@ from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
 from aspenpy.learn.estimators.earlier_runs import look_up_runs
 from aspenpy.report.energy import draw
-from aspenpy.report.measurements import with_recorded
+from aspenpy.report.measurements import add_recorded
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated, words
@@ -98,7 +98,7 @@ def run(arguments: Arguments) -> int:
     warnings = [*prediction.diagnostics, *(_outside(best, case) if best is not None else ())]
     report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings)
     if arguments.measured:
-        report = with_recorded(report, look_up_runs(arguments.measured, case.application.name, settings_of(arguments)))
+        report = add_recorded(report, look_up_runs(arguments.measured, case.application.name, settings_of(arguments)))
     return deliver(report, arguments, lambda: draw(energy))
 
 

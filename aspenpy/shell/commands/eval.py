@@ -10,7 +10,7 @@ from aspenpy.shell.entry import case_of_arguments, entries
 from aspenpy.shell.option import Arguments, Examples, words
 from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, SAMPLES, SEED, SETTINGS, TABLES, machine
 from aspenpy.shell.output import deliver
-from aspenpy.tables.formats import as_json
+from aspenpy.tables.formats import build_json
 from aspenpy.tables.table import CSV, Report, Table
 
 EXAMPLES: Examples = (
@@ -66,7 +66,7 @@ def _joined(predictions: list[Prediction], reports: list[Report]) -> Report:
     """Several kernels, for lack of `main`: an object with theirs, their pages, and their rows in one table."""
     first = predictions[0]
     names = {"application": first.application.name, "machine": first.machine.name}
-    data = {**names, "socket": first.socket, "kernel": None, "predictions": [as_json(item) for item in reports]}
+    data = {**names, "socket": first.socket, "kernel": None, "predictions": [build_json(item) for item in reports]}
     tables = [item.tables("csv")[0] for item in reports]
     rows = tables[0].replace(rows=sum((table.rows for table in tables), ()), key="", media=CSV)
     pages = (part.replace(key="") if isinstance(part, Table) else part for item in reports for part in item.page)

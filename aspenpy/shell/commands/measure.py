@@ -19,7 +19,7 @@ from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import CONFIDENCE, LEARNT, PRECISION, runs
-from aspenpy.tables.formats import as_csv
+from aspenpy.tables.formats import write_csv
 
 EXAMPLES: Examples = (
     ("a command, until its mean runtime is known to 20 %", "aspenpy measure --precision 0.2 --most-runs 8 -- true"),
@@ -73,7 +73,7 @@ def run(arguments: Arguments) -> int:
     if arguments.record:
         _record(arguments.record, sheet, arguments.model)
     if arguments.output:
-        write_whole(arguments.output, as_csv(report_sheet(sheet, "")))
+        write_whole(arguments.output, write_csv(report_sheet(sheet, "")))
     return deliver(found, arguments)
 
 

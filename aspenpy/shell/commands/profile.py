@@ -6,7 +6,7 @@ import json
 
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.profile import Profile
-from aspenpy.report.profile import as_speedscope, draw
+from aspenpy.report.profile import draw, write_speedscope
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples, flag
 from aspenpy.shell.options import MODEL, PICTURE, SEED, SETTINGS, TABLES, formats, machine
@@ -38,7 +38,7 @@ def run(arguments: Arguments) -> int:
     if arguments.format != "speedscope":
         return deliver(profile.report(calls=arguments.graph), arguments, lambda: draw(profile))
     report(prediction.diagnostics)
-    deliver_text(json.dumps(as_speedscope(profile), indent=2, allow_nan=False) + "\n", arguments)
+    deliver_text(json.dumps(write_speedscope(profile), indent=2, allow_nan=False) + "\n", arguments)
     if arguments.picture:
         save(arguments.picture, lambda: draw(profile))
     return 0

@@ -15,7 +15,7 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.shell.session import whatif
 from aspenpy.shell.session.state import History, State, Step
-from aspenpy.tables.pages import as_html, as_text, report_as_html
+from aspenpy.tables.pages import render_diagnostics_html, render_html, render_text
 from aspenpy.tables.table import Page
 
 
@@ -27,13 +27,13 @@ class Answer(Record):
     ended: bool = False
 
     def __str__(self) -> str:
-        return "\n\n".join(part for part in (render(self.warnings), as_text(self.page)) if part)
+        return "\n\n".join(part for part in (render(self.warnings), render_text(self.page)) if part)
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return report_as_html(self.warnings) + as_html(self.page)
+        return render_diagnostics_html(self.warnings) + render_html(self.page)
 
 
 class Conversation:

@@ -11,7 +11,7 @@ from aspenpy.expr import graph
 from aspenpy.language.axis import is_wide
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, split_at_sign
-from aspenpy.report.counts import exactly, exactly_between
+from aspenpy.report.counts import exactly_between, write_exactly
 from aspenpy.shell.session.axis import Range, interval, number, parameter
 from aspenpy.shell.session.line import around, expected
 from aspenpy.shell.session.question import Question, asked
@@ -93,7 +93,7 @@ def _page(question: Question, target: Value, within: Range, roots: Roots) -> Pag
         parts.append(Table((Column(name, align="right"),), tuple((value,) for value in values)))
     if roots.leaps:
         shown = Column(question.text, lambda value: _shown(value, question.unit), "unit")
-        columns = (Column(name, exactly, "right"), shown, Column(f"next {name}", exactly, "right"), shown)
+        columns = (Column(name, write_exactly, "right"), shown, Column(f"next {name}", write_exactly, "right"), shown)
         rows = tuple((item.before, item.amount_before, item.behind, item.amount_behind) for item in roots.leaps)
         parts.append(Table(columns, rows, title="leaps over it"))
     numbers = "whole numbers only" if within.whole else "all real numbers"
