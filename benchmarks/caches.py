@@ -12,7 +12,7 @@ import aspenpy
 from aspenpy.cost.mapper import map_application
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.models.library import find
-from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.grid import make_study
 from aspenpy.studies.sweeps.run import Run
 from benchmarks.measure import Benchmark, Subject, bare_python, seconds
 from benchmarks.sweep_points import COMD, GCC, POINTS, agrees, nanoseconds, run_of, scattered, whole
@@ -39,7 +39,7 @@ def sizes_and_ways() -> Subject:
     """A cache of 16 KiB and more, by whole lines, with 1 to 16 ways."""
     over = {"d1_capacity": 64 * numpy.arange(256.0, 256 + POINTS / 16), "d1_ways": numpy.arange(1.0, 17.0)}
     distances: Any = aspenpy.parse(DISTANCES)
-    run = Run(studied(distances, aspenpy.load_machine("cachegrind"), over), "auto", 1)
+    run = Run(make_study(distances, aspenpy.load_machine("cachegrind"), over), "auto", 1)
     return Subject(whole(run), whole(run_of("comd", scattered(COMD), "c")), agrees(run))
 
 

@@ -6,7 +6,7 @@ model takes some 150 ms; a third of that is the 50 ms that people do not notice.
 
 from itertools import count
 
-from aspenpy.editor.colours import coloured
+from aspenpy.editor.colours import colour_words
 from aspenpy.editor.completion import suggestions
 from aspenpy.editor.documents import Document
 from aspenpy.editor.meaning import NOTHING
@@ -29,7 +29,7 @@ def subject() -> Subject:
         document.changed(2)
         project = Project({document.path: document.text.text})
         found = suggestions(project, document.path, middle, NOTHING)
-        words = list(coloured(document.text.text))
+        words = list(colour_words(document.text.text))
         document.edit(middle, middle + 1, "")
         return len(document.mistakes), len(found), len(words)
 

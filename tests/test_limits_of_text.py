@@ -10,13 +10,13 @@ from aspenpy.expr import graph
 from aspenpy.expr.printer import excerpt
 from aspenpy.generate.described import formula
 from aspenpy.language.literals import LiteralError, read_number
-from aspenpy.language.stray import shorten_line
+from aspenpy.language.stray import shorten_word_line
 from aspenpy.report.explanation import LONGEST_FORMULA as LONGEST_EXPLAINED
 from aspenpy.report.roofline_picture import LONGEST_ROOF
 from aspenpy.report.scaling import LONGEST_LABEL
 from aspenpy.tables.drawing import LONGEST_TITLE, shorten
 from aspenpy.tables.numbers import setting
-from aspenpy.traces.text import shown
+from aspenpy.traces.text import shorten_line
 
 
 def expression(length: int) -> graph.Expr:
@@ -27,8 +27,8 @@ CUT: dict[str, tuple[int, Callable[[int], str]]] = {
     "an expression": (80, lambda length: excerpt(expression(length))),
     "a formula in a comment of C": (300, lambda length: formula(expression(length))),
     "a formula of an explanation": (400, lambda length: excerpt(expression(length), LONGEST_EXPLAINED)),
-    "a stray line of a model": (40, lambda length: shorten_line("x" * length + "\nmore")),
-    "a line of a trace": (60, lambda length: shown(b"x" * length)),
+    "a stray line of a model": (40, lambda length: shorten_word_line("x" * length + "\nmore")),
+    "a line of a trace": (60, lambda length: shorten_line(b"x" * length)),
     "a name in a picture": (34, lambda length: shorten("x" * length)),
     "a title of a picture": (90, lambda length: shorten("x" * length, LONGEST_TITLE)),
     "a roof of a picture": (44, lambda length: shorten("x" * length, LONGEST_ROOF)),

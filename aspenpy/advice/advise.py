@@ -70,7 +70,7 @@ def on_one_node(case: Case, options: AdviceOptions) -> Case:
     return whole.with_set(fewest_nodes(whole))
 
 
-def classified_of(case: Case, options: AdviceOptions) -> Classified:
+def classify_case(case: Case, options: AdviceOptions) -> Classified:
     """Step 1."""
     problem = problem_of(case, options.size)
     filled = on_all_places(on_one_node(case, options), problem)
@@ -122,7 +122,7 @@ def best_of(space: DesignSpace) -> tuple[Configuration, ...]:
     return tuple({tuple(item.named.items()): item for item in found}.values())
 
 
-def scaled_of(case: Case, configurations: Sequence[Configuration], options: AdviceOptions) -> Scaled:
+def scale_case(case: Case, configurations: Sequence[Configuration], options: AdviceOptions) -> Scaled:
     """Step 4, of configurations of a node."""
     return Scaled(
         case,
@@ -134,7 +134,7 @@ def scaled_of(case: Case, configurations: Sequence[Configuration], options: Advi
     )
 
 
-def decided_of(case: Case, options: AdviceOptions) -> Decided:
+def decide_case(case: Case, options: AdviceOptions) -> Decided:
     """Step 5."""
     chosen = options.wanted, options.system, options.levels, options.nodes, options.energy, options.size
     if problem_of(case, options.size).ranks is None:  # set ranks need so many nodes, and no more
@@ -153,7 +153,7 @@ def advise(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = lambda 
     scaled, deciding = None, options
     try:
         watch("the best configuration of a node, and on more nodes")
-        scaled = scaled_of(case, best_of(space), options)
+        scaled = scale_case(case, best_of(space), options)
     except AspenError as error:
         if error.diagnostics[0].code not in ("no-network", "no-free-ranks", OF_SO_MANY_NODES):
             raise
@@ -162,17 +162,17 @@ def advise(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = lambda 
     watch("what restrictions cost, and how certain that is")
     throttled = Throttled(on_one_node(case, options), options.energy)
     uncertain = Uncertain(space, options.deviations, options.error)
-    classified = classified_of(case, options)
+    classified = classify_case(case, options)
     watch("what to run under a budget")
-    return Advice(case, classified, significant, uncertain, scaled, _decided(case, deciding), throttled)
+    return Advice(case, classified, significant, uncertain, scaled, _decide_with_few(case, deciding), throttled)
 
 
-def _decided(case: Case, options: AdviceOptions) -> Decided | None:
+def _decide_with_few(case: Case, options: AdviceOptions) -> Decided | None:
     """With few components: nodes, clock and cores where many are varied. None where the network is for one number of
     nodes."""
     few = 0 < len(options.wanted) <= MOST_DECIDED and options.wanted != EVERY
     try:
-        return decided_of(case, options if few else options.replace(wanted=()))
+        return decide_case(case, options if few else options.replace(wanted=()))
     except AspenError as error:
         if error.diagnostics[0].code != OF_SO_MANY_NODES:
             raise

@@ -13,7 +13,7 @@ from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.language.files import Reader, models_folder
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Source
-from aspenpy.models.library import loaded
+from aspenpy.models.library import load_source
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
 from aspenpy.studies.explore.variable import Variable
@@ -56,7 +56,7 @@ def alternatives(machine: Machine, socket: str | None, component: str, names: tu
     if place is None:
         root = machine.root
         fail("no-such-component", f"`{root.name}` has no {kind}, so that there is no other one", root.name_span)
-    stated = _stated(place)
+    stated = _describe_stated(place)
     known = tuple(SHAPES) if component == "topology" else memories()
     for name in names:
         if name != stated:
@@ -66,11 +66,11 @@ def alternatives(machine: Machine, socket: str | None, component: str, names: tu
     return [Alternative(name, machine if name == stated else change(machine, place, name)) for name in wanted]
 
 
-def stated_kind(machine: Machine, socket: str | None, component: str) -> str | None:
+def kind_of_machine(machine: Machine, socket: str | None, component: str) -> str | None:
     """What the machine itself has; None where it has nothing of that kind."""
     kind = "memory" if component == "memory_kind" else "interconnect"
     place = next((place for place in _by_depth(machine, socket) if place.component.type == kind), None)
-    return None if place is None else _stated(place)
+    return None if place is None else _describe_stated(place)
 
 
 def memories() -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def _by_depth(machine: Machine, socket: str | None) -> list[Place]:
     return sorted(machine.places(socket), key=lambda place: len(place.path))
 
 
-def _stated(place: Place) -> str:
+def _describe_stated(place: Place) -> str:
     if place.component.type == "memory":
         return place.component.name
     topology = place.component.properties.get("topology")
@@ -95,7 +95,7 @@ def _with_memory(machine: Machine, place: Place, name: str) -> Machine:
     """With a memory of the library in the place of the machine's."""
     around = f"machine m {{ node n }} node n {{ socket s }} socket s {{ memory {name} }}"
     text = f"include parts/memories/{name}.aspen {around}"
-    found = loaded(Source(text), Reader())
+    found = load_source(Source(text), Reader())
     if not isinstance(found, Machine):
         raise AssertionError("it begins with `machine`")
     more = tuple(item for item in found.node.declarations if item.name not in machine.declared)
@@ -154,7 +154,7 @@ def variants(machine: Machine, socket: str | None, wanted: Sequence[str]) -> Var
     for text in wanted:
         axis = parse_axis(text, "<--vary>")
         names = tuple(item.text() for item in axis.items)
-        stated = stated_kind(machine, socket, axis.name)
+        stated = kind_of_machine(machine, socket, axis.name)
         found = [alternatives(each, socket, axis.name, names) for each in machines]
         labels = tuple(item.label for item in found[0])
         places = tuple(map(float, range(len(labels))))

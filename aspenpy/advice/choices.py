@@ -13,7 +13,7 @@ from aspenpy.advice.configuration import Objective, Outcome, configuration_of
 from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Limit
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.problem import problem_of
-from aspenpy.advice.scalability import MOST_NODES, looked_at
+from aspenpy.advice.scalability import MOST_NODES, node_counts
 from aspenpy.advice.search import ALIKE
 from aspenpy.advice.system import SystemRange
 from aspenpy.answers.case import Case
@@ -61,9 +61,9 @@ class Choices:
 
     def __init__(self, case: Case, options: ChoiceOptions) -> None:
         energy = options.energy if options.energy.charged != "auto" else options.energy.replace(charged="cores_used")
-        wanted = wanted_of(case, options)
+        wanted = components_to_vary(case, options)
         self.space = DesignSpace(case, wanted, options.system, levels=options.levels, options=energy, size=options.size)
-        self.nodes = self._stated_nodes()
+        self.nodes = self._count_stated_nodes()
         self.costs = options.price is not None or "cost" in summable(self.space.prediction.machine)
         self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
         self._with_more_nodes()
@@ -89,7 +89,7 @@ class Choices:
                 return counts
         return numpy.full(len(self.points), float(self.nodes))
 
-    def _stated_nodes(self) -> int:
+    def _count_stated_nodes(self) -> int:
         """How many there are where nothing is varied, 1 where the machine has no number of them."""
         nodes = self.space.machine.parameter("nodes")
         if nodes is None or nodes.sets not in self.space.case.set:
@@ -227,7 +227,7 @@ def amount_in(limit: Limit, value: float) -> str:
     return format_quantity(value, UNITS[limit], 4) if UNITS[limit] else f"{value:,.6g}"
 
 
-def wanted_of(case: Case, options: ChoiceOptions) -> list[str]:
+def components_to_vary(case: Case, options: ChoiceOptions) -> list[str]:
     """The components, with nodes where the application can run on several of them."""
     machine = configurable(case.required_machine, case.socket)
     stated = {item.component for item in machine.parameters}
@@ -239,7 +239,7 @@ def wanted_of(case: Case, options: ChoiceOptions) -> list[str]:
     if problem_of(case, options.size).ranks is None:
         return list(wanted)
     most = options.nodes if nodes.high is None else min(options.nodes, int(nodes.high))
-    return [f"nodes={','.join(map(str, looked_at(most)))}", *wanted]
+    return [f"nodes={','.join(map(str, node_counts(most)))}", *wanted]
 
 
 def _joins_nodes(machine: Machine, socket: str | None) -> bool:

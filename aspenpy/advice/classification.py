@@ -165,7 +165,7 @@ class Classified(Result):
         uses = sorted((use for use in self.prediction.kernels if use.exclusive > 0), key=lambda use: -use.exclusive)
         shares = {use.name: self._time_shares(use.name, use.exclusive) for use in uses}
         joules = self._joules()
-        whole = _sum({name: _scaled(shares[name], use.exclusive) for name, use in zip(shares, uses, strict=True)})
+        whole = _sum({name: _scale_shares(shares[name], use.exclusive) for name, use in zip(shares, uses, strict=True)})
         runtime = sum(use.exclusive for use in uses)
         kernels = [
             self._classification(use.name, shares[use.name], use.exclusive, joules.get(use.name), placed.get(use.name))
@@ -178,7 +178,9 @@ class Classified(Result):
             for key, value in terms.items():
                 by_term[key] = by_term.get(key, 0.0) + value
         energies = [self._energy_shares(shares[name], terms) for name, terms in joules.items() if name in shares]
-        total = self._classification(None, _scaled(whole, 1 / runtime), runtime, by_term or None, placed.get(None))
+        total = self._classification(
+            None, _scale_shares(whole, 1 / runtime), runtime, by_term or None, placed.get(None)
+        )
         if not energies:
             return (total, *kernels)
         return (_with_energy(total, _sum(dict(enumerate(energies)))), *kernels)
@@ -290,7 +292,7 @@ class Classified(Result):
         return (volume / point.volume) / (flops / point.flops) if flops and point.volume else None
 
 
-def _scaled(shares: Shares, factor: float) -> Shares:
+def _scale_shares(shares: Shares, factor: float) -> Shares:
     return {place: share * factor for place, share in shares.items()}
 
 

@@ -133,7 +133,7 @@ def _with_count(machine: Machine, place: Place) -> Machine:
             return item.replace(value=nodes.Name(name))
         return item
 
-    return _rewritten(machine, counted, nodes.Parameter(name, count))
+    return _rewrite_machine(machine, counted, nodes.Parameter(name, count))
 
 
 def _with_memory_clock(machine: Machine, place: Place) -> Machine:
@@ -146,8 +146,8 @@ def _with_memory_clock(machine: Machine, place: Place) -> Machine:
         return machine
     clock = float(rate) / (TRANSFERS[kind] * WIDTHS[kind])
 
-    clocked = _scaled(place, FOLLOWING, f"{name}/({clock!r} Hz)")
-    return _rewritten(machine, clocked, _number(name, f"{clock!r} Hz"))
+    clocked = _scale_properties(place, FOLLOWING, f"{name}/({clock!r} Hz)")
+    return _rewrite_machine(machine, clocked, _number(name, f"{clock!r} Hz"))
 
 
 def _with_bandwidth(machine: Machine, place: Place) -> Machine:
@@ -157,23 +157,25 @@ def _with_bandwidth(machine: Machine, place: Place) -> Machine:
         return machine
     rate = value_of(stated.symbol, machine.definitions)
     parameters = {parameter.symbol for parameter in machine.parameters}
-    if rate is None or not float(rate) or parameters & {*_reached(machine, stated.value)}:
+    if rate is None or not float(rate) or parameters & {*_symbols_behind(machine, stated.value)}:
         return machine
     peak = f"{float(rate)!r} B/s"
-    machine = _rewritten(machine, _scaled(place, FOLLOWING[1:], f"{name}/({peak})"), _number(name, peak))
+    machine = _rewrite_machine(
+        machine, _scale_properties(place, FOLLOWING[1:], f"{name}/({peak})"), _number(name, peak)
+    )
 
     def named(component: nodes.Component, item: nodes.Item) -> nodes.Item:
         own = component.name == place.component.name and isinstance(item, nodes.Property) and item.name == "bandwidth"
         return item.replace(value=nodes.Name(name)) if own else item
 
-    return _rewritten(machine, named)
+    return _rewrite_machine(machine, named)
 
 
 def _number(name: str, text: str) -> nodes.Parameter:
     return nodes.Parameter(name, parse_value(text))
 
 
-def _scaled(place: Place, properties: tuple[str, ...], factor: str) -> Change:
+def _scale_properties(place: Place, properties: tuple[str, ...], factor: str) -> Change:
     """What multiplies the properties of a part by a factor, but for those that follow another bandwidth of it."""
 
     def scaled(component: nodes.Component, item: nodes.Item) -> nodes.Item:
@@ -220,7 +222,7 @@ def _names(expression: nodes.Expression, name: str) -> bool:
 Change = Callable[[nodes.Component, nodes.Item], nodes.Item]
 
 
-def _rewritten(machine: Machine, change: Change, parameter: nodes.Parameter | None = None) -> Machine:
+def _rewrite_machine(machine: Machine, change: Change, parameter: nodes.Parameter | None = None) -> Machine:
     """The machine with the items of its components changed, and perhaps one more parameter."""
     components = tuple(
         component.replace(items=tuple(change(component, item) for item in component.items))
@@ -251,20 +253,20 @@ def _parameter(machine: Machine, socket: str | None, item: HardwareComponent) ->
             found = place.component.value(location.property)
         worth = None if found is None else value_of(found, machine.definitions)
         if found is not None and worth:
-            varied = _varied(machine, item, found, float(worth))
+            varied = _find_parameter(machine, item, found, float(worth))
             soldered = location.type == "memory" and _kind(place) == "hbm"
             return None if varied is None else varied.replace(soldered=soldered)
     return None
 
 
-def _varied(machine: Machine, item: HardwareComponent, found: Expr, base: float) -> ComponentParameter | None:
+def _find_parameter(machine: Machine, item: HardwareComponent, found: Expr, base: float) -> ComponentParameter | None:
     """The parameter behind a value: the only one with a declared range that the value is a multiple of, or the only
     one at all where the value is that parameter; else the property itself."""
     known = {parameter.symbol: parameter for parameter in machine.parameters}
     behind = machine.definitions.get(found, found)
     single = known.get(found) or known.get(behind)
     if single is None:
-        free = [known[symbol] for symbol in _reached(machine, behind) if symbol in known]
+        free = [known[symbol] for symbol in _symbols_behind(machine, behind) if symbol in known]
         ranged = [item for item in free if item.low is not None and _is_multiple(machine, found, item, base)]
         single = ranged[0] if len(ranged) == 1 else None
     if single is None:
@@ -277,7 +279,7 @@ def _varied(machine: Machine, item: HardwareComponent, found: Expr, base: float)
     return ComponentParameter(item.name, single.name, factor, base, low, high)
 
 
-def _reached(machine: Machine, expr: Expr) -> list[Expr]:
+def _symbols_behind(machine: Machine, expr: Expr) -> list[Expr]:
     """The symbols that a value depends on, however far behind."""
     seen: dict[Expr, None] = {}
     pending = [expr]

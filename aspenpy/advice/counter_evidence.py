@@ -17,7 +17,7 @@ from math import comb
 import numpy
 
 from aspenpy.advice.clusters import FUZZINESS, Clusters, best, candidates
-from aspenpy.advice.counters import known_counter
+from aspenpy.advice.counters import find_counter
 from aspenpy.advice.samples import samples_of
 from aspenpy.advice.significance import ClusterNumber, CounterEvidence, CounterShare, MetricName, Significance
 from aspenpy.engine.arrays import Floats
@@ -128,7 +128,7 @@ def _amounts(sheet: Sheet, name: str) -> Floats:
 
 
 def _components(sheet: Sheet, name: str) -> tuple[str, ...]:
-    found = known_counter(name, sheet.heading(name).written)
+    found = find_counter(name, sheet.heading(name).written)
     return () if found is None else found.components
 
 
@@ -145,10 +145,10 @@ def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: Coun
     if not kept:
         hint = f"the {metric} of the runs correlates with none of them: {', '.join(counters.names)}"
         fail("nothing-significant", f"no counter is significant for the {metric}", sheet.span, hint=hint)
-    here, drawn = _explained(counters.values[:, kept], target, options.seed)
+    here, drawn = _explain_variance(counters.values[:, kept], target, options.seed)
     tried = candidates(_profiles(counters.values, target), MOST_CLUSTERS, options.fuzziness)
     clusters = best(tried) if tried else _each_alone(len(counters.names))
-    names = _named(clusters, counters.known, options.fuzziness)
+    names = _name_clusters(clusters, counters.known, options.fuzziness)
     belongs = _belonging(clusters, names, counters.known)
     shares = {place: float(worth) for place, worth in zip(kept, here / here.sum(), strict=True)}
     listed = [
@@ -166,7 +166,7 @@ def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: Coun
     )
 
 
-def _explained(matrix: Floats, target: Floats, seed: int) -> tuple[Floats, Floats]:
+def _explain_variance(matrix: Floats, target: Floats, seed: int) -> tuple[Floats, Floats]:
     """Each counter's part of R², by all runs and by each draw of a bootstrap (draws x counters)."""
     draws = numpy.random.default_rng(seed)
     rows = [numpy.arange(len(target)), *(draws.integers(len(target), size=len(target)) for _ in range(DRAWS))]
@@ -219,7 +219,7 @@ def _each_alone(count: int) -> Clusters:
     return Clusters(numpy.eye(count), numpy.eye(count), 0.0, 1.0, 0.0)
 
 
-def _named(clusters: Clusters, known: Sequence[tuple[str, ...]], fuzziness: float) -> list[str]:
+def _name_clusters(clusters: Clusters, known: Sequence[tuple[str, ...]], fuzziness: float) -> list[str]:
     """The component for which most of a cluster's members are known, weighted by memberships as its centre is; the
     first of a counter's components counts once, the second half."""
     names = []

@@ -228,7 +228,7 @@ KNOWN_COUNTERS: tuple[KnownCounter, ...] = tuple(
 """The first that a name matches says it: names in full stand before their patterns."""
 
 
-def known_counter(*names: str) -> KnownCounter | None:
+def find_counter(*names: str) -> KnownCounter | None:
     """What is known of a counter by one of its names: its own, or as a file spells it. A unit in brackets, a part of a
     formula behind `/`, and upper and lower case do not matter, nor do `-` and `_`."""
     for name in names:
@@ -243,11 +243,11 @@ def known_counter(*names: str) -> KnownCounter | None:
 def _patterns() -> tuple[tuple[KnownCounter, re.Pattern[str]], ...]:
     """Each counter's name as a pattern. Names in full go before those with a `*`, the longest first."""
     ordered = sorted(KNOWN_COUNTERS, key=lambda item: ("*" in item.name, -len(item.name)))
-    spelt = ((item, _spelt(item.name.lower().replace("-", "_"))) for item in ordered)
+    spelt = ((item, _spell_counter(item.name.lower().replace("-", "_"))) for item in ordered)
     return tuple((item, re.compile(text)) for item, text in spelt)
 
 
-def _spelt(name: str) -> str:
+def _spell_counter(name: str) -> str:
     return re.escape(name).replace(r"\*", ".*").replace(r"\?", ".")
 
 

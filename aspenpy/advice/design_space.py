@@ -67,7 +67,7 @@ class DesignSpace(Result):
         numbers = [text for text in wanted if not is_alternative(text)]
         found = ranges_of(self.machine, tuple(numbers), system) if numbers or not wanted else ()
         _require_apart(parts.ranges, found)
-        settled = (self._settled(item) for item in found if set_too or self._varies(item, wanted))
+        settled = (self._settle_range(item) for item in found if set_too or self._varies(item, wanted))
         self.ranges = (*parts.ranges, *settled)
         if not self.ranges:
             fail("nothing-varies", "no hardware component varies", hint="each is set by --set")
@@ -83,7 +83,7 @@ class DesignSpace(Result):
             fail("bad-variable", message, hint="leave one of the two")
         return False
 
-    def _settled(self, item: ComponentRange) -> ComponentRange:
+    def _settle_range(self, item: ComponentRange) -> ComponentRange:
         """With the component's value as the case has it, and a name that is the machine's alone."""
         scope = self.prediction.scope
         sets = f"machine:{item.sets}" if item.sets in self.case.application.parameters else item.sets

@@ -17,7 +17,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.problem_size import Growth, Work, declared_sizes
+from aspenpy.studies.explore.problem_size import Growth, Work, sizes_per_rank
 from aspenpy.studies.explore.scaling import RANKS
 
 PROBLEMS = (("nx", "ny", "nz"), ("rows",))
@@ -41,7 +41,7 @@ def problem_of(case: Case, size: tuple[str, ...] = ()) -> Problem:
     AspenError where the flops or bytes of all ranks do not stay (on 1, 8 and 64 of them) when the ranks change: what
     asks for more work could not be compared with what asks for less."""
     parameters = case.application.parameters
-    declared = () if size else declared_sizes(case.application)
+    declared = () if size else sizes_per_rank(case.application)
     usual = next((names for names in PROBLEMS if all(name in parameters for name in names)), ())
     known = size or declared or usual
     ranks = next((name for name in RANKS if name in parameters and _is_free(case, name)), None)

@@ -67,7 +67,7 @@ def is_turned(parameter: ComponentParameter) -> bool:
 def _range(parameter: ComponentParameter, axis: Axis | None, told: SystemRange | None) -> ComponentRange | None:
     component = COMPONENTS[parameter.component]
     if axis is not None and axis.items:
-        return _listed(component, parameter, axis)
+        return _range_from_list(component, parameter, axis)
     if axis is not None and axis.low is not None and axis.high is not None:
         low, high = (_number(end, component.unit) for end in (axis.low, axis.high))
         _require_range(component, low, high, axis.span)
@@ -80,10 +80,10 @@ def _range(parameter: ComponentParameter, axis: Axis | None, told: SystemRange |
         return ComponentRange(component.name, variable, *_place(parameter), "system", told.origin)
     if parameter.low is not None and parameter.high is not None:
         return _cut(component, parameter, (parameter.low, parameter.high), "machine", f"`{parameter.sets}` declares it")
-    return _widened(component, parameter)
+    return _widen_range(component, parameter)
 
 
-def _widened(component: HardwareComponent, parameter: ComponentParameter) -> ComponentRange | None:
+def _widen_range(component: HardwareComponent, parameter: ComponentParameter) -> ComponentRange | None:
     """Half to twice what the machine states, as far as it is sold; above what the machine states, extrapolated. What
     can be turned down goes no further than what the machine states: no part beyond it is known to fit."""
     if component.down:
@@ -138,7 +138,7 @@ def _choice(component: HardwareComponent, parameter: ComponentParameter, values:
     return Variable(component.name, "choice", *ends, parameter.base, values, labels, component.unit)
 
 
-def _listed(component: HardwareComponent, parameter: ComponentParameter, axis: Axis) -> ComponentRange:
+def _range_from_list(component: HardwareComponent, parameter: ComponentParameter, axis: Axis) -> ComponentRange:
     values = tuple(_number(item, component.unit) for item in axis.items)
     if len({*values}) < len(values):
         fail("bad-variable", f"`{axis.name}` lists a value twice", axis.span)

@@ -33,7 +33,7 @@ class Sampled(Record):
     count: int
 
 
-def sampled(
+def sample_configurations(
     space: DesignSpace, deviations: Mapping[str, float], side: Side = "both", count: int = COUNT
 ) -> tuple[Sampled, Sampled | None]:
     """Runtime and energy while components vary by normally distributed parts of what is stated, independently, by

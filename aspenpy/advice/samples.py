@@ -46,12 +46,12 @@ def samples_of(sheet: Sheet, metric: str, target: Target) -> Samples:
         if len(measured) > 1:
             mean, half = confidence_interval(measured, target)
             halves.append(half / mean)
-            more = max(more, _needed(measured, target) - len(measured))
+            more = max(more, _runs_needed(measured, target) - len(measured))
     single = sum(len(part) == 1 for part in parts)
     return Samples(metric, len(values), len(parts), single, max(halves, default=None), max(more, 1 if single else 0))
 
 
-def _needed(values: list[float], target: Target) -> int:
+def _runs_needed(values: list[float], target: Target) -> int:
     """The runs with which half the interval is within the target, if they vary as these do."""
     from scipy.stats import t
 

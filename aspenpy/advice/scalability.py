@@ -116,10 +116,10 @@ class Scaled(Result):
             mode,
             parameter=self.problem.ranks,
             problem=self.problem.size,
-            energy=_counted(case),
+            energy=_count_all_sockets(case),
             per_rank=self.problem.per_rank,
         )
-        scaling.ranks = tuple(scaling.defined([places * nodes for nodes in looked_at(self.most)]))
+        scaling.ranks = tuple(scaling.defined([places * nodes for nodes in node_counts(self.most)]))
         points = scaling.points
         nodes = tuple(point.ranks // places for point in points)
         times = [point.time for point in points]
@@ -153,7 +153,7 @@ class Scaled(Result):
         return one.with_set({**dict(zip(names[1:], sizes, strict=True)), nodes.sets: needed}), places
 
 
-def _counted(case: Case) -> EnergyOptions | None:
+def _count_all_sockets(case: Case) -> EnergyOptions | None:
     """All sockets that have work; None where the machine states no power."""
     options = EnergyOptions(charged="cores_used")
     try:
@@ -163,7 +163,7 @@ def _counted(case: Case) -> EnergyOptions | None:
     return options
 
 
-def looked_at(most: int) -> list[int]:
+def node_counts(most: int) -> list[int]:
     """Numbers of nodes from 1 on: each of the first, then as many in each octave, and the last."""
     counts = set(range(1, min(most, ONE_BY_ONE) + 1)) | {most}
     octave = ONE_BY_ONE

@@ -10,7 +10,7 @@ import numpy
 
 from aspenpy.advice.configurable import configurable
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.sampled import Sampled, quantities, sampled
+from aspenpy.advice.sampled import Sampled, quantities, sample_configurations
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.cap import PowerByClock, power_by_clock
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
@@ -63,10 +63,12 @@ class Throttled(Result):
         self._evaluate = self.space.space.evaluator(quantities(self.space), missing=True)
         power = self._power()
         self.restrictions = (
-            *(self._restricted(item.component) for item in self.space.ranges if item.component in RESTRICTED),
+            *(self._restrict(item.component) for item in self.space.ranges if item.component in RESTRICTED),
             *([power] if power is not None else []),
         )
-        self.noisy: tuple[Sampled, Sampled | None] = sampled(self.space, dict.fromkeys(NOISY, noise), "slower")
+        self.noisy: tuple[Sampled, Sampled | None] = sample_configurations(
+            self.space, dict.fromkeys(NOISY, noise), "slower"
+        )
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -75,7 +77,7 @@ class Throttled(Result):
             drop_repeats(said if self.powerless is None else [*said, self.powerless.replace(severity="warning")])
         )
 
-    def _restricted(self, component: str) -> Restriction:
+    def _restrict(self, component: str) -> Restriction:
         place = next(place for place, item in enumerate(self.space.ranges) if item.component == component)
         points = numpy.tile(self.space.space.base, (len(self.parts), 1))
         points[:, place] *= self.parts

@@ -14,7 +14,7 @@ from aspenpy.advice.sampled import COUNT, LOWEST, quantities, summary
 from aspenpy.answers.occupancy import MANY_LANES
 from aspenpy.answers.peaks import value_of
 from aspenpy.answers.prediction import Prediction
-from aspenpy.answers.stated_error import NORMAL_MEDIAN, Covered, StatedError, stated_error
+from aspenpy.answers.stated_error import NORMAL_MEDIAN, Covered, StatedError, find_stated_error
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr.draws import generator_seed
 from aspenpy.language.diagnostics import fail, suggest_nearest
@@ -136,7 +136,7 @@ def _parameters(prediction: Prediction) -> list[str]:
 def _input_claim(space: DesignSpace, name: str) -> Claim:
     """Bandwidths were compared on processors whose models state what their memory attains."""
     if name == "memory_bandwidth" and _is_attained(space):
-        return _claimed(name, "bandwidth")
+        return _claim_of(name, "bandwidth")
     return Claim(name, ASSUMED_INPUT)
 
 
@@ -145,7 +145,7 @@ def _runtime_claim(space: DesignSpace, error: float | None) -> Claim:
     if error is not None:
         return Claim("runtime", error / NORMAL_MEDIAN, given=True)
     if _is_attained(space):
-        return _claimed("runtime", "kernels")
+        return _claim_of("runtime", "kernels")
     return Claim("runtime", ASSUMED_RUNTIME / NORMAL_MEDIAN)
 
 
@@ -157,15 +157,15 @@ def _power_claim(space: DesignSpace) -> Claim | None:
     if "idle_power" in _properties(space, "socket") and space.options.law in ("auto", "responding"):
         fitted: dict[str, Covered] = {FITTED_PACKAGE: "package", FITTED_BOARD: "board"}
         covered = fitted.get(space.prediction.tree.socket or "", None if _is_accelerator(space) else "power")
-    return Claim("power", ASSUMED_POWER / NORMAL_MEDIAN) if covered is None else _claimed("power", covered)
+    return Claim("power", ASSUMED_POWER / NORMAL_MEDIAN) if covered is None else _claim_of("power", covered)
 
 
 def _is_attained(space: DesignSpace) -> bool:
     return "attained_bandwidth" in _properties(space, "memory") and not _is_accelerator(space)
 
 
-def _claimed(name: str, covered: Covered) -> Claim:
-    stated = stated_error(covered)
+def _claim_of(name: str, covered: Covered) -> Claim:
+    stated = find_stated_error(covered)
     return Claim(name, stated.deviation, stated)
 
 

@@ -93,12 +93,12 @@ def _together(directions: list[int | None]) -> int | None:
     return None if len(moving_to) > 1 else moving_to.pop() if moving_to else FLAT
 
 
-def _turned(direction: int | None) -> int | None:
+def _turn_direction(direction: int | None) -> int | None:
     return None if direction is None else -direction
 
 
 def _negative(part: Range) -> Range:
-    return Range(-part.high, -part.low, _turned(part.direction))
+    return Range(-part.high, -part.low, _turn_direction(part.direction))
 
 
 # -- rules -----------------------------------------------------------------------------------------
@@ -138,9 +138,9 @@ def _product(a: Range, b: Range) -> Range:
     if a.low >= 0 and b.low >= 0:
         direction = _together([a.direction, b.direction])
     elif a.single and a.direction == FLAT:
-        direction = b.direction if a.low >= 0 else _turned(b.direction)
+        direction = b.direction if a.low >= 0 else _turn_direction(b.direction)
     elif b.single and b.direction == FLAT:
-        direction = a.direction if b.low >= 0 else _turned(a.direction)
+        direction = a.direction if b.low >= 0 else _turn_direction(a.direction)
     return Range(min(corners), max(corners), direction)
 
 
@@ -161,7 +161,7 @@ def _div(node: Expr, parts: list[Range]) -> Range:
 
 def _reciprocal(part: Range) -> Range:
     low = 0 if part.high == math.inf else divide(1, part.high)
-    return Range(low, divide(1, part.low), _turned(part.direction))
+    return Range(low, divide(1, part.low), _turn_direction(part.direction))
 
 
 def _power(node: Expr, parts: list[Range]) -> Range:
@@ -169,12 +169,12 @@ def _power(node: Expr, parts: list[Range]) -> Range:
     if not exponent.single or exponent.direction != FLAT:
         return _exponential(base, exponent)
     if exponent.low < 0:
-        positive = _raised(base, -exponent.low)
+        positive = _raise_range(base, -exponent.low)
         return _reciprocal(positive) if positive.low > 0 else ANYWHERE
-    return _raised(base, exponent.low)
+    return _raise_range(base, exponent.low)
 
 
-def _raised(base: Range, exponent: Real) -> Range:
+def _raise_range(base: Range, exponent: Real) -> Range:
     """With a positive exponent: rising from 0 on; for whole exponents there is something below 0, too."""
     if base.low >= 0:
         return Range(_to(base.low, exponent), _to(base.high, exponent), base.direction)
@@ -184,7 +184,7 @@ def _raised(base: Range, exponent: Real) -> Range:
     if exponent % 2 == 1:
         return Range(*ends, base.direction)
     if base.high <= 0:
-        return Range(ends[1], ends[0], _turned(base.direction))
+        return Range(ends[1], ends[0], _turn_direction(base.direction))
     return Range(0, max(ends), None)
 
 
@@ -213,7 +213,7 @@ def _apply(node: Expr, parts: list[Range]) -> Range:
     if name == "abs":
         return _absolute(parts[0])
     if name == "lookup":
-        return _looked_up(node, rule, parts[-1])
+        return _bound_lookup(node, rule, parts[-1])
     if name in RISING_FUNCTIONS:
         ends = (_through(rule, parts[0].low), _through(rule, parts[0].high))
         return Range(*ends, parts[0].direction)
@@ -223,7 +223,7 @@ def _apply(node: Expr, parts: list[Range]) -> Range:
     return ANYWHERE
 
 
-def _looked_up(node: Expr, rule: Callable[..., Any], x: Range) -> Range:
+def _bound_lookup(node: Expr, rule: Callable[..., Any], x: Range) -> Range:
     """Straight lines between the points: the extremes are at points, or at the ends."""
     arrays = [array.args for array in node.args[:2]]
     if any(element.kind != "number" for array in arrays for element in array) or math.inf in (-x.low, x.high):
@@ -235,7 +235,7 @@ def _looked_up(node: Expr, rule: Callable[..., Any], x: Range) -> Range:
     if heights == sorted(heights):
         direction = x.direction
     elif heights == sorted(heights, reverse=True):
-        direction = _turned(x.direction)
+        direction = _turn_direction(x.direction)
     return Range(min(heights), max(heights), direction)
 
 
@@ -303,11 +303,11 @@ def _sum(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) -> Ran
         return Range(0, 0, FLAT)
     term = bounds(body, {**box, counter: (0, most - 1)}, moving)
     if term.high <= 0:
-        return _negative(_repeated(_negative(term), fewest, most, count.direction))
-    return _repeated(term, fewest, most, count.direction)
+        return _negative(_repeat_range(_negative(term), fewest, most, count.direction))
+    return _repeat_range(term, fewest, most, count.direction)
 
 
-def _repeated(term: Range, fewest: int, most: int, direction: int | None) -> Range:
+def _repeat_range(term: Range, fewest: int, most: int, direction: int | None) -> Range:
     if term.low < 0:
         return Range(_times(most, term.low), _times(most, term.high), None)
     return Range(_times(fewest, term.low), _times(most, term.high), _together([direction, term.direction]))

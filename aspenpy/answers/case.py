@@ -145,7 +145,9 @@ def case_of(app: Application | Case, machine: Machine | None, options: CaseOptio
     return Case(app, machine, **options)
 
 
-def asked(app: Application | Case, machine: Machine | None, options: Mapping[str, Any]) -> tuple[Case, dict[str, Any]]:
+def split_options(
+    app: Application | Case, machine: Machine | None, options: Mapping[str, Any]
+) -> tuple[Case, dict[str, Any]]:
     """The case of some options, and the options that are not about it."""
     about = {name: value for name, value in options.items() if name in CASE}
     others = {name: value for name, value in options.items() if name not in CASE}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from aspenpy.answers.peaks import Peak, redefined, value_of
+from aspenpy.answers.peaks import Peak, redefine_parameters, value_of
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.caches.level import Level, levels_of
 from aspenpy.cost.compute import target
@@ -47,7 +47,7 @@ def memory_ceilings(
     ceilings: list[Ceiling] = []
     conflicts = target(machine, socket).conflicts
     together = not conflicts.isdisjoint((MEMORY, MEMORY[::-1]))
-    definitions = redefined(machine, settings)
+    definitions = redefine_parameters(machine, settings)
     for ceiling in (_ceiling(peak) for peak in peaks if peak.resource in MEMORY and peak.of_all):
         if not ceiling.traits:
             ceiling = ceiling.replace(peak=_peak(machine.components[ceiling.component], ceiling.count, definitions))
@@ -71,7 +71,7 @@ def file_ceilings(peaks: Iterable[Peak]) -> tuple[Ceiling, ...]:
 
 def cache_ceilings(machine: Machine, socket: str | None, settings: Mapping[str, Setting]) -> tuple[Ceiling, ...]:
     """Of the caches between a core and its memory that say their bandwidth, the nearest to the core first."""
-    definitions = redefined(machine, settings)
+    definitions = redefine_parameters(machine, settings)
     ceilings = []
     for level in levels_of(machine, socket):
         if level.bandwidth is None:

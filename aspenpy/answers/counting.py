@@ -21,7 +21,7 @@ from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import declared_range
+from aspenpy.models.application.ranges import range_of_symbol
 from aspenpy.models.application.total import (
     Amount,
     Amounts,
@@ -166,7 +166,7 @@ class Counts(Result):
         place = self._place(symbol)
         if symbol not in graph.free_symbols(expr):
             fail("no-effect", f"the {resource} of `{self.entry.name}` do not depend on `{parameter}`", place)
-        ends = declared_range(symbol, self.application.parameters.values())
+        ends = range_of_symbol(symbol, self.application.parameters.values())
         declared = self.scope.values(ends, self.seed) if ends else None
         low, high = within or declared or WIDEST
         if whole:

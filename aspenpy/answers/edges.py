@@ -114,14 +114,14 @@ class Edges:
         states."""
         asked = list(requirements)
         accesses = sum(stated.get(Moved("accesses", kernel, need, level), 0.0) for need in asked)
-        return self._spread([Moved("misses", kernel, need, level) for need in asked], accesses, stated)
+        return self._sum_spread([Moved("misses", kernel, need, level) for need in asked], accesses, stated)
 
     def of_memory(self, asked: float, stated: Mapping[Moved, float]) -> Spread:
         """The bytes between the last level and memory, of so many that are asked for."""
         last = [*self._ways][-1]
-        return self._spread([key for key in stated if key.level == last and key.quantity in MOVING], asked, stated)
+        return self._sum_spread([key for key in stated if key.level == last and key.quantity in MOVING], asked, stated)
 
-    def _spread(self, keys: Sequence[Moved], asked: float, stated: Mapping[Moved, float]) -> Spread:
+    def _sum_spread(self, keys: Sequence[Moved], asked: float, stated: Mapping[Moved, float]) -> Spread:
         """The sum of some quantities at a level. A cache that is smaller by less than a way has a way less in some of
         its sets."""
         total = sum(stated.get(key, 0.0) for key in keys)
@@ -161,4 +161,5 @@ def _block(block: flow.Block) -> str:
 
 def _both(spread: Spread) -> str:
     part = f"{float(MARGIN):.0%}".replace("%", " %")
-    return f"{expected(spread.larger)} if it were {part} larger, {expected(spread.smaller)} if {part} smaller"
+    larger, smaller = expected(spread.larger), expected(spread.smaller)
+    return f"{larger} if it were {part} larger, {smaller} if {part} smaller"

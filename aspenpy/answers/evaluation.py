@@ -127,7 +127,7 @@ class Evaluation(Result):
     def runtime(self) -> float:
         """Seconds."""
         return as_float(
-            self.scope.values([self.tree.runtime], self.seed)[0], _described(RUNTIME), self.tree.entry.name_span
+            self.scope.values([self.tree.runtime], self.seed)[0], _describe_total(RUNTIME), self.tree.entry.name_span
         )
 
     @cached_property
@@ -136,7 +136,7 @@ class Evaluation(Result):
         totals = {**self.tree.kernel_totals, **self.tree.totals}
         values = self.scope.values(list(totals.values()), self.seed)
         place = self.tree.entry.name_span
-        return {key: as_float(value, _described(key), place) for key, value in zip(totals, values, strict=True)}
+        return {key: as_float(value, _describe_total(key), place) for key, value in zip(totals, values, strict=True)}
 
     @cached_property
     def kernels(self) -> tuple[KernelUse, ...]:
@@ -145,7 +145,7 @@ class Evaluation(Result):
         for kernel in reversed(self.tree.kernels):
             name = kernel.name
             exclusive = self.totals.get(Exclusive(name), 0.0)
-            bound_by, group = self._waited_for(self._waits.get(name, {}))
+            bound_by, group = self._longest_wait(self._waits.get(name, {}))
             uses.append(
                 KernelUse(
                     name,
@@ -186,13 +186,13 @@ class Evaluation(Result):
         waits: dict[str, float] = {}
         for resource, time in (item for waited in self._waits.values() for item in waited.items()):
             waits[resource] = waits.get(resource, 0.0) + time
-        name, group = self._waited_for(waits)
+        name, group = self._longest_wait(waits)
         if name is None or self.runtime <= 0:
             return None
         time = sum(waits[member] for member in group)
         return Bottleneck(name, self.component_of(name), time, time / self.runtime, group)
 
-    def _waited_for(self, waits: Mapping[str, float]) -> tuple[str | None, tuple[str, ...]]:
+    def _longest_wait(self, waits: Mapping[str, float]) -> tuple[str | None, tuple[str, ...]]:
         """The group of resources that bounds for longest, and which of its members does; given seconds by resource."""
         busy = {name: graph.ZERO for name in waits if self.totals.get(Busy(name), 0.0) > 0}
         groups = [group.resources for group in conflict_groups(busy, self.tree.conflicts)]
@@ -318,7 +318,7 @@ def amount_of(amounts: Mapping[str, Expr], resource: str) -> Expr:
     fail("unknown-resource", f"the kernel requests no `{resource}`", hint=hint)
 
 
-def _described(key: Total) -> str:
+def _describe_total(key: Total) -> str:
     """A total of the cost tree in words."""
     if key == RUNTIME:
         return "the runtime"

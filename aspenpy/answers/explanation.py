@@ -134,7 +134,7 @@ def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
     return totals[AskedBy(cost)], totals[TimeOf(cost)], count
 
 
-def _spread(whole: BlockCost, cost: RequirementCost) -> Expr | None:
+def _cores_per_rank(whole: BlockCost, cost: RequirementCost) -> Expr | None:
     """The cores over which each rank spreads a requirement; None where instances are not bound to several."""
     shared_out = cost.place is not None and cost.place.component.type in LAUNCHED
     return None if whole.instances.binding is None or not shared_out else whole.instances.spread
@@ -161,7 +161,7 @@ def _step(
         requirement.resource,
         requirement.amount,
         block.parallelism,
-        _spread(whole, cost),
+        _cores_per_rank(whole, cost),
         amount,
         offer.where if offer else "",
         count,

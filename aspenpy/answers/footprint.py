@@ -13,13 +13,13 @@ from aspenpy.answers.scope import Value
 from aspenpy.cost.compute import target
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.cost.ranks import Instances
-from aspenpy.cost.residence import Residence, placed_data
+from aspenpy.cost.residence import Residence, collect_placed_data
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.models.application.arrays import declared_size
+from aspenpy.models.application.arrays import size_in_arguments
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first
 from aspenpy.models.machine.model import Machine, Place
@@ -191,14 +191,14 @@ class Footprint(Result):
 
     def exceeding(self) -> list[Diagnostic]:
         """A warning for each memory that is too small for its data, where these are declared to be placed in it."""
-        declared = placed_data(self.application)
+        declared = collect_placed_data(self.application)
         warnings = []
         for memory in self.capacities:
             placed = [name for name in memory.data if name in declared and declared[name].memory is not None]
             if memory.size is not None and self._bytes(placed) > memory.size:
                 warnings.append(self._spilling(memory, memory.size, placed, declared))
             elif memory.fullest is not None and not memory.fits:
-                warnings.append(self._crowded(memory, memory.fullest))
+                warnings.append(self._warn_of_crowding(memory, memory.fullest))
             elif memory.size and not memory.fits:
                 message = (
                     f"`{self.kernel}` touches {float(memory.held / memory.size):.3g} times the capacity of the memory"
@@ -206,7 +206,7 @@ class Footprint(Result):
                 warnings.append(warning("exceeds-memory", message, self.run.entry.name_span))
         return warnings
 
-    def _crowded(self, memory: Capacity, fullest: Value) -> Diagnostic:
+    def _warn_of_crowding(self, memory: Capacity, fullest: Value) -> Diagnostic:
         """Said of a device, or what else ranks occupy, that is too small for its share."""
         name = memory.memory.rpartition("/")[2]
         share = f"{format_quantity(fullest, 'B')} on one `{name}`, which holds {format_quantity(memory.one or 0, 'B')}"
@@ -281,7 +281,7 @@ class Footprint(Result):
         owner = name.rpartition(".")[0]
         if owner != scene.kernel.name:
             return None
-        size = declared_size(self.application, owner, name, self.run.scope.origins)
+        size = size_in_arguments(self.application, owner, name, self.run.scope.origins)
         return None if size is None else self._size(scene.here([size])[0], scene)
 
     def _size(self, size: Expr, scene: Scene) -> Value | None:

@@ -76,7 +76,7 @@ class Search:
         pieces = [(low, high)]
         while pieces:
             low, high = self._next(pieces)
-            if self._spent():
+            if self._is_spent():
                 self._leave([(low, high), *pieces])
                 break
             found = self._range(low, high)
@@ -91,7 +91,7 @@ class Search:
                 self._one_by_one(low, high)
             else:
                 pieces += self._halves(low, high)
-        return Roots(tuple(self._merged()), tuple(sorted(self.leaps, key=lambda leap: leap.before)))
+        return Roots(tuple(self._merge_solutions()), tuple(sorted(self.leaps, key=lambda leap: leap.before)))
 
     # -- pieces ----------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class Search:
         self.looked_at += 1
         return pieces.pop()
 
-    def _spent(self) -> bool:
+    def _is_spent(self) -> bool:
         """Whether no more pieces may be looked at."""
         return self.looked_at > self.most_pieces
 
@@ -205,7 +205,7 @@ class Search:
         if min(values) < self.target < max(values) and not any(map(self._meets, values)):
             self.leaps.append(Leap(before, values[0], behind, values[1]))
 
-    def _merged(self) -> list[Solution]:
+    def _merge_solutions(self) -> list[Solution]:
         """In order, those that touch made one."""
         merged: list[Solution] = []
         for solution in sorted(self.solutions, key=lambda solution: solution.low):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from aspenpy.cost.cost import CostTree
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Total, Totals, added, of_kind, run_totals
+from aspenpy.models.application.total import Leaf, Total, Totals, add_totals, of_kind, run_totals
 
 MESSAGES = "messages"
 """The resource that paths offer."""
@@ -41,6 +41,6 @@ class _Leaf(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         applied = [trait for item in self.tree.blocks[block].requirements for trait in item.traits]
-        return added(
+        return add_totals(
             {OnPath(kernel.name, path): seconds} for trait in applied for path, seconds in trait.seconds_by_path.items()
         )

@@ -67,7 +67,7 @@ def _other(prediction: Prediction, name: str) -> Expr:
     if name in _amounts(prediction):
         return prediction.metric(name)
     if name in summable(prediction.machine):
-        return summed(prediction.machine, name)
+        return sum_property(prediction.machine, name)
     known = metric_names(prediction)
     hint = suggest_nearest(name, known) or "there are " + ", ".join(known)
     message = f"there is no metric `{name}`: neither a resource that is asked for nor a property of the machine"
@@ -84,7 +84,7 @@ def summable(machine: Machine) -> list[str]:
     return list(dict.fromkeys(item.name for item in properties))
 
 
-def summed(machine: Machine, name: str) -> Expr:
+def sum_property(machine: Machine, name: str) -> Expr:
     """The sum of a property over all components of the machine's tree, every kind of socket included."""
     terms = [
         graph.mul(place.count, place.component.properties[name].symbol)

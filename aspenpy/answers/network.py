@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.allowance import one_allowance
-from aspenpy.answers.peaks import redefined
+from aspenpy.answers.peaks import redefine_parameters
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.compute import choose_socket
 from aspenpy.cost.interconnect import concrete, interconnect_of
@@ -72,7 +72,7 @@ class Network(Result):
     def __init__(self, machine: Machine, set: Mapping[str, Setting] | None = None, socket: str | None = None) -> None:
         self.machine = machine
         self.socket = socket if socket is None else choose_socket(machine, socket)
-        self._definitions = redefined(machine, set or {})
+        self._definitions = redefine_parameters(machine, set or {})
         place = network_place(machine)
         self._paths = _paths(machine, place, self.socket)
         by_level = self._paths.by_level

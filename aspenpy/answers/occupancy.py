@@ -93,15 +93,15 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
         if cores < 1 or among < 1:
             return []
         if of_rank > 1 and (ranks := _ranks(tree, computing)):
-            return list(_told_of_ranks(ranks, core, of_rank, prediction))
+            return list(_describe_idle_cores(ranks, core, of_rank, prediction))
         launched = socket is not None and socket.component.value("launch_latency") is not None
         accelerator = launched or width >= MANY_LANES
-        return list(_told(widest, widths[widest].instances, core, cores, cores / among, accelerator))
+        return list(_describe_idle_parts(widest, widths[widest].instances, core, cores, cores / among, accelerator))
     except (AspenError, OverflowError, TypeError):
         return []  # a value that is missing is an error of its own where it is needed
 
 
-def _told(
+def _describe_idle_parts(
     block: flow.Block, instances: float, core: Place, cores: float, of_socket: float, accelerator: bool
 ) -> Iterator[Diagnostic]:
     name = core.component.name
@@ -126,7 +126,7 @@ def _ranks(tree: CostTree, computing: Mapping[flow.Block, Width]) -> dict[flow.B
     return {block: width for block, width in computing.items() if block.parallelism in numbers}
 
 
-def _told_of_ranks(
+def _describe_idle_cores(
     ranks: Mapping[flow.Block, Width], core: Place, of_rank: float, prediction: Evaluation
 ) -> Iterator[Diagnostic]:
     """What ranks leave idle of the cores that each of them occupies."""

@@ -21,7 +21,7 @@ MANY_TIMES = 4  # a block that asks for its data so often reuses them: a pass or
 # -- data that a block touches many times without saying how: memory serves all, though a cache could --
 
 
-def reused_without_pattern(prediction: Evaluation, ran: Collection[flow.Block]) -> list[Diagnostic]:
+def warn_of_reuse_without_pattern(prediction: Evaluation, ran: Collection[flow.Block]) -> list[Diagnostic]:
     """A warning for each data structure that would fit into the last cache of a socket, on machines whose caches serve
     what says how it is touched, and that a block which ran reads or writes many times over. What is larger may well
     come from memory each time, as tiles do."""
@@ -56,14 +56,14 @@ def _many_times(
                 continue
             volume, size, fits = values
             if volume >= MANY_TIMES * size > 0 and size <= fits:
-                yield need.target, _repeated(need, float(volume), float(size))
+                yield need.target, _describe_repetition(need, float(volume), float(size))
 
 
 def _is_plain(item: RequirementCost) -> bool:
     return item.offer is not None and item.traffic is None and item.requirement.resource in MEMORY_RESOURCES
 
 
-def _repeated(need: flow.Requirement, volume: float, size: float) -> Diagnostic:
+def _describe_repetition(need: flow.Requirement, volume: float, size: float) -> Diagnostic:
     times = volume / size
     often = f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
     message = (

@@ -66,9 +66,9 @@ class Scene(Record):
 
     def inside(self, thing: Loop | Branch, label: str | None) -> Scene:
         scene: Scene = self.replace(around=(*self.around, thing))
-        return scene.labelled(label)
+        return scene.enter_label(label)
 
-    def labelled(self, label: str | None) -> Scene:
+    def enter_label(self, label: str | None) -> Scene:
         return self if label is None else self.replace(region=(*self.region, f'"{label}"'))
 
     def where_reached(self, expr: Expr) -> Expr:
@@ -94,7 +94,7 @@ class Visit(Record):
         """The total over the run of a worth per execution, in symbols of the entry and of counters around."""
         found: flow.Flow = self.block
         for item in reversed(self.scene.around):
-            found = item.wrap(found) if isinstance(item, Branch) else _repeated(item, found)
+            found = item.wrap(found) if isinstance(item, Branch) else _repeat_body(item, found)
         totaller = Totaller(OfBlocks(lambda block, kernel: {"worth": worth}))
         return totaller.kernel(_kernel(found)).get("worth", graph.ZERO)
 
@@ -110,7 +110,7 @@ def visits(entry: flow.Kernel) -> Iterator[Visit]:
             if met > MOST_VISITS:
                 message = f"the kernels call each other on too many paths: more than {MOST_VISITS} blocks are met"
                 fail("too-many-paths", message, entry.name_span, hint="look at one of the kernels with --kernel")
-            yield Visit(scene.labelled(node.label), node)
+            yield Visit(scene.enter_label(node.label), node)
         else:
             waiting += reversed(steps(node, scene))
 
@@ -165,7 +165,7 @@ def _repeat(node: flow.Repeat, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
 
 _STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
     flow.Sequence: lambda node, scene: [(step, scene) for step in node.steps],
-    flow.Parallel: lambda node, scene: [(branch, scene.labelled(node.label)) for branch in node.branches],
+    flow.Parallel: lambda node, scene: [(branch, scene.enter_label(node.label)) for branch in node.branches],
     flow.Call: lambda node, scene: [(node.kernel.body, scene.called(node))],
     flow.Choice: _choice,
     flow.Expectation: _expectation,
@@ -176,7 +176,7 @@ _STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
 # -- what a visit is worth -------------------------------------------------------------------------
 
 
-def _repeated(loop: Loop, body: flow.Flow) -> flow.Flow:
+def _repeat_body(loop: Loop, body: flow.Flow) -> flow.Flow:
     return loop.node.replace(count=loop.count, body=body)
 
 
@@ -191,7 +191,7 @@ def largest(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
     """The largest value of an expression over the passes of the loops around it, pairs of counter and count, the
     outermost first; nothing else may be left open in them. None where that cannot be told: it neither rises nor falls
     with a counter, and there are too many passes to try."""
-    loops = _needed(expr, loops)
+    loops = _loops_needed(expr, loops)
     box: dict[Expr, tuple[Any, Any]] = {}
     passes, certain = 1, True
     for counter, count in loops:
@@ -204,12 +204,12 @@ def largest(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
         box[counter] = (0, last)
     try:
         value = _at_extremes(expr, loops, box, seed) if certain else None
-        return value if value is not None or passes > MOST_PASSES else _tried(expr, list(loops), seed)
+        return value if value is not None or passes > MOST_PASSES else _largest_of_passes(expr, list(loops), seed)
     except EvaluationError:
         return None
 
 
-def _needed(expr: Expr, loops: Sequence[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
+def _loops_needed(expr: Expr, loops: Sequence[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
     """The loops whose counters the expression, or the count of another such loop, depends on."""
     used = set(graph.free_symbols(expr))
     sums: list[tuple[Expr, Expr]] = []
@@ -233,7 +233,7 @@ def _at_extremes(expr: Expr, loops: Sequence[tuple[Expr, Expr]], box: Box, seed:
     return evaluate(extreme, {}, seed)
 
 
-def _tried(expr: Expr, loops: list[tuple[Expr, Expr]], seed: int) -> Any:
+def _largest_of_passes(expr: Expr, loops: list[tuple[Expr, Expr]], seed: int) -> Any:
     """The largest of all passes, one by one; None if there is none."""
     if not loops:
         return evaluate(expr, {}, seed)
@@ -243,5 +243,5 @@ def _tried(expr: Expr, loops: list[tuple[Expr, Expr]], seed: int) -> Any:
         here = {counter: graph.number(number)}
         counts = graph.substitute([count for _, count in inner], here)
         rest = [(other, found) for (other, _), found in zip(inner, counts, strict=True)]
-        values.append(_tried(graph.substitute([expr], here)[0], rest, seed))
+        values.append(_largest_of_passes(graph.substitute([expr], here)[0], rest, seed))
     return max((value for value in values if value is not None), default=None)

@@ -75,7 +75,7 @@ def peaks(
     """
     if socket is not None:
         choose_socket(machine, socket)
-    definitions = redefined(machine, set or {})
+    definitions = redefine_parameters(machine, set or {})
     offers: dict[tuple[str, tuple[str, ...]], Offer] = {}
     for name in (socket,) if socket is not None else machine.sockets or (None,):
         for offer in _offers(machine, name, everywhere):
@@ -114,7 +114,7 @@ def _offers(machine: Machine, socket: str | None, everywhere: bool) -> Iterable[
     )
 
 
-def redefined(machine: Machine, settings: Mapping[str, Setting]) -> dict[Expr, Expr]:
+def redefine_parameters(machine: Machine, settings: Mapping[str, Setting]) -> dict[Expr, Expr]:
     """The machine's definitions with some parameters set. Raises AspenError for unknown names and for circles."""
     definitions = dict(machine.definitions)
     if not settings:

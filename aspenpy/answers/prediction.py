@@ -10,7 +10,7 @@ from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.occupancy import filling_cores, instances_of_blocks
-from aspenpy.answers.odd_accesses import blocks_without_time, reused_without_pattern
+from aspenpy.answers.odd_accesses import blocks_without_time, warn_of_reuse_without_pattern
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import exceeding_memory, sizes_below_zero
 from aspenpy.expr import graph
@@ -66,7 +66,11 @@ class Prediction(Evaluation):
         """Warnings that go with the values: cores that are idle or that instances take turns on, data whose reuse no
         pattern tells, blocks that take no time."""
         widths = instances_of_blocks(self)
-        return (*filling_cores(self, widths), *reused_without_pattern(self, widths), *blocks_without_time(self, widths))
+        return (
+            *filling_cores(self, widths),
+            *warn_of_reuse_without_pattern(self, widths),
+            *blocks_without_time(self, widths),
+        )
 
     @cached_property
     def cap_warnings(self) -> list[Diagnostic]:

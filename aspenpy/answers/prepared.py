@@ -27,7 +27,7 @@ class Prepared:
             value: float = self._compiled(*(self._in_order(values, named) if named else values))[0]
             return value
         except EvaluationError as error:
-            raise self.prediction.scope.located(error) from None
+            raise self.prediction.scope.locate_error(error) from None
         except (TypeError, ValueError):
             self._in_order(values, named)
             raise

@@ -124,7 +124,7 @@ class Profile(Result):
         merged: dict[tuple[str, str, tuple[str, ...]], tuple[float, float]] = {}
         for kernel in reversed(tree.kernels):
             for call in calls_in(kernel.body):
-                key = (kernel.name, call.kernel.name, _written(call))
+                key = (kernel.name, call.kernel.name, _write_call(call))
                 calls, time = merged.get(key, (0.0, 0.0))
                 merged[key] = (calls + values.get(Count(call), 0.0), time + values.get(Spent(call), 0.0))
         return tuple(Arc(*key, *worth) for key, worth in merged.items())
@@ -169,20 +169,20 @@ class Profile(Result):
     def _exchange(
         self, kernel: flow.Kernel, block: flow.Block, cost: RequirementCost, exchange: Exchange, time: float
     ) -> ExchangeUse:
-        ranks, size = (self._known(expr) for expr in (exchange.ranks, exchange.size))
+        ranks, size = (self._constant_value(expr) for expr in (exchange.ranks, exchange.size))
         try:
-            algorithm = exchange.fastest(self._needed)
+            algorithm = exchange.fastest(self._require_value)
         except LookupError:
             algorithm = None
         share = time / self.runtime if self.runtime else 0.0
         return ExchangeUse(exchange.name, kernel.name, block.label, ranks, size, time, share, algorithm)
 
-    def _known(self, expr: Expr) -> float | None:
+    def _constant_value(self, expr: Expr) -> float | None:
         """The value of an expression that is the same in all calls."""
         values = self.prediction.scope.values_if_known([expr], self.prediction.seed)
         return None if values is None else float(values[0])
 
-    def _needed(self, expr: Expr) -> Any:
+    def _require_value(self, expr: Expr) -> Any:
         values = self.prediction.scope.values_if_known([expr], self.prediction.seed)
         if values is None:
             raise LookupError
@@ -287,7 +287,7 @@ class Timer:
         return self._known[node]
 
 
-def _written(call: flow.Call) -> tuple[str, ...]:
+def _write_call(call: flow.Call) -> tuple[str, ...]:
     bound = [value for formal, value in call.arguments if formal is not call.kernel.context]
     numbers = (excerpt(value, LONGEST_ARGUMENT) for value in bound)
     return (*numbers, *(array for _, array in call.arrays))

@@ -54,7 +54,8 @@ class Roofline(Result):
         ]
         self.settings = _of_machine(machine, settings, bool(cases))
         self.predictions = [
-            Prediction(case.with_set(known)) for case, known in zip(cases, _shared_out(cases, settings), strict=True)
+            Prediction(case.with_set(known))
+            for case, known in zip(cases, _share_settings(cases, settings), strict=True)
         ]
         if not self.compute:
             message = f"machine `{machine.name}` states no rate of `{COMPUTE}` that depends on the machine alone"
@@ -156,7 +157,7 @@ def taking_part(tree: CostTree, place: Place, resource: str) -> list[tuple[Expr,
     core_and_line = _core_and_line(tree, place)
     pairs: dict[tuple[Expr, Expr], None] = {}
     for instances in (cost.instances for cost in blocks):
-        used = instances.used_of(place)
+        used = instances.count_used(place)
         pairs[used, graph.mul(used, sharing(instances, place, *core_and_line, resource).saturation)] = None
     return [pair for pair in pairs if all(graph.free_symbols(expr) <= tree.definitions.keys() for expr in pair)]
 
@@ -178,7 +179,7 @@ def _of_machine(machine: Machine, settings: dict[str, Setting], has_applications
     return {name: value for name, value in settings.items() if names[name] in machine.definitions}
 
 
-def _shared_out(cases: Sequence[Case], settings: dict[str, Setting]) -> list[dict[str, Setting]]:
+def _share_settings(cases: Sequence[Case], settings: dict[str, Setting]) -> list[dict[str, Setting]]:
     """What is set of each application. What none of them has is an error, told for the first."""
     scopes = [Prediction(case).scope for case in cases]
     known: list[dict[str, Setting]] = [{} for _ in cases]

@@ -25,7 +25,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import refuse_float_overflow
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Total, Totals, added, of_kind, run_totals
+from aspenpy.models.application.total import Leaf, Total, Totals, add_totals, of_kind, run_totals
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 
@@ -210,7 +210,7 @@ class _Asker(NamedTuple):
         """The least seconds in which the components of a place that take part serve what a single one would serve in
         `one` seconds, and those that cores cost each other there."""
         shared = sharing(self.instances, place, self.where.core, line or self.where.line, resource)
-        each = graph.div(one, graph.mul(self.instances.used_of(place), graph.apply("max", 1, shared.instances)))
+        each = graph.div(one, graph.mul(self.instances.count_used(place), graph.apply("max", 1, shared.instances)))
         return shared.seconds(each)
 
 
@@ -225,14 +225,14 @@ class _Ideal(Leaf):
         of_block = block.parallelism, self.tree.blocks[block].instances, self.tree.residence.within(kernel)
         askers = [_Asker(name, *of_block) for name in (kernel.name, None)]
         spent: Totals = {Spent(kernel.name): self.tree.blocks[block].time}
-        return added([spent, *(self._cost(cost, asker) for cost in costs for asker in askers)])
+        return add_totals([spent, *(self._cost(cost, asker) for cost in costs for asker in askers)])
 
     def _cost(self, cost: RequirementCost, asker: _Asker) -> Totals:
         asked, traffic = cost.requirement, cost.traffic
         if traffic is None:
             return self._requirement(asked, asker, cost)
         sent = (("loads", traffic.read_bytes), ("stores", traffic.written_bytes))
-        return added(
+        return add_totals(
             [
                 *(
                     self._requirement(asked.replace(amount=amount, resource=name), asker, cost)

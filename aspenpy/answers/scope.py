@@ -282,16 +282,16 @@ class Scope:
         """The values of expressions; raises AspenError at the place that has none. What they share with those of the
         last call is not computed again."""
         with self.locating():
-            return self._computed(exprs, seed)
+            return self._compute(exprs, seed)
 
     def values_if_known(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any] | None:
         """The same; None where one of them has no value, such as inside a loop, without looking for the reason."""
         try:
-            return self._computed(exprs, seed)
+            return self._compute(exprs, seed)
         except EvaluationError:
             return None
 
-    def _computed(self, exprs: Sequence[Expr], seed: int) -> list[Any]:
+    def _compute(self, exprs: Sequence[Expr], seed: int) -> list[Any]:
         last, self._last = self._last, None  # nobody goes on with an evaluation that failed, or that is not at its end
         run = last if last is not None and last.seed == seed else Evaluation({}, seed, self.definitions)
         run.allowance = allowance()
@@ -325,12 +325,12 @@ class Scope:
         try:
             yield
         except EvaluationError as error:
-            found = self.located(error)
+            found = self.locate_error(error)
             if circumstances:
                 found = AspenError(*(item.within(circumstances) for item in found.diagnostics))
             raise found from None
 
-    def located(self, error: EvaluationError) -> AspenError:
+    def locate_error(self, error: EvaluationError) -> AspenError:
         """The error as a diagnostic at the place that it was written at."""
         if isinstance(error.payload, ValueMistake):
             return AspenError(with_value(error.payload, self.definitions, self.display_name, DEFAULT_SEED))
@@ -379,14 +379,14 @@ class Scope:
             return Diagnostic("missing-argument", message, self.entry.name_span, hint=f"--set {name}=... gives it one")
         hint = (
             suggest_nearest(name, self._names_in_sight(owner))
-            or self._known_elsewhere(name)
+            or self._find_elsewhere(name)
             or f"it is not defined; --set {name}=... gives it a value"
         )
         if owner == OWNER and name in self.application.parameters:
             hint = "it is a parameter of the application; a machine model may not name those"
         return Diagnostic("unknown-name", f"unknown name `{name}`", self.origins.get(symbol), hint=hint)
 
-    def _known_elsewhere(self, name: str) -> str | None:
+    def _find_elsewhere(self, name: str) -> str | None:
         """A name that a kernel uses for itself, which another kernel, or a statement outside its loop, does not see."""
         found = ((kernel, *own) for kernel in self.application.kernels.values() for own in own_names(kernel))
         places = [f"the {noun} `{name}` of kernel `{kernel.name}`" for kernel, noun, own, _ in found if own == name]

@@ -33,7 +33,7 @@ def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
     """A warning where the data structures that the kernel touches are larger than the memory they lie in. Which are
     touched is looked into only where some say where they lie, or all that are declared together would not fit."""
     if prediction.tree.residence.memories:
-        return _touched(prediction)
+        return _check_touched_bytes(prediction)
     offer = prediction.tree.residence.where.offers.get("loads")
     stated = None if offer is None else offer.place.component.value("capacity")
     sizes = [item.size for item in prediction.application.data.values()]
@@ -45,10 +45,10 @@ def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
         declared, capacity = prediction.scope.values(together, prediction.seed)
     except AspenError:
         return []  # a size without a value is told by whoever needs it
-    return _touched(prediction) if declared > capacity else []
+    return _check_touched_bytes(prediction) if declared > capacity else []
 
 
-def _touched(prediction: Evaluation) -> list[Diagnostic]:
+def _check_touched_bytes(prediction: Evaluation) -> list[Diagnostic]:
     try:
         from aspenpy.answers.footprint import Footprint
 

@@ -114,6 +114,6 @@ STATED_ERRORS: tuple[StatedError, ...] = (
 """One table of them all. Which of them a prediction may claim is said by `covers`."""
 
 
-def stated_error(covered: Covered) -> StatedError:
+def find_stated_error(covered: Covered) -> StatedError:
     """The row that covers a prediction of this kind."""
     return next(item for item in STATED_ERRORS if covered in item.covers)

@@ -8,7 +8,7 @@ from aspenpy.cost.cost import CostTree, busy_times
 from aspenpy.cost.prices import BlockCost, slowest
 from aspenpy.expr import graph
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import RUNTIME, Leaf, Totals, added, scaled
+from aspenpy.models.application.total import RUNTIME, Leaf, Totals, add_totals, scale_totals
 
 
 class TimedLeaf(Leaf):
@@ -30,10 +30,10 @@ class TimedLeaf(Leaf):
         return {**busy_times(cost), RUNTIME: cost.time, **self.of_block(cost, kernel)}
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        together = added(branches)
+        together = add_totals(branches)
         if not self.tree.overlaps(node) or RUNTIME not in together:
             return together
         time, in_turn = slowest(self.tree.groups(together)), together[RUNTIME]
         share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
         timed = {key: worth for key, worth in together.items() if self.goes_with_time(key)}
-        return {**together, **scaled(share, timed), RUNTIME: time}
+        return {**together, **scale_totals(share, timed), RUNTIME: time}

@@ -19,7 +19,7 @@ from aspenpy.language.files import Reader as Files
 from aspenpy.language.source import Source
 from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.application import flow
-from aspenpy.models.application.arrays import declared_size
+from aspenpy.models.application.arrays import size_in_arguments
 from aspenpy.models.application.history import History
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first
@@ -48,7 +48,9 @@ class Accesses:
         """What the requirements of a block that say how they touch their data move between the levels."""
         accesses = self._of(block, serving)
         return (
-            block_traffic(accesses, levels, self._swept(block, accesses), page, buffer) if accesses and levels else {}
+            block_traffic(accesses, levels, self._sweep_before(block, accesses), page, buffer)
+            if accesses and levels
+            else {}
         )
 
     def _of(self, block: flow.Block, serving: Callable[[flow.Requirement], Offer | None]) -> list[Access]:
@@ -76,7 +78,7 @@ class Accesses:
             _, node = self.application.find_kernel(kernel.name)
             for name in declarations_by_name(nodes.Data, node.declarations):
                 full_name = f"{kernel.name}.{name}"
-                size = declared_size(self.application, kernel.name, full_name, self.application.origins)
+                size = size_in_arguments(self.application, kernel.name, full_name, self.application.origins)
                 if size is not None:
                     found[full_name] = kernel, size
         return found
@@ -100,7 +102,7 @@ class Accesses:
             self._readers[kernel] = Reader(sizes, self.definitions, histogram_reader(self.application))
         return self._readers[kernel]
 
-    def _swept(self, block: flow.Block, accesses: Sequence[Access]) -> Swept:
+    def _sweep_before(self, block: flow.Block, accesses: Sequence[Access]) -> Swept:
         """What was swept before a block, and when: data structures that the run has touched by then, or touches in a
         loop around it. Where some of those that are warm are not among them, or have no name, all that the run touches
         were swept together."""

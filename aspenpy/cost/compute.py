@@ -13,7 +13,7 @@ from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
 from aspenpy.cost.kinds_of_cores import all_cores, helping, on_all_kinds
 from aspenpy.cost.memory import Hierarchy, level_costs, translation_costs, waiting_for_memory
-from aspenpy.cost.operations import priced_without, read_operation, spread_over_lanes
+from aspenpy.cost.operations import is_priced_without, read_operation, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
 from aspenpy.cost.ports import port_costs
 from aspenpy.cost.prices import (
@@ -36,7 +36,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, fail, suggest_nearest
 from aspenpy.language.lower import Origins, carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import summed
+from aspenpy.models.application.total import sum_terms
 from aspenpy.models.machine.model import BASE, Machine, Place, Resource
 from aspenpy.record import Record
 
@@ -156,7 +156,7 @@ def _launch(places: Sequence[Place]) -> Launch | None:
     return next((Launch(place, latency) for place, latency in latencies if latency is not None), None)
 
 
-def _launched(costs: Sequence[RequirementCost], launch: Launch | None) -> Launch | None:
+def _find_launch(costs: Sequence[RequirementCost], launch: Launch | None) -> Launch | None:
     """The launch of a block, if the socket's cores, caches or memories serve any of it."""
     if launch is None:
         return None
@@ -186,7 +186,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     instances = where.instances(block)
     traffic = hierarchy.traffic(block, instances, where.serving)
     costs = tuple(
-        _unshared(price_traffic(traffic[requirement], instances, where, origins), hierarchy)
+        _add_ignored_sharing(price_traffic(traffic[requirement], instances, where, origins), hierarchy)
         if requirement in traffic
         else price_on_lanes(requirement, instances, where, origins)
         for requirement in block.requirements
@@ -203,16 +203,16 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     for part in parts:
         if part.place is not None and part.contention is not graph.ZERO:
             by_place.setdefault(part.place.path, []).append(part.contention)
-    launch = _launched(costs, where.launch)
+    launch = _find_launch(costs, where.launch)
     if not by_place:
         return BlockCost(block, instances, costs, groups, slowest(groups), levels, launch)
     alone = slowest(conflict_groups(busy_by_server(costs, levels, lambda part: part.alone), where.conflicts))
-    contention = [summed(parts) for parts in by_place.values()]
+    contention = [sum_terms(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
     return BlockCost(block, instances, costs, groups, norm(alone, most), levels, launch)
 
 
-def _unshared(cost: RequirementCost, hierarchy: Hierarchy) -> RequirementCost:
+def _add_ignored_sharing(cost: RequirementCost, hierarchy: Hierarchy) -> RequirementCost:
     """With `shared` among the traits that say nothing, on a machine that does not say how long such lines take."""
     says = cost.traffic is not None and cost.traffic.access.shared
     return cost.replace(ignored=(*cost.ignored, SHARED)) if says and not hierarchy.joining else cost
@@ -245,7 +245,7 @@ def busy_by_server(
         times.setdefault(cost.server, {}).setdefault(cost.unit, []).append(seconds(cost))
     for level in levels:
         times.setdefault(level.name, {}).setdefault("", []).append(seconds(level))
-    return {name: longest([summed(parts) for parts in units.values()]) for name, units in times.items()}
+    return {name: longest([sum_terms(parts) for parts in units.values()]) for name, units in times.items()}
 
 
 def price_traffic(traffic: Traffic, instances: Instances, where: Target, origins: Origins) -> RequirementCost:
@@ -311,9 +311,9 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
         elif operation is not None and trait.name in operation.traits:
             continue
         elif trait.name in resource.traits:
-            applied.append(_applied(trait, resource, serial, carry))
+            applied.append(_apply_trait(trait, resource, serial, carry))
             serial = applied[-1].time
-        elif not priced_without(requirement, trait.name):
+        elif not is_priced_without(requirement, trait.name):
             ignored.append(trait.name)
     unit = "" if operation is None else operation.unit
     times = (shared.instances, *shared.seconds(serial), shared.saturation)
@@ -349,7 +349,9 @@ def _own_traits(traits: Sequence[flow.Trait]) -> list[flow.Trait]:
     return [trait for trait in traits if not is_part(trait.name, names)]
 
 
-def _applied(trait: flow.Trait, resource: Resource, serial: Expr, carry: Callable[[Expr, Expr], None]) -> AppliedTrait:
+def _apply_trait(
+    trait: flow.Trait, resource: Resource, serial: Expr, carry: Callable[[Expr, Expr], None]
+) -> AppliedTrait:
     """A trait by the rule that the resource has for it."""
     rule = resource.traits[trait.name]
     argument = {} if rule.argument is None else {rule.argument: _trait_argument(trait, resource.name)}

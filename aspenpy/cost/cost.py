@@ -32,12 +32,12 @@ from aspenpy.models.application.total import (
     Leaf,
     Total,
     Totals,
-    added,
+    add_totals,
     blocks_in,
     callees_first,
     of_kind,
     run_totals,
-    scaled,
+    scale_totals,
 )
 from aspenpy.models.machine.model import Machine
 
@@ -202,10 +202,10 @@ class _Prices(Leaf):
         cost = self.tree.blocks[block]
         begun: Totals = {} if cost.launch is None else {Amount(LAUNCH): graph.ONE}
         asked = self.amounts.block(block, kernel)
-        return {RUNTIME: cost.time, **begun, **asked, **busy_times(cost), **self._served(cost)}
+        return {RUNTIME: cost.time, **begun, **asked, **busy_times(cost), **self._served_totals(cost)}
 
-    def _served(self, cost: BlockCost) -> Totals:
-        return added(
+    def _served_totals(self, cost: BlockCost) -> Totals:
+        return add_totals(
             {Served(item.requirement.resource, item.server): graph.mul(cost.block.parallelism, item.requirement.amount)}
             for item in cost.requirements
             if item.requirement.resource in self.tree.divided
@@ -213,7 +213,7 @@ class _Prices(Leaf):
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         """Branches add; overlapped ones become one block, in which their resources overlap."""
-        together = added(branches)
+        together = add_totals(branches)
         if not self.tree.overlaps(node):
             return together
         return together | {RUNTIME: slowest(self.tree.groups(together))}
@@ -233,7 +233,7 @@ class _KernelPrices(_Prices):
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         """What the kernels in overlapped branches take is scaled to the time of the whole, so that it still
         adds up; what the whole waits for counts for the kernel it stands in."""
-        together = added(branches)
+        together = add_totals(branches)
         if not self.tree.overlaps(node) or RUNTIME not in together:
             return together
         groups = self.tree.groups(together)
@@ -241,7 +241,7 @@ class _KernelPrices(_Prices):
         share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
         spent = {key: worth for key, worth in together.items() if isinstance(key, (Exclusive, Inclusive))}
         rest = {key: worth for key, worth in together.items() if not isinstance(key, Bound)}
-        return {**rest, **scaled(share, spent), RUNTIME: time, **_bound(kernel, groups, together, time)}
+        return {**rest, **scale_totals(share, spent), RUNTIME: time, **_bound(kernel, groups, together, time)}
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         name = call.kernel.name
@@ -266,7 +266,7 @@ def busy_times(cost: BlockCost) -> Totals:
     """Seconds in which each resource, and each cache, is in use; launches, too, which overlapped branches hide."""
     own: list[Totals] = [] if cost.launch is None else [{Busy(LAUNCH): cost.launch.time}]
     own += [{Busy(item.server): item.time} for item in cost.requirements]
-    return added([*own, *({Busy(level.name): level.time} for level in cost.levels)])
+    return add_totals([*own, *({Busy(level.name): level.time} for level in cost.levels)])
 
 
 def _bound(kernel: flow.Kernel, groups: tuple[Together, ...], busy: Totals, time: Expr) -> Totals:

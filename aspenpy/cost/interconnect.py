@@ -11,7 +11,7 @@ from typing import Any
 
 from aspenpy.cost.network.placement import ORDERS
 from aspenpy.cost.network.topologies import TOPOLOGIES, topology
-from aspenpy.cost.network.topology import NetworkError, Topology, described
+from aspenpy.cost.network.topology import NetworkError, Topology, describe_topology
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import EvaluationError, Value, evaluate_many
@@ -74,17 +74,19 @@ def interconnect_of(
     there. Raises AspenError, at the property, where what it says makes no network."""
     component = place.component
     nodes = joined or _count(machine, socket, "node") or graph.ONE
-    injection = _needed(component, "bandwidth", "B/s", "property bandwidth [10 GB/s]")
+    injection = _require_property(component, "bandwidth", "B/s", "property bandwidth [10 GB/s]")
     rate, combined = component.value("message_rate"), component.value("reduction_bandwidth")
     threshold = component.value("rendezvous_threshold")
     handshake = graph.ZERO
     if threshold is not None:
         example = "property rendezvous_latency [2 us]"
-        handshake = _needed(component, "rendezvous_latency", "s", example, "rendezvous_threshold")
+        handshake = _require_property(component, "rendezvous_latency", "s", example, "rendezvous_threshold")
     return Interconnect(
         place=place,
         topology=_symbolic(machine, component, nodes),
-        latency=_not_negative(component, "latency", _needed(component, "latency", "s", "property latency [1 us]")),
+        latency=_not_negative(
+            component, "latency", _require_property(component, "latency", "s", "property latency [1 us]")
+        ),
         hop_latency=_not_negative(component, "hop_latency", component.value("hop_latency") or graph.ZERO),
         injection=injection,
         link=component.value("link_bandwidth") or injection,
@@ -115,11 +117,11 @@ def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr
     sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, found, strict=True)}
     if network.topology.kind in FILLED:
         sizes.setdefault("nodes", nodes)
-    made = _made(network.component, network.topology.kind, sizes)
+    made = _make_topology(network.component, network.topology.kind, sizes)
     try:
         places = made.figures()["nodes"]
     except EvaluationError as error:
-        fail("no-value", f"{described(made)}: {error.reason}", network.component.properties["topology"].span)
+        fail("no-value", f"{describe_topology(made)}: {error.reason}", network.component.properties["topology"].span)
     if not _fits(made.kind, places, nodes):
         raise AspenError(_wrong_size(network, made, int(nodes)))
     return made
@@ -147,7 +149,7 @@ def _wrong_size(network: Interconnect, made: Topology, nodes: int) -> Diagnostic
     name = made.parameters[0][0]
     span = component.properties[name if name in component.properties else "topology"].span
     whose = f"`{network.inside}` has {nodes:,} ports of it" if network.inside else f"the machine has {nodes:,}"
-    message = f"{described(made)} has {has:,} nodes, and {whose}"
+    message = f"{describe_topology(made)} has {has:,} nodes, and {whose}"
     return Diagnostic("wrong-network-size", message, span, hint=_size_hint(made.kind))
 
 
@@ -185,12 +187,12 @@ def _symbolic(machine: Machine, component: Component, nodes: Expr) -> Topology:
     }
     if kind in FILLED:
         sizes.setdefault("nodes", nodes)
-    return _made(component, kind, sizes)
+    return _make_topology(component, kind, sizes)
 
 
 def _sizes(machine: Machine, item: Property) -> Any:
     """A property that is an array as its elements, any other as it is. `dimensions` may be one number."""
-    value = followed(item.symbol, machine.definitions)[-1]
+    value = follow_definitions(item.symbol, machine.definitions)[-1]
     if item.name == EDGES:
         return _pairs(_element(value), item)
     if value.kind == "array":
@@ -200,7 +202,7 @@ def _sizes(machine: Machine, item: Property) -> Any:
     return (item.symbol,) if item.name == "dimensions" else item.symbol
 
 
-def _made(component: Component, kind: str, sizes: Mapping[str, Any]) -> Topology:
+def _make_topology(component: Component, kind: str, sizes: Mapping[str, Any]) -> Topology:
     try:
         return topology(kind, **sizes)
     except NetworkError as error:
@@ -209,7 +211,7 @@ def _made(component: Component, kind: str, sizes: Mapping[str, Any]) -> Topology
         fail("bad-network", f"{component.type} `{component.name}`: {error.message}", span, hint=error.hint)
 
 
-def followed(symbol: Expr, definitions: Mapping[Expr, Expr]) -> list[Expr]:
+def follow_definitions(symbol: Expr, definitions: Mapping[Expr, Expr]) -> list[Expr]:
     """The symbol, the symbol that it stands for, and so on to what they are all worth."""
     found = [symbol]
     while found[-1].kind == "symbol" and definitions.get(found[-1], found[0]) not in found:
@@ -237,7 +239,7 @@ def _pairs(table: Any, item: Property) -> tuple[tuple[Any, Any], ...]:
 # -- its numbers -----------------------------------------------------------------------------------
 
 
-def _needed(component: Component, name: str, unit: str, example: str, cause: str = "") -> Expr:
+def _require_property(component: Component, name: str, unit: str, example: str, cause: str = "") -> Expr:
     value = component.value(name)
     if value is None:
         what = (
@@ -278,9 +280,9 @@ def require_same_shape(machine: Machine, symbol: Expr, value: Expr, name: str) -
         if "topology" not in component.properties:
             continue
         for item in (component.properties.get(shape) for shape in ("dimensions", EDGES)):
-            if item is None or symbol not in (chain := followed(item.symbol, machine.definitions)):
+            if item is None or symbol not in (chain := follow_definitions(item.symbol, machine.definitions)):
                 continue
-            old, new = chain[-1], followed(value, machine.definitions)[-1]
+            old, new = chain[-1], follow_definitions(value, machine.definitions)[-1]
             if item.name == EDGES and new is not old:
                 message = f"`{name}` cannot be set: `{component.name}` has its links as they are written"
                 fail("fixed-network", message, item.span, hint="a copy of the machine can have others")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, translation_buffer, used_by
+from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, share_levels, translation_buffer
 from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
 from aspenpy.cost.coherence import joining_cores
 from aspenpy.cost.prices import LevelCost, Offer, longest
 from aspenpy.cost.ranks import Instances
-from aspenpy.cost.sharing import attained_bandwidth, sharing
+from aspenpy.cost.sharing import bandwidth_of_all_cores, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -78,10 +78,10 @@ class Hierarchy:
         if not any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits):
             return {}
 
-        buffer = None if self.buffer is None else used_by([self.buffer], instances)[0]
+        buffer = None if self.buffer is None else share_levels([self.buffer], instances)[0]
         page = page_of(self.machine.first_core(self.socket))
         found: dict[flow.Requirement, Traffic] = self._accesses.traffic(
-            block, serving, used_by(self.levels, instances), page, buffer
+            block, serving, share_levels(self.levels, instances), page, buffer
         )
         return found
 
@@ -127,7 +127,7 @@ def _level_cost(
     ways = [("loads", sent), ("stores", taken)] if level.two_ways else [("loads", graph.add(sent, taken))]
     alone, contention = [], []
     for resource, amount in ways:
-        rate = attained_bandwidth(level.place.component, resource)
+        rate = bandwidth_of_all_cores(level.place.component, resource)
         assert rate is not None
         shared = sharing(instances, level.place, core, level.line, resource)
         own, others = shared.seconds(graph.div(instances.share(amount), rate))

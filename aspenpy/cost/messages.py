@@ -56,7 +56,7 @@ class Exchange(AppliedTrait):
         """The algorithm, or those of the phases of the fastest scheme, or the paths, by the values of expressions; None
         for what has one way only."""
         if self.schemes:
-            return best_scheme(self.schemes, values).described(values)
+            return best_scheme(self.schemes, values).describe(values)
         if self.paths:
             return "over " + (" and ".join(each.name for each in self.paths if values(each.taken)) or "no path")
         if self.parts is None or self.algorithm is not None:
@@ -84,7 +84,7 @@ def exchange_of(
         )
         found = (_halo if trait.name == HALO else _collective)(trait, requirement, among, paths)
     except (AspenError, NetworkError) as error:
-        mistake = error.diagnostics[0] if isinstance(error, AspenError) else _told(error, trait)
+        mistake = error.diagnostics[0] if isinstance(error, AspenError) else _describe_error(error, trait)
         failed = graph.failure(mistake)
         return Exchange(trait.name, trait.arguments, failed, failed, parallelism, requirement.amount)
     if paths.binding is None:
@@ -96,7 +96,7 @@ def exchange_of(
     return found.replace(time=time)
 
 
-def _told(error: NetworkError, trait: flow.Trait) -> Diagnostic:
+def _describe_error(error: NetworkError, trait: flow.Trait) -> Diagnostic:
     return Diagnostic("bad-exchange", error.message, trait.span, hint=error.hint)
 
 

@@ -91,17 +91,17 @@ def read_operation(requirement: flow.Requirement, amount: Expr, component: Compo
         return Reading(requirement, refused=known)
     kept = {trait.name for trait in known.traits}
     lost = tuple(trait.name for trait in requirement.traits if trait.name in NARROW and trait.name not in kept)
-    return Reading(known, classified(known, amount, component, resource), lost)
+    return Reading(known, classify_requirement(known, amount, component, resource), lost)
 
 
-def classified(
+def classify_requirement(
     requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource
 ) -> Classified | None:
     """What so much of a requirement takes that says its class, or a format narrower than single precision; None where
     it says neither, and where the machine states no rate for it, has no clock, or has a rule of its own for a trait of
     that name."""
     name, clock = operation_class(requirement, resource), component.value("clock")
-    rate = None if clock is None else stated_rate(requirement, name, component, resource)
+    rate = None if clock is None else rate_of_class(requirement, name, component, resource)
     if clock is None or rate is None:
         return None
     name = name or str(narrow_format(requirement, resource))
@@ -115,7 +115,7 @@ def classified(
     return Classified(name, unit, graph.div(amount, graph.mul(clock, rate)), taken_in)
 
 
-def stated_rate(
+def rate_of_class(
     requirement: flow.Requirement, name: str | None, component: Component, resource: Resource
 ) -> Expr | None:
     """Operations a cycle of a class, or of a format where there is none, that follow from what a core states."""
@@ -167,7 +167,7 @@ def in_known_words(
         return requirement
     format_name = narrow_format(requirement, resource)
     name = operation_class(requirement, resource)
-    unknown = format_name is not None and stated_rate(requirement, name, component, resource) is None
+    unknown = format_name is not None and rate_of_class(requirement, name, component, resource) is None
     if unknown and format_name not in HELD_BY_SINGLE:
         return _no_units(requirement, str(format_name), component)
     renamed = {
@@ -182,7 +182,7 @@ def in_known_words(
             trait.replace(name=renamed[trait.name]) if trait.name in renamed else trait for trait in requirement.traits
         )
     )
-    if name == PRODUCT and stated_rate(requirement, name, component, resource) is None:
+    if name == PRODUCT and rate_of_class(requirement, name, component, resource) is None:
         return _on_vectors(requirement, resource)
     return requirement
 
@@ -224,7 +224,7 @@ def operation_class(requirement: flow.Requirement, resource: Resource) -> str | 
     return next((name for name in names if name in CLASSES and name not in resource.traits), None)
 
 
-def priced_without(requirement: flow.Requirement, trait: str) -> bool:
+def is_priced_without(requirement: flow.Requirement, trait: str) -> bool:
     """Whether a requirement says beside a class what it is on a core that states no rate of it: of products of
     matrices, fused multiply-adds of vectors."""
     return trait == PRODUCT and {WIDE, FUSED} <= {each.name for each in requirement.traits}

@@ -10,7 +10,7 @@ from aspenpy.cost.sharing import norm
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import summed
+from aspenpy.models.application.total import sum_terms
 from aspenpy.models.machine.model import Place, Resource
 from aspenpy.record import Record
 
@@ -180,7 +180,7 @@ def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, s
     members: dict[str, list[str]] = {}
     for name in times:
         members.setdefault(find(name), []).append(name)
-    return tuple(Together(tuple(names), summed(times[name] for name in names)) for names in members.values())
+    return tuple(Together(tuple(names), sum_terms(times[name] for name in names)) for names in members.values())
 
 
 def slowest(groups: tuple[Together, ...]) -> Expr:

@@ -82,7 +82,7 @@ class Binding(Record):
 
     def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
         """The value where the machine has places for so many ranks, told at the `span` where not."""
-        each, more = f"each occupies {named(self.unit)}", _more_places(self.unit)
+        each, more = f"each occupies {describe_component(self.unit)}", _more_places(self.unit)
         if not self._takes_all:
             each, more = "`--ranks-per-node` sets the number on a node", "put more on a node with `--ranks-per-node`"
         mistake = BoundMistake(
@@ -137,7 +137,7 @@ class Instances(Record):
             part = graph.mul(part, graph.apply("max", 1, graph.div(self.spread, inside)))
         return graph.if_else(graph.compare(">=", inside, 1), part, graph.mul(self._outside(place), self.spread))
 
-    def used_of(self, place: Place) -> Expr:
+    def count_used(self, place: Place) -> Expr:
         """How many of the components of a place have any work, one at least."""
         if self.binding is None or is_file_system(place):
             return graph.apply("min", graph.apply("max", self.count, 1), place.count)
@@ -186,7 +186,7 @@ def ratio(count: Expr, other: Expr) -> Expr:
     return graph.div(graph.mul(*above), graph.mul(*below))
 
 
-def named(unit: Place) -> str:
+def describe_component(unit: Place) -> str:
     """`a core, `zen4``."""
     return f"a {unit.component.type}, `{unit.component.name}`"
 
@@ -208,7 +208,7 @@ ONE_INSTANCE = Instances(graph.ONE)
 def binding_of(machine: Machine, socket: str | None, options: RankOptions) -> Binding | None:
     """What a rank occupies, by the machine or as a user asks; None where nobody says."""
     places = list(machine.first_places(socket))
-    unit = _stated(places) if options.on is None else _component(options.on, machine, places)
+    unit = _find_flagged_place(places) if options.on is None else _component(options.on, machine, places)
     if unit is None:
         if options != MACHINES_OWN:
             message = f"machine `{machine.name}` does not say what a rank occupies"
@@ -222,11 +222,11 @@ def binding_of(machine: Machine, socket: str | None, options: RankOptions) -> Bi
     nodes = next((place.count for place in places if place.component.type == "node"), graph.ONE)
     capacity = ratio(unit.count, nodes)
     if options.per_node is not None:
-        capacity = _at_most(graph.number(_counted(options.per_node)), capacity, unit)
+        capacity = _at_most(graph.number(_require_rank_count(options.per_node)), capacity, unit)
     return Binding(unit, nodes, capacity, distribution)
 
 
-def _stated(places: Sequence[Place]) -> Place | None:
+def _find_flagged_place(places: Sequence[Place]) -> Place | None:
     """What the machine flags. A `rank` with a value, such as a memory's, is a property like any other."""
     flags = [(place, place.component.properties.get(RANK)) for place in places]
     stated = [(place, flag) for place, flag in flags if flag is not None and flag.value is None]
@@ -237,7 +237,8 @@ def _stated(places: Sequence[Place]) -> Place | None:
             fail("no-core-for-rank", message, flag.span, hint="`property rank` stands on a core, or on what has cores")
     if len(stated) > 1:
         (outer, first), (inner, second) = stated[:2]
-        message = f"two components say that a rank occupies them: {named(outer)}, and {named(inner)}"
+        both = f"{describe_component(outer)}, and {describe_component(inner)}"
+        message = f"two components say that a rank occupies them: {both}"
         related = (Related(first.span, "the other is said here"),) if first.span is not None else ()
         fail("two-ranks", message, second.span, hint="leave `property rank` on one of them", related=related)
     return stated[0][0] if stated else None
@@ -262,7 +263,7 @@ def _component(asked: str, machine: Machine, places: Sequence[Place]) -> Place:
     fail("no-such-component", message, machine.root.name_span, hint=hint)
 
 
-def _counted(ranks: object) -> int:
+def _require_rank_count(ranks: object) -> int:
     """A number of ranks that a user asks for on a node."""
     if not isinstance(ranks, int) or ranks < 1:
         fail("bad-ranks", f"a node takes a whole number of ranks from 1 on, not {ranks!r}")
@@ -271,7 +272,7 @@ def _counted(ranks: object) -> int:
 
 def _at_most(asked: Expr, capacity: Expr, unit: Place) -> Expr:
     """Ranks on a node, refused where it has no place for so many."""
-    each = f"each occupies {named(unit)}"
+    each = f"each occupies {describe_component(unit)}"
     mistake = BoundMistake(
         code="too-many-ranks",
         message=f"more ranks on a node than there are places: {each}",

@@ -24,13 +24,13 @@ class Residence:
     def __init__(self, application: Application, entry: flow.Kernel, where: Target) -> None:
         self.machine = where.machine
         self.where = where
-        self._data = {name: node for name, node in placed_data(application).items() if node.memory is not None}
+        self._data = {name: node for name, node in collect_placed_data(application).items() if node.memory is not None}
         self._places: dict[str, Place] = {}
         self._kernels: dict[str, dict[str, dict[str, Offer]]] = {}
         if self._data:
             arrays = array_arguments(entry)
             for kernel in callees_first(entry):
-                self._kernels[kernel.name] = dict(self._served(kernel, arrays[kernel.name]))
+                self._kernels[kernel.name] = dict(self._served_arrays(kernel, arrays[kernel.name]))
         self.conflicts = where.conflicts | frozenset(self._own_conflicts())
 
     @property
@@ -50,7 +50,7 @@ class Residence:
             return self.where
         return self.where.replace(placed=self._kernels[kernel.name], conflicts=self.conflicts)
 
-    def _served(
+    def _served_arrays(
         self, kernel: flow.Kernel, arguments: Mapping[str, dict[str, None]]
     ) -> Iterator[tuple[str, dict[str, Offer]]]:
         """The arrays that a kernel's requirements name and that are placed, with who serves them."""
@@ -128,7 +128,7 @@ class Residence:
         yield from combinations(serial_levels(places, memories), 2)
 
 
-def placed_data(application: Application) -> dict[str, nodes.Data]:
+def collect_placed_data(application: Application) -> dict[str, nodes.Data]:
     """The declarations of all data by their full names, those of kernels and imported models included."""
     found = {
         application.prefix + name: node
@@ -140,7 +140,7 @@ def placed_data(application: Application) -> dict[str, nodes.Data]:
             f"{owner}.{name}": node for name, node in declarations_by_name(nodes.Data, kernel.declarations).items()
         }
     for model in application.models():
-        found |= placed_data(model)
+        found |= collect_placed_data(model)
     return found
 
 
@@ -159,7 +159,7 @@ def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Plac
     names = [place.component.name for place in memories]
     flags = [name for place in memories for name in _flags(place)]
     types = [place.component.type for place in memories]
-    has = "its memories are " + ", ".join(map(_told, memories)) if memories else "it offers no `loads`"
+    has = "its memories are " + ", ".join(map(_describe_place, memories)) if memories else "it offers no `loads`"
     hint = suggest_nearest(wanted, [*names, *flags, *types]) or has
     message = f"machine `{machine.name}`{on} has no memory `{wanted}`"
     fail("unknown-memory", message, node.memory_span or node.span, hint=hint)
@@ -181,7 +181,7 @@ def _flags(place: Place) -> list[str]:
     return [name for name, item in place.component.properties.items() if item.value is None]
 
 
-def _told(place: Place) -> str:
+def _describe_place(place: Place) -> str:
     """`ddr4_2133` (ddr)"""
     flags = ", ".join(_flags(place))
     return f"`{place.component.name}` ({flags})" if flags else f"`{place.component.name}`"

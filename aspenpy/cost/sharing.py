@@ -58,7 +58,7 @@ def sharing(instances: Instances, place: Place, core: Place | None, line: Expr |
     """How the instances of a block share a memory or cache, in units of what one core does."""
     even = instances.busy_at(place)
     one_core = core_bandwidth(place.component, core, line, resource)
-    all_cores = attained_bandwidth(place.component, resource)
+    all_cores = bandwidth_of_all_cores(place.component, resource)
     if core is None or one_core is None or all_cores is None:
         return Sharing(even, even)
     one = graph.ONE
@@ -90,7 +90,7 @@ def core_bandwidth(component: Component, core: Place | None, line: Expr | None, 
     if stated is not None or core is None:
         return stated
     if "serial" in component.properties:
-        return attained_bandwidth(component, resource)
+        return bandwidth_of_all_cores(component, resource)
     waits, outstanding = component.value("latency"), core.component.value("outstanding")
     if not _sends_lines(component) or waits is None or outstanding is None or line is None:
         return None
@@ -102,7 +102,7 @@ def _sends_lines(component: Component) -> bool:
     return component.type == "cache" or any(name in component.resources for name in ("loads", "stores"))
 
 
-def attained_bandwidth(component: Component, resource: str) -> Expr | None:
+def bandwidth_of_all_cores(component: Component, resource: str) -> Expr | None:
     """What all cores together draw (bytes/s): as measured where the machine says so, else the data sheet's."""
     stated = component.value("attained_store_bandwidth") if resource == "stores" else None
     return stated or component.value("attained_bandwidth") or component.value("bandwidth")

@@ -33,16 +33,16 @@ _BY_TOKEN = (
 """The first that a token is one of; white space and punctuation have no colour."""
 
 
-def coloured(text: str) -> Iterator[tuple[int, int, int]]:
+def colour_words(text: str) -> Iterator[tuple[int, int, int]]:
     """The words of a file that have a colour, in order: where each begins, its length, and the place of its type in
     `TYPES`. None is on two lines."""
     for begin, piece in pieces(text):
-        for start, length, kind in _coloured(piece):
+        for start, length, kind in _colour_cached(piece):
             yield begin + start, length, kind
 
 
 @lru_cache(MOST_KEPT)
-def _coloured(text: str) -> tuple[tuple[int, int, int], ...]:
+def _colour_cached(text: str) -> tuple[tuple[int, int, int], ...]:
     found = []
     for start, token, word in AspenLexer().get_tokens_unprocessed(text):
         kind = _type_of(token)

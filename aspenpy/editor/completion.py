@@ -86,7 +86,7 @@ def suggestions(project: Project, path: str, offset: int, meaning: Meaning) -> l
     here = context_at(text, offset - len(_WORD_BEFORE.findall(before)[0]))
     if here is None:
         return []
-    found = _suggested(project, path, offset, here, meaning)
+    found = _suggest_names(project, path, offset, here, meaning)
     return list({(item.label, item.kind == SNIPPET): item for item in found}.values())
 
 
@@ -95,13 +95,13 @@ def _of_unit(unit: str) -> str:
     return f"{size} base units" if size != 1 else "a base unit"
 
 
-def _suggested(project: Project, path: str, offset: int, here: Context, meaning: Meaning) -> Iterable[Suggestion]:
+def _suggest_names(project: Project, path: str, offset: int, here: Context, meaning: Meaning) -> Iterable[Suggestion]:
     if here.within:
         return _inside(project, path, here, meaning)
     if here.kind == names.TRAIT:
         return _traits(project, path, here, meaning)
     if here.kind in (names.KERNEL, names.ENUM, names.COMPONENT, names.MODEL, names.DATA):
-        return _declared(project, path, offset, (here.kind,), meaning)
+        return _suggest_declarations(project, path, offset, (here.kind,), meaning)
     if here.nested or here.block == LIST or here.behind_equals:
         return _values(project, path, offset, meaning)
     if here.block == REQUIREMENTS:
@@ -128,7 +128,7 @@ def _keywords(*words: str) -> list[Suggestion]:
     return [Suggestion(word, KEYWORD) for word in words]
 
 
-def _declared(
+def _suggest_declarations(
     project: Project, path: str, offset: int, kinds: tuple[str, ...], meaning: Meaning
 ) -> Iterator[Suggestion]:
     """The names of some kinds that are seen at a place, those of imported models dotted."""
@@ -150,7 +150,7 @@ def _suggestion(known: Name, values: Mapping[str, Known]) -> Suggestion:
 
 
 def _values(project: Project, path: str, offset: int, meaning: Meaning) -> Iterator[Suggestion]:
-    yield from _declared(project, path, offset, (*names.VALUES, names.MODEL), meaning)
+    yield from _suggest_declarations(project, path, offset, (*names.VALUES, names.MODEL), meaning)
     for name, function in FUNCTIONS.items():
         yield Suggestion(name, names.FUNCTION, function.arity(), f"{name}($1)")
     yield from (Suggestion(name, CONSTANT, f"1e{power}") for name, power in SI_CONSTANTS.items())

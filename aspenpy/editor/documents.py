@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from aspenpy.editor.meaning import NOTHING, Meaning, Remark, Stretch
 from aspenpy.editor.project import LARGEST, Project
-from aspenpy.editor.remarks import kept, syntax_remarks
+from aspenpy.editor.remarks import move_remarks, syntax_remarks
 from aspenpy.editor.text import Text
 
 
@@ -42,8 +42,8 @@ class Document:
 
     def edit(self, start: int, end: int, new: str) -> None:
         """Puts a text in the place of another one."""
-        self.remarks = kept(self.remarks, self.path, start, end, len(new))
-        self.text = self.text.replaced(start, end, new)
+        self.remarks = move_remarks(self.remarks, self.path, start, end, len(new))
+        self.text = self.text.replace_part(start, end, new)
 
     def replace(self, new: str) -> None:
         """Another text for the whole file."""
@@ -56,7 +56,7 @@ class Document:
         self.changes += 1
         self._look()
 
-    def understood(self, meaning: Meaning) -> None:
+    def take_meaning(self, meaning: Meaning) -> None:
         """Takes what the text means; of one that is broken nothing but the remarks, and the machine's offers."""
         live = {(mistake.place, mistake.message) for mistake in self.mistakes}
         self.remarks = [remark for remark in meaning.remarks if (remark.place, remark.message) not in live]

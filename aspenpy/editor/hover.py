@@ -73,7 +73,7 @@ def _of_name(project: Project, path: str, name: Name, meaning: Meaning) -> list[
     place = project.declaration(path, name)
     if place is None:
         return []
-    told = [f"```aspen\n{written(project.text(place.path), place.name)}\n```"]
+    told = [f"```aspen\n{declaration_text(project.text(place.path), place.name)}\n```"]
     known = meaning.known.get(full_name(path, name, place))
     if known is not None and known.value:
         told.append(f"**{known.value}**" + (f", within {known.range}" if known.range else ""))
@@ -81,9 +81,9 @@ def _of_name(project: Project, path: str, name: Name, meaning: Meaning) -> list[
         told += [lens.whole for lens in meaning.lenses if lens.kernel == name.name and not name.within]
     comment = _comment(project, place)
     if comment:
-        told.append(_escaped(comment))
+        told.append(_escape_markdown(comment))
     if place.path != path:
-        told.append(f"*{_shown(place.path)}*")
+        told.append(f"*{_shorten_path(place.path)}*")
     return told
 
 
@@ -112,18 +112,18 @@ def _comment(project: Project, place: Place) -> str:
     return comment_at(Span(source, place.name.start, end_of(source.text, place.name)))
 
 
-def written(text: str, name: Name) -> str:
+def declaration_text(text: str, name: Name) -> str:
     """The declaration of a name without its block, as it is written."""
     start = start_of(text, name)
     whole = text[start : end_of(text, name)]
     return " ".join(whole.split()) if len(whole) <= LONGEST_SHOWN else f"{whole[:LONGEST_SHOWN]} ..."
 
 
-def _escaped(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     return "".join(f"\\{character}" if character in r"\`*_{}[]<>#|" else character for character in text)
 
 
-def _shown(path: str) -> str:
+def _shorten_path(path: str) -> str:
     """A path from the folder of the library, or its last part."""
     library = os.path.join(models_folder(), "")
     return f"{path.removeprefix(library)} of the library" if path.startswith(library) else os.path.basename(path)

@@ -118,7 +118,7 @@ def meaning_of(question: Question) -> Meaning:
     if isinstance(model, Application) and machine is not None:
         with suppress(AspenError):  # a model that does not run there has no times
             lenses = tuple(_lenses(model, machine, question.path))
-    return result._replace(sound=True, known=_known(model), lenses=lenses)
+    return result._replace(sound=True, known=_known_values(model), lenses=lenses)
 
 
 def _model(source: Source, reader: Reader) -> Application | Machine:
@@ -160,17 +160,17 @@ def _stretch(span: Span | None, path: str) -> Stretch:
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _known(model: Application | Machine) -> dict[str, Known]:
+def _known_values(model: Application | Machine) -> dict[str, Known]:
     """Parameters, properties under their full names, data."""
     if isinstance(model, Machine):
-        return _told([*machine_report.parameters_of(model), *machine_report.properties_of(model)], {})
+        return _describe_members([*machine_report.parameters_of(model), *machine_report.properties_of(model)], {})
     members = {name: node.members for name, node in model.enums.items()}
-    known = _told(application_report.parameters_of(model), members)
+    known = _describe_members(application_report.parameters_of(model), members)
     sizes = application_report.sizes_of(model)
     return known | {name: Known(worth(Amount(size, "B")), True, "") for name, size, _ in sizes if size is not None}
 
 
-def _told(found: Iterable[Declared], members: Mapping[str, tuple[str, ...]]) -> dict[str, Known]:
+def _describe_members(found: Iterable[Declared], members: Mapping[str, tuple[str, ...]]) -> dict[str, Known]:
     known = {}
     for item in found:
         value = item.node.value

@@ -81,12 +81,12 @@ class Names(NamedTuple):
 @lru_cache(MOST_FILES_KEPT)
 def names_of(text: str) -> Names:
     """The names of a file."""
-    found = [_placed(piece, start) for start, piece in pieces(text)]
+    found = [_names_from(piece, start) for start, piece in pieces(text)]
     return Names([name for part in found for name in part.names], [file for part in found for file in part.files])
 
 
 @lru_cache(MOST_KEPT)
-def _placed(text: str, start: int) -> Names:
+def _names_from(text: str, start: int) -> Names:
     """The names of a piece that begins there."""
     names, files = names_in(text)
     placed = [
@@ -147,9 +147,9 @@ class NameReader:
             elif word.kind == "NAME":
                 self._name(place, word)
             elif word.kind in ("LPAR", "LSQB", "LBRACE"):
-                self._opened(place, word)
+                self._open_bracket(place, word)
             elif word.kind in ("RPAR", "RSQB", "RBRACE"):
-                self._closed(word)
+                self._close_bracket(word)
             elif word.kind == "INCLUDE":
                 path = word.text.removeprefix("include").strip()
                 end = word.start + len(word.text)
@@ -171,7 +171,7 @@ class NameReader:
 
     # -- brackets and keywords -------------------------------------------------------------------
 
-    def _opened(self, place: int, word: Word) -> None:
+    def _open_bracket(self, place: int, word: Word) -> None:
         frame = self.frames[-1]
         if word.kind != "LBRACE":
             kind = "group"
@@ -189,7 +189,7 @@ class NameReader:
             inner.held, frame.waiting = frame.waiting, []
         self.frames.append(inner)
 
-    def _closed(self, word: Word) -> None:
+    def _close_bracket(self, word: Word) -> None:
         if len(self.frames) > 1:
             frame = self.frames.pop()
             self._end_scopes(frame.held, word.start + 1)
@@ -227,11 +227,11 @@ class NameReader:
         if before.kind == "KEYWORD" and (found := self._behind_keyword(word, before.text, after)) is not None:
             return found
         if before.kind == "DOT" or after.kind == "DOT":
-            return self._dotted(place, word)
+            return self._read_dotted_part(place, word)
         if frame.kind == "group":
             return self._in_group(place, word)
         if frame.listed and before.text in ("as", "with", ","):
-            return self._listed(word, after)
+            return self._read_list_item(word, after)
         if frame.kind == LIST and frame.header in ("enum", "mixture"):
             kind = MEMBER if frame.header == "enum" else TRAIT
             if frame.header == "enum" or after.kind == "LSQB":
@@ -263,9 +263,9 @@ class NameReader:
     def _behind_keyword(self, word: Word, keyword: str, after: Word) -> Name | None:
         frame = self.frames[-1]
         if keyword in ("param", "data") and frame.kind == "group":
-            return self._declared(word, ARGUMENT if keyword == "param" else DATA, self._pend(word))
+            return self._read_declaration(word, ARGUMENT if keyword == "param" else DATA, self._pend(word))
         if keyword in ("iterate", "map"):
-            return self._declared(word, COUNTER, self._pend(word)) if after.kind == "LSQB" else None
+            return self._read_declaration(word, COUNTER, self._pend(word)) if after.kind == "LSQB" else None
         if keyword == "property":
             frame.held.append(len(self.names))
             return Name(word.text, PROPERTY, word.start, True, (frame.start, len(self.text)), "", frame.component)
@@ -287,7 +287,7 @@ class NameReader:
             return Name(word.text, ENUM, word.start)
         return None
 
-    def _declared(self, word: Word, kind: str, scope: tuple[int, int] | None) -> Name:
+    def _read_declaration(self, word: Word, kind: str, scope: tuple[int, int] | None) -> Name:
         return Name(word.text, kind, word.start, True, scope)
 
     def _pend(self, word: Word) -> tuple[int, int]:
@@ -302,7 +302,7 @@ class NameReader:
         first = self.words[0]
         return (first.start, len(self.text)) if inside and first.text == "kernel" else None
 
-    def _dotted(self, place: int, word: Word) -> Name:
+    def _read_dotted_part(self, place: int, word: Word) -> Name:
         """One part of `fft3d.n`: a model, or what is in it."""
         within = ""
         step = place
@@ -321,23 +321,23 @@ class NameReader:
         alone = before.kind == "LPAR" and after.kind == "RPAR" and frame.kind == "group"
         if alone and outer.kind == PARTS and (outer.listed or self._at(place, -3).text == "resource"):
             self.item.append(len(self.names))
-            return self._declared(word, ARGUMENT, (word.start, len(self.text)))
+            return self._read_declaration(word, ARGUMENT, (word.start, len(self.text)))
         if after.text == "in" and outer.listed and frame.kind == "group":
             frame.held.append(len(self.names))
-            return self._declared(word, COUNTER, (frame.start, len(self.text)))
+            return self._read_declaration(word, COUNTER, (frame.start, len(self.text)))
         return self._value(word, after)
 
-    def _listed(self, word: Word, after: Word) -> Name:
+    def _read_list_item(self, word: Word, after: Word) -> Name:
         """A trait, the shape of data, or a parameter of an imported model."""
         header = self.frames[-1].header
         if header == "import":
-            return Name(word.text, VALUE, word.start, within=self._imported())
+            return Name(word.text, VALUE, word.start, within=self._imported_model())
         if header == "data":
             return Name(word.text, SHAPE, word.start)
         declares = header == "resource"
         return Name(word.text, TRAIT, word.start, declares, None, "", self.frames[-1].component)
 
-    def _imported(self) -> str:
+    def _imported_model(self) -> str:
         models = [name.name for name in self.names if name.kind == MODEL]
         return models[-1] if models else ""
 

@@ -112,11 +112,11 @@ def _error(text: str, following: str) -> Diagnostic | None:
         mistake = error.diagnostics[0]
         spans = [mistake.span, *(related.span for related in mistake.related)]
         if all(span is not None and len(before) <= span.start <= len(before + text) for span in spans):
-            return _moved(mistake, Source(text), len(before))
+            return _move_mistake(mistake, Source(text), len(before))
     return None
 
 
-def _moved(mistake: Diagnostic, source: Source, by: int) -> Diagnostic:
+def _move_mistake(mistake: Diagnostic, source: Source, by: int) -> Diagnostic:
     def at(span: Span | None) -> Span | None:
         return None if span is None else Span(source, span.start - by, span.end - by)
 

@@ -186,7 +186,7 @@ class Project:
                     found.append(Place(other, use))
         return found
 
-    def renamed(self, path: str, name: Name, new: str) -> list[Place]:
+    def places_to_rename(self, path: str, name: Name, new: str) -> list[Place]:
         """The places that another name takes. Raises AspenError where it may not."""
         self.require_renamable(path, name)
         if not names.may_be_named(new):

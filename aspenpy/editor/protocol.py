@@ -111,7 +111,7 @@ def symbol_of(symbol: structure.Symbol, text: Text) -> types.DocumentSymbol:
     )
 
 
-def encoded(text: Text, part: types.Range | None) -> list[int]:
+def encode_words(text: Text, part: types.Range | None) -> list[int]:
     """Words with colours, each as lines and columns behind the one before, its length, type and no modifiers."""
     first, last = 0, len(text.text)
     if part is not None:
@@ -119,7 +119,7 @@ def encoded(text: Text, part: types.Range | None) -> list[int]:
     data: list[int] = []
     at, line, column = 0, 0, 0
     starts = [*text.starts, len(text.text) + 1]
-    for start, length, kind in colours.coloured(text.text):
+    for start, length, kind in colours.colour_words(text.text):
         if start < first or start > last:
             continue
         while starts[at + 1] <= start:

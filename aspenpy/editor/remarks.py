@@ -6,7 +6,7 @@ import re
 
 from aspenpy.editor.meaning import Remark, Stretch
 from aspenpy.editor.pieces import syntax_errors
-from aspenpy.editor.text import moved
+from aspenpy.editor.text import move_offset
 from aspenpy.language.source import Span
 from aspenpy.record import NamedTuple
 
@@ -39,24 +39,24 @@ def syntax_remarks(path: str, text: str) -> list[Remark]:
     ]
 
 
-def kept(remarks: list[Remark], path: str, start: int, end: int, length: int) -> list[Remark]:
+def move_remarks(remarks: list[Remark], path: str, start: int, end: int, length: int) -> list[Remark]:
     """Remarks after an edit of a file: moved with the text; what the edit touched is gone."""
     result = []
     for remark in remarks:
-        place = _moved(remark.place, path, start, end, length)
+        place = _move_stretch(remark.place, path, start, end, length)
         if place is not None:
-            related = ((_moved(item, path, start, end, length), label) for item, label in remark.related)
+            related = ((_move_stretch(item, path, start, end, length), label) for item, label in remark.related)
             told = tuple((item, label) for item, label in related if item is not None)
             result.append(remark._replace(place=place, related=told))
     return result
 
 
-def _moved(place: Stretch, path: str, start: int, end: int, length: int) -> Stretch | None:
+def _move_stretch(place: Stretch, path: str, start: int, end: int, length: int) -> Stretch | None:
     if place.path != path:
         return place
     if place.end <= start:
         return place
-    first, last = moved(place.start, start, end, length), moved(place.end, start, end, length)
+    first, last = move_offset(place.start, start, end, length), move_offset(place.end, start, end, length)
     return None if first is None or last is None or place.start <= start else Stretch(path, first, last)
 
 

@@ -19,7 +19,7 @@ from aspenpy.editor.project import Project
 from aspenpy.editor.protocol import (
     diagnostic_of,
     edits_of,
-    encoded,
+    encode_words,
     item_of,
     location_of,
     place_of,
@@ -154,7 +154,7 @@ def rename(
     workspace: Workspace, document: Document, project: Project, name: Name, params: types.RenameParams
 ) -> types.WorkspaceEdit | None:
     try:
-        places = project.renamed(document.path, name, params.new_name)
+        places = project.places_to_rename(document.path, name, params.new_name)
     except AspenError as error:
         raise JsonRpcInvalidParams(error.diagnostics[0].message) from None
     edits: dict[str, list[types.TextEdit]] = {}
@@ -188,14 +188,14 @@ def fold(workspace: Workspace, document: Document, params: types.FoldingRangePar
 
 @_of_document
 def colour(workspace: Workspace, document: Document, params: types.SemanticTokensParams) -> types.SemanticTokens:
-    return types.SemanticTokens(encoded(document.text, None))
+    return types.SemanticTokens(encode_words(document.text, None))
 
 
 @_of_document
 def colour_range(
     workspace: Workspace, document: Document, params: types.SemanticTokensRangeParams
 ) -> types.SemanticTokens:
-    return types.SemanticTokens(encoded(document.text, params.range))
+    return types.SemanticTokens(encode_words(document.text, params.range))
 
 
 @_of_document

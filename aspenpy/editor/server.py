@@ -178,7 +178,7 @@ class Editor:
         meaning = await asyncio.get_running_loop().run_in_executor(self._thread, answer)
         if meaning is None or not is_current():
             return
-        document.understood(meaning)
+        document.take_meaning(meaning)
         self._publish(document)
         self._tell(meaning.trouble)
         capabilities = self.server.client_capabilities.workspace

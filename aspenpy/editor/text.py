@@ -47,7 +47,7 @@ class Text:
         """The columns between two offsets of a line."""
         return end - start if self._ascii else self._columns(self.text[start:end])
 
-    def replaced(self, start: int, end: int, text: str) -> Text:
+    def replace_part(self, start: int, end: int, text: str) -> Text:
         """The text with another one from one offset to another."""
         start, end = min(start, end), max(start, end)
         return Text(self.text[:start] + text + self.text[end:], self.encoding)
@@ -73,7 +73,7 @@ class Text:
         return len(line)
 
 
-def moved(offset: int, start: int, end: int, length: int) -> int | None:
+def move_offset(offset: int, start: int, end: int, length: int) -> int | None:
     """Where an offset is after the characters from `start` to `end` became `length` others; None if it was inside."""
     if offset <= start:
         return offset

@@ -42,9 +42,9 @@ def textmate_grammar() -> dict[str, Any]:
         _captures(
             rf'{_BEGIN}(include){_END}[ \t]+("[^"]*"|[^ \t"]\S*)', "keyword.control.import", "string.unquoted.path"
         ),
-        _captures(f"({_uncaptured(number)}) ?({_uncaptured(unit)}(?:/{_uncaptured(unit)})?){end}",
+        _captures(f"({_drop_captures(number)}) ?({_drop_captures(unit)}(?:/{_drop_captures(unit)})?){end}",
                   "constant.numeric", "keyword.other.unit"),
-        _pattern("constant.numeric", _uncaptured(number)),
+        _pattern("constant.numeric", _drop_captures(number)),
         _pattern("keyword.control", f"{_BEGIN}per[ \t]+rank{_END}"),
         *_keywords(),
         _pattern("support.function", rf"{_BEGIN}(?:{_any(FUNCTIONS)})(?=[ \t]*\()"),
@@ -74,7 +74,7 @@ def _captures(match: str, *scopes: str) -> dict[str, Any]:
     return {"match": match, "captures": {str(i): {"name": scope + _ASPEN} for i, scope in enumerate(scopes, 1)}}
 
 
-def _uncaptured(pattern: str) -> str:
+def _drop_captures(pattern: str) -> str:
     return re.sub(r"(?<!\\)\((?!\?)", "(?:", pattern)
 
 

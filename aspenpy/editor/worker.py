@@ -21,7 +21,7 @@ class Worker:
 
     def answer(self, question: Question) -> Meaning:
         """What the file means; where that takes too long or ends the process, what went wrong."""
-        connection = self._started()
+        connection = self._start()
         try:
             connection.send(question)
             if connection.poll(self.longest):
@@ -42,7 +42,7 @@ class Worker:
             process.join()
             connection.close()
 
-    def _started(self) -> Connection:
+    def _start(self) -> Connection:
         if self._connection is None or self._process is None or not self._process.is_alive():
             self.stop()
             context = get_context("spawn")

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aspenpy.engine.arrays import MOST_PASSES
-from aspenpy.engine.c_text import HEADERS, CWriter, helpers, used_helpers
+from aspenpy.engine.c_text import HEADERS, CWriter, find_used_helpers, helpers
 from aspenpy.engine.compiled import Kernel, call_signature, kernel_leaves, make_kernel
 from aspenpy.engine.intervals import is_certain
 from aspenpy.engine.program import Program
@@ -76,4 +76,4 @@ def source(program: Program, given: tuple[int, ...]) -> str:
         f"    for (int64_t i = 0; i < count; i++) {{\n{body}\n    }}\n    return failed;\n}}\n"
     )
     headers = ["#include <stdint.h>", *HEADERS]
-    return "\n\n".join(["\n".join(headers), *used_helpers(function, helpers()), function])
+    return "\n\n".join(["\n".join(headers), *find_used_helpers(function, helpers()), function])

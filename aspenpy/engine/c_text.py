@@ -79,7 +79,7 @@ def to_c(expr: Expr, free: Sequence[Expr], name: str = "runtime") -> str:
     lines = [f"double {identifier(name, set())}({parameters})", "{", *("    " + line for line in body)]
     lines += [f"    const double result = {result};", "    return isfinite(result) ? result : NAN;", "}"]
     function = "\n".join(lines)
-    needed = used_helpers(function, helpers())
+    needed = find_used_helpers(function, helpers())
     headers = [header for header, call in HEADERS.items() if call in "".join(needed)]
     return "\n\n".join(["\n".join(headers), *needed, function]) + "\n"
 
@@ -142,7 +142,7 @@ def helpers_in(file: Path) -> dict[str, str]:
     return {re.findall(r"\baspen_\w+", part)[0]: part for part in parts if not part.startswith("#")}
 
 
-def used_helpers(text: str, known: Mapping[str, str]) -> list[str]:
+def find_used_helpers(text: str, known: Mapping[str, str]) -> list[str]:
     """The helpers, named `aspen_...`, that the text uses, and those that they use themselves, in the order of the
     table."""
     wanted: set[str] = set()
@@ -235,7 +235,7 @@ class CWriter(Writer):
 
     def expression(self, place: int, op: Op) -> tuple[str, int]:
         if op.kind in ("index", "lookup"):
-            return self._element(op) if op.kind == "index" else self._looked_up(op), ATOM
+            return self._element(op) if op.kind == "index" else self._write_lookup(op), ATOM
         if op.kind == "checked":
             return self._checked(op), ATOM
         sure = all(is_certain(self.program.intervals[arg]) for arg in op.args)
@@ -271,7 +271,7 @@ class CWriter(Writer):
         element = f"{name}({self.names[op.args[0]]}, {', '.join(map(str, array.shape))}, {positions})"
         return self._unless_undefined(op.args[0], element)
 
-    def _looked_up(self, op: Op) -> str:
+    def _write_lookup(self, op: Op) -> str:
         (values, sizes), array = op.args[:2], flatten_array(self.program, op.args[0])
         assert array is not None
         tables = f"{self.names[values]}, {self.names[sizes]}"

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from aspenpy.engine import c_text
-from aspenpy.engine.c_text import FORMS, CWriter, used_helpers
+from aspenpy.engine.c_text import FORMS, CWriter, find_used_helpers
 from aspenpy.engine.c_to_javascript import translate
 from aspenpy.engine.compiled import GIVEN, why_unwritable
 from aspenpy.engine.program import Program
@@ -66,7 +66,7 @@ def to_javascript(exprs: Sequence[Expr], free: Sequence[Expr], name: str, seed: 
 def add_helpers(functions: str) -> str:
     """The functions behind the helpers that they use."""
     prelude = Path(__file__).with_name("helpers").joinpath("math.js").read_text(encoding="utf-8")
-    return "\n\n".join([prelude.rstrip("\n"), *used_helpers(functions, helpers()), functions]) + "\n"
+    return "\n\n".join([prelude.rstrip("\n"), *find_used_helpers(functions, helpers()), functions]) + "\n"
 
 
 @cache

@@ -173,7 +173,7 @@ class Program:
         self._fold(exprs, order)
         for node in order:
             if self._masks[node]:
-                self._place[node] = self._lowered(node)
+                self._place[node] = self._lower_node(node)
         self.roots = tuple(self._place[expr] for expr in exprs)
         self.straight = self.needed(self.roots)
         self.given = {place: self.ops[place].payload for place in self.straight if self.ops[place].kind == "input"}
@@ -227,7 +227,7 @@ class Program:
                 self.emit("failed", payload=failure_reason(folded.node)) if failed else self.constant(folded)
             )
 
-    def _lowered(self, node: Expr) -> int:
+    def _lower_node(self, node: Expr) -> int:
         if node in self.inputs:
             return self.emit("input", payload=self.inputs.index(node), mask=self._masks[node])
         if graph.is_counter(node):

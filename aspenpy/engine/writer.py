@@ -42,9 +42,9 @@ class Writer:
             if program.ops[place].kind == "sum":
                 order += program.ops[place].payload.inside
         self.order = sorted(order)
-        self.named = self._named()
+        self.named = self._choose_named()
 
-    def _named(self) -> set[int]:
+    def _choose_named(self) -> set[int]:
         uses = Counter(use for place in self.order for use in self.written_operands(self.program.ops[place]))
         named, depth = set[int](), dict[int, int]()
         for place in self.order:

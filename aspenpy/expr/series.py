@@ -124,7 +124,7 @@ class _Split:
 
     def _sum_of_node(self, node: Expr) -> Expr:
         form = self.forms[node] if node in self.forms else self._form(node)
-        return self._closed(form) if form is not None else self._open(node)
+        return self._sum_in_closed_form(form) if form is not None else self._open(node)
 
     # -- reading a body as a form ------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class _Split:
 
     # -- summing -----------------------------------------------------------------------------------
 
-    def _closed(self, form: Form) -> Expr:
+    def _sum_in_closed_form(self, form: Form) -> Expr:
         terms = form.polynomial.terms.items()
         total = graph.add(*[graph.mul(coefficient, self._power_sum(*power)) for power, coefficient in terms])
         runs = graph.compare(">", self.passes, graph.ZERO)

@@ -46,7 +46,7 @@ class CParameters:
         """The expression in parameters, arguments and counters alone."""
         return self.scope.formulas([expr], self._free)[0]
 
-    def translated(
+    def translate(
         self, expr: Expr, names: Mapping[Expr, str], taken: set[str], span: Span | None
     ) -> tuple[list[str], str]:
         """C statements and the C expression for a resolved expression. Raises AspenError where it has no form in C."""
@@ -55,20 +55,20 @@ class CParameters:
         except NotInC as error:
             for symbol in graph.free_symbols(expr) - names.keys():
                 if symbol.payload[1] == "":
-                    raise self.scope.located(EvaluationError(symbol, "it has no value")) from None
+                    raise self.scope.locate_error(EvaluationError(symbol, "it has no value")) from None
             fail("not-in-c", f"no C program can be written: {error}", span)
 
     def parts(self, text: str) -> list[str]:
         """What a program needs for the parameters that its text uses: their variables, a table of those that the
         command line can set, and the function that gives the others their values."""
-        needed = self._needed(text)
+        needed = self._parameters_needed(text)
         settable = [symbol for symbol in needed if symbol not in self.computed]
         as_declared = [symbol for symbol in self.names if symbol in needed]
         parts = [self._variables(as_declared)] if needed else []
         listed = [symbol for symbol in as_declared if symbol not in self.computed]
         return [*parts, self._settings(listed), self._definitions(settable)]
 
-    def _needed(self, text: str) -> list[Expr]:
+    def _parameters_needed(self, text: str) -> list[Expr]:
         """The parameters in a text, each behind those that its own definition needs."""
         words = set(re.findall(r"\bparam\.\w+", text))
         used = [symbol for symbol, name in self.names.items() if name in words]
@@ -85,12 +85,13 @@ class CParameters:
 
     def _settings(self, symbols: list[Expr]) -> str:
         rows = "".join(
-            f"    {{{string(self.items[symbol].name)}, &{self.names[symbol]}, {string(self._said(symbol))}}},\n"
+            f"    {{{string(self.items[symbol].name)}, &{self.names[symbol]}, "
+            f"{string(self._describe_parameter(symbol))}}},\n"
             for symbol in symbols
         )
         return f"static const aspen_setting settings[] = {{\n{rows}    {{NULL, NULL, NULL}},\n}};"
 
-    def _said(self, symbol: Expr) -> str:
+    def _describe_parameter(self, symbol: Expr) -> str:
         """A parameter's definition and range."""
         item = self.items[symbol]
         shown = formula(self.scope.definitions[symbol])
@@ -103,7 +104,7 @@ class CParameters:
         taken = set(RESERVED)
         for symbol in symbols:
             name, value = self.names[symbol], self.resolved(self.scope.definitions[symbol])
-            statements, text = self.translated(value, self.names, taken, self.items[symbol].span)
+            statements, text = self.translate(value, self.names, taken, self.items[symbol].span)
             lines += [*statements, f"if (isnan({name}))", f"    {name} = {text};"]
         body = "".join(f"    {line}\n" for line in lines)
         return f"static void define_parameters(void)\n{{\n{body}}}"

@@ -13,7 +13,7 @@ LONGEST_FORMULA = 300  # characters of a formula in a comment
 Line = tuple[int, str]  # how deep inside of other statements, and the text
 
 
-def described(node: flow.Flow) -> Iterator[Line]:
+def describe_flow(node: flow.Flow) -> Iterator[Line]:
     """A line for each statement inside the node, and one for the node itself."""
     rule: Callable[[Any], Iterator[Line]] = _RULES[type(node)]
     return rule(node)
@@ -50,7 +50,7 @@ def _argument(argument: Expr | str | flow.Counted) -> str:
 
 
 def _deeper(node: flow.Flow) -> Iterator[Line]:
-    return ((depth + 1, text) for depth, text in described(node))
+    return ((depth + 1, text) for depth, text in describe_flow(node))
 
 
 def _block(node: flow.Block) -> Iterator[Line]:
@@ -66,7 +66,7 @@ def execute(node: flow.Block) -> str:
 
 def _sequence(node: flow.Sequence) -> Iterator[Line]:
     for step in node.steps:
-        yield from described(step)
+        yield from describe_flow(step)
 
 
 def _repeat(node: flow.Repeat) -> Iterator[Line]:

@@ -38,7 +38,7 @@ class Exchange(Record):
         halo, one instance has no neighbours, and there are none along a dimension of one rank."""
         share, messages = graph.ONE, graph.ONE
         if self.kind is IN_PROPORTION:
-            return self._sent_by_faces(instances)
+            return self._amount_sent_by_faces(instances)
         if self.kind.helper == KINDS[HALO].helper:
             dimensions, *grid = self.arguments
             flat = graph.add(*(graph.if_else(graph.compare("==", length, 1), 1, 0) for length in grid))
@@ -46,7 +46,7 @@ class Exchange(Record):
             share, messages = beside / dimensions, 2 * beside
         return graph.mul(instances, messages), graph.mul(instances, self.requirement.amount, share)
 
-    def _sent_by_faces(self, instances: Expr) -> tuple[Expr, Expr]:
+    def _amount_sent_by_faces(self, instances: Expr) -> tuple[Expr, Expr]:
         """Of x ranks along a dimension all send either way where it is a ring, x - 1 where it has ends."""
         dimensions, *rest = self.arguments
         axes = range(int(dimensions.payload))

@@ -14,7 +14,7 @@ from aspenpy.answers.scope import Value
 from aspenpy.cost.compute import price_block
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
-from aspenpy.engine.c_text import helpers, helpers_in, identifier, used_helpers
+from aspenpy.engine.c_text import find_used_helpers, helpers, helpers_in, identifier
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_parameters import RESERVED, CParameters
@@ -24,7 +24,7 @@ from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_ker
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import OfBlocks, Totals, added, blocks_in, callees_first, run_totals
+from aspenpy.models.application.total import OfBlocks, Totals, add_totals, blocks_in, callees_first, run_totals
 from aspenpy.models.machine.model import Machine
 
 
@@ -74,7 +74,7 @@ class Skeleton:
 
     @cached_property
     def _totals(self) -> list[Expr]:
-        totals = run_totals(OfBlocks(_sent), self.entry)
+        totals = run_totals(OfBlocks(_count_sent), self.entry)
         return [totals.get("messages", graph.ZERO), totals.get("bytes", graph.ZERO)]
 
     @property
@@ -93,7 +93,7 @@ class Skeleton:
         parameters = CParameters(self.application, self._run.scope, computed)
         body = [*self._functions(parameters), *self._total_functions(parameters)]
         body = [*parameters.parts("\n".join(body)), *body, MAIN.format(entry=self._function_names[self.entry])]
-        used = used_helpers("\n".join(body), helpers() | mpi_helpers())
+        used = find_used_helpers("\n".join(body), helpers() | mpi_helpers())
         return "\n\n".join([self._title(), HEADERS, *used, *body]) + "\n"
 
     def _title(self) -> str:
@@ -122,7 +122,7 @@ class Skeleton:
         texts = []
         for name, total in zip(("messages", "bytes"), self._totals, strict=True):
             resolved = parameters.resolved(total)
-            statements, text = parameters.translated(resolved, parameters.names, set(RESERVED), self.entry.name_span)
+            statements, text = parameters.translate(resolved, parameters.names, set(RESERVED), self.entry.name_span)
             lines = "".join(f"    {line}\n" for line in statements)
             texts.append(f"static double model_{name}(void)\n{{\n{lines}    return {text};\n}}")
         return texts
@@ -151,11 +151,11 @@ MAIN = """int main(int argc, char **argv)
 }}"""
 
 
-def _sent(block: flow.Block, kernel: flow.Kernel) -> Totals:
+def _count_sent(block: flow.Block, kernel: flow.Kernel) -> Totals:
     """`messages`, and `bytes`."""
     exchanges = [exchange_of(item) for item in block.requirements if item.resource == MESSAGES]
     sent = (exchange.sent(block.parallelism) for exchange in exchanges)
-    return added({"messages": messages, "bytes": volume} for messages, volume in sent)
+    return add_totals({"messages": messages, "bytes": volume} for messages, volume in sent)
 
 
 def _seconds(tree: CostTree) -> Callable[[flow.Flow, flow.Kernel], Expr]:

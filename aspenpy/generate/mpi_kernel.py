@@ -12,7 +12,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.c_text import comment, string
-from aspenpy.generate.described import demand, described, execute, formula, heading
+from aspenpy.generate.described import demand, describe_flow, execute, formula, heading
 from aspenpy.generate.exchanges import MESSAGES, exchange_of
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow
@@ -102,16 +102,16 @@ class KernelWriter:
 
     def _value(self, expr: Expr, span: Span | None) -> str:
         """The C text of an expression; what has to stand before it is written."""
-        return self._translated(self.around.parameters.resolved(expr), span)
+        return self._translate_resolved(self.around.parameters.resolved(expr), span)
 
     def _amount(self, expr: Expr, span: Span | None) -> str:
         """The same for what a helper refuses itself where it is negative."""
         resolved = self.around.parameters.resolved(expr)
-        return self._translated(resolved.args[0] if resolved.kind == "checked" else resolved, span)
+        return self._translate_resolved(resolved.args[0] if resolved.kind == "checked" else resolved, span)
 
-    def _translated(self, resolved: Expr, span: Span | None) -> str:
+    def _translate_resolved(self, resolved: Expr, span: Span | None) -> str:
         self.used |= graph.free_symbols(resolved)
-        statements, text = self.around.parameters.translated(resolved, self.names, self.taken, span)
+        statements, text = self.around.parameters.translate(resolved, self.names, self.taken, span)
         for statement in statements:
             self._line(statement)
         return text
@@ -133,7 +133,7 @@ class KernelWriter:
             rule: Callable[[KernelWriter, Any], None] = _RULES[type(node)]
             rule(self, node)
             return
-        for depth, text in described(node):
+        for depth, text in describe_flow(node):
             self._comment(text, depth)
         self._spin(node, node.span)
 

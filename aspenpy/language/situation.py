@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from aspenpy.language import nodes
 from aspenpy.language.source import Span
-from aspenpy.language.stray import LONGEST_SHOWN, shorten_line
+from aspenpy.language.stray import LONGEST_SHOWN, shorten_word_line
 from aspenpy.language.tables import END, tables
 from aspenpy.language.tokens import Token, TokenStream
 from aspenpy.language.vocabulary import CLOSING, CONSTANTS, KEYWORDS, STATEMENT, keywords_that_begin, word_for
@@ -132,12 +132,12 @@ class Situation:
     @property
     def spelling(self) -> str:
         """The token as it is written, or the beginning of it."""
-        return shorten_line(self.found.value)
+        return shorten_word_line(self.found.value)
 
     @property
     def previous_spelling(self) -> str:
         """The token before it, or the beginning of that."""
-        return shorten_line(self.previous.value) if self.previous is not None else ""
+        return shorten_word_line(self.previous.value) if self.previous is not None else ""
 
     @property
     def found_words(self) -> str:

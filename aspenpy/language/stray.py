@@ -28,7 +28,7 @@ _STRAY = (
 LONGEST_SHOWN = 40  # characters of the user's text that a message repeats
 
 
-def shorten_line(text: str) -> str:
+def shorten_word_line(text: str) -> str:
     """The beginning of the first line of a text."""
     line = text.partition("\n")[0]
     return line if len(line) <= LONGEST_SHOWN else line[: LONGEST_SHOWN - 3] + "..."
@@ -40,7 +40,7 @@ def refuse_stray(source: Source, position: int) -> NoReturn:
     for pattern, message, hint in _STRAY:
         match = re.compile(pattern, re.DOTALL).match(text, position)
         if match is not None:
-            fail("stray-character", message.format(shorten_line(match[0])), Span(source, *match.span()), hint=hint)
+            fail("stray-character", message.format(shorten_word_line(match[0])), Span(source, *match.span()), hint=hint)
     import unicodedata
 
     character = text[position]
@@ -63,5 +63,5 @@ def _refuse_name(source: Source, position: int) -> NoReturn:
         first -= 1
     word = re.compile(r"[\w\u0300-\u036f]*").match(source.text, first)
     end = max(position + 1, word.end() if word else 0)
-    message = f"`{shorten_line(source.text[first:end])}` is not a name: identifiers are ASCII"
+    message = f"`{shorten_word_line(source.text[first:end])}` is not a name: identifiers are ASCII"
     fail("stray-character", message, Span(source, first, end), hint="use the letters A-Z and a-z, digits and `_`")

@@ -22,7 +22,7 @@ from aspenpy.learn.measurements.measure import Measured, Target, measure
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.grid import make_study
 from aspenpy.tables.result import Result
 
 NEAR = 1.4
@@ -182,7 +182,7 @@ def run_and_compare(
     Raises AspenError where the command cannot be run, ends with an error, or has a placeholder that is no axis."""
     line = Command(command, list(over))
     axes = {name: axis if axis.whole is not None else axis.replace(whole=True) for name, axis in over.items()}
-    study = studied(case, None, axes)
+    study = make_study(case, None, axes)
     if study.points > MOST_POINTS:
         fail(
             "too-many-points",

@@ -105,10 +105,10 @@ def parse(text: str, name: str = "<text>") -> Application | Machine:
     :returns: whichever of the two the text declares
     :raises AspenError: where the text is wrong; `name` stands for the file in its message
     """
-    return loaded(Source(text, name), Reader())
+    return load_source(Source(text, name), Reader())
 
 
-def loaded(source: Source, reader: Reader) -> Application | Machine:
+def load_source(source: Source, reader: Reader) -> Application | Machine:
     warnings: list[Diagnostic] = []
     node = parse_file(source, reader, warnings)
     if isinstance(node, nodes.Application):

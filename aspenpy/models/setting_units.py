@@ -45,7 +45,7 @@ def require_units(model: Application | Machine, written: list[Written]) -> None:
             related = (Related(item.declared.span, "as the model has it"),)
             raise AspenError(Diagnostic("dimensions", message, item.value.span, related))
     changed = {id(item.declared): item.declared.replace(value=item.value) for item in written}
-    errors = _contradictions(_exchanged(model.node, changed))
+    errors = _contradictions(_exchange_values(model.node, changed))
     if errors:
         names = " and ".join(f"`{item.name}`" for item in written)
         raise AspenError(errors[0].within(f"with {names} as set"))  # one setting contradicts every use of it
@@ -65,7 +65,7 @@ def _contradictions(node: nodes.Application | nodes.Machine) -> list[Diagnostic]
     return machine_contradictions(node)
 
 
-def _exchanged(node: Any, changed: Mapping[int, Declared]) -> Any:
+def _exchange_values(node: Any, changed: Mapping[int, Declared]) -> Any:
     """The model with other values for some parameters and properties."""
     exchanged = node.replace(declarations=tuple(changed.get(id(item), item) for item in node.declarations))
     if isinstance(node, nodes.Application):

@@ -26,9 +26,9 @@ class Units:
 
     def dimension(self, node: nodes.Expression) -> Dimension | None:
         """None for an array, and where the model does not say."""
-        return None if isinstance(node, nodes.Array) else self._inferred(node)
+        return None if isinstance(node, nodes.Array) else self._infer_dimension(node)
 
-    def _inferred(self, node: nodes.Expression) -> Dimension | None:
+    def _infer_dimension(self, node: nodes.Expression) -> Dimension | None:
         """A contradiction is for `check` to report; here it is a unit that nobody knows."""
         try:
             return dimension_of(node, self._of_name)
@@ -38,7 +38,7 @@ class Units:
     def _of_name(self, name: str) -> Dimension | None:
         if name not in self._known:
             self._known[name] = None
-            self._known[name] = self._inferred(self.named[name]) if name in self.named else None
+            self._known[name] = self._infer_dimension(self.named[name]) if name in self.named else None
         return self._known[name]
 
 

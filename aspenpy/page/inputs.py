@@ -14,7 +14,7 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import parse_unit
 from aspenpy.language.dimensions import unit_symbol as symbol_of_unit
 from aspenpy.language.source import Span
-from aspenpy.models.application.ranges import declared_range
+from aspenpy.models.application.ranges import range_of_symbol
 from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.model import OWNER
 from aspenpy.record import Record
@@ -65,7 +65,7 @@ def inputs_of(predictions: Sequence[Prediction], names: Sequence[str] = ()) -> l
     Raises AspenError for a name that no model has, and for what is no number."""
     found: dict[tuple[Expr, int | None], Input] = {}
     for number, prediction in enumerate(predictions):
-        symbols = _named(predictions, prediction, names) if names else _constants(prediction)
+        symbols = _find_symbols(predictions, prediction, names) if names else _constants(prediction)
         for symbol in symbols:
             machine = number if symbol.payload[1] == OWNER else None
             if (symbol, machine) not in found:
@@ -73,7 +73,7 @@ def inputs_of(predictions: Sequence[Prediction], names: Sequence[str] = ()) -> l
     return sorted(found.values(), key=lambda item: -1 if item.machine is None else item.machine)
 
 
-def _named(predictions: Sequence[Prediction], prediction: Prediction, names: Sequence[str]) -> Iterator[Expr]:
+def _find_symbols(predictions: Sequence[Prediction], prediction: Prediction, names: Sequence[str]) -> Iterator[Expr]:
     """The symbols of the names that this prediction has; one of them all must have each."""
     for name in dict.fromkeys(names):
         try:
@@ -136,7 +136,7 @@ def _node(prediction: Prediction, symbol: Expr) -> nodes.Parameter | nodes.Prope
 def _range(prediction: Prediction, symbol: Expr, value: float, whole: bool) -> tuple[float, float, bool]:
     """The declared range, widened to the value; without one, `REACH` to both sides of the value."""
     parameters = [*prediction.application.parameters.values(), *prediction.machine.parameters]
-    ends = declared_range(symbol, parameters)
+    ends = range_of_symbol(symbol, parameters)
     if ends is not None:
         low, high = (as_float(end, "the end of a range", None) for end in prediction.scope.values(ends))
         if low < high:

@@ -19,7 +19,17 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Amount, Busy, Calls, Exclusive, OfBlocks, Totaller, Totals, of_kind, summed
+from aspenpy.models.application.total import (
+    Amount,
+    Busy,
+    Calls,
+    Exclusive,
+    OfBlocks,
+    Totaller,
+    Totals,
+    of_kind,
+    sum_terms,
+)
 from aspenpy.page.inputs import Place, place_of
 from aspenpy.page.numbers import Numbers
 from aspenpy.page.roofs import roofs
@@ -50,8 +60,8 @@ def machine_page(numbers: Numbers) -> MachinePage:
     facts: Facts = {
         "name": prediction.machine.name,
         "socket": prediction.socket,
-        "runtime": _told(numbers, tree.runtime),
-        "energy": None if energy is None else _told(numbers, energy.energy),
+        "runtime": _describe_value(numbers, tree.runtime),
+        "energy": None if energy is None else _describe_value(numbers, energy.energy),
         "powerless": powerless,
         "kernels": kernels,
         "resources": list(_resources(numbers)),
@@ -69,7 +79,7 @@ def _energy(numbers: Numbers) -> tuple[EnergyTotals | None, str]:
         return None, error.diagnostics[0].message.replace("`", "")
 
 
-def _told(numbers: Numbers, expr: Expr) -> Facts:
+def _describe_value(numbers: Numbers, expr: Expr) -> Facts:
     return {"value": numbers.add(expr), "formula": numbers.written(expr, LONGEST_FORMULA)}
 
 
@@ -113,7 +123,7 @@ def _kernels(numbers: Numbers, energy: EnergyTotals | None) -> Iterator[Facts]:
             "inclusive": numbers.add(totals.get(Inclusive(name), graph.ZERO)),
             "exclusive": numbers.add(exclusive),
             "formula": numbers.written(exclusive, LONGEST_PART),
-            "energy": None if energy is None else numbers.add(summed(joules.get(name, {}).values())),
+            "energy": None if energy is None else numbers.add(sum_terms(joules.get(name, {}).values())),
             "bounds": [[resource, numbers.add(expr)] for resource, expr in bounds.items()],
             **_point(numbers, asked, name),
             "steps": steps.get(name, []),
@@ -126,7 +136,7 @@ def _point(numbers: Numbers, asked: Totals, kernel: str) -> Facts:
     if flops is None:
         return {"flops": None, "bytes": None}
     sent = [asked[Asked(kernel, name)] for name in ("loads", "stores") if Asked(kernel, name) in asked]
-    return {"flops": numbers.add(flops), "bytes": numbers.add(summed(sent))}
+    return {"flops": numbers.add(flops), "bytes": numbers.add(sum_terms(sent))}
 
 
 # -- requirements ----------------------------------------------------------------------------------

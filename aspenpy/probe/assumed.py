@@ -49,7 +49,7 @@ def _constant(value: float, about: str) -> Rule:
     return lambda numbers, host: (value, about)
 
 
-def _stated_clock(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _clock_of_host(numbers: Numbers, host: Topology) -> tuple[float, str]:
     return (host.hertz, f"the clock that {host.said_by} states") if host.hertz else (2.5e9, "a processor of servers")
 
 
@@ -67,7 +67,7 @@ def _bytes_a_cycle(count: float) -> Rule:
     return lambda numbers, host: (count * numbers["core"]["clock"].value, f"{count:g} B a cycle")
 
 
-def _attained(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_attained(numbers: Numbers, host: Topology) -> tuple[float, str]:
     channels = 2 if host.cores <= SMALL_SOCKET else 8
     return 0.8 * channels * 25.6e9 / host.domains, f"four fifths of {channels} channels of DDR4-3200 a socket"
 
@@ -88,7 +88,7 @@ def _part_of(part: str, name: str, share: float, about: str) -> Rule:
 
 
 RULES: tuple[tuple[str, str, str, Rule], ...] = (
-    ("core", "clock", "Hz", _stated_clock),
+    ("core", "clock", "Hz", _clock_of_host),
     ("core", "issue", "", _pipes(1)),
     ("core", "simd_width", "", _lanes),
     ("core", "fma_gain", "", _constant(2, "fused multiply-add")),
@@ -129,7 +129,7 @@ RULES: tuple[tuple[str, str, str, Rule], ...] = (
     ("l3", "bandwidth", "B/s", _bytes_a_cycle(16)),
     ("memory", "capacity", "B", _capacity),
     ("memory", "latency", "s", _constant(100e-9, "of most memories")),
-    ("memory", "attained_bandwidth", "B/s", _attained),
+    ("memory", "attained_bandwidth", "B/s", _assume_attained),
     ("memory", "attained_store_bandwidth", "B/s", _part_of("memory", "attained_bandwidth", 1, "as loads")),
     ("memory", "core_bandwidth", "B/s", _outstanding_lines),
     ("memory", "core_store_bandwidth", "B/s", _part_of("memory", "core_bandwidth", 1, "as loads")),
@@ -137,7 +137,7 @@ RULES: tuple[tuple[str, str, str, Rule], ...] = (
 """In an order in which each finds what it uses."""
 
 
-def completed(numbers: Numbers, host: Topology) -> Numbers:
+def complete_numbers(numbers: Numbers, host: Topology) -> Numbers:
     """The numbers with what is missing of them assumed. Caches are those that were measured or that the host tells."""
     found = {part: dict(items) for part, items in numbers.items()}
     for part in ("core", "socket", "memory", "l1"):

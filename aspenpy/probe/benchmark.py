@@ -52,7 +52,7 @@ class Caches(Record):
     way: int
 
 
-def unwatched(done: int, passes: int) -> None:
+def ignore_progress(done: int, passes: int) -> None:
     """Nobody watches."""
 
 
@@ -87,8 +87,8 @@ def program(chosen: str) -> Iterator[Path]:
         yield target
 
 
-def measured(
-    target: Path, host: Topology, watch: Watch = unwatched, passes: tuple[Part, ...] = PASSES
+def run_benchmarks(
+    target: Path, host: Topology, watch: Watch = ignore_progress, passes: tuple[Part, ...] = PASSES
 ) -> list[dict[str, float]]:
     """What each pass prints; `watch` is told how many are done of how many. Passes that would begin late are left
     out."""

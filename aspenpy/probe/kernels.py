@@ -8,7 +8,7 @@ from math import log2
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aspenpy.probe.number import Number, Numbers, measured, rate_of_difference
+from aspenpy.probe.number import Number, Numbers, measured_number, rate_of_difference
 from aspenpy.probe.quantities import Quantities, quantities
 from aspenpy.record import Record
 
@@ -79,22 +79,24 @@ def numbers_of_kernels(found: Quantities) -> Numbers:
             "devices": Number(found["devices"].value, "", "the driver; the first of them was measured"),
             "multiprocessors": Number(cores, "", "the driver"),
         },
-        "gpu": {"launch_latency": measured(found, "launch_latency", "s", "kernels that do nothing, back to back")},
+        "gpu": {
+            "launch_latency": measured_number(found, "launch_latency", "s", "kernels that do nothing, back to back")
+        },
         "gpu_core": {
             "clock": Number(clock, "Hz", "the driver"),
-            "issue": measured(found, "fma_sp", "", "a cycle and lane", cycle / 2 / lanes),
+            "issue": measured_number(found, "fma_sp", "", "a cycle and lane", cycle / 2 / lanes),
             "simd_width": Number(lanes, "", "lanes of single precision that this makes, to a power of two"),
             "fma_gain": Number(2, "", "fused multiply-adds are what was measured"),
-            "fma_sp_simd_rate": measured(found, "fma_sp", "", "flops a cycle", cycle),
-            "fma_dp_simd_rate": measured(found, "fma_dp", "", "flops a cycle", cycle),
+            "fma_sp_simd_rate": measured_number(found, "fma_sp", "", "flops a cycle", cycle),
+            "fma_dp_simd_rate": measured_number(found, "fma_dp", "", "flops a cycle", cycle),
         },
         "gpu_memory": {
             "capacity": Number(found["capacity"].value, "B", "the driver"),
-            "attained_bandwidth": measured(found, "load_bandwidth", "B/s", "loads"),
+            "attained_bandwidth": measured_number(found, "load_bandwidth", "B/s", "loads"),
             "attained_store_bandwidth": stores,
         },
         "gpu_link": {
-            "latency": measured(found, "link_latency", "s", "64 B from the host to the device"),
-            "bandwidth": measured(found, "link_bandwidth", "B/s", "32 MiB of pinned memory to the device"),
+            "latency": measured_number(found, "link_latency", "s", "64 B from the host to the device"),
+            "bandwidth": measured_number(found, "link_bandwidth", "B/s", "32 MiB of pinned memory to the device"),
         },
     }

@@ -9,7 +9,7 @@ from aspenpy.probe.number import (
     Number,
     Numbers,
     from_quantities,
-    measured,
+    measured_number,
     rate_of_difference,
     ways_of,
     ways_of_hashed,
@@ -59,9 +59,11 @@ def numbers_of(found: Quantities, host: Topology) -> Numbers:
 
 
 def _socket(found: Quantities) -> dict[str, Number]:
-    numbers = {"barrier_latency": measured(found, "barrier_latency", "s", "all cores meet, waiting in a loop")}
+    numbers = {"barrier_latency": measured_number(found, "barrier_latency", "s", "all cores meet, waiting in a loop")}
     if "process_start_latency" in found:
-        numbers["process_start_latency"] = measured(found, "process_start_latency", "s", "a process that does nothing")
+        numbers["process_start_latency"] = measured_number(
+            found, "process_start_latency", "s", "a process that does nothing"
+        )
     return numbers
 
 
@@ -72,24 +74,24 @@ def _rates(found: Quantities, clock: Quantity) -> dict[str, Number]:
     """Operations a cycle; flops of a fused multiply-add, accesses of words."""
     cycle = clock.value
     rates = {
-        f"{name}_{width}_rate": measured(
+        f"{name}_{width}_rate": measured_number(
             found, f"{called}_{width}_throughput", "", "", cycle * (2 if name == "fma" else 1)
         )
         for name, called in CLASSES.items()
         for width in WIDTHS
     }
     for name in ("compare", "convert"):
-        rates[f"{name}_rate"] = measured(found, f"{name}_dp_throughput", "", "scalars", cycle)
+        rates[f"{name}_rate"] = measured_number(found, f"{name}_dp_throughput", "", "scalars", cycle)
     for name in ("load", "store"):
-        rates[f"{name}_rate"] = measured(found, f"{name}_throughput", "", "words a cycle, one an access", cycle)
-        rates[f"{name}_dp_simd_rate"] = measured(found, f"{name}_simd", "", "words a cycle in vectors", cycle)
-        rates[f"{name}_sp_simd_rate"] = measured(found, f"{name}_simd", "", "of half the size", 2 * cycle)
-    rates["integer_rate"] = measured(found, "integer_throughput", "", "additions", cycle)
+        rates[f"{name}_rate"] = measured_number(found, f"{name}_throughput", "", "words a cycle, one an access", cycle)
+        rates[f"{name}_dp_simd_rate"] = measured_number(found, f"{name}_simd", "", "words a cycle in vectors", cycle)
+        rates[f"{name}_sp_simd_rate"] = measured_number(found, f"{name}_simd", "", "of half the size", 2 * cycle)
+    rates["integer_rate"] = measured_number(found, "integer_throughput", "", "additions", cycle)
     scalar, wide = found["add_sp_throughput"], found["add_sp_simd_throughput"]
     lanes = max(1, 2 ** round(log2(wide.value / scalar.value)))
     gain = found["fma_dp_simd_throughput"].value * 2 / found["add_dp_simd_throughput"].value
     return {
-        "issue": measured(found, "add_sp_throughput", "", "additions a cycle", cycle),
+        "issue": measured_number(found, "add_sp_throughput", "", "additions a cycle", cycle),
         "simd_width": from_quantities(
             lanes, "", "additions in vectors over scalar ones, single precision", scalar, wide
         ),
@@ -104,7 +106,7 @@ def _latencies(found: Quantities, clock: Quantity) -> dict[str, Number]:
     names = {name: f"{CLASSES[name]}_dp_latency" for name in ("add", "multiply", "fma", "divide")}
     names |= {"compare": "compare_dp_latency", "convert": "convert_dp_latency"}
     names |= {"integer": "integer_latency", "load": "first_latency"}
-    waits = {f"{name}_latency": measured(found, source, "", "", cycles) for name, source in names.items()}
+    waits = {f"{name}_latency": measured_number(found, source, "", "", cycles) for name, source in names.items()}
     both, add = found["sum_and_root_dp_latency"], found["add_dp_latency"]
     about = "a sum and a root in turn, less the sum"
     waits["square_root_latency"] = from_quantities((both.value - add.value) * cycles, "", about, both, add)
@@ -184,15 +186,15 @@ def _cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
     }
     if place == 0:
         return numbers | _sets(found)
-    one, every = found[f"{name}_load_core"], drawn(found, f"{name}_load", "all")
+    one, every = found[f"{name}_load_core"], memory_bandwidth(found, f"{name}_load", "all")
     shared = stated is not None and stated.sharing > 1
     about = "loads of one core: all at once took longer" if every is one else "loads of all cores on it"
-    both = measured(found, f"{name}_load_core", "B/s", "loads of one core")
+    both = measured_number(found, f"{name}_load_core", "B/s", "loads of one core")
     if shared:
         both = from_quantities(every.value, "B/s", about, every)
     return numbers | {
         "bandwidth": both,
-        "core_bandwidth": measured(found, f"{name}_load_core", "B/s", "loads of one core"),
+        "core_bandwidth": measured_number(found, f"{name}_load_core", "B/s", "loads of one core"),
         "attained_store_bandwidth": both.replace(source="assumed: copies take what their loads take"),
         "inclusion": _inclusion(place),
     }
@@ -241,12 +243,12 @@ def _capacity(found: Quantities, host: Topology, place: int) -> dict[str, Number
     else:
         return {}
     if place == 2:
-        return {"capacity": capacity, "associativity": _hashed(capacity.value, line)}
+        return {"capacity": capacity, "associativity": _hash_capacity(capacity.value, line)}
     ways = ways_of(capacity.value, line, stated.ways if stated else None, host.said_by)
     return {"capacity": capacity, "associativity": ways}
 
 
-def _hashed(capacity: float, line: int) -> Number:
+def _hash_capacity(capacity: float, line: int) -> Number:
     return Number(ways_of_hashed(int(capacity // line)), "", HASHED)
 
 
@@ -265,7 +267,7 @@ def cache_turn(found: Quantities, place: int, prefix: str = "ring_") -> float | 
     return turn(known, inside, beyond)
 
 
-def drawn(found: Quantities, way: str, which: str) -> Quantity:
+def memory_bandwidth(found: Quantities, way: str, which: str) -> Quantity:
     """Bytes a second of one core, or of all: as much as one at least. On a host that others use, all cores are seldom
     undisturbed at once."""
     one = found[f"{way}_core"]
@@ -275,11 +277,14 @@ def drawn(found: Quantities, way: str, which: str) -> Quantity:
 def _memory(found: Quantities, cores: int) -> dict[str, Number]:
     """Rates of memory beyond those of the first cache: its times add to that of a core's accesses."""
     numbers = {
-        "latency": measured(found, "memory_latency", "s", "loads that wait for each other, TLB misses included"),
+        "latency": measured_number(found, "memory_latency", "s", "loads that wait for each other, TLB misses included"),
         "page_fault_latency": _page(found),
     }
     for which, share, name in (("all", cores, "attained"), ("core", 1, "core")):
-        used = [drawn(found, level, which) for level in ("first_load", "memory_load", "memory_copy", "first_copy")]
+        used = [
+            memory_bandwidth(found, level, which)
+            for level in ("first_load", "memory_load", "memory_copy", "first_copy")
+        ]
         first, memory, copied, near = (share / item.value for item in used)
         least, about = SMALLEST_LOADS * memory, "loads, beyond those from the first cache"
         otherwise = f"{1 / SMALLEST_LOADS:g} times that of loads, which took as long from the first cache"

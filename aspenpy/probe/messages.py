@@ -89,7 +89,7 @@ def _number(line: str) -> tuple[str, float]:
     return name, float(value)
 
 
-def fitted(seconds: Mapping[int, float]) -> Line:
+def fit_line(seconds: Mapping[int, float]) -> Line:
     """The line through times by bytes, the sum of whose squared relative errors is least; with a step, if the largest
     error is then two thirds or less."""
     sizes = sorted(seconds)
@@ -124,7 +124,7 @@ def numbers_of_messages(messages: Messages) -> Numbers:
         for name, item in found.items()
         if name.startswith(OF_PAIR) and not name.startswith(OF_ALL)
     }
-    line = fitted({size: item.value for size, item in pair.items()})
+    line = fit_line({size: item.value for size, item in pair.items()})
     used = tuple(pair.values())
     about = f"two processes by MPI, {min(pair)} B to {max(pair) >> 20} MiB, all of them within {line.worst:.0%}"
     step = {

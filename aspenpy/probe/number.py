@@ -73,7 +73,7 @@ def from_quantities(value: float, unit: str, about: str, *used: Quantity) -> Num
     return Number(value, unit, f"{about + ': ' if about else ''}measured, {mark}spread {100 * spread:.1f} %")
 
 
-def measured(found: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
+def measured_number(found: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
     """One measured quantity, times a factor."""
     return from_quantities(found[name].value * factor, unit, about, found[name])
 

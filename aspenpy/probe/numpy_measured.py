@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from aspenpy.probe.benchmark import Watch, caches_of
-from aspenpy.probe.number import Numbers, measured
+from aspenpy.probe.number import Numbers, measured_number
 from aspenpy.probe.quantities import Quantities, quantities
 from aspenpy.probe.topology import Topology
 
@@ -27,15 +27,15 @@ def numbers_by_numpy(host: Topology, watch: Watch) -> Numbers:
     found = quantities(passes)
     cycle = 1 / (host.hertz or 2.5e9)
     rates = {
-        f"{name}_dp_simd_rate": measured(found, f"{name}_throughput", "", "by NumPy, calls included", cycle)
+        f"{name}_dp_simd_rate": measured_number(found, f"{name}_throughput", "", "by NumPy, calls included", cycle)
         for name in ("divide", "square_root")
     }
-    second = {"bandwidth": measured(found, "second_throughput", "B/s", "by NumPy, a sum of all words")}
+    second = {"bandwidth": measured_number(found, "second_throughput", "B/s", "by NumPy, a sum of all words")}
     return {"core": {**rates}, **_memory(found), **({"l2": second} if host.cache(2) else {})}
 
 
 def _memory(found: Quantities) -> Numbers:
-    rate = measured(found, "memory_throughput", "B/s", "by NumPy, a sum of all words, one core")
+    rate = measured_number(found, "memory_throughput", "B/s", "by NumPy, a sum of all words, one core")
     return {"memory": {"core_bandwidth": rate, "core_store_bandwidth": rate}}
 
 

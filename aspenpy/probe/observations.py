@@ -22,7 +22,7 @@ def observations(found: Quantities, host: Topology) -> Iterator[str]:
     yield from _pages(found)
     yield from _overlaps(found)
     yield from _under_way(found)
-    yield from _found_at_once(found, host)
+    yield from _describe_private_caches(found, host)
     uncertain = [name for name, item in found.items() if item.spread > UNCERTAIN]
     if uncertain:
         yield f"{len(uncertain)} of {len(found)} measurements spread by over {UNCERTAIN:.0%}: others use this host."
@@ -55,7 +55,7 @@ def _under_way(found: Quantities) -> Iterator[str]:
             yield f"Lines of the {name} under way at once: {found[f'{level}_latency'].value / min(chains):.0f}."
 
 
-def _found_at_once(found: Quantities, host: Topology) -> Iterator[str]:
+def _describe_private_caches(found: Quantities, host: Topology) -> Iterator[str]:
     """A cache of which each core finds as much beside the others as alone: the system, or a host of which this one is a
     guest, keeps a part for each, and the capacity in the model is one part."""
     third, alone, together = host.cache(3), cache_turn(found, 2), cache_turn(found, 2, "ring_all_")

@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
-from aspenpy.probe.assumed import completed
-from aspenpy.probe.benchmark import Watch, compiler, measured, program, unwatched
+from aspenpy.probe.assumed import complete_numbers
+from aspenpy.probe.benchmark import Watch, compiler, ignore_progress, program, run_benchmarks
 from aspenpy.probe.devices import gpus, package_energies, power
-from aspenpy.probe.importers.read import imported
+from aspenpy.probe.importers.read import import_files
 from aspenpy.probe.kernels import kernels, numbers_of_kernels
 from aspenpy.probe.measured import numbers_of
 from aspenpy.probe.messages import messages, numbers_of_messages
@@ -35,7 +35,7 @@ class Probe(Record):
     numbers: Numbers
 
 
-def probe(name: str, watch: Watch = unwatched) -> Probe:
+def probe(name: str, watch: Watch = ignore_progress) -> Probe:
     """This host as a machine of that `name`, measured in some ten seconds; without a C compiler, what NumPy can
     measure. `watch` is told of progress.
 
@@ -46,10 +46,10 @@ def probe(name: str, watch: Watch = unwatched) -> Probe:
     chosen = compiler()
     if chosen is None:
         remark = "There is no C compiler: NumPy measured what it can; all else is assumed."
-        return _made(name, host, numbers_by_numpy(host, watch), remark)
+        return _make_probe(name, host, numbers_by_numpy(host, watch), remark)
     with program(chosen) as target:
         before, began = package_energies(), monotonic()
-        passes = measured(target, host, watch)
+        passes = run_benchmarks(target, host, watch)
         watts = [*power(before, package_energies(), monotonic() - began)]
     sent, device = messages(host), kernels()
     beside = numbers_of_messages(sent) | numbers_of_kernels(device.found)
@@ -68,17 +68,17 @@ def machine_of(
     """The machine that passes of the micro-benchmarks describe, and the numbers of parts `beside` the processor."""
     found = quantities(passes)
     numbers = numbers_of(found, host) | dict(beside)
-    return _made(name, host, numbers, *remarks, *observations(found, host))
+    return _make_probe(name, host, numbers, *remarks, *observations(found, host))
 
 
 def machine_from(name: str, files: Sequence[str]) -> Probe:
     """The machine that files of other tools describe; nothing is measured. Raises AspenError."""
-    found = imported(files)
+    found = import_files(files)
     assert found.host is not None
-    return _made(name, found.host, found.numbers, f"From {', '.join(files)}; nothing was measured here.")
+    return _make_probe(name, found.host, found.numbers, f"From {', '.join(files)}; nothing was measured here.")
 
 
-def _made(name: str, host: Topology, numbers: Numbers, *remarks: str) -> Probe:
-    complete = completed(numbers, host)
+def _make_probe(name: str, host: Topology, numbers: Numbers, *remarks: str) -> Probe:
+    complete = complete_numbers(numbers, host)
     about = About(f"{datetime.now():%Y-%m-%d}", platform.node(), remarks)
     return Probe(machine_text(name, complete, host, about), host, complete)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.answers.network import Collective, Network
-from aspenpy.cost.network.topology import described
+from aspenpy.cost.network.topology import describe_topology
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.tables.drawing import STYLES, label_axis, set_title, use_shared_style
 from aspenpy.tables.numbers import count, counted, quantity, seconds
@@ -65,7 +65,7 @@ def figures(network: Network, title: str = "network") -> Table:
     hop = f", and {seconds(parts['hop_latency'])} a hop" if parts["hop_latency"] else ""
     halves = f"{counted(numbers['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
     rows = [
-        ("topology", described(made)),
+        ("topology", describe_topology(made)),
         ("nodes", _places(network, int(numbers["nodes"]))),
         ("diameter", bounded("diameter", counted(numbers["diameter"], "hop"))),
         ("average distance", bounded("average_distance", f"{float(numbers['average_distance']):.4g} hops")),

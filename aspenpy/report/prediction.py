@@ -9,7 +9,7 @@ from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, Ker
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.prices import MEMORY_RESOURCES
-from aspenpy.cost.ranks import named
+from aspenpy.cost.ranks import describe_component
 from aspenpy.tables.numbers import Amount, count, seconds, setting, share, unit_of_resource
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
@@ -73,7 +73,7 @@ def bound_ranks(prediction: Prediction) -> list[tuple[str, str]]:
         return []
     most = prediction.case.ranks_per_node
     few = "" if most is None else f"; {count(most)} on a node"
-    return [("each rank has", f"{named(binding.unit)}{few}; {binding.distribution}")]
+    return [("each rank has", f"{describe_component(binding.unit)}{few}; {binding.distribution}")]
 
 
 def _write_allocated(prediction: Prediction) -> list[str]:

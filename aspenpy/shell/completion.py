@@ -73,9 +73,9 @@ def _of_models(found: Callable[[Application | None, Machine | None], Iterable[st
     """What is `found` in the models that are already on the line."""
 
     def candidates(prefix: str, parsed_args: Namespace, **_: Any) -> list[str]:
-        application = _loaded(load_application, getattr(parsed_args, "model", None))
+        application = _load_quietly(load_application, getattr(parsed_args, "model", None))
         named = getattr(parsed_args, "machine", None) or getattr(parsed_args, "machines", None) or ()
-        machine = _loaded(load_machine, next((name for text in named for name in words(text)), None))
+        machine = _load_quietly(load_machine, next((name for text in named for name in words(text)), None))
         return [word + end for word in _in_list(prefix, found(application, machine))]
 
     return candidates
@@ -87,7 +87,7 @@ def _in_list(prefix: str, known: Iterable[str]) -> list[str]:
     return [before + comma + word for word in known if word.startswith(last)]
 
 
-def _loaded(load: Callable[[str], Model], name: str | None) -> Model | None:
+def _load_quietly(load: Callable[[str], Model], name: str | None) -> Model | None:
     """A model; none where the line names none or one with a mistake, which the command itself reports."""
     try:
         return None if name is None else load(name)

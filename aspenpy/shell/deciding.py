@@ -10,7 +10,7 @@ from typing import cast, get_args
 
 from aspenpy.advice.advice import Advice
 from aspenpy.advice.advise import AdviceOptions, on_one_node
-from aspenpy.advice.advise import decided_of as decided_within
+from aspenpy.advice.advise import decide_case as decided_within
 from aspenpy.advice.choices import ChoiceOptions
 from aspenpy.advice.configuration import Objective
 from aspenpy.advice.decide import AS_IT_IS, Decided, Input
@@ -87,7 +87,7 @@ def budget_of(arguments: Arguments) -> Budget:
     return Budget(**limits)
 
 
-def minimised_of(arguments: Arguments) -> Objective:
+def objective_of(arguments: Arguments) -> Objective:
     """The one metric of `--minimise`."""
     names = [name for text in arguments.minimise for name in words(text)]
     if len(names) > 1 or not set(names) <= {*OBJECTIVES}:
@@ -110,7 +110,7 @@ def input_of(text: str) -> Input:
     return Input(label.strip() if colon else "", dict(settings))
 
 
-def decided_of(case: Case, options: AdviceOptions, arguments: Arguments) -> Decided:
+def decide_for(case: Case, options: AdviceOptions, arguments: Arguments) -> Decided:
     """Step 5 for one application."""
     if arguments.runs:
         raise CommandError("--runs says how often each of several applications runs")
@@ -124,7 +124,7 @@ def choice_options(options: AdviceOptions) -> ChoiceOptions:
     return ChoiceOptions(*chosen, options.price)
 
 
-def grouped_of(models: Sequence[str], options: AdviceOptions, arguments: Arguments) -> Grouped:
+def group_for(models: Sequence[str], options: AdviceOptions, arguments: Arguments) -> Grouped:
     """Step 5 for several applications; an input whose label is the name of one is of that one."""
     runs = {name: _runs(text) for name, text in pairs("--runs", "NAME=N", words(arguments.runs)).items()}
     inputs = {item.label: item for item in map(input_of, arguments.input)}
@@ -138,7 +138,7 @@ def grouped_of(models: Sequence[str], options: AdviceOptions, arguments: Argumen
         case = case_of_arguments(arguments)
         given = inputs.get(model, AS_IT_IS).replace(label="")
         workloads.append(Workload(case, given, runs.get(model, 1.0)))
-    return Grouped(workloads, budget_of(arguments), minimised_of(arguments), arguments.groups, choice_options(options))
+    return Grouped(workloads, budget_of(arguments), objective_of(arguments), arguments.groups, choice_options(options))
 
 
 def _as_data(advice: Advice, command: str) -> str:
@@ -206,7 +206,7 @@ def _runs(text: str) -> float:
     return number
 
 
-def throttled_of(case: Case, options: AdviceOptions, arguments: Arguments) -> Throttled:
+def throttle_for(case: Case, options: AdviceOptions, arguments: Arguments) -> Throttled:
     """What is lost on one node if it is restricted."""
     if not 0 <= arguments.noise < 1:
         raise CommandError(f"--noise: expected a number from 0 to below 1, not {arguments.noise:g}")

@@ -13,7 +13,15 @@ from aspenpy.allowance import separate_allowance
 from aspenpy.language.diagnostics import TOO_LARGE, AspenError
 from aspenpy.shell.commands import ALIASES, COMMANDS
 from aspenpy.shell.failure import FAILURE, INTERRUPTED, NOBODY_READS, SUCCESS, ClosedPipe, CommandError
-from aspenpy.shell.output import abandon, colored_as_asked, complain, emit, renamed_to, report, standard_output_as_file
+from aspenpy.shell.output import (
+    abandon,
+    apply_color_option,
+    complain,
+    emit,
+    report,
+    standard_output_as_file,
+    warn_of_old_name,
+)
 from aspenpy.shell.progress import progress
 from aspenpy.version import VERSION
 
@@ -39,17 +47,17 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line, without the program's name, and returns its exit status."""
     if arguments is not None:
-        return _guarded(list(arguments))
+        return _run_guarded(list(arguments))
     if "_ARGCOMPLETE" in os.environ:  # a shell asks for candidates, as `aspenpy completion` has told it to
         from aspenpy.shell.completion import complete
 
         complete()
-    status = _guarded(sys.argv[1:])
+    status = _run_guarded(sys.argv[1:])
     gc.freeze()  # nobody waits for Python to look through what ends with the process: 6 ms
     return status
 
 
-def _guarded(arguments: list[str]) -> int:
+def _run_guarded(arguments: list[str]) -> int:
     """Whatever ends a command early is said, and becomes its exit status."""
     try:
         return run(arguments)
@@ -95,7 +103,7 @@ def out_of_memory(error: BaseException | None) -> bool:
 
 def run(arguments: list[str]) -> int:
     """The exit status of a command that ends well."""
-    name, *rest = colored_as_asked(arguments) or ["--help"]
+    name, *rest = apply_color_option(arguments) or ["--help"]
     if name == "help" and rest:
         name, rest = rest[0], ["--help"]
     name = ALIASES.get(name, name)
@@ -107,18 +115,18 @@ def run(arguments: list[str]) -> int:
         return SUCCESS
     if name not in COMMANDS:
         raise CommandError(_unknown(name))
-    from aspenpy.shell.option import plain_arguments, renamed
+    from aspenpy.shell.option import plain_arguments, rename_options
     from aspenpy.shell.options import require_machine, require_one_machine, require_outputs
 
     command = import_module(f"aspenpy.shell.commands.{name}")
-    rest, former = renamed(command.OPTIONS, rest)
+    rest, former = rename_options(command.OPTIONS, rest)
     for old, today in former.items():
-        renamed_to(old, today)
+        warn_of_old_name(old, today)
     parsed = plain_arguments(command.OPTIONS, rest)
     if parsed is None:
         from aspenpy.shell.parser import parser_of
 
-        parsed = parser_of(name).parsed(rest)
+        parsed = parser_of(name).parse_words(rest)
     parsed.command_line = [name, *rest]
     require_one_machine(parsed)
     require_machine(parsed)

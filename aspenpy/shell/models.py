@@ -31,7 +31,7 @@ def files_in(paths: Iterable[str]) -> Iterator[ModelFile]:
         yield from (ModelFile(file, walked=True) for file in inside)
 
 
-def checked_files(names: Iterable[str], check: Callable[[ModelFile], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+def check_files(names: Iterable[str], check: Callable[[ModelFile], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
     """What a check reports of each file that is named as on a command line, errors of reading it included."""
     for name in names:
         try:

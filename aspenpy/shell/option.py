@@ -63,7 +63,7 @@ def plain_arguments(options: Sequence[Option | OneOf], line: Sequence[str]) -> A
     }
     missing = {item.destination for item in known if item.more.get("required") or not item.names[0].startswith("-")}
     try:
-        for item, text in _given(known, iter(line)):
+        for item, text in _options_given(known, iter(line)):
             value = True if item.is_flag else item.more.get("type", str)(text)
             if value not in item.more.get("choices", (value,)):
                 return None
@@ -75,7 +75,7 @@ def plain_arguments(options: Sequence[Option | OneOf], line: Sequence[str]) -> A
     return None if missing else Arguments(**values)
 
 
-def _given(known: Iterable[Option], line: Iterator[str]) -> Iterator[tuple[Option, str]]:
+def _options_given(known: Iterable[Option], line: Iterator[str]) -> Iterator[tuple[Option, str]]:
     """The options of a line with their texts. Raises LookupError where argparse is to say what is wrong."""
     named = {name: item for item in known for name in item.names}
     positional = [item for name, item in named.items() if not name.startswith("-")]
@@ -100,7 +100,7 @@ def option(names: str, metavar: str, help: str, **more: Any) -> Option:
     return Option(tuple(names.split()), {"metavar": metavar, "help": help, **more})
 
 
-def repeated(names: str, metavar: str, help: str, **more: Any) -> Option:
+def repeatable_option(names: str, metavar: str, help: str, **more: Any) -> Option:
     """An option that may be given several times."""
     return option(names, metavar, help, action="append", default=[], **more)
 
@@ -136,7 +136,7 @@ def positive(text: str) -> int:
 # -- former names ----------------------------------------------------------------------------------
 
 
-def renamed(options: Iterable[Option | OneOf], line: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def rename_options(options: Iterable[Option | OneOf], line: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """A command line with the names that its options have today, and those by the former names that stood there. What
     follows `--` is another command's."""
     today = {old: item.names[0] for item in options if isinstance(item, Option) for old in item.former}

@@ -6,14 +6,14 @@ from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.cost.ranks import DISTRIBUTIONS
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Option, choice, flag, option, pairs, positive, repeated, words
+from aspenpy.shell.option import Arguments, Option, choice, flag, option, pairs, positive, repeatable_option, words
 from aspenpy.shell.pictures import require_drawable
 from aspenpy.tables.formats import FORMATS
 
 # -- which models ----------------------------------------------------------------------------------
 
 MODEL = option("model", "MODEL", "an application: a file, or a name of `aspenpy list apps`")
-MACHINE = repeated("--machine", "M", "a machine: a file, or a name of `aspenpy list machines`")
+MACHINE = repeatable_option("--machine", "M", "a machine: a file, or a name of `aspenpy list machines`")
 SEVERAL = "; several by commas, or repeated"
 OUTSIDE = flag("--allow-outside", "lets a model include and import files from outside of its folder")
 
@@ -32,7 +32,7 @@ def machines(*, required: bool, why: str = "") -> Option:
 SOCKET = option("--socket", "S", "the kind of socket to run on, where the machine has several")
 SOCKETS = SOCKET.here("; by commas, one for each machine, or several of a single machine", dest="sockets")
 KERNEL = option("--kernel", "K", "the kernel to run (default: main)")
-SET = repeated(
+SET = repeatable_option(
     "--set",
     "NAME=EXPR",
     "gives a parameter another value, a number or an expression such as 2*n; may be repeated",

@@ -89,10 +89,10 @@ def report(diagnostics: Iterable[Diagnostic]) -> None:
     """Writes diagnostics to standard error."""
     listed = list(diagnostics)
     if listed:
-        complain_in_lines(drawn(listed, sys.stderr))
+        complain_in_lines(draw_diagnostics(listed, sys.stderr))
 
 
-def drawn(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:
+def draw_diagnostics(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:
     if not is_terminal(stream):
         return render(diagnostics)
 
@@ -101,7 +101,7 @@ def drawn(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:
     return color_diagnostics(diagnostics, _terminal_width())
 
 
-def renamed_to(old: str, today: str) -> None:
+def warn_of_old_name(old: str, today: str) -> None:
     """Warns of a spelling that is understood for one release more."""
     report([warning("old-name", f"`{old}` is now `{today}`; the old spelling goes with the next release")])
 
@@ -146,7 +146,7 @@ COLORS = {"auto": {}, "always": {"FORCE_COLOR": "1", "NO_COLOR": ""}, "never": {
 """What each word of `--color` puts into the environment, where rich looks as well (https://no-color.org)."""
 
 
-def colored_as_asked(line: Sequence[str]) -> list[str]:
+def apply_color_option(line: Sequence[str]) -> list[str]:
     """A command line without its `--color`, which holds from here on. What follows `--` is another command's."""
     own = list(line[: line.index("--")] if "--" in line else line)
     kept: list[str] = []

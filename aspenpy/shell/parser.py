@@ -57,10 +57,10 @@ class Parser(ArgumentParser):
         """What argparse says, in plain words, with what was probably meant."""
         if missing := message.removeprefix(_MISSING).removesuffix(message):
             names = [self._with_value(name) for name in missing.split(", ")]
-            return f"{listed_in_words(names)} {'is' if len(names) == 1 else 'are'} missing"
+            return f"{list_in_words(names)} {'is' if len(names) == 1 else 'are'} missing"
         if unknown := message.removeprefix(_UNKNOWN).removesuffix(message):
             word = unknown.split()[0].partition("=")[0]
-            meant = self._meant(word) if word.startswith("-") else None
+            meant = self._suggest_option(word) if word.startswith("-") else None
             noun = "option" if word.startswith("-") else "argument"
             return f"there is no {noun} `{word}`{f': {meant}'.removesuffix('?') if meant else ' here'}"
         named, colon, rest = message.removeprefix("argument ").partition(": ")
@@ -77,7 +77,7 @@ class Parser(ArgumentParser):
         options = (word for word in own if re.match(r"--?[A-Za-z]", word))
         return next((word for word in options if word.partition("=")[0] not in self._option_string_actions), None)
 
-    def _meant(self, word: str) -> str | None:
+    def _suggest_option(self, word: str) -> str | None:
         """The option that an unknown one stands for, as a hint."""
         named = _ELSEWHERE.get(word)
         if named is not None and named.split()[0] in self._option_string_actions:
@@ -90,7 +90,7 @@ class Parser(ArgumentParser):
         action = self._option_string_actions.get(name.split("/")[-1])
         return name if action is None else f"{name.replace('/', ', ')} {action.metavar or ''}".rstrip()
 
-    def parsed(self, words: Sequence[str]) -> Arguments:
+    def parse_words(self, words: Sequence[str]) -> Arguments:
         """Only help is laid out for the terminal: argparse would do so with its usage line for each command, for
         messages that `error` writes without it."""
         self._line = words
@@ -113,7 +113,7 @@ def parser_of(name: str) -> Parser:
     return Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS)
 
 
-def listed_in_words(names: Sequence[str]) -> str:
+def list_in_words(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 

@@ -9,7 +9,7 @@ from aspenpy.answers.side_by_side import side_by_side
 from aspenpy.language.files import STANDARD_OUTPUT, put_whole
 from aspenpy.models.library import load_machine, names, parse
 from aspenpy.models.machine.model import Machine
-from aspenpy.probe.importers.read import imported
+from aspenpy.probe.importers.read import import_files
 from aspenpy.probe.probe import Probe, machine_from, probe
 from aspenpy.probe.topology import topology
 from aspenpy.shell.failure import CommandError, writing
@@ -53,7 +53,7 @@ def probed(name: str) -> Probe:
 
 def _of_library(arguments: Arguments) -> str:
     """The machine of the library all words of whose name are in that of the processor, the longest name first."""
-    host = imported(arguments.files).host if arguments.files else topology()
+    host = import_files(arguments.files).host if arguments.files else topology()
     processor = "" if host is None else host.processor
     words = set(re.split(r"[^a-z0-9]+", processor.lower()))
     fitting = [name for name in names("machines") if set(name.split("_")) <= words]

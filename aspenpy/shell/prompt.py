@@ -22,7 +22,7 @@ Completions = Callable[[str], list[str]]  # the words that could end a text
 
 def lines(prompt: Callable[[], str], completions: Completions) -> Iterator[str]:
     """What is typed behind a prompt, line by line, until the end of input. Ctrl-C gives an empty line."""
-    ask = _with_prompt_toolkit(completions) if find_spec("prompt_toolkit") else _typed
+    ask = _with_prompt_toolkit(completions) if find_spec("prompt_toolkit") else _read_typed_line
     while True:
         try:
             yield ask(prompt())
@@ -53,7 +53,7 @@ def _with_prompt_toolkit(completions: Completions) -> Callable[[str], str]:
     class Names(Completer):
         def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
             before = document.text_before_cursor
-            return [Completion(word, -started(before)) for word in completions(before)]
+            return [Completion(word, -word_start(before)) for word in completions(before)]
 
     file = _history_file()
     history = FileHistory(file) if file else InMemoryHistory()
@@ -61,14 +61,14 @@ def _with_prompt_toolkit(completions: Completions) -> Callable[[str], str]:
     return session.prompt
 
 
-def started(before: str) -> int:
+def word_start(before: str) -> int:
     """How many characters of the word at the end of a text are there; commands alone have hyphens in their names."""
     within = "_.:" if " " in before.lstrip() else "_.:-"
     ends = (place + 1 for place, char in enumerate(before) if not (char.isalnum() or char in within))
     return len(before) - max(ends, default=0)
 
 
-def _typed(prompt: str) -> str:
+def _read_typed_line(prompt: str) -> str:
     """What is typed; where it is broken off, the cursor stands behind it and goes to a line of its own."""
     try:
         return input(prompt)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from aspenpy.answers.energy.options import CHOICES
-from aspenpy.shell.option import Option, choice, flag, option, positive, repeated
+from aspenpy.shell.option import Option, choice, flag, option, positive, repeatable_option
 
 STEPS = ("classify", "significance", "configure", "scale", "decide", "throttle")
 """Of `aspenpy advise`."""
 
 # -- which values, which quantities ----------------------------------------------------------------
 
-OVER = repeated(
+OVER = repeatable_option(
     "--over", "AXIS", "goes over the values of a parameter: NAME=LOW..HIGH, NAME=LOW..HIGH:log:5 or NAME=1,2,4"
 )
-VARY = repeated("--vary", "WHAT,...", "what varies; may be repeated")
+VARY = repeatable_option("--vary", "WHAT,...", "what varies; may be repeated")
 FREE = option("--free", "NAME,...", "the parameters that stay free")
-MINIMISE = repeated("--minimise --minimize", "QUANTITY,...", "what to make as small as possible")
-MAXIMISE = repeated("--maximise --maximize", "QUANTITY,...", "what to make as large as possible")
-BUDGET = repeated("--budget", "LIMIT=QUANTITY,...", "what a run may take at most")
+MINIMISE = repeatable_option("--minimise --minimize", "QUANTITY,...", "what to make as small as possible")
+MAXIMISE = repeatable_option("--maximise --maximize", "QUANTITY,...", "what to make as large as possible")
+BUDGET = repeatable_option("--budget", "LIMIT=QUANTITY,...", "what a run may take at most")
 RANK_COUNTS = option("--ranks", "FIRST..LAST", "the numbers of ranks: 1..8M (twice as many each time) or 1,8,64")
 PROBLEM = option("--problem", "NAME,...", "the parameters whose product is the size of the problem")
 TRANSFER = flag(
@@ -45,10 +45,10 @@ LEVEL = choice(
     dest="level",
 )
 FLAGS = (
-    repeated("-I", "FOLDER", "where headers are; may be repeated", dest="folders"),
-    repeated("-D", "NAME=VALUE", "defines a macro; may be repeated", dest="macros"),
+    repeatable_option("-I", "FOLDER", "where headers are; may be repeated", dest="folders"),
+    repeatable_option("-D", "NAME=VALUE", "defines a macro; may be repeated", dest="macros"),
 )
-COLUMN = repeated(
+COLUMN = repeatable_option(
     "--column",
     "NAME=HEADER",
     "takes a column by another name, such as 'runtime [ms]=time/ms', and leaves out all that are not taken; may be "

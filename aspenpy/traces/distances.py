@@ -97,7 +97,7 @@ class ReuseDistances(Result):
         """Of a sample, the standard error of a distance in words."""
         return f"standard error of a distance d: sqrt({self.distance_error(1) ** 2:.3g} d) lines"
 
-    def binned(self, bins: Bins = "exact") -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def bin_counts(self, bins: Bins = "exact") -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Distances and counts; with `log`, at most `BINS_AN_OCTAVE` of each octave. A bin stands at its longest
         distance, so that what is cumulative is exact at each that is there."""
         if bins == "exact" or not len(self.distances):
@@ -118,7 +118,7 @@ class ReuseDistances(Result):
             remarks.append(("addresses", f"{self.part.name}, from {self.part.low:#x} up to {self.part.high:#x}"))
         if self.rate is not None:
             remarks.append(("sample", f"{self.rate:g} of the lines; {self.error_told()}"))
-        distances, counts = self.binned(bins)
+        distances, counts = self.bin_counts(bins)
         return histogram_text(remarks, distances.tolist(), counts.tolist(), self.cold)
 
     def write(self, path: Path | str, bins: Bins = "exact") -> None:

@@ -159,9 +159,9 @@ class _Measure:
             return
         lines = np.concatenate([piece.lines for piece in pieces])
         distances = self._stack.distances(lines)
-        groups = _joined([piece.groups for piece in pieces])
+        groups = _join_arrays([piece.groups for piece in pieces])
         for number, tally in enumerate(self._tallies):
-            member = _joined([piece.members[number] for piece in pieces])
+            member = _join_arrays([piece.members[number] for piece in pieces])
             if member is None:
                 tally.add(distances, groups)
             else:
@@ -176,7 +176,7 @@ class _Measure:
         return ReuseDistances(whole, Origin(line, source, rate=self.rate), ranges)
 
 
-def _joined(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
+def _join_arrays(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
     """Arrays one after the other, or nothing where there are none."""
     present = [part for part in parts if part is not None]
     return np.concatenate(present) if present else None

@@ -51,7 +51,7 @@ def references(file: Readable, name: str, layout: TextFormat, kinds: frozenset[i
     for block in _blocks(file, name):
         read = layout.quick(_lines(block), kinds)
         if read is None:
-            regular = b"".join(_tidied(block, number, name, layout))
+            regular = b"".join(_tidy_lines(block, number, name, layout))
             read = layout.quick(_lines(regular), kinds) if regular else None
         if read is not None:
             yield read
@@ -78,7 +78,7 @@ def _lines(block: bytes) -> Lines:
     return Lines(text, np.concatenate(([MARGIN], ends[:-1] + 1)), ends)
 
 
-def _tidied(block: bytes, number: int, name: str, layout: TextFormat) -> Iterator[bytes]:
+def _tidy_lines(block: bytes, number: int, name: str, layout: TextFormat) -> Iterator[bytes]:
     """The lines of a block that hold references, each in the regular form."""
     for place, line in enumerate(block.splitlines(), number):
         if not line.strip():
@@ -86,12 +86,14 @@ def _tidied(block: bytes, number: int, name: str, layout: TextFormat) -> Iterato
         try:
             regular = layout.tidy(line)
         except ValueError as error:
-            fail("not-a-reference", f"`{name}`, line {place}: `{shown(line)}` is not a reference", hint=str(error))
+            fail(
+                "not-a-reference", f"`{name}`, line {place}: `{shorten_line(line)}` is not a reference", hint=str(error)
+            )
         if regular is not None:
             yield regular
 
 
-def shown(line: bytes) -> str:
+def shorten_line(line: bytes) -> str:
     """The beginning of a line, for a message."""
     text = line.decode("ascii", "backslashreplace").strip()
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."

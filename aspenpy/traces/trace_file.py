@@ -44,7 +44,7 @@ class TraceFile:
 
     def __init__(self, path: Path | str, layout: str | None = None) -> None:
         self.name = STANDARD_INPUT if str(path) == "-" else str(path)
-        self._stream = _opened(path, self.name)
+        self._stream = _open_trace(path, self.name)
         self._expanded = 0
         self.size = _size(self._stream)
         """Bytes of the file as it is, or None where nobody knows them."""
@@ -54,7 +54,7 @@ class TraceFile:
             if self._counted.is_packed:
                 self._file = gzip.GzipFile(fileobj=cast(BinaryIO, self._counted))  # it calls `read` alone
             self._beginning = self._read(GUESSED_FROM)
-            self.layout = layout or guessed(self._beginning, self.name)
+            self.layout = layout or guess_format(self._beginning, self.name)
         except OSError as error:
             self.close()
             _refuse(self.name, error)
@@ -119,18 +119,18 @@ class _Counted:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._first = _taken(file, len(GZIP))
+        self._first = _take_bytes(file, len(GZIP))
         self.is_packed = self._first == GZIP
         self.position = len(self._first)
 
     def read(self, size: int, /) -> bytes:
         first, self._first = self._first[:size], self._first[size:]
-        rest = _taken(self._file, size - len(first))
+        rest = _take_bytes(self._file, size - len(first))
         self.position += len(rest)
         return first + rest
 
 
-def _taken(file: BinaryIO, size: int) -> bytes:
+def _take_bytes(file: BinaryIO, size: int) -> bytes:
     """Bytes of a file; an error where it would have us wait for them, although it is none that others write into."""
     taken: bytes | None = file.read(size)
     if taken is None:
@@ -138,7 +138,7 @@ def _taken(file: BinaryIO, size: int) -> bytes:
     return taken
 
 
-def _opened(path: Path | str, name: str) -> BinaryIO:
+def _open_trace(path: Path | str, name: str) -> BinaryIO:
     if str(path) == "-":
         if sys.stdin is None:
             fail("file-not-readable", "standard input cannot be read: it is closed")
@@ -163,7 +163,7 @@ def _size(file: BinaryIO) -> int | None:
         return None
 
 
-def guessed(beginning: bytes, name: str) -> str:
+def guess_format(beginning: bytes, name: str) -> str:
     """The format of a trace that begins so."""
     if not beginning:
         fail("empty-trace", f"`{name}` is empty")
@@ -174,7 +174,7 @@ def guessed(beginning: bytes, name: str) -> str:
     for layout, pattern in ((LACKEY, lackey.LINE), (DINERO, dinero.LINE)):
         if pattern.fullmatch(line):
             return layout
-    message = f"`{name}` is in no format that is known: it begins with `{text.shown(line)}`"
+    message = f"`{name}` is in no format that is known: it begins with `{text.shorten_line(line)}`"
     fail("unknown-format", message, hint=f"--trace-format names the format: {', '.join(FORMATS)}")
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import aspenpy
-from aspenpy.probe.benchmark import caches_of, compiler, measured, program
+from aspenpy.probe.benchmark import caches_of, compiler, program, run_benchmarks
 from aspenpy.probe.probe import machine_of
 from aspenpy.probe.topology import topology
 from aspenpy.tables.pages import render_text
@@ -102,7 +102,7 @@ def measurements(
     readings, times = [], dict[str, list[float]]()
     for number in range(passes):
         with program(compiler() or "gcc") as target:
-            readings += measured(target, topology())
+            readings += run_benchmarks(target, topology())
         for case in [case for case in cases if case.level != "memory"] * SHORT + cases:
             times.setdefault(case.name, []).append(timed(case, seconds))
         print(f"pass {number + 1} of {passes}", file=sys.stderr)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.advice.advise import AdviceOptions, decided_of, scaled_of, space_of
+from aspenpy.advice.advise import AdviceOptions, decide_case, scale_case, space_of
 from aspenpy.advice.choices import ChoiceOptions
 from aspenpy.advice.configuration import Configuration
 from aspenpy.advice.decide import Decided
@@ -70,12 +70,12 @@ def test_topologies_on_eight_nodes() -> None:
     }
     assert len({*expected.values()}) > 3
     star = case(parse(STAR.replace("TOPOLOGY", "star")))
-    choices = decided_of(star, AdviceOptions(("topology", "nodes=1,8"))).choices[0]
+    choices = decide_case(star, AdviceOptions(("topology", "nodes=1,8"))).choices[0]
     found = [choices.choice(row) for row in range(len(choices.points))]
     assert {it.configuration.parts["topology"]: it.outcome.runtime for it in found if it.nodes == 8} == pytest.approx(
         expected
     )
-    scaled = scaled_of(star, [Configuration({}, {"topology": "torus"})], AdviceOptions(nodes=8)).scalings[0]
+    scaled = scale_case(star, [Configuration({}, {"topology": "torus"})], AdviceOptions(nodes=8)).scalings[0]
     assert scaled.points[scaled.nodes.index(8)].time == pytest.approx(expected["torus"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.advice.advise import AS_IT_IS, classified_of
+from aspenpy.advice.advise import AS_IT_IS, classify_case
 from aspenpy.advice.classification import Classification, Classified
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
@@ -97,7 +97,7 @@ def test_branches_that_run_at_once_are_bound_by_what_they_wait_for_together() ->
 
 
 def test_what_is_chosen_so_that_ranks_fill_a_node_stands_in_the_headline() -> None:
-    classified = classified_of(Case(load_application("comd"), load_machine("haswell"), set={"steps": 10}), AS_IT_IS)
+    classified = classify_case(Case(load_application("comd"), load_machine("haswell"), set={"steps": 10}), AS_IT_IS)
     assert classified.choices == {"haswell_nodes": 1, "ranks": 8}
     assert "comd on haswell, with haswell_nodes = 1, ranks = 8: bound by" in str(classified)
 
@@ -106,5 +106,5 @@ def test_a_machine_that_is_too_large_for_the_problem_is_named() -> None:
     """Sequoia has so many cores that a rank's part of CoMD is no box."""
     case = Case(load_application("comd"), load_machine("sequoia"), set={"steps": 10})
     with pytest.raises(AspenError) as raised:
-        classified_of(case, AS_IT_IS)
+        classify_case(case, AS_IT_IS)
     assert raised.value.diagnostics[0].parents[0] == "while filling `sequoia` with ranks (ranks chosen)"

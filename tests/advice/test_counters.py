@@ -13,7 +13,7 @@ import pytest
 import aspenpy
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.counter_evidence import CounterOptions, shapley_values
-from aspenpy.advice.counters import KNOWN_COUNTERS, known_counter
+from aspenpy.advice.counters import KNOWN_COUNTERS, find_counter
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.samples import samples_of
 from aspenpy.advice.significance import CounterEvidence
@@ -52,7 +52,7 @@ def test_a_known_counter_names_components_and_its_source(item: Any) -> None:
     ],
 )
 def test_what_a_counter_is_known_for(name: str, components: tuple[str, ...] | None) -> None:
-    found = known_counter(name)
+    found = find_counter(name)
     assert (None if found is None else found.components) == components
 
 

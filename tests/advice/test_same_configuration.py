@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.advice.advise import AdviceOptions, decided_of, on_one_node, scaled_of, space_of
+from aspenpy.advice.advise import AdviceOptions, decide_case, on_one_node, scale_case, space_of
 from aspenpy.advice.configuration import Configuration
 from aspenpy.advice.throttled import Throttled
 from aspenpy.answers.case import Case
@@ -38,12 +38,12 @@ def test_the_same_configuration_takes_as_long_by_every_command(name: str) -> Non
     base = space_of(set_, AdviceOptions(("memory_bandwidth",))).base
     assert (base.runtime, base.energy) == expected[1]
 
-    scaled = scaled_of(case, [Configuration({"clock": CLOCK, "cores": CORES})], AdviceOptions(nodes=4)).scalings[0]
+    scaled = scale_case(case, [Configuration({"clock": CLOCK, "cores": CORES})], AdviceOptions(nodes=4)).scalings[0]
     points = dict(zip(scaled.nodes, scaled.points, strict=True))
     for nodes in (1, 4):
         assert (points[nodes].time, points[nodes].energy) == expected[nodes]
 
-    choices = decided_of(case, AdviceOptions((*VARIED, "nodes=1,4"))).choices[0]
+    choices = decide_case(case, AdviceOptions((*VARIED, "nodes=1,4"))).choices[0]
     for nodes in (1, 4):
         found = [choices.choice(row) for row in range(len(choices.points))]
         one = next(it for it in found if (it.nodes, *it.configuration.values.values()) in _named(nodes))

@@ -8,7 +8,7 @@ import pytest
 
 from aspenpy.advice.configuration import Configuration
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.scalability import Scaled, knee, looked_at
+from aspenpy.advice.scalability import Scaled, knee, node_counts
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import LITERAL
 from aspenpy.models.library import load_application, load_machine, parse
@@ -84,8 +84,8 @@ def test_the_knee_is_farthest_below_the_line_between_the_ends() -> None:
 
 
 def test_looked_at() -> None:
-    assert looked_at(64) == [*range(1, 65)]
-    assert looked_at(100)[-10:] == [64, 68, 72, 76, 80, 84, 88, 92, 96, 100]
+    assert node_counts(64) == [*range(1, 65)]
+    assert node_counts(100)[-10:] == [64, 68, 72, 76, 80, 84, 88, 92, 96, 100]
 
 
 # -- what the dissertation says, sections 4.4.2 and 4.5 --------------------------------------------

@@ -38,13 +38,13 @@ def test_a_chain_of_kernels_adds_what_is_in_several_parts_only(monkeypatch: pyte
     """Each kernel has the totals of all below it, and its own: of these the runtime and the amounts are sums, at most
     ten for each of 100 kernels, not one for each kernel below."""
     sums: list[int] = []
-    whole = total.summed
+    whole = total.sum_terms
 
     def counted(terms: Iterable[Expr]) -> Expr:
         sums.append(1)
         return whole(terms)
 
-    monkeypatch.setattr(total, "summed", counted)
+    monkeypatch.setattr(total, "sum_terms", counted)
     kernels = " ".join(f"kernel k{n} {{ execute {{ flops [1] }} call k{n + 1} }}" for n in range(100))
     app = application("call k0", kernels=f"{kernels} kernel k100 {{ execute {{ flops [1] }} }}")
     assert predict(app, machine()).runtime == 101

@@ -42,7 +42,7 @@ def test_a_plain_line_says_what_argparse_reads(line: list[str]) -> None:
     command = import_module(f"aspenpy.shell.commands.{name}")
     plain = plain_arguments(command.OPTIONS, words)
     try:
-        whole = parser_of(name).parsed(words)
+        whole = parser_of(name).parse_words(words)
     except CommandError:
         assert plain is None
     else:

@@ -11,7 +11,7 @@ import pytest
 
 from aspenpy.extract.registers import LEVELS
 from aspenpy.shell.commands import COMMANDS
-from aspenpy.shell.option import OneOf, Option, renamed
+from aspenpy.shell.option import OneOf, Option, rename_options
 from aspenpy.shell.study_options import LEVEL
 from tests.cli.conftest import Runner
 
@@ -65,7 +65,7 @@ def test_former_names_are_those_of_today_up_to_the_command_of_another_program() 
     options = [Option(("--law",), {}, "", ("--model",))]
     line = ["m", "--model", "aeem", "--model=roofline", "--", "run", "--model", "x"]
     today = ["m", "--law", "aeem", "--law=roofline", "--", "run", "--model", "x"]
-    assert renamed(options, line) == (today, {"--model": "--law"})
+    assert rename_options(options, line) == (today, {"--model": "--law"})
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from aspenpy.answers.stated_error import STATED_ERRORS, Seen, StatedError, stated_error
+from aspenpy.answers.stated_error import STATED_ERRORS, Seen, StatedError, find_stated_error
 
 PAGE = (Path(__file__).parents[2] / "docs/trust.md").read_text()
 DOCS = Path(__file__).parents[2] / "docs"
@@ -81,5 +81,5 @@ def test_each_row_says_whether_anybody_saw_its_cases() -> None:
 
 def test_the_deviation_of_a_median_is_that_of_its_normal_distribution() -> None:
     """Of 138 rows 88 % are within 30 %: of a normal distribution that is 1.555 deviations."""
-    found = stated_error("kernels")
+    found = find_stated_error("kernels")
     assert found.deviation == pytest.approx(0.30 / 1.555, rel=0.1)

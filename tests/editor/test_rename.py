@@ -21,7 +21,7 @@ def renamed(folder: Path, file: Path, place: int) -> bool:
     project = Project({}, [str(folder)])
     name = project.names(str(file)).names[place]
     try:
-        places = project.renamed(str(file), name, NEW)
+        places = project.places_to_rename(str(file), name, NEW)
     except AspenError:
         return False
     for path, found in sorted(places, key=lambda item: (item.path, -item.name.start)):
@@ -58,11 +58,11 @@ def test_what_may_not_be_renamed(name: str, why: str, tmp_path: Path) -> None:
     project = Project()
     found = next(item for item in project.names(str(file)).names if item.name == name)
     with pytest.raises(AspenError, match=why):
-        project.renamed(str(file), found, NEW)
+        project.places_to_rename(str(file), found, NEW)
 
 
 def test_the_library_is_not_renamed() -> None:
     file = str(ROOT / "models" / "apps" / "comd.aspen")
     project = Project()
     with pytest.raises(AspenError, match="declared in the library"):
-        project.renamed(file, next(name for name in project.names(file).names if name.name == "nx"), NEW)
+        project.places_to_rename(file, next(name for name in project.names(file).names if name.name == "nx"), NEW)

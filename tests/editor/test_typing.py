@@ -14,7 +14,7 @@ from aspenpy.editor.items import end_of
 from aspenpy.editor.meaning import Remark, Stretch
 from aspenpy.editor.names import names_of
 from aspenpy.editor.pieces import pieces, syntax_errors
-from aspenpy.editor.remarks import fixes, kept, syntax_remarks
+from aspenpy.editor.remarks import fixes, move_remarks, syntax_remarks
 from aspenpy.editor.text import Text
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError
@@ -165,8 +165,8 @@ def remark(start: int, end: int, message: str = "", hint: str = "") -> Remark:
 
 def test_remarks_move_with_the_text() -> None:
     before, touched, behind = remark(0, 4), remark(5, 9), remark(10, 14)
-    assert kept([before, touched, behind], "x", 6, 7, 3) == [before, remark(12, 16)]
-    assert kept([behind], "another", 0, 5, 0) == [behind]
+    assert move_remarks([before, touched, behind], "x", 6, 7, 3) == [before, remark(12, 16)]
+    assert move_remarks([behind], "another", 0, 5, 0) == [behind]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import aspenpy
 from aspenpy.answers.case import Case
 from aspenpy.studies.explore.comparison import Comparison
-from aspenpy.studies.sweeps.sweep import studied
+from aspenpy.studies.sweeps.sweep import make_study
 
 APPLICATION = aspenpy.parse("model a { kernel main { execute { flops [4e9] } } }")
 CAPPED = """
@@ -40,7 +40,7 @@ def test_a_sweep_says_where_the_cap_makes_runs_longer() -> None:
     """E/(cap - P) is 4 s at every rate; T is 4, 2, 1 and 0.5 s."""
     machine = aspenpy.parse(CAPPED)
     case = Case(APPLICATION, machine)
-    (message,) = capped_messages(studied(case, None, {"rate": [1e9, 2e9, 4e9, 8e9]}))
+    (message,) = capped_messages(make_study(case, None, {"rate": [1e9, 2e9, 4e9, 8e9]}))
     assert message.endswith("the run takes 4 s, and not 500 ms, with rate = 8e+09; 3 of 4 points wait")
 
 

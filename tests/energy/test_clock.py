@@ -4,7 +4,7 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError
-from aspenpy.answers.energy.cap import capped
+from aspenpy.answers.energy.cap import lower_clock_to_cap
 from aspenpy.answers.energy.optimum import optimum
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import METRICS, energy_metric
@@ -116,13 +116,13 @@ def test_no_least() -> None:
 
 
 def test_a_cap_that_holds_changes_nothing() -> None:
-    found = capped(prediction())  # 16 + 2*2^3 = 32 W
+    found = lower_clock_to_cap(prediction())  # 16 + 2*2^3 = 32 W
     assert (found.clock, found.declared, found.power) == (2e9, 2e9, pytest.approx(32))
 
 
 def test_a_cap_lowers_the_clock() -> None:
     # 16 + 2 f^3 = 20 W at f = 2^(1/3).
-    found = capped(prediction(machine=CUBIC.replace("power_cap [32]", "power_cap [20]")))
+    found = lower_clock_to_cap(prediction(machine=CUBIC.replace("power_cap [32]", "power_cap [20]")))
     assert found.clock == pytest.approx(2 ** (1 / 3) * 1e9, rel=1e-11)
     assert (found.uncapped, found.power) == (pytest.approx(32), pytest.approx(20))
     assert found.prediction.runtime == pytest.approx(2 ** (-1 / 3))
@@ -134,7 +134,7 @@ def test_the_kernel_that_draws_most_decides() -> None:
       kernel cold { execute { loads [8*giga] flops [giga] } }
       kernel main { iterate [3] { call cold } call hot }
     }"""
-    found = capped(prediction(body, CUBIC.replace("power_cap [32]", "power_cap [20]")))
+    found = lower_clock_to_cap(prediction(body, CUBIC.replace("power_cap [32]", "power_cap [20]")))
     assert found.clock == pytest.approx(2 ** (1 / 3) * 1e9, rel=1e-11)
 
 
@@ -152,7 +152,7 @@ def test_the_kernel_that_draws_most_decides() -> None:
 )
 def test_no_clock(before: str, after: str, message: str) -> None:
     with pytest.raises(AspenError) as caught:
-        capped(prediction(machine=CUBIC.replace(before, after)))
+        lower_clock_to_cap(prediction(machine=CUBIC.replace(before, after)))
     assert message in caught.value.diagnostics[0].message
     assert caught.value.diagnostics[0].span is not None
 
@@ -166,7 +166,7 @@ def test_mi300x_is_capped(intensity: float, measured: float) -> None:
     flops = int(1e9 * intensity)
     body = f"execute [304000] {{ flops [{flops}] as sp, simd, fmad  loads [1e9] }}"
     slow = aspenpy.predict(application(body), aspenpy.load_machine("mi300x"))
-    found = capped(slow, EnergyOptions(law="roofline"))
+    found = lower_clock_to_cap(slow, EnergyOptions(law="roofline"))
     assert found.power == pytest.approx(750)
     assert 304_000 * flops / found.prediction.runtime == pytest.approx(measured, rel=0.16)
     assert 0.8e9 <= (found.clock or 0) < 2.1e9

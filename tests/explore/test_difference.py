@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aspenpy.answers.bounds import Range
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.studies.explore.difference import MOST_PASSES, difference, written_out
+from aspenpy.studies.explore.difference import MOST_PASSES, difference, write_out_sums
 
 X = graph.symbol("x")
 NUMBERS = st.integers(-9, 9)
@@ -73,7 +73,7 @@ def grids(passes: graph.Expr | int, slope: int) -> graph.Expr:
 
 def test_short_sums_are_written_out() -> None:
     """At x from 60 to 64: x + x/8 + 1 against x + x/8 + 2, as x/64 is 1 at most."""
-    one, two = written_out(grids(3, 100)), written_out(grids(3, 200))
+    one, two = write_out_sums(grids(3, 100)), write_out_sums(grids(3, 200))
     assert "sum" not in {node.kind for node in graph.topological_order(one)}
     assert difference(one, two, X, 60, 64) == Range(-1, -1)
     apart = difference(grids(3, 100), grids(3, 200), X, 60, 64)  # as sums they could lie anywhere
@@ -84,13 +84,13 @@ def test_short_sums_are_written_out() -> None:
 def test_a_sum_written_out_has_its_value(passes: int, slope: int, x: int) -> None:
     plain = grids(passes, slope)
     by_hand = sum(max(Fraction(x, 8**level), Fraction(slope, 100)) for level in range(passes))
-    assert evaluate(written_out(plain), {X: x}) == evaluate(plain, {X: x}) == by_hand
+    assert evaluate(write_out_sums(plain), {X: x}) == evaluate(plain, {X: x}) == by_hand
 
 
 @pytest.mark.parametrize("passes", [MOST_PASSES + 1, X, Fraction(5, 2)])
 def test_long_sums_stay(passes: graph.Expr | int) -> None:
     plain = grids(passes, 100)
-    assert written_out(plain) is plain
+    assert write_out_sums(plain) is plain
 
 
 def test_sums_in_sums() -> None:
@@ -98,4 +98,4 @@ def test_sums_in_sums() -> None:
     outer, inner = graph.counter("i"), graph.counter("j")
     term = graph.apply("max", X, graph.add(outer, inner))
     nested = graph.summation(outer, 3, graph.summation(inner, graph.add(outer, graph.number(2)), term))
-    assert evaluate(written_out(nested), {X: 2}) == evaluate(nested, {X: 2}) == 25
+    assert evaluate(write_out_sums(nested), {X: 2}) == evaluate(nested, {X: 2}) == 25

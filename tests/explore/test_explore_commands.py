@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aspenpy.shell.commands.sensitivity import varied
+from aspenpy.shell.commands.sensitivity import split_names
 from aspenpy.shell.main import main
 
 APPLICATION = """model work {
@@ -112,9 +112,9 @@ def test_a_front_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_commas_separate_names_and_values() -> None:
-    assert varied(["n=1..5,cores", "m=1,2,4"]) == ["n=1..5", "cores", "m=1,2,4"]
-    assert varied(["machine=a,b"]) == ["machine=a,b"]
-    assert varied(["m=1,2,n=3"]) == ["m=1,2", "n=3"]
+    assert split_names(["n=1..5,cores", "m=1,2,4"]) == ["n=1..5", "cores", "m=1,2,4"]
+    assert split_names(["machine=a,b"]) == ["machine=a,b"]
+    assert split_names(["m=1,2,n=3"]) == ["m=1,2", "n=3"]
 
 
 @pytest.mark.parametrize(

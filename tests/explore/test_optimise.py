@@ -207,13 +207,13 @@ def test_machines_among_the_variables() -> None:
     text = """machine NAME {{ socket s }} socket s {{ property cost [{cost}] core [k] c }}
 core c {{ resource flops(x) [x/{speed}] }} param k = 2 in 1 .. 8"""
     texts = {"one": text.format(cost=100, speed=1), "two": text.format(cost=300, speed=2)}
-    from aspenpy.studies.explore.asked import answered, goals_of
-    from aspenpy.studies.explore.space import spanned
+    from aspenpy.studies.explore.asked import goals_of, search_goals
+    from aspenpy.studies.explore.space import make_space
 
     app = application("execute [8] { flops [12] }")
     loaded = {name: machine(text.replace("NAME", name)) for name, text in texts.items()}
-    space = spanned(Case(app, loaded["one"]), ["machine=one,two", "k"], loaded.__getitem__)
-    found = answered(space, goals_of("runtime", ()), "cost <= 299")
+    space = make_space(Case(app, loaded["one"]), ["machine=one,two", "k"], loaded.__getitem__)
+    found = search_goals(space, goals_of("runtime", ()), "cost <= 299")
     assert isinstance(found, Optimum)
     assert (found.value, found.point["machine"]) == (12.0, "one")
     assert found.bindings[0].next_bound == 300.0

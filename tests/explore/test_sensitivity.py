@@ -14,8 +14,8 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.report.sensitivity import report_sensitivity
 from aspenpy.studies.explore.points import Formulas
 from aspenpy.studies.explore.sensitivity import Effects
-from aspenpy.studies.explore.space import spanned
-from aspenpy.studies.explore.variable import declared, variable
+from aspenpy.studies.explore.space import make_space
+from aspenpy.studies.explore.variable import variable, variable_from_range
 from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.pages import render_text
 from tests.thorough import examples, slow
@@ -223,7 +223,7 @@ def test_machines_and_enums_vary_too() -> None:
     )
     slow = machine(SECONDS.replace("seconds", "slow").replace("flops(n) [n]", "flops(n) [10*n]"))
     case = Case(app, machine())
-    space = spanned(case, ["mode", "machine=seconds,slow"], lambda name: {"seconds": machine(), "slow": slow}[name])
+    space = make_space(case, ["mode", "machine=seconds,slow"], lambda name: {"seconds": machine(), "slow": slow}[name])
     found = sensitivity(case, method="normalised", vary=space)
     assert isinstance(found, Effects)
     assert found.base == 4.0
@@ -317,7 +317,7 @@ def test_morris_of_a_plane() -> None:
 def test_points_agree_with_one_prediction_each(points: list[tuple[int, int]]) -> None:
     """Steps at whole numbers included: ceil(log2(n)) at powers of two, floor of a cube root at cubes."""
     app = application("execute { flops [ceil(log2(n)) + floor(n^(1/3)*m/m) + n/m] }", "param n = 1 param m = 1")
-    space = spanned(Case(app, machine()), ["n=1..64", "m=1..64"])
+    space = make_space(Case(app, machine()), ["n=1..64", "m=1..64"])
     found = space.evaluator([lambda prediction: prediction.tree.runtime])(numpy.array(points, dtype=float))[0]
     expected = [aspenpy.predict(app, machine(), set={"n": n, "m": m}).runtime for n, m in points]
     assert found.tolist() == pytest.approx(expected, rel=1e-12)
@@ -335,7 +335,9 @@ def test_formulas_without_symbols() -> None:
 
 def test_kinds_of_declared_ranges() -> None:
     prediction = aspenpy.predict(aspenpy.load_application("comd"), aspenpy.load_machine("haswell"))
-    found = {name: declared(name, prediction) for name in ("haswell_nodes", "haswell_clock", "potential", "nx")}
+    found = {
+        name: variable_from_range(name, prediction) for name in ("haswell_nodes", "haswell_clock", "potential", "nx")
+    }
     assert {name: item.kind for name, item in found.items() if item} == {
         "haswell_nodes": "whole", "haswell_clock": "real", "potential": "choice", "nx": "whole",
     }  # fmt: skip

@@ -17,7 +17,7 @@ from aspenpy.language.files import measurements_path, models_folder
 from aspenpy.learn.estimators.model_files import KINDS, checksum, save_model
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.studies.sweeps.formats import format_of
-from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.grid import make_study
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.store import Store
 from tests.advice import test_system
@@ -245,7 +245,7 @@ def _unfinished() -> dict[str, bytes]:
     folder = Path("fuzzed-sweep").resolve()
     folder.mkdir()
     app, machine = both(APPLICATION, SECONDS)
-    run = Run(studied(app, machine, {"n": [1.0, 2.0, 3.0]}))
+    run = Run(make_study(app, machine, {"n": [1.0, 2.0, 3.0]}))
     path = folder / "r.csv"
     list(Store(path, run, format_of(path).write).filled(run))
     files = {file.name: file.read_bytes() for file in (folder / "r.csv.part").iterdir()}

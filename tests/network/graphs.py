@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, product
 from typing import Any
 
-from aspenpy.cost.network.topology import NetworkError, Topology, described
+from aspenpy.cost.network.topology import NetworkError, Topology, describe_topology
 from aspenpy.expr.graph import whole_number
 from aspenpy.record import Record
 from tests.network.finite_field import Field, field
@@ -36,7 +36,7 @@ def graph_of(topology: Topology) -> Any:
     count = whole_number(topology.routers)
     if count is None or count > MOST_ROUTERS:
         much = "symbols for parameters" if count is None else f"{count:,} routers, and {MOST_ROUTERS:,} can be drawn"
-        raise NetworkError(f"{described(topology)} has {much}", topology.parameters[0][0])
+        raise NetworkError(f"{describe_topology(topology)} has {much}", topology.parameters[0][0])
     wiring = WIRING[topology.kind](**{name: _plain(value) for name, value in topology.parameters})
     found = networkx.Graph()
     for router, nodes in wiring.routers.items():

@@ -406,15 +406,15 @@ def test_the_fastest_scheme(
     times = {name: evaluate(way.time) for name, way in ways.items() if way.applies is graph.TRUE}
     found = best_scheme(list(ways.values()), evaluate)
     assert evaluate(found.time) == evaluate(fastest_scheme(list(ways.values()))) == min(times.values())
-    assert found.described(evaluate)
+    assert found.describe(evaluate)
 
 
 def test_what_a_scheme_is_called() -> None:
     """Of 16 ranks in nodes of 4, allreduce of much is split; of little, everyone doubles."""
     on = Nodes(16, 4, Path(Fraction(1), Fraction(1, 1000)), Path(Fraction(2), Fraction(1, 50)))
     found = {size: best_scheme(list(on.schemes("allreduce", size).values()), evaluate) for size in (0, 10**6)}
-    assert found[0].described(evaluate) == "flat: recursive doubling in inside, recursive doubling across across"
-    assert found[10**6].described(evaluate) == (
+    assert found[0].describe(evaluate) == "flat: recursive doubling in inside, recursive doubling across across"
+    assert found[10**6].describe(evaluate) == (
         "split: recursive halving in inside, rabenseifner across across, recursive doubling in inside"
     )
 

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aspenpy.cost.network.grids import mesh, torus
-from aspenpy.cost.network.neighbours import expected_random_distance, neighbour_distance
+from aspenpy.cost.network.neighbours import mean_random_distance, neighbour_distance
 from aspenpy.cost.network.placement import Placement, place
 from aspenpy.cost.network.topologies import topology
 from aspenpy.cost.network.topology import NetworkError
@@ -93,9 +93,9 @@ def test_random_placements_tend_to_what_is_expected(nodes: Any, each: int) -> No
     network = torus(nodes)
     grid = (prod(nodes), each)
     found = [neighbour_distance(place(network, grid, "random", ranks_per_node=each, seed=seed)) for seed in range(400)]
-    expected = expected_random_distance(network, each)
+    expected = mean_random_distance(network, each)
     assert float(sum(found) / len(found)) == pytest.approx(float(expected), rel=0.02)
-    assert expected_random_distance(torus((1,))) == 0
+    assert mean_random_distance(torus((1,))) == 0
 
 
 MISTAKES = [

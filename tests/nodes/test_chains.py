@@ -7,9 +7,9 @@ import shutil
 import pytest
 
 from aspenpy import Energy, predict
-from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.grid import make_study
 from aspenpy.studies.sweeps.run import Run
-from aspenpy.studies.sweeps.sweep import computed
+from aspenpy.studies.sweeps.sweep import compute_in_memory
 from tests.tiny import application, machine
 
 MACHINE = """
@@ -86,6 +86,8 @@ def test_energy_follows_the_time() -> None:
 def test_sweeps_and_programs_agree(backend: str) -> None:
     declared = "param n = 1 mixture both {add [3], multiply [n]}"
     app = application("execute { flops [1e5*n] as both, dp chain [1e5*n] as add }", declared)
-    study = studied(app, machine(MACHINE), {"n": [1, 2, 8]}, metrics=["runtime"])
-    found = computed(Run(study, processes=False, backend=backend))  # without xarray, whose import takes a second
+    study = make_study(app, machine(MACHINE), {"n": [1, 2, 8]}, metrics=["runtime"])
+    found = compute_in_memory(
+        Run(study, processes=False, backend=backend)
+    )  # without xarray, whose import takes a second
     assert found["runtime"].values == pytest.approx([4e5 * n / 2e9 for n in (1, 2, 8)], rel=1e-12)

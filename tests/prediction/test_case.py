@@ -108,13 +108,13 @@ def test_what_can_be_no_value() -> None:
 
 def test_a_second_sweep_starts_at_once() -> None:
     """Neither mapping nor lowering is done again for the same models, axes and metrics."""
-    from aspenpy.studies.sweeps.grid import studied
+    from aspenpy.studies.sweeps.grid import make_study
     from aspenpy.studies.sweeps.run import Run
 
     app, machine = models()
-    first, second = (Run(studied(app, machine, {"n": [1, 2, high]})) for high in (3, 3))
+    first, second = (Run(make_study(app, machine, {"n": [1, 2, high]})) for high in (3, 3))
     assert first.study.formulas[0] is second.study.formulas[0]
-    other = Run(studied(app, machine, {"n": [1, 2, 3]}, set={"rate": 8}))
+    other = Run(make_study(app, machine, {"n": [1, 2, 3]}, set={"rate": 8}))
     assert [list(run.worker.stretch(0).values[0]) for run in (first, second, other)] == [
         [0.5, 1, 1.5],
         [0.5, 1, 1.5],

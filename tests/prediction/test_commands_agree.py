@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import aspenpy
-from aspenpy.advice.advise import AS_IT_IS, classified_of
+from aspenpy.advice.advise import AS_IT_IS, classify_case
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.prediction import Prediction
@@ -184,7 +184,7 @@ def on_so_many_ranks(prediction: Prediction, has_energy: bool) -> Entries:
 def when_classified(case: Case) -> Entries:
     """The times of `advise classify`, which fills a node with ranks, against those of the case so filled."""
     try:
-        classified = classified_of(case, AS_IT_IS)
+        classified = classify_case(case, AS_IT_IS)
     except aspenpy.AspenError as error:
         if error.diagnostics[0].code in CANNOT_FILL or any("filling" in text for text in error.diagnostics[0].parents):
             return

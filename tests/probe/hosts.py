@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import hypot
 
 import aspenpy
-from aspenpy.probe.assumed import completed
+from aspenpy.probe.assumed import complete_numbers
 from aspenpy.probe.measured import numbers_of
 from aspenpy.probe.number import Numbers
 from aspenpy.probe.quantities import quantities
@@ -79,7 +79,7 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
 def text(*passes: dict[str, float], name: str = "here", host: Topology = HOST, beside: Numbers | None = None) -> str:
     """The machine that passes on the made-up host describe, with parts beside the processor."""
     found = quantities(passes or (readings(),))
-    numbers = completed(numbers_of(found, host) | (beside or {}), host)
+    numbers = complete_numbers(numbers_of(found, host) | (beside or {}), host)
     return machine_text(name, numbers, host, About("2026-01-02", "made-up"))
 
 

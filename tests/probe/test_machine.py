@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import implausible
 from aspenpy.answers.peaks import value_of
-from aspenpy.probe.assumed import completed
+from aspenpy.probe.assumed import complete_numbers
 from aspenpy.probe.probe import machine_from, machine_of
 from aspenpy.probe.text import About, machine_text
 from aspenpy.probe.topology import CacheLevel, Topology
@@ -156,7 +156,7 @@ def test_every_topology_becomes_a_machine_that_is_read(
 ) -> None:
     caches = tuple(CacheLevel(level, size << 10, ways, 64, sharing) for level, size in enumerate(sizes, 1))
     host = Topology("any", "a test", sockets, cores, threads, 1, memory, caches)
-    text = machine_text("any_host", completed({}, host), host, About("2026-01-02", "made-up"))
+    text = machine_text("any_host", complete_numbers({}, host), host, About("2026-01-02", "made-up"))
     machine = hosts.machine(text)
     assert not [item for item in check_machine(machine) if item.severity == "error"]
     assert value(text, "any_host_l1.capacity") == sizes[0] << 10

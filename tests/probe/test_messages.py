@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.probe.messages import Messages, fitted, messages, numbers_of_messages
+from aspenpy.probe.messages import Messages, fit_line, messages, numbers_of_messages
 from aspenpy.probe.quantities import quantities
 from aspenpy.probe.topology import topology
 from tests.probe import hosts
@@ -20,14 +20,14 @@ SIZES = [8 * 4**step for step in range(10)]
 @pytest.mark.parametrize(("step", "threshold"), [(0.0, 0), (5e-6, 8192)])
 def test_a_line_is_found_again(step: float, threshold: int) -> None:
     """1 us and 10 GB/s, with 5 us more beyond the limit of eager messages or without."""
-    line = fitted({size: 1e-6 + size / 10e9 + step * (size > threshold) for size in SIZES})
+    line = fit_line({size: 1e-6 + size / 10e9 + step * (size > threshold) for size in SIZES})
     assert (line.latency, line.bandwidth) == pytest.approx((1e-6, 10e9))
     assert (line.rendezvous, line.threshold) == (pytest.approx(step), threshold)
     assert line.worst < 1e-6
 
 
 def test_times_that_are_no_line_keep_their_ends() -> None:
-    line = fitted({8: 4e-6, 64: 1e-6})
+    line = fit_line({8: 4e-6, 64: 1e-6})
     assert (line.latency, line.bandwidth) == (4e-6, 64 / 1e-6)
 
 

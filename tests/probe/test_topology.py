@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.probe.importers.read import imported
+from aspenpy.probe.importers.read import import_files
 from aspenpy.probe.topology import CacheLevel, processors_in, topology
 from tests.probe import trees
 
@@ -65,7 +65,7 @@ def test_lists_of_processors(text: str, expected: set[int]) -> None:
 def test_files_of_other_tools(
     name: str, sockets: int, cores: int, threads: int, domains: int, caches: list[tuple[int, int]]
 ) -> None:
-    host = imported([str(FILES / name)]).host
+    host = import_files([str(FILES / name)]).host
     assert host is not None
     assert (host.sockets, host.cores, host.threads, host.domains) == (sockets, cores, threads, domains)
     assert [(cache.capacity, cache.sharing) for cache in host.caches] == caches
@@ -73,7 +73,7 @@ def test_files_of_other_tools(
 
 def test_stream_says_the_bandwidth_of_all_threads() -> None:
     """Triad counts 24 bytes an element and moves 32; the host has two domains in each of two sockets."""
-    found = imported([str(FILES / "stream.txt"), str(FILES / "lscpu.json")])
+    found = import_files([str(FILES / "stream.txt"), str(FILES / "lscpu.json")])
     assert found.numbers["memory"]["attained_bandwidth"].value == pytest.approx(90_000e6 * 32 / 24 / 4)
     assert found.host is not None
 
@@ -101,7 +101,7 @@ def test_what_is_refused_is_as_pictured(tmp_path: Path, monkeypatch: pytest.Monk
     for name, text in REFUSED.items():
         Path(name).write_text(text)
         with pytest.raises(AspenError) as refused:
-            imported([name])
+            import_files([name])
         reports.append(f"{refused.value}\n")
     picture, found = Path(__file__).parent / "refused_files.txt", "\n".join(reports)
     if update_pictures:

@@ -146,7 +146,7 @@ def test_log_bins() -> None:
     """Distances 0 to 999, once each: at most 8 rows an octave, and the sum is kept."""
     n = 1000
     found = aspenpy.reuse_distances([*range(n), *reversed(range(n))], line=1)
-    distances, counts = found.binned("log")
+    distances, counts = found.bin_counts("log")
     assert (counts.sum(), distances[-1]) == (n, n - 1)
     assert len(distances) <= 8 * 10 + 2
     assert distances[:6].tolist() == [0, 1, 2, 3, 4, 5]

@@ -8,7 +8,7 @@ from aspenpy import build
 from aspenpy.answers.case import Case
 from aspenpy.language.printer import to_aspen
 from aspenpy.models.library import load_application, load_machine, parse
-from aspenpy.studies.explore.problem_size import Work, declared_sizes
+from aspenpy.studies.explore.problem_size import Work, sizes_per_rank
 from aspenpy.studies.explore.scaling import scale
 
 CUBE = """model cube {{
@@ -29,7 +29,7 @@ def cube(declared: bool) -> str:
 def test_work_of_all_ranks_by_hand() -> None:
     """On 1, 8 and 64 ranks with edges of 40, 20 and 10: 64,000 elements in all, and 41^3, 8*21^3, 64*11^3 nodes."""
     work = Work(Case(parse(cube(True)), parse(MACHINE)), "ranks")
-    assert declared_sizes(parse(cube(True))) == ("edge",)
+    assert sizes_per_rank(parse(cube(True))) == ("edge",)
     assert work.product_of(["edge"]) == ("edge", "edge", "edge")
     for ranks, edge in ((1, 40), (8, 20), (64, 10)):
         flops, moved = work.at(ranks, {"edge": edge})
@@ -71,7 +71,7 @@ def test_weak_scaling_of_a_declared_size_leaves_it() -> None:
 def test_library_applications_say_what_is_per_rank(name: str, edge: str) -> None:
     """Their edges halve from 1 rank to 8: eight ranks are faster than one, as none was that had all of the problem."""
     app, machine = load_application(name), load_machine("frontera")
-    assert declared_sizes(app) == (edge,)
+    assert sizes_per_rank(app) == (edge,)
     found = scale(app, machine, [1, 8])
     assert found.problem == (edge,) * 3
     assert found.sizes_at(8) == pytest.approx([found.sizes_at(1)[0] / 2] * 3)

@@ -16,8 +16,8 @@ import aspenpy
 from aspenpy import AspenError, Session
 from aspenpy.language.source import Source, Span, split_at_commas, split_at_sign
 from aspenpy.shell.session.commands import COMMANDS
-from aspenpy.shell.session.line import around, typed
-from aspenpy.shell.session.question import asked as question
+from aspenpy.shell.session.line import around, read_line
+from aspenpy.shell.session.question import read_question as question
 from aspenpy.tables.table import Table
 from tests.cli.conftest import AXPY, CLUSTER
 from tests.thorough import examples
@@ -214,13 +214,13 @@ def test_help_gives_examples_that_can_be_read(name: str, session: Session) -> No
 
 
 def test_parts_of_a_line() -> None:
-    line = typed("  set f = max(a, b), g = {1, 2} // and so on")
+    line = read_line("  set f = max(a, b), g = {1, 2} // and so on")
     assert line.text() == "set f = max(a, b), g = {1, 2}"
     assert [part.text() for part in split_at_commas(line)] == ["set f = max(a, b)", "g = {1, 2}"]
     assert [part.text() for part in split_at_sign(line, "=") or ()] == ["set f", "max(a, b), g = {1, 2}"]
-    assert around(typed("flops over over over n"), "over")[0].text() == "flops over over"  # type: ignore[index]
-    assert around(typed("overall"), "over") is None
-    assert split_at_sign(typed("(a = b)"), "=") is None
+    assert around(read_line("flops over over over n"), "over")[0].text() == "flops over over"  # type: ignore[index]
+    assert around(read_line("overall"), "over") is None
+    assert split_at_sign(read_line("(a = b)"), "=") is None
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytest
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.studies.sweeps import cluster as cluster_module
 from aspenpy.studies.sweeps import run as run_module
-from aspenpy.studies.sweeps.cluster import connected
-from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.cluster import connect
+from aspenpy.studies.sweeps.grid import make_study
 from aspenpy.studies.sweeps.run import Run
 from tests.thorough import THOROUGH, slow
 from tests.tiny import application, codes, machine
@@ -80,7 +80,7 @@ def client(cluster):
 def test_a_worker_that_cannot_compute(client, monkeypatch):
     """What is wrong is told, not tried for ever."""
     monkeypatch.setattr(run_module, "STRETCH", 1)
-    running = Run(studied(APP, machine(), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
+    running = Run(make_study(APP, machine(), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
     running.work = running.work._replace(backend="none such")
     with pytest.raises(AspenError, match="could not compute a part of the sweep: 'none such'"):
         list(running.stretches())
@@ -89,7 +89,7 @@ def test_a_worker_that_cannot_compute(client, monkeypatch):
 def test_a_result_lost_after_completion_is_computed_again(cluster, client, monkeypatch):
     monkeypatch.setattr(run_module, "STRETCH", 1)
     n = numpy.linspace(1, 2, 4 << 15)
-    stretches = Run(studied(APP, machine(), {"n": n}), "numpy", client=client).stretches()
+    stretches = Run(make_study(APP, machine(), {"n": n}), "numpy", client=client).stretches()
     starts = [next(stretches).start]
     while any(client.processing().values()):
         sleep(0.01)
@@ -106,7 +106,7 @@ def test_workers_killed_at_random_moments(cluster, client, monkeypatch):
     moments = set(draw.sample(range(STRETCHES - 10), KILLS))
     n = numpy.linspace(1, 2, STRETCHES << 15)
     starts = []
-    for stretch in Run(studied(APP, machine(), {"n": n}), "numpy", client=client).stretches():
+    for stretch in Run(make_study(APP, machine(), {"n": n}), "numpy", client=client).stretches():
         here = slice(stretch.start, stretch.start + stretch.values.shape[1])
         numpy.testing.assert_allclose(stretch.values[0], 2 * n[here], rtol=1e-15)
         if len(starts) in moments:
@@ -139,14 +139,14 @@ def forgotten(client, monkeypatch, share, patience):
 def test_a_part_of_which_nothing_is_heard_is_asked_for_again(client, monkeypatch):
     asked = forgotten(client, monkeypatch, lambda count: count == 2, 3)  # seconds, for the others' results
     n = numpy.linspace(1, 2, 4 << 15)
-    stretches = list(Run(studied(APP, machine(), {"n": n}), "numpy", client=client).stretches())
+    stretches = list(Run(make_study(APP, machine(), {"n": n}), "numpy", client=client).stretches())
     assert sorted(stretch.start for stretch in stretches) == [number << 15 for number in range(4)]
     assert asked[4:] == [1]
 
 
 def test_a_part_of_which_nothing_is_ever_heard(client, monkeypatch):
     asked = forgotten(client, monkeypatch, lambda count: True, 0.3)
-    running = Run(studied(APP, machine(), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
+    running = Run(make_study(APP, machine(), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
     with pytest.raises(AspenError, match="could not compute a part of the sweep: it was lost, again and again"):
         list(running.stretches())
     assert asked == 4 * [0]  # once, and three times again
@@ -155,5 +155,5 @@ def test_a_part_of_which_nothing_is_ever_heard(client, monkeypatch):
 def test_no_scheduler(monkeypatch):
     monkeypatch.setattr("aspenpy.studies.sweeps.cluster.SECONDS", 0.3)
     with pytest.raises(AspenError, match="no Dask scheduler answers at `tcp://") as error:
-        connected("tcp://127.0.0.1:9")
+        connect("tcp://127.0.0.1:9")
     assert codes(error.value) == ["no-scheduler"]

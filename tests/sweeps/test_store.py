@@ -18,7 +18,7 @@ from aspenpy.studies.sweeps import formats
 from aspenpy.studies.sweeps import run as run_module
 from aspenpy.studies.sweeps import store as store_module
 from aspenpy.studies.sweeps.formats import format_of
-from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.grid import make_study
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.store import Store
 from tests.thorough import HANGS, slow, some
@@ -30,7 +30,7 @@ ROWS = [(n, m, None if m == 0 else 2 * n / m) for n in OVER["n"] for m in OVER["
 
 
 def running(over=OVER, **options):
-    return Run(studied(APP, machine(), over, **options))
+    return Run(make_study(APP, machine(), over, **options))
 
 
 def stored(path, over=OVER, **options):
@@ -380,7 +380,7 @@ def test_a_store_with_other_things_in_it_is_left_alone(tmp_path):
 def test_a_store_that_cannot_be_replaced_stays(tmp_path, monkeypatch):
     """Where two paths cannot change places at once."""
     pytest.importorskip("zarr")
-    monkeypatch.setattr(store_module, "exchanged", lambda one, other: False)
+    monkeypatch.setattr(store_module, "exchange_paths", lambda one, other: False)
     path = tmp_path / "r.zarr"
     stored(path)
     before = {file.name: file.read_bytes() for file in path.rglob("*") if file.is_file()}

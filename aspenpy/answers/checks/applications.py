@@ -22,7 +22,7 @@ from aspenpy.cost.mapper import all_definitions
 from aspenpy.cost.memory import Hierarchy
 from aspenpy.cost.operations import unknown_trait
 from aspenpy.cost.prices import MEMORY_RESOURCES
-from aspenpy.cost.residence import memory_named, placed_data
+from aspenpy.cost.residence import collect_placed_data, memory_named
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError
 from aspenpy.expr.graph import Expr
@@ -34,7 +34,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import callees_first
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warnings
-from aspenpy.models.application.recovery import own_callees, recovered_kernels
+from aspenpy.models.application.recovery import own_callees, recover_kernels
 from aspenpy.models.application.total import blocks_in
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import enum_constants
@@ -53,23 +53,23 @@ def check_application(
 ) -> list[Diagnostic]:
     """What is wrong with an application, and what is probably a mistake in it. If a machine is given, also what a run
     on it says, with parameters set to other values by `settings`."""
-    kernels, errors = recovered_kernels(application, MOST_TOLD)
+    kernels, errors = recover_kernels(application, MOST_TOLD)
     errors += _recursion(application)
     diagnostics = [
         *application.warnings,
         *errors,
-        *_broken_values(application),
+        *_check_values(application),
         *_circles(application),
         *_unknown_names(application, machine, kernels),
         *_ranges(application),
         *_sizes(application),
-        *_unused_parameters(application, kernels, _broken_text(application, errors)),
-        *_shadowed(application),
+        *_check_unused_parameters(application, kernels, _text_of_broken_kernels(application, errors)),
+        *_check_shadowed_names(application),
         *_unknown_arrays(application, kernels),
     ]
     if machine is None:
         diagnostics += _patterns_of_any_cache(application, kernels)
-        diagnostics += _refused_by_count(application, diagnostics)
+        diagnostics += _check_counts(application, diagnostics)
         said = [(item.message, item.span) for item in diagnostics]
         return drop_repeats(
             [
@@ -94,10 +94,10 @@ def _on_machine(
     """What was found, with what the machine does not know or serve, and what a run says. Where the application runs, a
     mistake in what no run needs is a warning: an error is what `aspenpy eval` refuses."""
     sockets = (choose_socket(machine, socket),) if socket is not None else machine.sockets or (None,)
-    evaluated = _evaluated(application, machine, sockets, settings)
+    evaluated = _check_evaluation(application, machine, sockets, settings)
     found = [
         *found,
-        *_unoffered(machine, kernels, sockets),
+        *_check_unoffered_resources(machine, kernels, sockets),
         *_unknown_memories(application, machine, sockets),
         *_patterns(application, machine, kernels, sockets),
     ]
@@ -108,7 +108,7 @@ def _on_machine(
     return drop_repeats([*found, *_unknown_traits(machine, kernels, sockets), *more])
 
 
-def _evaluated(
+def _check_evaluation(
     application: Application, machine: Machine, sockets: Sockets, settings: Mapping[str, Setting] | None
 ) -> list[Diagnostic]:
     """What `aspenpy eval` would say, and which misses are near an edge of a cache: the errors of the first socket if it
@@ -127,7 +127,7 @@ def _evaluated(
     return list(errors[0]) if len(errors) == len(sockets) else drop_repeats(warnings)
 
 
-def _refused_by_count(application: Application, found: list[Diagnostic]) -> list[Diagnostic]:
+def _check_counts(application: Application, found: list[Diagnostic]) -> list[Diagnostic]:
     """The values that `aspenpy count` refuses in a model of which nothing else is wrong."""
     if any(item.severity == "error" for item in found):
         return []
@@ -147,7 +147,7 @@ def _constants(application: Application, kernels: list[flow.Kernel]) -> list[Dia
     return [item.replace(severity="warning") for item in diagnostics]
 
 
-def _broken_text(application: Application, errors: list[Diagnostic]) -> str:
+def _text_of_broken_kernels(application: Application, errors: list[Diagnostic]) -> str:
     """The text of the kernels in which something is wrong: what they use is not known."""
     spans = [kernel.span for kernel in application.kernels.values() if _within(kernel.span, errors)]
     return " ".join(span.source.text[span.start : span.end] for span in spans if span is not None)
@@ -188,7 +188,7 @@ def _everything(application: Application, kernels: list[flow.Kernel]) -> list[Ex
     return [*values, *bounds, *sizes, *(expr for kernel in kernels for expr in _kernel_expressions(kernel))]
 
 
-def _broken_values(application: Application) -> list[Diagnostic]:
+def _check_values(application: Application) -> list[Diagnostic]:
     """Parameters and data sizes whose value fails whatever the user sets: put-off mistakes, division by zero."""
     named = {parameter.symbol: parameter.value for parameter in application.parameters.values()}
     exprs = [*named.values(), *(data.size for data in application.data.values())]
@@ -235,7 +235,7 @@ def _sizes(application: Application) -> list[Diagnostic]:
     return sizes_below_zero(changing, all_definitions(application, None, None), application.origins, DEFAULT_SEED)
 
 
-def _unused_parameters(application: Application, kernels: list[flow.Kernel], broken: str) -> list[Diagnostic]:
+def _check_unused_parameters(application: Application, kernels: list[flow.Kernel], broken: str) -> list[Diagnostic]:
     """Global parameters and kernel arguments that nothing depends on; what stands in a `broken` text may be used."""
     words = set(re.findall(r"\w+", broken))
     used = graph.free_symbols(graph.array(_everything(application, kernels)))
@@ -257,7 +257,7 @@ def _unused_parameters(application: Application, kernels: list[flow.Kernel], bro
     return unused
 
 
-def _shadowed(application: Application) -> list[Diagnostic]:
+def _check_shadowed_names(application: Application) -> list[Diagnostic]:
     """Names of a kernel that hide a global one."""
     places = {node.name: node.name_span for node in application.declared.values()}
     for enum in application.enums.values():
@@ -299,7 +299,7 @@ def _requirements(kernels: list[flow.Kernel]) -> list[flow.Requirement]:
     return [item for kernel in kernels for block in blocks_in(kernel.body) for item in block.requirements]
 
 
-def _unoffered(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
+def _check_unoffered_resources(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Requirements that no part of the machine serves, whichever of the sockets is chosen."""
     targets = [target(machine, socket) for socket in sockets]
     return [
@@ -312,7 +312,7 @@ def _unoffered(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -
 def _unknown_memories(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
     """Data that lie in a memory that the machine does not have, whichever socket is chosen."""
     warnings = []
-    for node in placed_data(application).values():
+    for node in collect_placed_data(application).values():
         missing: list[Diagnostic] = []
         for socket in sockets if node.memory is not None else ():
             with collecting(missing):
@@ -330,7 +330,7 @@ def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Socke
     for block in (block for kernel in kernels for block in blocks_in(kernel.body)):
         for requirement in block.requirements:
             serving = [where for where in targets if requirement.resource in where.offers]
-            ignored = [_ignored(requirement, block, where) for where in serving]
+            ignored = [_find_ignored_traits(requirement, block, where) for where in serving]
             resources = [where.offers[requirement.resource].resource for where in serving]
             of_cache = of_caches if requirement.resource in MEMORY_RESOURCES else frozenset()
             warnings += [
@@ -341,7 +341,7 @@ def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Socke
     return warnings
 
 
-def _ignored(requirement: flow.Requirement, block: flow.Block, where: Target) -> tuple[str, ...]:
+def _find_ignored_traits(requirement: flow.Requirement, block: flow.Block, where: Target) -> tuple[str, ...]:
     """The traits that the price of a requirement ignores; none where it has no price, which is an error of its own."""
     unpriced: list[Diagnostic] = []
     with collecting(unpriced):

@@ -29,23 +29,23 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
     """What is wrong with a machine, and what is probably a mistake in it."""
     return [
         *machine.warnings,
-        *_broken_machine_values(machine),
+        *_check_machine_values(machine),
         *(circular(found, None, machine) for found in circles(list(machine.definitions), machine.definitions)),
         *_unknown_machine_names(machine),
         *range_warnings(
             machine.parameters, lambda exprs: evaluate_many(exprs, None, DEFAULT_SEED, machine.definitions)
         ),
-        *_unused_machine_parameters(machine),
+        *_check_unused_machine_parameters(machine),
         *_unreachable_components(machine),
         *_idle_conflicts(machine),
-        *_broken_networks(machine),
+        *_check_networks(machine),
         *_homeless_ranks(machine),
         *(found for socket in machine.sockets or (None,) for found in idle_kinds(machine, socket)),
         *impossible_powers(machine),
     ]
 
 
-def _broken_machine_values(machine: Machine) -> list[Diagnostic]:
+def _check_machine_values(machine: Machine) -> list[Diagnostic]:
     broken = [error for expr in dict.fromkeys(machine.expressions) for error in failures(expr, machine.origins)]
     parts = [part for component in machine.components.values() for part in component.parts]
     spans: Origins = {graph.checked("quantity", part.quantity): part.span for part in parts if part.span is not None}
@@ -70,7 +70,7 @@ def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
     ]
 
 
-def _unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
+def _check_unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
     used = graph.free_symbols(graph.array(machine.expressions))
     return [
         warning("unused-parameter", f"parameter `{node.name}` is never used", node.name_span)
@@ -113,7 +113,7 @@ def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
     ]
 
 
-def _broken_networks(machine: Machine) -> list[Diagnostic]:
+def _check_networks(machine: Machine) -> list[Diagnostic]:
     """Networks that cannot be, or have another number of nodes than the machine."""
     errors: list[Diagnostic] = []
     inner = set()
@@ -170,13 +170,13 @@ def impossible_powers(machine: Machine) -> Iterator[Diagnostic]:
         except AspenError as error:
             yield from (found for found in error.diagnostics if found.code == "power-twice")
             continue
-        for watts in (power.static, power.dynamic, *_stated(component, origins)):
+        for watts in (power.static, power.dynamic, *_find_stated_watts(component, origins)):
             if watts is not None:
-                yield from _broken(watts, machine, origins)
+                yield from _check_watts(watts, machine, origins)
         yield from _too_low_a_cap(component, machine)
 
 
-def _stated(component: Component, origins: Origins) -> Iterator[Expr]:
+def _find_stated_watts(component: Component, origins: Origins) -> Iterator[Expr]:
     """The watts of the model that responds, refused where they are negative."""
     for name in ("idle_power", "sleep_power", "active_core_power", "uncore_power"):
         declared = component.properties.get(name)
@@ -204,7 +204,7 @@ def _too_low_a_cap(component: Component, machine: Machine) -> Iterator[Diagnosti
         )
 
 
-def _broken(watts: Expr, machine: Machine, origins: Origins) -> Iterator[Diagnostic]:
+def _check_watts(watts: Expr, machine: Machine, origins: Origins) -> Iterator[Diagnostic]:
     """Values that fail for another reason are told where they are defined."""
     try:
         evaluate_many([watts], None, DEFAULT_SEED, machine.definitions)

@@ -24,7 +24,7 @@ from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
-from aspenpy.models.application.total import Totals, summed
+from aspenpy.models.application.total import Totals, sum_terms
 from aspenpy.models.machine.model import Place
 
 BEYOND = "3.5, more"  # what terms that equation 3.5 does not have are told by
@@ -44,7 +44,7 @@ class Aeem:
             self._active_cores()
         if options.uncore:
             self._uncore()
-        self._loads = {name: self._load(offer) for name, offer in self.where.offers.items() if self._asked(name)}
+        self._loads = {name: self._load(offer) for name, offer in self.where.offers.items() if self._is_requested(name)}
 
     # -- terms -----------------------------------------------------------------------------------
 
@@ -66,7 +66,9 @@ class Aeem:
         inside = [place for place in where.places.values() if where.in_socket(place)]
         if any(where.power(place).static is not None for place in inside if place.component.type != MEMORY):
             return
-        asked = [offer for name, offer in where.offers.items() if self._asked(name) and where.in_socket(offer.place)]
+        asked = [
+            offer for name, offer in where.offers.items() if self._is_requested(name) and where.in_socket(offer.place)
+        ]
         if where.socket is not None:
             where.refuse_missing(where.socket.component, "static")
         elif asked:
@@ -104,19 +106,19 @@ class Aeem:
         watts = graph.mul(self.where.in_one_socket(place), power.dynamic) if one else power.dynamic
         return self._add("active", place, watts, "3.5", False, power.dynamic_span)
 
-    def _asked(self, resource: str) -> bool:
+    def _is_requested(self, resource: str) -> bool:
         return any(resource == item.server for block in self.tree.blocks.values() for item in block.requirements)
 
     def _active_cores(self) -> None:
         """Power of each core at work, a property of its socket."""
-        socket, watts = self.where.declared_property("active_core_power")
+        socket, watts = self.where.require_declared_property("active_core_power")
         self._add("active cores", socket, watts, BEYOND, True, socket.component.properties["active_core_power"].span)
 
     def _uncore(self) -> None:
         """Power that goes with the square of the clock outside of the cores."""
-        socket, watts = self.where.declared_property("uncore_power")
-        _, clock = self.where.declared_property("uncore_clock", "clock")
-        _, reference = self.where.declared_property("uncore_reference", "clock")
+        socket, watts = self.where.require_declared_property("uncore_power")
+        _, clock = self.where.require_declared_property("uncore_clock", "clock")
+        _, reference = self.where.require_declared_property("uncore_reference", "clock")
         rate = graph.mul(watts, graph.power(graph.div(clock, reference), 2))
         self._add("uncore", socket, rate, BEYOND, True, socket.component.properties["uncore_power"].span)
 
@@ -124,7 +126,7 @@ class Aeem:
 
     def amounts(self, cost: BlockCost) -> Totals:
         """Seconds that the watts of each term are drawn for; of several components together, component-seconds."""
-        totals: Totals = {key: self._elapsed(key, cost) for key, term in self.terms.items() if term.elapsed}
+        totals: Totals = {key: self._elapsed_time(key, cost) for key, term in self.terms.items() if term.elapsed}
         busy: dict[Key, dict[str, list[Expr]]] = {}
         for item in cost.requirements:
             key = self._loads[item.server] if item.offer is not None else None
@@ -132,7 +134,7 @@ class Aeem:
                 seconds = self._seconds(item, item.offer, key, cost)
                 busy.setdefault(key, {}).setdefault(item.server, []).append(seconds)
         for key, resources in busy.items():
-            times = {resource: summed(parts) for resource, parts in resources.items()}
+            times = {resource: sum_terms(parts) for resource, parts in resources.items()}
             totals[key] = slowest(conflict_groups(times, self.tree.conflicts))
         return totals
 
@@ -140,7 +142,7 @@ class Aeem:
         """None: the model knows no cap."""
         return graph.ZERO
 
-    def _elapsed(self, key: Key, cost: BlockCost) -> Expr:
+    def _elapsed_time(self, key: Key, cost: BlockCost) -> Expr:
         """The block's time, for each socket that has work and for each core at work."""
         number = graph.ONE
         if key.cause == "active cores":
@@ -155,7 +157,7 @@ class Aeem:
         """Instances are dealt out evenly, so each has a socket of its own as long as there are some."""
         if self.where.socket is None:
             return graph.ONE
-        return instances.used_of(self.where.socket)
+        return instances.count_used(self.where.socket)
 
     def _seconds(self, item: RequirementCost, offer: Offer, key: Key, cost: BlockCost) -> Expr:
         """For how long the work needs the drawing component at its maximum rate (equation 3.7, times T_i)."""

@@ -17,7 +17,7 @@ from aspenpy.answers.energy.term import Key, Term
 from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.models.application.total import summed
+from aspenpy.models.application.total import sum_terms
 
 CAP = "power_cap"
 
@@ -53,11 +53,11 @@ class Headroom:
             graph.mul(terms[key].rate, amount) for key, amount in work.items() if self.where.feeds(terms[key].path)
         ]
         needed = graph.div(
-            summed(joules), graph.mul(sockets, self._left(self.cap, graph.div(summed(constant), sockets)))
+            sum_terms(joules), graph.mul(sockets, self._watts_left(self.cap, graph.div(sum_terms(constant), sockets)))
         )
         return graph.apply("max", graph.ZERO, graph.sub(needed, time))
 
-    def _left(self, cap: Expr, constant: Expr) -> Expr:
+    def _watts_left(self, cap: Expr, constant: Expr) -> Expr:
         """Watts that one socket has for work, refused where there are none."""
         message = f"the power cap of `{self.where.central.component.name}` is not above the power without work"
         mistake = BoundMistake(

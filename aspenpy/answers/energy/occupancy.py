@@ -39,7 +39,7 @@ class Occupancy:
 
     def working(self, instances: Instances) -> Expr:
         """The sockets that have work in a block, one at least."""
-        return graph.ONE if self.where.socket is None else instances.used_of(self.where.socket)
+        return graph.ONE if self.where.socket is None else instances.count_used(self.where.socket)
 
     def held(self, instances: Instances, place: Place | None = None) -> Expr:
         """The sockets, or other components, that the run occupies while a block runs: those with work in any block,
@@ -48,9 +48,9 @@ class Occupancy:
         if place is None:
             return graph.ONE
         if place.path not in self._known:
-            others = [each.used_of(place) for each in self._all]
+            others = [each.count_used(place) for each in self._all]
             self._known[place.path] = [used for used in others if graph.free_symbols(used) <= self._definitions]
-        return longest([*dict.fromkeys([instances.used_of(place), *self._known[place.path]])])
+        return longest([*dict.fromkeys([instances.count_used(place), *self._known[place.path]])])
 
     @cached_property
     def beside(self) -> list[Place]:

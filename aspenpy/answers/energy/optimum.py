@@ -74,13 +74,15 @@ def optimum(
         return value
 
     proved = sum(1 for _ in graph.topological_order(formula)) <= MOST_PROVED
-    turns = _turns(formula, symbol, low, high, at) if proved else _searched(lambda x: float(at(formula, x)), low, high)
+    turns = (
+        _turns(formula, symbol, low, high, at) if proved else _search_least(lambda x: float(at(formula, x)), low, high)
+    )
     values = {place: float(at(formula, place)) for place in [low, *turns, high]}
     best = min(values, key=values.__getitem__)
     return Optimum(parameter, float(best), values[best], float(low), values[low], float(high), values[high], proved)
 
 
-def _searched(value: Callable[[float], float], low: Real, high: Real) -> list[Real]:
+def _search_least(value: Callable[[float], float], low: Real, high: Real) -> list[Real]:
     """The least place of a grid, and of the two pieces beside it."""
     step = (float(high) - float(low)) / GRID
     grid = [float(low) + step * place for place in range(GRID + 1)]

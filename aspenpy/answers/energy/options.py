@@ -66,7 +66,7 @@ def refuse_unknown(options: EnergyOptions) -> None:
             fail("unknown-option", f"`{name}` cannot be `{chosen}`", hint=hint)
 
 
-def settled(options: EnergyOptions, responding: bool) -> EnergyOptions:
+def settle_options(options: EnergyOptions, responding: bool) -> EnergyOptions:
     """The options with what `auto` stands for, on a machine that states the `responding` model or does not. AEEM's own
     additions ask for AEEM."""
     law = options.law

@@ -59,8 +59,8 @@ def power_of(machine: Machine, component: Component, origins: Origins) -> Power:
         watts[kind], spans[kind] = declared.symbol, declared.span
     return Power(
         component,
-        _checked("power", watts.get("static"), spans.get("static"), origins),
-        _checked("design_power", _dynamic(component, watts), spans.get("dynamic"), origins),
+        _check_watts("power", watts.get("static"), spans.get("static"), origins),
+        _check_watts("design_power", _dynamic(component, watts), spans.get("dynamic"), origins),
         spans.get("static"),
         spans.get("dynamic"),
     )
@@ -78,7 +78,7 @@ def _dynamic(component: Component, watts: dict[str, Expr]) -> Expr | None:
     return graph.sub(full, watts["static"])
 
 
-def _checked(law: str, watts: Expr | None, span: Span | None, origins: Origins) -> Expr | None:
+def _check_watts(law: str, watts: Expr | None, span: Span | None, origins: Origins) -> Expr | None:
     """The watts, refused where they are negative."""
     if watts is None:
         return None
@@ -178,7 +178,7 @@ class PowerTree:
             self.origins[value] = declared.span
         return value
 
-    def declared_property(self, name: str, law: str = "power") -> tuple[Place, Expr]:
+    def require_declared_property(self, name: str, law: str = "power") -> tuple[Place, Expr]:
         """A property that the socket, or the machine if it has none, has to declare, refused where it breaks the law;
         with the component that declares it."""
         place = self.central

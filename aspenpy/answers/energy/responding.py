@@ -28,7 +28,7 @@ from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
-from aspenpy.models.application.total import Totals, added, summed
+from aspenpy.models.application.total import Totals, add_totals, sum_terms
 from aspenpy.models.machine.model import Component, Place
 
 IDLE, CORE, UNCORE = "idle_power", "active_core_power", "uncore_power"
@@ -69,7 +69,7 @@ class Responding:
 
     def _idle(self) -> None:
         """The socket that works, memories that serve it, and what else is charged for being there."""
-        socket, watts = self.where.declared_property(IDLE)
+        socket, watts = self.where.require_declared_property(IDLE)
         self._add("idle", socket, watts, socket.component.properties[IDLE].span, elapsed=True)
         for place in self.occupancy.beside:
             power = self.where.power(place)
@@ -90,7 +90,7 @@ class Responding:
         key = self._watts("uncore", UNCORE)
         clock = self.where.stated("uncore_clock", "clock")
         if key is not None and clock is not None:
-            _, reference = self.where.declared_property("uncore_reference", "clock")
+            _, reference = self.where.require_declared_property("uncore_reference", "clock")
             term = self.terms[key]
             squared = graph.power(graph.div(clock, reference), 2)
             self.terms[key] = term.replace(rate=graph.mul(term.rate, squared))
@@ -124,7 +124,7 @@ class Responding:
         if one:
             sockets = self.occupancy.working(cost.instances)
             work = {key: worth if key.cause in SHARED else graph.div(worth, sockets) for key, worth in work.items()}
-        return added([{key: graph.mul(number, time) for key, number in numbers.items()}, work])
+        return add_totals([{key: graph.mul(number, time) for key, number in numbers.items()}, work])
 
     def waiting(self, cost: BlockCost) -> Expr:
         """Seconds by which a power cap makes the block longer."""
@@ -141,7 +141,7 @@ class Responding:
 
     def _work(self, cost: BlockCost) -> Totals:
         """The amounts that waiting does not change."""
-        totals = added([self._of_requirement(item, cost.instances) for item in cost.requirements])
+        totals = add_totals([self._of_requirement(item, cost.instances) for item in cost.requirements])
         if self._cores is not None:
             cores = graph.apply("min", cost.instances.together, self.where.cores.count)
             totals[self._cores] = graph.mul(cores, cost.time)
@@ -158,7 +158,7 @@ class Responding:
         ]
         sockets = self.occupancy.working(cost.instances)
         most = graph.mul(sockets, graph.sub(1, self._least), cost.time)
-        return graph.apply("min", most, graph.div(summed(busy), saturation))
+        return graph.apply("min", most, graph.div(sum_terms(busy), saturation))
 
     def _memory_seconds(self, item: RequirementCost, instances: Instances) -> Expr:
         """Memory-seconds at the memories' own rate, whatever traits say."""
@@ -170,7 +170,7 @@ class Responding:
             key = self._flops(item)
             return {} if key is None else {key: graph.mul(instances.count, requirement.amount)}
         if name in MEMORY_RESOURCES and item.offer is not None:
-            return added([self._of_memory(item, item.offer.place, instances), self._of_caches(item, instances)])
+            return add_totals([self._of_memory(item, item.offer.place, instances), self._of_caches(item, instances)])
         if name in self._ports and item.offer is not None:
             seconds = adapter_seconds(item, item.offer, instances.count, self.options.nic)
             return {self._ports[name]: seconds}

@@ -20,7 +20,7 @@ from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
-from aspenpy.models.application.total import Totals, added
+from aspenpy.models.application.total import Totals, add_totals
 from aspenpy.models.machine.model import Place
 
 EQUATION = "Choi 2013"
@@ -35,9 +35,9 @@ class RooflineLaw:
         self.options = options
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
         self.terms: dict[Key, Term] = {}
-        self._constant = self._declared("constant", "constant_power", "W")
-        self._flops = self._declared("flops", FLOPS, "J/flop")
-        self._bytes = self._declared("bytes", BYTES, "J/B")
+        self._constant = self._require_declared("constant", "constant_power", "W")
+        self._flops = self._require_declared("flops", FLOPS, "J/flop")
+        self._bytes = self._require_declared("bytes", BYTES, "J/B")
         self._double = self._double_precision()
         self._ports = {
             name: self._add("messages", place, watts, "W", span)
@@ -45,8 +45,8 @@ class RooflineLaw:
         }
         self._headroom = Headroom(self.where, options)
 
-    def _declared(self, cause: Cause, name: str, unit: Unit) -> Key:
-        place, value = self.where.declared_property(name, "power" if unit == "W" else "energy")
+    def _require_declared(self, cause: Cause, name: str, unit: Unit) -> Key:
+        place, value = self.where.require_declared_property(name, "power" if unit == "W" else "energy")
         return self._add(cause, place, value, unit, place.component.properties[name].span)
 
     def _add(self, cause: Cause, place: Place, rate: Expr, unit: Unit, span: Span | None) -> Key:
@@ -59,21 +59,21 @@ class RooflineLaw:
         place = self.where.places[self.terms[self._flops].path]
         if DOUBLE_FLOPS not in place.component.properties:
             return None
-        return graph.div(self.where.declared_property(DOUBLE_FLOPS, "energy")[1], self.terms[self._flops].rate)
+        return graph.div(self.where.require_declared_property(DOUBLE_FLOPS, "energy")[1], self.terms[self._flops].rate)
 
     def amounts(self, cost: BlockCost) -> Totals:
         """Seconds, flops and bytes of one execution of the block by all its instances."""
         time = graph.add(cost.time, self.waiting(cost))
-        return added([{self._constant: graph.mul(self._sockets(cost.instances), time)}, self._work(cost)])
+        return add_totals([{self._constant: graph.mul(self._sockets(cost.instances), time)}, self._work(cost)])
 
     def waiting(self, cost: BlockCost) -> Expr:
         """Seconds by which a power cap makes the block longer."""
-        sockets = graph.ONE if self.where.socket is None else cost.instances.used_of(self.where.socket)
+        sockets = graph.ONE if self.where.socket is None else cost.instances.count_used(self.where.socket)
         return self._headroom.waiting(self.terms, {self._constant: sockets}, self._work(cost), sockets, cost.time)
 
     def _work(self, cost: BlockCost) -> Totals:
         """What does not go with the time."""
-        return added([self._amount(item, cost.instances.count) for item in cost.requirements])
+        return add_totals([self._amount(item, cost.instances.count) for item in cost.requirements])
 
     def _amount(self, item: RequirementCost, instances: Expr) -> Totals:
         name = item.requirement.resource
@@ -95,4 +95,4 @@ class RooflineLaw:
             return graph.ONE
         if self.options.charged == "machine":
             return self.where.socket.count
-        return instances.used_of(self.where.socket)
+        return instances.count_used(self.where.socket)

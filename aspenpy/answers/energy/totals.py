@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 
 from aspenpy.answers.energy.aeem import Aeem
-from aspenpy.answers.energy.options import DEFAULT, EnergyOptions, refuse_unknown, settled
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions, refuse_unknown, settle_options
 from aspenpy.answers.energy.power import HOW
 from aspenpy.answers.energy.responding import Responding, responds
 from aspenpy.answers.energy.roofline_law import RooflineLaw
@@ -19,7 +19,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Total, Totals, of_kind, run_totals, summed
+from aspenpy.models.application.total import Total, Totals, of_kind, run_totals, sum_terms
 
 LAWS: dict[str, type[Aeem] | type[Responding] | type[RooflineLaw]] = {
     "responding": Responding,
@@ -39,7 +39,7 @@ class EnergyTotals:
         refuse_unknown(options)
         self.tree = tree
         socket = tree.machine.root if tree.socket is None else tree.machine.components[tree.socket]
-        self.options = settled(options, responds(socket))
+        self.options = settle_options(options, responds(socket))
         self.law: Law = LAWS[self.options.law](tree, self.options)
         if not self.law.terms:
             self._refuse_powerless()
@@ -83,14 +83,14 @@ class EnergyTotals:
     @cached_property
     def energy(self) -> Expr:
         """Joules."""
-        return summed(self.by_term.values())
+        return sum_terms(self.by_term.values())
 
     def _joules(self, amounts: dict[Key, Expr]) -> dict[Key, Expr]:
         joules = {key: graph.mul(self.law.terms[key].rate, amount) for key, amount in amounts.items()}
         for key, shares in self._losses.items():
             lost = [graph.mul(share, joules[other]) for other, share in shares.items() if other in joules]
             if lost:
-                joules[key] = summed(lost)
+                joules[key] = sum_terms(lost)
         return joules
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.answers.energy.options import DEFAULT, settled
+from aspenpy.answers.energy.options import DEFAULT, settle_options
 from aspenpy.answers.energy.responding import Responding
 from aspenpy.answers.energy.term import Law
 from aspenpy.answers.timed import TimedLeaf
@@ -12,7 +12,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Total, Totals, of_kind, run_totals, summed
+from aspenpy.models.application.total import Total, Totals, of_kind, run_totals, sum_terms
 
 
 class Waiting(Total):
@@ -44,11 +44,11 @@ def waiting_by_kernel(tree: CostTree, *, apart: bool = True) -> dict[str, Expr]:
     """Seconds by which the power cap of its socket makes the blocks of each kernel longer over a run, where the
     socket's power responds: those of `energy`, without the joules. All kernels together are called "" unless `apart`.
     """
-    leaf = WaitingLeaf(tree, Responding(tree, settled(DEFAULT, responding=True)), apart)
+    leaf = WaitingLeaf(tree, Responding(tree, settle_options(DEFAULT, responding=True)), apart)
     totals = run_totals(leaf, tree.entry, carry_origin(tree.origins), Waiting)
     return {key.kernel: worth for key, worth in of_kind(Waiting, totals).items()}
 
 
 def waiting_of_run(tree: CostTree) -> Expr:
     """Seconds by which a run becomes longer."""
-    return summed(waiting_by_kernel(tree, apart=False).values())
+    return sum_terms(waiting_by_kernel(tree, apart=False).values())

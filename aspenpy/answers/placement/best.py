@@ -16,8 +16,8 @@ from typing import Any, Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.placement.journey import Scene, named_data
-from aspenpy.answers.placement.locations import Location, State, decided
+from aspenpy.answers.placement.journey import Scene, names_of_data
+from aspenpy.answers.placement.locations import Location, State, decide_memories
 from aspenpy.answers.placement.overlap import IN_WHOLE
 from aspenpy.answers.placement.placement import Placement, Question, Search, check_names
 from aspenpy.expr import graph
@@ -59,7 +59,7 @@ class _Chooser:
         self.order = question.machine.sockets
         self.steps = [_Step(step, question.entry) for step in _steps(question.entry.body)]
         self.idle = {kernel.name: self.order[0] for kernel in question.tree.kernels}
-        self.options = self._options(_spread(question, fixed))
+        self.options = self._options(_assign_callees(question, fixed))
         self.tried = 0
         self.refused: dict[str, AspenError] = {}
 
@@ -99,7 +99,7 @@ class _Chooser:
     def best(self) -> Placement:
         routes = self._through()
         if routes is None:
-            sockets, seconds = self._improved()
+            sockets, seconds = self._improve_all()
         else:
             fastest = min(routes, key=lambda route: route.seconds, default=_Route(math.inf, {}, {}))
             sockets, seconds = fastest.sockets, fastest.seconds
@@ -151,12 +151,12 @@ class _Chooser:
     def _after(self, step: _Step, route: _Route, sockets: Sockets, data: set[str]) -> _Route | None:
         """The way that goes on with a step; None where there is none."""
         try:
-            return self._gone_on(step, route, sockets, data)
+            return self._extend_route(step, route, sockets, data)
         except AspenError as error:
             self._note(error)
             return None
 
-    def _gone_on(self, step: _Step, route: _Route, sockets: Sockets, data: set[str]) -> _Route:
+    def _extend_route(self, step: _Step, route: _Route, sockets: Sockets, data: set[str]) -> _Route:
         self.tried += 1
         entry = self.question.entry
         journey = self.question.quick(self.idle | sockets)
@@ -164,26 +164,26 @@ class _Chooser:
         own = {**dict(entry.computed), entry.context: graph.ZERO}
         times = graph.substitute([totals.get(key, graph.ZERO) for key in IN_WHOLE], own)
         seconds = sum(float(value) for value in self._values(times))
-        state = {name: self._decided(where) for name, where in after.items() if name in data}
+        state = {name: self._decide_location(where) for name, where in after.items() if name in data}
         return _Route(route.seconds + seconds, state, sockets)
 
-    def _decided(self, where: Location) -> Location:
-        return decided(where, lambda condition: bool(self._values([graph.if_else(condition, 1, 0)])[0]))
+    def _decide_location(self, where: Location) -> Location:
+        return decide_memories(where, lambda condition: bool(self._values([graph.if_else(condition, 1, 0)])[0]))
 
     def _values(self, exprs: Sequence[graph.Expr]) -> list[Any]:
         return self.scope.values(exprs, self.question.seed)
 
     # -- where that is too much ------------------------------------------------------------------
 
-    def _improved(self) -> tuple[Sockets, float]:
+    def _improve_all(self) -> tuple[Sockets, float]:
         """Hill climbing from all kernels on one socket: single kernels, or all that touch one data structure, move."""
         starts = [
             {name: socket if socket in able else able[0] for name, able in self.options.items()}
             for socket in self.order
         ]
-        return min((self._climbed(start) for start in starts), key=lambda found: found[1])
+        return min((self._climb(start) for start in starts), key=lambda found: found[1])
 
-    def _climbed(self, sockets: Sockets) -> tuple[Sockets, float]:
+    def _climb(self, sockets: Sockets) -> tuple[Sockets, float]:
         best = self._seconds(sockets)
         better = True
         while better:
@@ -200,7 +200,7 @@ class _Chooser:
         singles = [[name] for name, able in self.options.items() if len(able) > 1]
         touching: dict[str, list[str]] = {}
         for kernel in self.question.tree.kernels:
-            for data in set(named_data(kernel.body)) if kernel.name in self.options else ():
+            for data in set(names_of_data(kernel.body)) if kernel.name in self.options else ():
                 touching.setdefault(data, []).append(kernel.name)
         return [*singles, *(touching[data] for data in sorted(touching) if len(touching[data]) > 1)]
 
@@ -232,7 +232,7 @@ class _Step:
         own = [entry.name] if blocks_in(node) else []
         self.kernels = [*own, *(kernel.name for kernel in called)]
         bodies = [node, *(kernel.body for kernel in called)]
-        self.data = {name for body in bodies for name in named_data(body)}
+        self.data = {name for body in bodies for name in names_of_data(body)}
 
 
 def _steps(node: flow.Flow) -> Iterator[flow.Flow]:
@@ -255,7 +255,7 @@ def _unbound(question: Question) -> set[str]:
     }
 
 
-def _spread(question: Question, fixed: Mapping[str, str]) -> Sockets:
+def _assign_callees(question: Question, fixed: Mapping[str, str]) -> Sockets:
     """The kernels that are fixed, and those that only they call."""
     if not fixed:
         return {}

@@ -10,7 +10,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from aspenpy.answers.placement.locations import Location, Memories, State, conditions, decided, forked, put_in, touched
+from aspenpy.answers.placement.locations import (
+    Location,
+    Memories,
+    State,
+    conditions,
+    decide_memories,
+    fork_location,
+    put_in,
+    touch_location,
+)
 from aspenpy.answers.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import LAUNCH, BlockCost
@@ -20,20 +29,20 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.application.arrays import declared_size
+from aspenpy.models.application.arrays import size_in_arguments
 from aspenpy.models.application.total import (
     RUNTIME,
     Calls,
     Exclusive,
     Total,
     Totals,
-    added,
+    add_totals,
     blocks_in,
     callees_first,
     calls_in,
-    chosen,
-    repeated,
-    scaled,
+    choose_totals,
+    repeat_totals,
+    scale_totals,
 )
 from aspenpy.record import Record
 
@@ -151,18 +160,19 @@ class Journey:
         parts, after = [own, self._busy(cost, socket) if self._wants(BusyOn) else {}], dict(state)
         for data, (writes, asked) in _touches(node, scene).items():
             where = self._where(data, state)
-            after[data], moves = touched(where, self.memories.of_socket[socket], writes)
+            after[data], moves = touch_location(where, self.memories.of_socket[socket], writes)
             if after[data] == self._initial(data) and data not in state:
                 del after[data]
             parts += [
-                self._moved(scene, data, hop, times, asked, self._carriers(node, hop)) for hop, times in moves.items()
+                self._move_data(scene, data, hop, times, asked, self._carriers(node, hop))
+                for hop, times in moves.items()
             ]
-        return self._wanted(added(parts)), after
+        return self._drop_unwanted(add_totals(parts)), after
 
     def _wants(self, kind: type[Total]) -> bool:
         return self.wanted is None or kind in self.wanted
 
-    def _wanted(self, totals: Totals) -> Totals:
+    def _drop_unwanted(self, totals: Totals) -> Totals:
         return {key: worth for key, worth in totals.items() if self._wants(type(key))}
 
     def _busy(self, cost: BlockCost, socket: str) -> Totals:
@@ -174,7 +184,7 @@ class Journey:
         parts += [{BusyOn(device_of(level.place, socket), level.name): level.time} for level in cost.levels]
         if cost.launch is not None:
             parts.append({BusyOn(device_of(cost.launch.place, socket), LAUNCH): cost.launch.time})
-        return added(parts)
+        return add_totals(parts)
 
     def _where(self, data: str, state: State) -> Location:
         return state[data] if data in state else self._initial(data)
@@ -191,7 +201,7 @@ class Journey:
         """The instances that a block has, or would have, on the socket whose links carry its data on this hop."""
         return self.trees[self.memories.names[max(hop)]].blocks[node].instances
 
-    def _moved(
+    def _move_data(
         self,
         scene: Scene,
         data: str,
@@ -220,7 +230,7 @@ class Journey:
         hint = f"declare it: data {data.rpartition('.')[2]} [bytes]"
         missing = graph.failure(Diagnostic("unknown-size", message, asked.target_span or asked.span, hint=hint))
         owner = data.rpartition(".")[0]
-        return (declared_size(self.application, owner, data, self.origins) if owner else None) or missing
+        return (size_in_arguments(self.application, owner, data, self.origins) if owner else None) or missing
 
     # -- control flow ----------------------------------------------------------------------------
 
@@ -229,7 +239,7 @@ class Journey:
         for step in node.steps:
             totals, state = self.walk(step, scene, state)
             parts.append(totals)
-        return added(parts), state
+        return add_totals(parts), state
 
     def _repeat(self, node: flow.Repeat, scene: Scene, state: State) -> Found:
         """The first pass finds the data where they were, every other one where a pass leaves them: it leaves them there
@@ -248,7 +258,7 @@ class Journey:
         }
         values = graph.substitute(list(more.values()), {node.counter: graph.ZERO}, self.carry)
         surplus = dict(zip(more, values, strict=True))
-        return added([repeated(node, again, self.carry), surplus]), self._forked(runs, after, state)
+        return add_totals([repeat_totals(node, again, self.carry), surplus]), self._fork_state(runs, after, state)
 
     def _pass_by_pass(self, node: flow.Repeat, scene: Scene, state: State, data: str) -> Found:
         """A loop whose passes take different ways, each pass by itself, as far as the parameters now tell which way it
@@ -259,8 +269,8 @@ class Journey:
         for number in range(math.ceil(count) if count is not None and count <= MOST_PASSES else 0):
             found, after = self.walk(node.body, scene, state)
             totals, after = self._put_in(found, after, {node.counter: graph.number(number)})
-            parts.append(chosen(graph.compare(">", node.count, number), totals, {}))
-            state = {name: decided(where, known.holds) for name, where in after.items()}
+            parts.append(choose_totals(graph.compare(">", node.count, number), totals, {}))
+            state = {name: decide_memories(where, known.holds) for name, where in after.items()}
         if count is None or count > MOST_PASSES or known.unknown:
             message = f"where `{data}` is differs from pass to pass of this loop"
             hint = "place the kernels of the loop that touch it on one socket"
@@ -269,27 +279,27 @@ class Journey:
         otherwise = graph.failure(Diagnostic("unsettled-data", message, node.span))
         known.holds(graph.compare(">", node.count, len(parts) - 1))
         known.holds(graph.compare(">", node.count, len(parts)))
-        return added([*parts, {RUNTIME: known.guard(otherwise)}]), state
+        return add_totals([*parts, {RUNTIME: known.guard(otherwise)}]), state
 
     def _choice(self, node: flow.Choice, scene: Scene, state: State) -> Found:
         totals, after = self.walk(node.otherwise, scene, state)
         for condition, branch in reversed(node.branches):
             taken, there = self.walk(branch, scene, state)
-            totals, after = chosen(condition, taken, totals), self._forked(condition, there, after)
+            totals, after = choose_totals(condition, taken, totals), self._fork_state(condition, there, after)
         return totals, after
 
-    def _forked(self, condition: Expr, holds: State, fails: State) -> State:
+    def _fork_state(self, condition: Expr, holds: State, fails: State) -> State:
         names = dict.fromkeys((*holds, *fails))
-        return {name: forked(condition, self._where(name, holds), self._where(name, fails)) for name in names}
+        return {name: fork_location(condition, self._where(name, holds), self._where(name, fails)) for name in names}
 
     def _expectation(self, node: flow.Expectation, scene: Scene, state: State) -> Found:
         parts, after = [], state
         for number, (probability, case) in enumerate(node.cases):
             totals, there = self.walk(case, scene, state)
-            parts.append(scaled(probability, totals))
+            parts.append(scale_totals(probability, totals))
             self._refuse_chance(node, number, there, after)
             after = there
-        return added(parts), after
+        return add_totals(parts), after
 
     def _refuse_chance(self, node: flow.Expectation, number: int, there: State, after: State) -> None:
         for data in dict.fromkeys((*there, *after)) if number else ():
@@ -303,7 +313,7 @@ class Journey:
         for branch in node.branches:
             totals, state = self.walk(branch, scene, state)
             branches.append(totals)
-        return (self.overlap.at_once(branches) if self.overlaps(node) else added(branches)), state
+        return (self.overlap.at_once(branches) if self.overlaps(node) else add_totals(branches)), state
 
     def _call(self, node: flow.Call, scene: Scene, state: State) -> Found:
         arrays = tuple((formal, scene.data(actual)) for formal, actual in node.arrays)
@@ -314,7 +324,7 @@ class Journey:
             (node, called, sockets, frozenset(here.items())),
             lambda: self._put_in(*self.kernel(called, here), dict(node.arguments)),
         )
-        return {**totals, **self._wanted({Calls(node.kernel.name): graph.ONE})}, {**state, **after}
+        return {**totals, **self._drop_unwanted({Calls(node.kernel.name): graph.ONE})}, {**state, **after}
 
 
 class _Now:
@@ -351,7 +361,7 @@ _RULES: dict[type, Callable[[Journey, Any, Scene, State], Found]] = {
 }
 
 
-def named_data(node: flow.Flow) -> Iterator[str]:
+def names_of_data(node: flow.Flow) -> Iterator[str]:
     """The data structures that a flow names in its blocks and calls."""
     for block in blocks_in(node):
         yield from (item.target for item in block.requirements if item.target is not None)
@@ -363,7 +373,7 @@ def named_data(node: flow.Flow) -> Iterator[str]:
 def _data_of(scene: Scene) -> frozenset[str]:
     """The data structures that a kernel and those that it calls may touch; where others are is nothing to it."""
     bodies = [scene.kernel.body, *(under.body for under in callees_first(scene.kernel))]
-    return frozenset(scene.data(name) for body in bodies for name in named_data(body))
+    return frozenset(scene.data(name) for body in bodies for name in names_of_data(body))
 
 
 def _touches(node: flow.Block, scene: Scene) -> dict[str, tuple[bool, flow.Requirement]]:

@@ -83,34 +83,34 @@ State = Mapping[str, Location]  # where each data structure is
 Moves = dict[tuple[int, int], Expr]  # how often data go from one memory to another
 
 
-def forked(condition: Expr, holds: Location, fails: Location) -> Location:
+def fork_location(condition: Expr, holds: Location, fails: Location) -> Location:
     """The tree in which no condition is asked twice on a way to a leaf, and none in vain: equal ones are equal."""
-    holds, fails = _known(holds, condition, True), _known(fails, condition, False)
+    holds, fails = _assume_condition(holds, condition, True), _assume_condition(fails, condition, False)
     if condition.kind == "boolean":
         return holds if condition is graph.TRUE else fails
     return holds if holds == fails else Fork(condition, holds, fails)
 
 
-def _known(where: Location, condition: Expr, truth: bool) -> Location:
+def _assume_condition(where: Location, condition: Expr, truth: bool) -> Location:
     """The tree where the condition is known to hold, or not to."""
     if not isinstance(where, Fork):
         return where
     if where.condition is condition:
-        return _known(where.holds if truth else where.fails, condition, truth)
-    holds, fails = _known(where.holds, condition, truth), _known(where.fails, condition, truth)
+        return _assume_condition(where.holds if truth else where.fails, condition, truth)
+    holds, fails = _assume_condition(where.holds, condition, truth), _assume_condition(where.fails, condition, truth)
     return holds if holds == fails else Fork(where.condition, holds, fails)
 
 
-def touched(where: Location, memory: int, writes: bool) -> tuple[Location, Moves]:
+def touch_location(where: Location, memory: int, writes: bool) -> tuple[Location, Moves]:
     """Where data are after a socket touched them, and the moves. Memories on the way keep copies unless it writes."""
     if isinstance(where, Fork):
-        holds, if_so = touched(where.holds, memory, writes)
-        fails, if_not = touched(where.fails, memory, writes)
+        holds, if_so = touch_location(where.holds, memory, writes)
+        fails, if_not = touch_location(where.fails, memory, writes)
         moves = {
             hop: graph.if_else(where.condition, if_so.get(hop, graph.ZERO), if_not.get(hop, graph.ZERO))
             for hop in dict.fromkeys((*if_so, *if_not))
         }
-        return forked(where.condition, holds, fails), moves
+        return fork_location(where.condition, holds, fails), moves
     hops = tuple(way(where, memory))
     reached = 1 << memory | (1 << HOST if hops else 0) | where
     return (1 << memory if writes else reached), dict.fromkeys(hops, graph.ONE)
@@ -127,10 +127,10 @@ def put_in(where: Location, bindings: Mapping[Expr, Expr]) -> Location:
     if not isinstance(where, Fork):
         return where
     condition = graph.substitute([where.condition], bindings)[0]
-    return forked(condition, put_in(where.holds, bindings), put_in(where.fails, bindings))
+    return fork_location(condition, put_in(where.holds, bindings), put_in(where.fails, bindings))
 
 
-def decided(where: Location, holds: Callable[[Expr], bool]) -> int:
+def decide_memories(where: Location, holds: Callable[[Expr], bool]) -> int:
     """The memories that hold it, given which conditions hold."""
     while isinstance(where, Fork):
         where = where.holds if holds(where.condition) else where.fails

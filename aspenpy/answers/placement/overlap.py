@@ -8,7 +8,7 @@ from aspenpy.cost.compute import Target
 from aspenpy.cost.prices import conflict_groups
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.models.application.total import RUNTIME, Total, Totals, added, of_kind
+from aspenpy.models.application.total import RUNTIME, Total, Totals, add_totals, of_kind
 from aspenpy.models.machine.model import Place
 
 Conflicts = frozenset[tuple[str, str]]
@@ -66,7 +66,7 @@ class Overlap:
 
     def at_once(self, branches: Sequence[Totals]) -> Totals:
         """The totals of all, in which the runtime is that of the whole, transfers included."""
-        together = added(branches)
+        together = add_totals(branches)
         parties = list(_parties(branches))
         if len(parties) == 1:
             whole = self._as_one(branches)
@@ -79,8 +79,8 @@ class Overlap:
         return {RUNTIME: whole, **kept}
 
     def _as_one(self, branches: Sequence[Totals]) -> Expr:
-        together = added(branches)
-        busy = {_joined(key.device, key.resource): time for key, time in of_kind(BusyOn, together).items()}
+        together = add_totals(branches)
+        busy = {_join_names(key.device, key.resource): time for key, time in of_kind(BusyOn, together).items()}
         times = [group.time for group in conflict_groups(busy, self.conflicts)]
         longest = graph.apply("max", *times) if len(times) > 1 else graph.add(*times)
         waiting = together.get(WAITING)
@@ -103,10 +103,10 @@ def _in_turn(branch: Totals) -> Expr:
     return graph.add(branch.get(RUNTIME, graph.ZERO), branch.get(WAITING, graph.ZERO))
 
 
-def _joined(device: str | None, resource: str) -> str:
+def _join_names(device: str | None, resource: str) -> str:
     return f"{device or ''}/{resource}"
 
 
 def _word(resource: str, socket: str, targets: Mapping[str, Target]) -> str:
     offer = targets[socket].offers.get(resource)
-    return _joined(device_of(offer.place if offer else None, socket), resource)
+    return _join_names(device_of(offer.place if offer else None, socket), resource)

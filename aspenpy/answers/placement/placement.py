@@ -33,7 +33,7 @@ from aspenpy.models.application.total import (
     callees_first,
     calls_in,
     of_kind,
-    summed,
+    sum_terms,
     walk,
 )
 from aspenpy.models.machine.model import Machine
@@ -122,7 +122,7 @@ class Question:
 
     def placed(self, chosen: Mapping[str, str]) -> Placement:
         """The answer with some kernels on chosen sockets, and those that they call."""
-        sockets = assigned(self.application, self.machine, self.entry, chosen, self._indifferent)
+        sockets = assign_sockets(self.application, self.machine, self.entry, chosen, self._indifferent)
         return Placement(self, sockets)
 
     def _indifferent(self, kernel: flow.Kernel) -> bool:
@@ -252,7 +252,7 @@ class Placement(Result):
             if alone.stated_cap is None:
                 continue
             waiting = [wait for name, wait in waiting_by_kernel(alone.tree).items() if self.sockets.get(name) == socket]
-            waited = float(alone.scope.values([summed(waiting)], self.question.seed)[0])
+            waited = float(alone.scope.values([sum_terms(waiting)], self.question.seed)[0])
             time = sum(kernel.time for kernel in self.kernels if kernel.socket == socket)
             if waited > time * SAME:
                 longer = f"the kernels on it take {seconds(time + waited)}, and not {seconds(time)}"
@@ -289,7 +289,7 @@ class Search(Record):
 # -- sockets of kernels ---------------------------------------------------------------------------
 
 
-def assigned(
+def assign_sockets(
     application: Application,
     machine: Machine,
     entry: flow.Kernel,

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.interference import Window, footprint, hits, kept, reuse, reuse_of_sibling, window
+from aspenpy.cost.caches.interference import (
+    Window,
+    footprint,
+    hits,
+    reuse,
+    reuse_of_sibling,
+    share_kept_in_sets,
+    window,
+)
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine
@@ -37,7 +45,7 @@ def affine(access: Access, around: Around, level: Level) -> list[Touches]:
             again = again - seams
         found = reuse(nest, others, depth, level)
         share, distance = around.mean(nest, found, depth, nest.lines(depth - 1, level.line))
-        met = graph.apply("min", again, _met(nest, around, depth, found[0], level))
+        met = graph.apply("min", again, _lines_met_again(nest, around, depth, found[0], level))
         parts.append(Touches(met, graph.ONE, graph.ZERO))
         again = again - met
         near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
@@ -45,7 +53,7 @@ def affine(access: Access, around: Around, level: Level) -> list[Touches]:
     return [*parts, *first_touches(access, nest, around, level)]
 
 
-def _met(nest: Nest, around: Around, depth: int, share: Expr, level: Level) -> Expr:
+def _lines_met_again(nest: Nest, around: Around, depth: int, share: Expr, level: Level) -> Expr:
     """Of the lines that a loop touches again, and of which that share is found, those that are there because a sibling
     has found them in the same pass, as A[k][j] for j = i does those of A[k][i]."""
     for sibling in around.nests.siblings:
@@ -79,7 +87,7 @@ def first_touches(access: Access, nest: Nest, around: Around, level: Level) -> l
     lines = nest.lines(len(nest.loops), level.line)
     known = []
     if around.before:
-        again = _known(nest, around.before, lines, level)
+        again = _lines_touched_by_others(nest, around.before, lines, level)
         found = reuse_of_sibling(nest, around.before[0], around.nests, level)
         share, distance = around.mean(around.before[0], found)
         known, lines = [Touches(again, share, but_its_own(distance), known=True)], lines - again
@@ -87,7 +95,7 @@ def first_touches(access: Access, nest: Nest, around: Around, level: Level) -> l
         return [*known, Touches(lines, graph.ZERO, graph.ZERO)]
     if access.since is not None:
         distance = access.since / level.line
-        stays = kept(graph.apply("max", 1, distance / level.sets), level)
+        stays = share_kept_in_sets(graph.apply("max", 1, distance / level.sets), level)
         return [*known, Touches(lines, stays, but_its_own(distance))]
     touched = [(nest, nest.lines(len(nest.loops), level.line))]
     touched += [(nests[0], footprint(nests, level)) for nests in around.nests.others]
@@ -95,7 +103,7 @@ def first_touches(access: Access, nest: Nest, around: Around, level: Level) -> l
     return [*known, Touches(lines, 1 - gone, around.swept.of(around.names) / level.line)]
 
 
-def _known(nest: Nest, before: Sequence[Nest], lines: Expr, level: Level) -> Expr:
+def _lines_touched_by_others(nest: Nest, before: Sequence[Nest], lines: Expr, level: Level) -> Expr:
     """Of the lines of a nest those that others of the structure touch. Of two that are on different sides of a diagonal
     only those on it: what both have more than a rectangle around them."""
     beside = [other for other in before if not apart(nest, other)]

@@ -24,15 +24,15 @@ def in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
     models = [triangular.mean_trips(pattern.nest.loops) for pattern in affine if pattern.own]
     models += [pattern.trips for pattern in patterns if isinstance(pattern, Stencil)]
     if not models:
-        models = [_refined(affine)] if affine else []
+        models = [_refine_loops(affine)] if affine else []
     depth = max(map(len, models), default=0)
     trips = [longest([counts[at] for counts in models if at < len(counts)]) for at in range(depth)]
-    brought = [_brought(access, trips) for access in accesses]
+    brought = [_extend_through_block(access, trips) for access in accesses]
     depth = max((len(access.nest.loops) for access in brought if access.nest is not None), default=0)
-    return [_padded(access, depth) for access in brought]
+    return [_pad_loops(access, depth) for access in brought]
 
 
-def _refined(patterns: Sequence[Affine]) -> list[Expr]:
+def _refine_loops(patterns: Sequence[Affine]) -> list[Expr]:
     """The loops of streams alone, some of them swept again and again: those of the most sweeps lie innermost. A stream
     that is swept once goes through all of them."""
     swept = [pattern.nest.loops for pattern in patterns if len(pattern.nest.loops) == 2]
@@ -62,7 +62,7 @@ def _same_depth(accesses: Sequence[Access]) -> None:
             fail("different-loops", message, here.span, related=related, hint=hint)
 
 
-def _brought(access: Access, trips: list[Expr]) -> Access:
+def _extend_through_block(access: Access, trips: list[Expr]) -> Access:
     """A stream goes on through the loops of the block, and one that is swept again through the inner ones, where its
     sweeps are theirs."""
     pattern = access.pattern
@@ -86,7 +86,7 @@ def _brought(access: Access, trips: list[Expr]) -> Access:
     return access.replace(pattern=Affine(pattern.nest.replace(loops=(*loops, *still)), own=False))
 
 
-def _padded(access: Access, depth: int) -> Access:
+def _pad_loops(access: Access, depth: int) -> Access:
     """With loops of one trip around its own, up to those of the block."""
     pattern = access.pattern
     if not isinstance(pattern, Affine | Stencil) or len(pattern.nest.loops) == depth:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.cost.caches import triangular
-from aspenpy.cost.caches.domain import CrookedBound, reduced
+from aspenpy.cost.caches.domain import CrookedBound, gather_terms
 from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -25,7 +25,7 @@ def counted_loops(trait: flow.Trait) -> list[Loop]:
         low, high = graph.substitute(ends, names)
         if isinstance(trips, flow.Counted):
             names[trips.counter] = COUNTERS[depth]
-        loops.insert(0, Loop(stride, reduced(high - low + 1), reduced(low)))
+        loops.insert(0, Loop(stride, gather_terms(high - low + 1), gather_terms(low)))
     try:
         triangular.accesses(tuple(loops))
     except CrookedBound:

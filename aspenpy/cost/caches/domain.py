@@ -47,7 +47,7 @@ class Bounds(Record):
 
     @property
     def trips(self) -> Expr:
-        return reduced(self.high - self.low + 1)
+        return gather_terms(self.high - self.low + 1)
 
 
 class Domain(Record):
@@ -61,7 +61,7 @@ class Domain(Record):
     def of(cls, loops: Sequence[Loop]) -> Domain:
         ends = tuple((counter, loop.low, loop.high) for counter, loop in zip(COUNTERS, loops, strict=False))
         sides = (side for counter, low, high in ends for side in (counter - low, high - counter))
-        return cls(tuple(map(reduced, sides)), ends)
+        return cls(tuple(map(gather_terms, sides)), ends)
 
     def bounds(self, counter: Expr) -> tuple[Bounds, tuple[Expr, ...]]:
         """Those of a counter by the others, and the constraints that do not concern it."""
@@ -69,21 +69,21 @@ class Domain(Record):
         for constraint in self.constraints:
             slope, rest = _line(constraint, counter)
             if slope:
-                (lows if slope > 0 else highs).append(reduced(graph.div(rest, graph.number(-slope))))
+                (lows if slope > 0 else highs).append(gather_terms(graph.div(rest, graph.number(-slope))))
             else:
                 others.append(constraint)
-        lows = self._needed(lows, 1)
-        highs = self._needed(highs, -1)
+        lows = self._drop_implied_bounds(lows, 1)
+        highs = self._drop_implied_bounds(highs, -1)
         return Bounds(tuple(lows), tuple(highs)), tuple(others)
 
     def without(self, counter: Expr) -> Domain:
         """The values of the other counters for which there is one of this (Fourier and Motzkin's elimination)."""
         bounds, others = self.bounds(counter)
-        more = (reduced(high - low) for low, high in pairs_of(bounds.lows, bounds.highs))
+        more = (gather_terms(high - low) for low, high in pairs_of(bounds.lows, bounds.highs))
         told = (constraint for constraint in more if not graph.free_symbols(constraint).isdisjoint(COUNTERS))
         return self.replace(constraints=tuple(dict.fromkeys([*others, *told])))
 
-    def _needed(self, bounds: Sequence[Expr], sign: int) -> list[Expr]:
+    def _drop_implied_bounds(self, bounds: Sequence[Expr], sign: int) -> list[Expr]:
         """The bounds of one side without those that another one implies."""
         needed = list(dict.fromkeys(bounds))
         for bound in list(needed):
@@ -107,7 +107,7 @@ class Domain(Record):
         for counter, low, high in self.ends[:depth]:
             slope, rest = _line(expr, counter)
             if slope:
-                expr = reduced(rest + graph.number(slope) * (low if slope * sign < 0 else high))
+                expr = gather_terms(rest + graph.number(slope) * (low if slope * sign < 0 else high))
         return expr
 
 
@@ -121,7 +121,7 @@ def _line(expr: Expr, counter: Expr) -> tuple[Fraction, Expr]:
             raise CrookedBound
         else:
             rest[monomial] = factor
-    return slope, written(Polynomial(rest))
+    return slope, write_form(Polynomial(rest))
 
 
 # -- polynomials -----------------------------------------------------------------------------------
@@ -145,13 +145,13 @@ def exact(expr: Expr) -> Exact:
     return forms[expr]
 
 
-def written(form: Exact) -> Expr:
+def write_form(form: Exact) -> Expr:
     return graph.add(*(Term(factor, monomial).expression() for monomial, factor in form.terms.items()))
 
 
-def reduced(expr: Expr) -> Expr:
+def gather_terms(expr: Expr) -> Expr:
     """The same with equal terms gathered."""
-    return written(exact(expr))
+    return write_form(exact(expr))
 
 
 # -- sums ------------------------------------------------------------------------------------------
@@ -164,15 +164,15 @@ def total(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
     atoms = {base for monomial in form.terms for base, _ in monomial}
     plain = all(base is counter or counter not in graph.free_symbols(base) for base in atoms)
     if not plain or any(power < 0 for monomial in form.terms for base, power in monomial if base is counter):
-        return banded(body, counter, bounds)
-    last, before = exact(bounds.high), exact(reduced(bounds.low - 1))
+        return sum_in_bands(body, counter, bounds)
+    last, before = exact(bounds.high), exact(gather_terms(bounds.low - 1))
     parts = []
     for monomial, factor in form.terms.items():
         power = dict(monomial).get(counter, 0)
         rest = Monomial(pair for pair in monomial if pair[0] is not counter)
         ends = sum_of([_power_sum(power, last), -_power_sum(power, before)])
         parts.append(ends.times(Polynomial({rest: factor})))
-    return written(sum_of(parts))
+    return write_form(sum_of(parts))
 
 
 def _power_sum(power: int, last: Exact) -> Exact:
@@ -187,7 +187,7 @@ def _power_sum(power: int, last: Exact) -> Exact:
     return result
 
 
-def banded(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
+def sum_in_bands(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
     """The sum of a body over all values of a counter, its passes divided into bands."""
     return bounds.trips * graph.add(*at_middles([body], counter, bounds, BANDS)[0]) / BANDS
 
@@ -197,6 +197,6 @@ def at_middles(bodies: Sequence[Expr], counter: Expr, bounds: Bounds, bands: int
     middle, trips = (bounds.low + bounds.high) / 2, bounds.trips
     values = list[list[Expr]]()
     for band in range(bands):
-        place: Mapping[Expr, Expr] = {counter: reduced(middle + trips * Fraction(2 * band + 1 - bands, 2 * bands))}
+        place: Mapping[Expr, Expr] = {counter: gather_terms(middle + trips * Fraction(2 * band + 1 - bands, 2 * bands))}
         values.append(graph.substitute(bodies, place))
     return [list(column) for column in zip(*values, strict=True)]

@@ -10,7 +10,7 @@ from aspenpy.cost.caches.interference import RARE
 from aspenpy.cost.caches.level import POLICIES, Level
 from aspenpy.cost.caches.patterns import Affine, Distances, Scattered, Stencil
 from aspenpy.cost.caches.stencils import stencil
-from aspenpy.cost.caches.tables import scattered
+from aspenpy.cost.caches.tables import random_touches
 from aspenpy.cost.caches.touches import Around, Touches, at_least_none
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -102,6 +102,6 @@ LAWS: dict[str, Callable[[list[Touches], Level], list[Touches]]] = {
 _RULES: dict[type, Callable[[Access, Around, Level], list[Touches]]] = {
     Affine: affine,
     Stencil: stencil,
-    Scattered: scattered,
+    Scattered: random_touches,
     Distances: _distances,
 }

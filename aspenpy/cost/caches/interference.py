@@ -10,7 +10,7 @@ from math import prod
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import STILL
 from aspenpy.cost.caches.nest import Nest, longest
-from aspenpy.cost.caches.siblings import covered, parted
+from aspenpy.cost.caches.siblings import are_apart, find_cover
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -80,7 +80,9 @@ def lines_between(nest: Nest, between: Window, level: Level) -> Expr:
     inner = nest.lines(between.depth, level.line)
     if not between.place or not any(loop.moves for loop in nest.loops[between.depth : between.carried]):
         return inner
-    return inner + graph.apply("min", nest.lines(between.place - 1, level.line), _moved_on(nest, between, level))
+    return inner + graph.apply(
+        "min", nest.lines(between.place - 1, level.line), _new_lines_of_next_pass(nest, between, level)
+    )
 
 
 def sets_of(nest: Nest, depth: int, lines: Expr, level: Level) -> Expr:
@@ -92,7 +94,7 @@ def sets_of(nest: Nest, depth: int, lines: Expr, level: Level) -> Expr:
     return graph.apply("min", graph.apply("sets_touched", nest.word, level.line, level.sets, *loops), lines)
 
 
-def _moved_on(nest: Nest, between: Window, level: Level) -> Expr:
+def _new_lines_of_next_pass(nest: Nest, between: Window, level: Level) -> Expr:
     """Lines of the next pass that the one before did not touch."""
     inner = nest.lines(between.depth, level.line)
     if between.depth < between.carried - 1:
@@ -150,13 +152,13 @@ def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Exp
     share, lines = graph.ZERO, graph.ZERO
     for chance, fewer in pairwise([*chances, Fraction(0)]):
         there = [[nest for nest in nests if often[nest] >= chance] for nests in (others.siblings, *others.others)]
-        found, touched = _found(own, there[0], there[1:], between, level, part)
+        found, touched = _hits_in_windows(own, there[0], there[1:], between, level, part)
         share += graph.number(chance - fewer) * found
         lines += graph.number(chance - fewer) * touched
     return share, lines
 
 
-def _found(
+def _hits_in_windows(
     own: Nest, siblings: Sequence[Nest], others: Sequence[Sequence[Nest]], between: Window, level: Level, part: Expr
 ) -> tuple[Expr, Expr]:
     """As `hits`, with all of some nests in every window."""
@@ -193,7 +195,7 @@ def _presence(own: Nest, other: Nest, between: Window) -> Fraction:
     """The share of the windows in which another access takes place. One that stands outside of a loop that parts the
     touches is in none, nor is one that has other passes of the loops around; of two or three sweeps that follow each
     other, written as a loop, it is in one."""
-    if parted(own, other, between.carried - 1):
+    if are_apart(own, other, between.carried - 1):
         return Fraction(0)
     pairs = list(zip(own.loops, other.loops, strict=True))[between.depth :]
     outside = [mine.trips for mine, theirs in pairs if theirs.trips is graph.ONE and mine.trips is not graph.ONE]
@@ -205,7 +207,7 @@ def _different(nests: Sequence[Nest], before: Sequence[Nest], between: Window) -
     """Nests of one array without those that touch in the window only what another of them touches."""
     kept = list[Nest]()
     for nest in nests:
-        covers = (covered(nest, other) for other in (*before, *kept))
+        covers = (find_cover(nest, other) for other in (*before, *kept))
         if not any(cover is not None and cover.depth <= between.depth for cover in covers):
             kept.append(nest)
     return kept
@@ -232,6 +234,6 @@ def _lines_of(nests: Sequence[Nest], between: Window, level: Level) -> Expr:
     return graph.apply("min", lines, footprint(nests, level)) if len(nests) > 1 else lines
 
 
-def kept(in_set: Expr, level: Level) -> Expr:
+def share_kept_in_sets(in_set: Expr, level: Level) -> Expr:
     """The share of lines in sets with no more lines in use than ways, where sets have `in_set` on average."""
     return graph.apply("lines_with_room", level.room, in_set)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from aspenpy.cost.ranks import Instances
-from aspenpy.cost.sharing import STORE_RATES, attained_bandwidth
+from aspenpy.cost.sharing import STORE_RATES, bandwidth_of_all_cores
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest
@@ -150,7 +150,7 @@ AS_STATED = Variation()
 """The caches as the machine states them."""
 
 
-def used_by(levels: Sequence[Level], instances: Instances) -> list[Level]:
+def share_levels(levels: Sequence[Level], instances: Instances) -> list[Level]:
     """The levels when so many instances run: those that share one cache have a part of it each. A level that does not
     hold what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
     used: list[Level] = []
@@ -188,20 +188,20 @@ def _level(place: Place) -> Level:
     component = place.component
     return Level(
         place,
-        _needed(component, "capacity", "bytes, as in `property capacity [32 KiB]`"),
-        _needed(component, "cacheline", "bytes, as in `property cacheline [64 B]`"),
-        _needed(component, "associativity", "ways a set, as in `property associativity [8]`"),
+        _require_property(component, "capacity", "bytes, as in `property capacity [32 KiB]`"),
+        _require_property(component, "cacheline", "bytes, as in `property cacheline [64 B]`"),
+        _require_property(component, "associativity", "ways a set, as in `property associativity [8]`"),
         _word(component, "policy", tuple(POLICIES)),
         _word(component, "inclusion", INCLUSIONS),
         _word(component, "writes", WRITES),
-        attained_bandwidth(component, "loads"),
+        bandwidth_of_all_cores(component, "loads"),
         component.value("latency"),
         component.value("prefetch") or graph.ONE,
         component.value("prefetch_reach"),
     )
 
 
-def _needed(component: Component, name: str, example: str) -> Expr:
+def _require_property(component: Component, name: str, example: str) -> Expr:
     """A property that the model cannot do without: the mistake takes its place, and is told when it is needed."""
     value = component.value(name)
     if value is not None:

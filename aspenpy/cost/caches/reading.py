@@ -56,17 +56,17 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, [])
     pattern = PATTERNS[patterns[0].name](request)
     if "at" in traits:
-        pattern = _placed(pattern, traits["at"])
+        pattern = _place_pattern(pattern, traits["at"])
     if isinstance(pattern, Affine) and pattern.own:
         request.checks.append(_not_too_many(pattern.nest, request))
     refuse_additions(requirement, traits)
     streaming = "streaming" in traits and requirement.resource == "stores"
     flags = ("warm" in traits, streaming, "fresh" in traits, SHARED in traits)
-    since = request.touched_since(traits.get("warm"))
+    since = request.bytes_since(traits.get("warm"))
     return Access(requirement, word, accesses, pattern, *flags, product(request.checks), since)
 
 
-def _placed(pattern: Pattern, trait: flow.Trait) -> Pattern:
+def _place_pattern(pattern: Pattern, trait: flow.Trait) -> Pattern:
     """`at(address)`: where the first word lies."""
     (address, *rest) = trait.arguments or (None,)
     if rest or not isinstance(address, Expr):
@@ -124,7 +124,7 @@ class _Request(Record):
         self.require(times, graph.ONE, self.reuse, message, "without it, they are swept once")
         return times
 
-    def touched_since(self, warm: flow.Trait | None) -> Expr | None:
+    def bytes_since(self, warm: flow.Trait | None) -> Expr | None:
         """The bytes touched since data that are warm were."""
         if warm is None or not warm.arguments:
             return None
@@ -157,16 +157,16 @@ class _Request(Record):
 def _stream(request: _Request) -> Affine:
     """One word after the other."""
     request.arguments(0, 0, "stream")
-    return _swept(request, request.word, request.accesses)
+    return _repeat_sweep(request, request.word, request.accesses)
 
 
 def _stride(request: _Request) -> Affine:
     """A word every so many bytes."""
     (stride,) = request.arguments(1, 1, "stride(bytes)")
-    return _swept(request, request.step(stride, [request.accesses]), request.accesses)
+    return _repeat_sweep(request, request.step(stride, [request.accesses]), request.accesses)
 
 
-def _swept(request: _Request, stride: Expr, accesses: Expr) -> Affine:
+def _repeat_sweep(request: _Request, stride: Expr, accesses: Expr) -> Affine:
     """`reuse(times)`: the sweep is one of so many over the same data."""
     if request.reuse is None:
         return Affine(Nest(request.word, (Loop(stride, accesses),)), own=False)
@@ -174,7 +174,7 @@ def _swept(request: _Request, stride: Expr, accesses: Expr) -> Affine:
     return Affine(Nest(request.word, (sweep, Loop(graph.ZERO, request.times))), own=False)
 
 
-def _blocked(request: _Request) -> Affine:
+def _sweep_in_blocks(request: _Request) -> Affine:
     """Blocks of so many bytes, each swept `reuse` times before the next."""
     (size,) = request.arguments(1, 1, "blocked(bytes)")
     hint = "give the bytes of a block, as in `blocked(4096)`"
@@ -263,7 +263,7 @@ def _gather(request: _Request) -> Scattered:
 
 
 def _rd(request: _Request) -> Distances:
-    distance, unit = _counted(request, 1, "rd(distance) or rd(distance, line|word|byte)")
+    distance, unit = _split_unit(request, 1, "rd(distance) or rd(distance, line|word|byte)")
     structure = request.reader.sizes.get(request.requirement.target or "", graph.ZERO)
     return Distances((_distance(distance[0], request.trait),), (graph.ONE,), unit, structure=structure)
 
@@ -275,7 +275,7 @@ def _rdd(request: _Request) -> Distances:
         known, parts, first = request.reader.histogram(arguments[0], request.trait)
         numbers = tuple(map(graph.number, known)), tuple(map(graph.number, parts))
         return Distances(*numbers, "line", graph.number(first))
-    given, unit = _counted(request, 2, 'rdd, rdd(cdf, values), rdd(cdf, values, line|word|byte) or rdd("file.csv")')
+    given, unit = _split_unit(request, 2, 'rdd, rdd(cdf, values), rdd(cdf, values, line|word|byte) or rdd("file.csv")')
     cdf, values = (_array(part, request) for part in given)
     if len(cdf) != len(values):
         message = f"the distribution has {len(cdf)} steps and {len(values)} distances"
@@ -287,7 +287,7 @@ def _rdd(request: _Request) -> Distances:
     return Distances(tuple(_distance(value, request.trait) for value in values), tuple(shares), unit)
 
 
-def _counted(request: _Request, values: int, form: str) -> tuple[list[Expr], str]:
+def _split_unit(request: _Request, values: int, form: str) -> tuple[list[Expr], str]:
     """The values of a trait and the unit behind them, `line` where there is none."""
     numbers = [argument for argument in request.trait.arguments[:values] if isinstance(argument, Expr)]
     rest = request.trait.arguments[values:]
@@ -324,7 +324,7 @@ def _array(part: Expr, request: _Request) -> tuple[Expr, ...]:
 PATTERNS: dict[str, Callable[[_Request], Pattern]] = {
     "stream": _stream,
     "stride": _stride,
-    "blocked": _blocked,
+    "blocked": _sweep_in_blocks,
     "nest": _nest,
     "stencil": _stencil,
     "random": _random,

@@ -33,7 +33,7 @@ class Cover(Record):
 
 
 @lru_cache(maxsize=4096)
-def covered(own: Nest, other: Nest) -> Cover | None:
+def find_cover(own: Nest, other: Nest) -> Cover | None:
     """How another access covers one of the same structure, by the fewest loops; None where all together do not."""
     if own.place is not other.place:
         return None
@@ -121,7 +121,7 @@ def meets(own: Nest, other: Nest, depth: int) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def parted(own: Nest, other: Nest, depth: int) -> bool:
+def are_apart(own: Nest, other: Nest, depth: int) -> bool:
     """Whether two accesses are never in the same pass of some loop outside of the innermost `depth`, as those of
     j < i and of j >= i are not."""
     if not (own.depends or other.depends):

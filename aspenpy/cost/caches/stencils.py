@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.affine import first_touches
-from aspenpy.cost.caches.interference import kept, sets_of
+from aspenpy.cost.caches.interference import sets_of, share_kept_in_sets
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import Loop
 from aspenpy.cost.caches.nest import Nest, product
@@ -42,7 +42,7 @@ def stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     parts.append(Touches(at_least_none(words), graph.ONE, graph.ZERO, near=True))
     everything = graph.add(sweep_lines, *others)
     again = sweep_lines * at_least_none(sweeps - 1)
-    parts.append(Touches(again, kept(everything / level.sets, level), but_its_own(everything)))
+    parts.append(Touches(again, share_kept_in_sets(everything / level.sets, level), but_its_own(everything)))
     return [*parts, *first_touches(access, nest, around, level)]
 
 
@@ -57,7 +57,9 @@ def _layers_kept(pattern: Stencil, axis: int, lines: Expr, beside: list[Expr], l
     radius = pattern.radius
     if axis < len(pattern.extents) - 1:
         sets = sets_of(pattern.points_nest, len(pattern.extents) + axis, lines, level)
-        return kept(graph.add(lines, *beside) / graph.apply("min", level.sets, graph.add(sets, *beside)), level)
+        return share_kept_in_sets(
+            graph.add(lines, *beside) / graph.apply("min", level.sets, graph.add(sets, *beside)), level
+        )
     row, layer = (pattern.nest.loops[place].stride for place in (axis - 1, axis))
     within = lines / (pattern.streams(1) * pattern.nest.lines(axis, level.line))
     way, shares = level.line * level.sets, []
@@ -85,11 +87,11 @@ def _rows_at_once(pattern: Stencil, level: Level) -> Expr:
         return rows / sets_of(points.replace(loops=loops), axes, rows, level)
 
     if not pattern.star:
-        return kept(each(range(1, axes)), level)
+        return share_kept_in_sets(each(range(1, axes)), level)
     arms, thick = [each(range(axis, axis + 1)) for axis in range(1, axes)], 2 * pattern.radius + 1
     middle = graph.add(*arms) - len(arms) + 1
-    apart = (graph.mul(thick - arm, kept(arm, level)) for arm in arms)
-    return graph.add(graph.mul(middle, kept(middle, level)), *apart) / pattern.streams(axes - 1)
+    apart = (graph.mul(thick - arm, share_kept_in_sets(arm, level)) for arm in arms)
+    return graph.add(graph.mul(middle, share_kept_in_sets(middle, level)), *apart) / pattern.streams(axes - 1)
 
 
 def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:

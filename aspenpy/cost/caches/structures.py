@@ -9,7 +9,7 @@ from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.nest import Nest
 from aspenpy.cost.caches.patterns import Affine, Scattered, Stencil
-from aspenpy.cost.caches.siblings import Cover, covered
+from aspenpy.cost.caches.siblings import Cover, find_cover
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -46,7 +46,7 @@ class Structure(Record):
         if not isinstance(own.pattern, Affine):
             return None
         earlier = (group[0].pattern for group in self.groups[:number])
-        covers = (covered(own.pattern.nest, pattern.nest) for pattern in earlier if isinstance(pattern, Affine))
+        covers = (find_cover(own.pattern.nest, pattern.nest) for pattern in earlier if isinstance(pattern, Affine))
         return min((cover for cover in covers if cover is not None), key=lambda cover: cover.depth, default=None)
 
     def drawn(self, number: int) -> Expr:
@@ -73,10 +73,12 @@ def structures(accesses: Sequence[Access]) -> list[Structure]:
             place = pattern, drawn[draw]  # a store updates what a load has drawn; two loads draw apart
             drawn[draw] += 1
         found.setdefault(name or access.requirement, {}).setdefault(place, []).append(access)
-    return [Structure(tuple(sorted(map(_led, groups.values()), key=_outermost))) for groups in found.values()]
+    return [
+        Structure(tuple(sorted(map(_put_leader_first, groups.values()), key=_outermost))) for groups in found.values()
+    ]
 
 
-def _led(members: list[Access]) -> tuple[Access, ...]:
+def _put_leader_first(members: list[Access]) -> tuple[Access, ...]:
     """With the one in front that touches the lines most often."""
 
     def place(access: Access) -> tuple[bool, int]:

@@ -14,7 +14,7 @@ NEWTON_STEPS = 4
 """What it takes to come within 1 % of how long a line of a table stays."""
 
 
-def scattered(access: Access, around: Around, level: Level) -> list[Touches]:
+def random_touches(access: Access, around: Around, level: Level) -> list[Touches]:
     """Each line as likely as any other: k accesses touch N (1 - (1 - 1/N)^k) different lines of N. Under any policy
     that does not look ahead the cache holds its share of them, where nothing else passes through it."""
     pattern = access.pattern
@@ -29,15 +29,18 @@ def scattered(access: Access, around: Around, level: Level) -> list[Touches]:
     held = graph.apply("min", 1, level.lines / lines)
     time = graph.apply("log", lines / graph.apply("max", RARE, lines - level.lines))
     if passing is not graph.ZERO:
-        held, time = _held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
+        held, time = _share_held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
     if not access.warm:
-        held = _held_from_empty(held, time, lines, access.accesses + around.drawn)
+        held = _share_held_from_empty(held, time, lines, access.accesses + around.drawn)
     held = graph.if_else(graph.compare("<=", lines + passing, level.lines), 1, held)
     again = at_least_none(access.accesses - different)
-    return [Touches(again, held, lines), Touches(different, _swept_before(access, lines, around, level), graph.ZERO)]
+    return [
+        Touches(again, held, lines),
+        Touches(different, _share_left_by_sweep(access, lines, around, level), graph.ZERO),
+    ]
 
 
-def _held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> tuple[Expr, Expr]:
+def _share_held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> tuple[Expr, Expr]:
     """The share of a table that is held while other lines pass through, `pace` of them for each access, and how long a
     line stays: for x accesses a line of the table, until N (1 - e^-x) lines of it and N x pace others fill the cache
     (Che, Tung and Wang, JSAC 2002). The left side is concave, so Newton's steps from below the root stay below it."""
@@ -48,7 +51,7 @@ def _held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> tuple[
     return graph.apply("min", 1, 1 - graph.apply("exp", -time)), time
 
 
-def _held_from_empty(held: Expr, time: Expr, lines: Expr, accesses: Expr) -> Expr:
+def _share_held_from_empty(held: Expr, time: Expr, lines: Expr, accesses: Expr) -> Expr:
     """The share of the touches of known lines that find them, where the cache was empty. Until it is full, as long as a
     line stays later, all do; then the share `held` of all accesses."""
     filling = graph.apply("min", accesses, time * lines)
@@ -57,7 +60,7 @@ def _held_from_empty(held: Expr, time: Expr, lines: Expr, accesses: Expr) -> Exp
     return graph.apply("min", 1, found / graph.apply("max", RARE, again))
 
 
-def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> Expr:
+def _share_left_by_sweep(access: Access, lines: Expr, around: Around, level: Level) -> Expr:
     """The share of a table's lines that a sweep of all data structures left in the cache: the last of each."""
     if not access.warm:
         return graph.ZERO

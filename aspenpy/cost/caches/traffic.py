@@ -103,7 +103,7 @@ def block_traffic(
             fetching = [level.fetching_by(members[0].stride, page) for level in levels]
             found = _group_traffic(members, around, fetching, buffer)
             if fresh and not before:
-                found = _zeroed(found, group[0], around, page)
+                found = _add_zeroed_pages(found, group[0], around, page)
             traffic |= found
     return {access.requirement: traffic[access.requirement] for access in accesses}
 
@@ -161,7 +161,7 @@ def _past_the_caches(access: Access, levels: Sequence[Level]) -> Traffic:
     return Traffic(access, tuple(uses))
 
 
-def _zeroed(
+def _add_zeroed_pages(
     traffic: dict[flow.Requirement, Traffic], leader: Access, around: Around, page: Expr
 ) -> dict[flow.Requirement, Traffic]:
     """With the lines of the pages that the system zeroes as they are first touched: they leave each level dirty, those

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from aspenpy.cost.caches.domain import Bounds, Domain, at_middles, exact, reduced, total, written
+from aspenpy.cost.caches.domain import Bounds, Domain, at_middles, exact, gather_terms, total, write_form
 from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -95,10 +95,10 @@ def _run_lines(loops: tuple[Loop, ...], run: tuple[int, ...], domain: Domain, li
         bounds, _ = alone.bounds(COUNTERS[place])
         single = single and len(bounds.lows) == len(bounds.highs) == 1
         first, last = first + loops[place].stride * bounds.low, last + loops[place].stride * bounds.high
-    length = reduced((last - first) / line + 1)
+    length = gather_terms((last - first) / line + 1)
     if not single:
         return length
-    return reduced(length + _place_in_line(reduced(first), line) - _place_in_line(reduced(last), line))
+    return gather_terms(length + _place_in_line(gather_terms(first), line) - _place_in_line(gather_terms(last), line))
 
 
 def _place_in_line(address: Expr, line: Expr) -> Expr:
@@ -115,13 +115,13 @@ def _place_in_line(address: Expr, line: Expr) -> Expr:
             rest = _sum(rest, part)
     step = line
     for stride in strides.values():
-        step = graph.apply("gcd", step, written(stride))
-    within = graph.apply("mod", written(rest), step) if rest.terms else graph.ZERO
+        step = graph.apply("gcd", step, write_form(stride))
+    within = graph.apply("mod", write_form(rest), step) if rest.terms else graph.ZERO
     return (within + (line - step) / 2) / line
 
 
 def _sum(first: Exact | None, second: Exact) -> Exact:
-    return second if first is None else exact(written(first) + written(second))
+    return second if first is None else exact(write_form(first) + write_form(second))
 
 
 @lru_cache(maxsize=4096)
@@ -134,7 +134,7 @@ def hull(loops: tuple[Loop, ...], depth: int) -> tuple[Loop, ...]:
             domain = domain if other == place else domain.without(COUNTERS[other])
         bounds, _ = domain.bounds(COUNTERS[place])
         trips = bounds.trips
-        found.append(loop if reduced(loop.trips) is trips else loop.replace(trips=trips, low=bounds.low))
+        found.append(loop if gather_terms(loop.trips) is trips else loop.replace(trips=trips, low=bounds.low))
     return tuple(found)
 
 

@@ -55,7 +55,7 @@ def missing_share(
     parts, beside, unnamed = [], [], list[Expr]()
     for name, (nest, lines) in zip(names, touched, strict=True):
         later = swept.ages[name] - age
-        parts.append(_touched(own, nest, lines, level, later))
+        parts.append(_lines_between_sweeps(own, nest, lines, level, later))
         size = swept.sizes.get(name, graph.ZERO) if name is not None and later >= 0 else graph.ZERO
         beside.append((later, graph.apply("max", 0, size / level.line - lines)))
         unnamed += [lines] if name is None else []
@@ -66,13 +66,16 @@ def missing_share(
     kept = []
     for u, v in moments:
         between = [
-            part(u, v) + _left(lines, u, later, level) for part, (later, lines) in zip(parts, beside, strict=True)
+            part(u, v) + _untouched_lines(lines, u, later, level)
+            for part, (later, lines) in zip(parts, beside, strict=True)
         ]
-        kept.append(_kept([*between, *(_left(lines, u, later, level) for later, lines in rest)], level))
+        kept.append(
+            _chance_kept([*between, *(_untouched_lines(lines, u, later, level) for later, lines in rest)], level)
+        )
     return 1 - graph.add(*kept) / len(kept)
 
 
-def _left(lines: Expr, u: Expr, later: int, level: Level) -> Expr:
+def _untouched_lines(lines: Expr, u: Expr, later: int, level: Level) -> Expr:
     """The lines of what no access of the block touches: those behind a place, and all that were swept later."""
     return lines if later else graph.apply("min", lines, _behind(lines, u, level))
 
@@ -82,7 +85,7 @@ def _behind(lines: Expr, u: Expr, level: Level) -> Expr:
     return graph.apply("ceil", lines * (1 - u) / level.sets) * level.sets
 
 
-def _touched(own: Nest, nest: Nest, lines: Expr, level: Level, later: int) -> Callable[[Expr, Expr], Expr]:
+def _lines_between_sweeps(own: Nest, nest: Nest, lines: Expr, level: Level, later: int) -> Callable[[Expr, Expr], Expr]:
     """The lines of an array between the sweep of a place u and the share v of the pass: all of one that is faster, all
     but those from v to u of one that goes along, u v of those before u of one that is walked across, and f v of those
     of a slower one, f its share in a pass. All of one that was swept `later`, and of one that was swept before (-1)
@@ -99,7 +102,7 @@ def _touched(own: Nest, nest: Nest, lines: Expr, level: Level, later: int) -> Ca
     return lambda u, v: graph.apply("min", lines, _behind(lines, u, level) + lines * u * v)
 
 
-def _kept(between: Sequence[Expr], level: Level) -> Expr:
+def _chance_kept(between: Sequence[Expr], level: Level) -> Expr:
     """The chance that a set has room for the lines of some structures, the first that of the line. A way of a page or
     less has equal places for all of them; in larger caches each begins anywhere."""
     mine, *others = between

@@ -43,15 +43,15 @@ def grid_width(lengths: Sequence[int], *, wrapped: bool) -> tuple[int, bool]:
     width = 0
     for length in longest_first:
         rest //= length
-        width += rest * _crossed(length, wrapped)
+        width += rest * _count_crossed_links(length, wrapped)
         if length % 2 == 0:
             break
-    straight = [nodes // length * _crossed(length, wrapped) for length in longest_first if length % 2 == 0]
+    straight = [nodes // length * _count_crossed_links(length, wrapped) for length in longest_first if length % 2 == 0]
     exact = not wrapped or not longest_first or longest_first[0] % 2 == 0 or longest_first[-1] > 2
     return min([width, *straight]), exact
 
 
-def _crossed(length: int, wrapped: bool) -> int:
+def _count_crossed_links(length: int, wrapped: bool) -> int:
     """Links that part a line, or a ring, of so many nodes."""
     return 2 if wrapped and length > 2 else 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from aspenpy.cost.network.collectives import Algorithm, Cost, checked_ranks, chosen_among
+from aspenpy.cost.network.collectives import Algorithm, Cost, candidate_algorithms, check_ranks
 from aspenpy.cost.network.topology import Size
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number, settle
@@ -30,9 +30,9 @@ def fastest_time(
     collective: str, ranks: Size, size: Size, seconds: Callable[[Cost], Expr], *, all_pairs: bool = False
 ) -> Expr:
     """The least of what algorithms take, by the seconds of a cost; with those that send to all at once, or without."""
-    p = checked_ranks(ranks)
+    p = check_ranks(ranks)
     fastest: Expr | None = None
-    for algorithm in sorted(chosen_among(collective, all_pairs=all_pairs), key=lambda each: each.power_of_two):
+    for algorithm in sorted(candidate_algorithms(collective, all_pairs=all_pairs), key=lambda each: each.power_of_two):
         time = seconds(algorithm.cost(p, graph.coerce(size)))
         together = time if fastest is None else graph.apply("min", fastest, time)
         fastest = together if fastest is None else graph.if_else(algorithm.applies(p), together, fastest)
@@ -51,8 +51,8 @@ def ranges(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Numb
     The time of each is a straight line over the size, so that they are the lower envelope of lines: from where one is
     the lowest, the next is the one that crosses it first. Exact for exact times.
     """
-    p = checked_ranks(ranks)
-    possible = [algorithm for algorithm in chosen_among(collective) if algorithm.applies(p) is not graph.FALSE]
+    p = check_ranks(ranks)
+    possible = [algorithm for algorithm in candidate_algorithms(collective) if algorithm.applies(p) is not graph.FALSE]
     lines = {algorithm.name: _line(algorithm, ranks, alpha, beta, gamma) for algorithm in possible}
     name = min(lines, key=lines.__getitem__)
     envelope = [Range(name, 0)]

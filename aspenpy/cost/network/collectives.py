@@ -87,7 +87,7 @@ def below_power(ranks: Expr) -> Expr:
     return 2 ** whole_steps(ranks)
 
 
-def folded(ranks: Expr) -> Expr:
+def fold_extra_ranks(ranks: Expr) -> Expr:
     """e, which is 1 where P is no power of two and 0 where it is one."""
     return steps(ranks) - whole_steps(ranks)
 
@@ -156,7 +156,7 @@ def _reduce_broadcast(p: Expr, m: Expr) -> Cost:
 def _recursive_doubling(p: Expr, m: Expr) -> Cost:
     """Pairs at distances 1, 2, 4, ... exchange all they have; those beyond the power of two give before and get
     after. TRG section 4.5."""
-    s, e, q = whole_steps(p), folded(p), below_power(p)
+    s, e, q = whole_steps(p), fold_extra_ranks(p), below_power(p)
     messages = q * s + 2 * (p - q)
     rounds, most = s + 2 * e, s + e
     return Cost(rounds, rounds * m, (s + e) * m, messages, messages * m, most, most * m)
@@ -185,7 +185,7 @@ def _others(p: Expr) -> Expr:
 def _rabenseifner(p: Expr, m: Expr) -> Cost:
     """Reduce-scatter by halving, allgather by doubling; ranks beyond the power of two give before and get after.
     TRG section 4.5."""
-    s, e, q = whole_steps(p), folded(p), below_power(p)
+    s, e, q = whole_steps(p), fold_extra_ranks(p), below_power(p)
     pieces = (q - 1) * m / q
     return Cost(
         2 * s + 2 * e, 2 * pieces + 2 * e * m, pieces + e * m,
@@ -266,7 +266,7 @@ def _flat_barrier(p: Expr, m: Expr) -> Cost:
 
 
 def _doubling_barrier(p: Expr, m: Expr) -> Cost:
-    s, e, q = whole_steps(p), folded(p), below_power(p)
+    s, e, q = whole_steps(p), fold_extra_ranks(p), below_power(p)
     return _empty(s + 2 * e, q * s + 2 * (p - q), s + e)
 
 
@@ -317,7 +317,7 @@ def algorithms(collective: str) -> list[Algorithm]:
     return [algorithm for algorithm in ALGORITHMS.values() if algorithm.collective == collective]
 
 
-def chosen_among(collective: str, *, all_pairs: bool = False) -> list[Algorithm]:
+def candidate_algorithms(collective: str, *, all_pairs: bool = False) -> list[Algorithm]:
     """Those of which the fastest is taken, on a path that has all pairs at once or none."""
     return [algorithm for algorithm in algorithms(collective) if all_pairs or not algorithm.all_pairs]
 
@@ -329,14 +329,14 @@ def cost(collective: str, algorithm: str, ranks: Size, size: Size = 0) -> Cost:
     if algorithm not in known:
         hint = suggest_nearest(algorithm, known) or f"there are {', '.join(known)}"
         raise NetworkError(f"unknown algorithm `{algorithm}` of {collective}", "algorithm", hint)
-    p = checked_ranks(ranks)
+    p = check_ranks(ranks)
     if known[algorithm].applies(p) is graph.FALSE:
         message = f"{algorithm} of {collective} is for a power of two of ranks, not {p}"
         raise NetworkError(message, "ranks", f"there are also {', '.join(name for name in known if name != algorithm)}")
     return known[algorithm].cost(p, graph.coerce(size))
 
 
-def checked_ranks(ranks: Size) -> Expr:
+def check_ranks(ranks: Size) -> Expr:
     p = graph.coerce(ranks)
     if p.kind == "number" and (graph.whole_number(p) is None or p.payload < 1):
         raise NetworkError(f"the number of ranks must be a whole number from 1 on, not {p}", "ranks")

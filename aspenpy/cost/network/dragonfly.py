@@ -48,7 +48,7 @@ def dragonfly(nodes_per_router: Size, routers: Size, global_links: Size, groups:
     far = graph.if_else(graph.compare("<", m, a), 3, graph.apply("min", a, 2))
     between = 3 * a**2 - 2 * a * m + m**2 - m
     parameters = (("nodes_per_router", p), ("routers", a), ("global_links", h), ("groups", g))
-    return _joined("dragonfly", parameters, group, (far, between), bounds=(("bisection", "upper"),))
+    return _join_groups("dragonfly", parameters, group, (far, between), bounds=(("bisection", "upper"),))
 
 
 def aries(
@@ -81,7 +81,7 @@ def aries(
         ("nodes_per_router", p), ("rows", r), ("columns", c), ("global_links", h), ("groups", g),
         ("row_links", in_row), ("column_links", in_column),
     )  # fmt: skip
-    return _joined("aries", parameters, group, (far, between), bounds=tuple((name, "upper") for name in bounded))
+    return _join_groups("aries", parameters, group, (far, between), bounds=tuple((name, "upper") for name in bounded))
 
 
 def _sizes(nodes_per_router: Size, routers: Size, global_links: Size, groups: Size | None) -> tuple[Expr, ...]:
@@ -97,7 +97,7 @@ def _sizes(nodes_per_router: Size, routers: Size, global_links: Size, groups: Si
     return p, a, h, g
 
 
-def _joined(
+def _join_groups(
     kind: str,
     parameters: tuple[tuple[str, Expr], ...],
     group: Group,

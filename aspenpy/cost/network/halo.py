@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aspenpy.cost.network.collectives import Cost, checked_ranks
+from aspenpy.cost.network.collectives import Cost, check_ranks
 from aspenpy.cost.network.topology import NetworkError, Size
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -23,7 +23,7 @@ def halo(grid: Sequence[Size], faces: Sequence[Size], *, periodic: bool = True, 
     if not 1 <= len(grid) <= MOST_DIMENSIONS or len(faces) != len(grid):
         message = f"a halo is exchanged in 1 to {MOST_DIMENSIONS} dimensions, with a face for each"
         raise NetworkError(f"{message}, not in {len(grid)} with {len(faces)}", "grid")
-    sizes = [checked_ranks(size) for size in grid]
+    sizes = [check_ranks(size) for size in grid]
     divided = [graph.apply("min", size - 1, 1) for size in sizes]
     volumes = [split * face for split, face in zip(divided, faces, strict=True)]
     ranks = graph.mul(*sizes)

@@ -29,13 +29,13 @@ def neighbour_distance(placement: Placement, *, periodic: bool = True) -> Fracti
     """
     if placement.order != "random" and (digits := _digits(placement)) is not None:
         each = ([digit for digit in digits if digit.dimension == number] for number in range(len(placement.grid)))
-        sums = [_carried(placement, mine, periodic) for mine in each]
+        sums = [_count_neighbour_hops(placement, mine, periodic) for mine in each]
         pairs, hops = (sum(column) for column in zip(*sums, strict=True))
         return Fraction(hops, pairs) if pairs else Fraction(0)
-    return _counted(placement, periodic)
+    return _count_by_rank(placement, periodic)
 
 
-def expected_random_distance(topology: Topology, ranks_per_node: int = 1) -> Fraction:
+def mean_random_distance(topology: Topology, ranks_per_node: int = 1) -> Fraction:
     """What `random` placements have on average over all seeds, on any topology of known size: that of two nodes, but
     for the chance of (r-1)/(rN-1) to be on one."""
     figures = topology.figures()
@@ -45,7 +45,7 @@ def expected_random_distance(topology: Topology, ranks_per_node: int = 1) -> Fra
     return Fraction(figures["average_distance"]) * Fraction(int(slots - ranks_per_node), int(slots - 1))
 
 
-def _counted(placement: Placement, periodic: bool) -> Fraction:
+def _count_by_rank(placement: Placement, periodic: bool) -> Fraction:
     """Rank by rank."""
     check_counted(placement)
     node_of = placement.all_nodes()
@@ -110,7 +110,7 @@ def _common(left: list[tuple[int, int]], right: list[Lengths]) -> list[tuple[int
     return digits
 
 
-def _carried(placement: Placement, mine: Sequence[_Digit], periodic: bool) -> tuple[int, int]:
+def _count_neighbour_hops(placement: Placement, mine: Sequence[_Digit], periodic: bool) -> tuple[int, int]:
     """Pairs of neighbours along one dimension, and the hops between them: those at which `carry` digits fall from
     their last value to 0, and the next grows by 1."""
     length = prod(digit.base for digit in mine)

@@ -10,7 +10,7 @@ from math import prod
 from operator import floordiv, mod, sub
 from typing import Literal
 
-from aspenpy.cost.network.topology import NetworkError, Topology, constants, described
+from aspenpy.cost.network.topology import NetworkError, Topology, constants, describe_topology
 from aspenpy.record import Record
 
 Order = Literal["block", "cyclic", "random", "aligned"]
@@ -74,10 +74,12 @@ def place(
     """The ranks of a grid on a mesh or torus. Raises NetworkError where they are more or fewer than the nodes take,
     where the grid does not align, and for other topologies."""
     if topology.kind not in ("mesh", "torus"):
-        raise NetworkError(f"ranks have coordinates on a mesh or a torus, not on {described(topology)}", "topology")
+        raise NetworkError(
+            f"ranks have coordinates on a mesh or a torus, not on {describe_topology(topology)}", "topology"
+        )
     nodes = constants(topology.parameters[0][1])
     if nodes is None:
-        raise NetworkError(f"{described(topology)} has symbols for parameters", "dimensions")
+        raise NetworkError(f"{describe_topology(topology)} has symbols for parameters", "dimensions")
     if order not in ORDERS:
         raise NetworkError(f"unknown placement `{order}`", "order", f"there are {', '.join(ORDERS)}")
     if not grid or min(grid) < 1 or ranks_per_node < 1:

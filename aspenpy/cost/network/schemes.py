@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from aspenpy.cost.network.choice import fastest_time
-from aspenpy.cost.network.collectives import Algorithm, algorithms, chosen_among, cost
+from aspenpy.cost.network.collectives import Algorithm, algorithms, candidate_algorithms, cost
 from aspenpy.cost.network.link import Link
 from aspenpy.cost.prices import first_largest
 from aspenpy.expr import graph
@@ -63,7 +63,7 @@ class Phase(Record):
     def _choice(self) -> list[Algorithm]:
         if self.algorithm is not None:
             return [each for each in algorithms(self.collective) if each.name == self.algorithm]
-        return chosen_among(self.collective, all_pairs=self.link.all_pairs)
+        return candidate_algorithms(self.collective, all_pairs=self.link.all_pairs)
 
     def fastest(self, values: Values) -> str | None:
         """The algorithm among the most ends, by the values of expressions; None where nobody has to be told."""
@@ -124,7 +124,7 @@ class Scheme(Record):
             found[path] = graph.add(found.get(path, graph.ZERO), seconds)
         return found
 
-    def described(self, values: Values) -> str:
+    def describe(self, values: Values) -> str:
         """`split: pairwise in nvlink4, recursive doubling across slingshot_11, ring in nvlink4`."""
         told = [(phase, name) for phase in self.phases if (name := phase.fastest(values)) is not None]
         heights = {phase.height for phase, _ in told}

@@ -129,12 +129,12 @@ def average(total: Expr, nodes: Expr) -> Expr:
     return graph.if_else(graph.compare("==", nodes, 1), 0, total / (nodes * (nodes - 1)))
 
 
-def described(topology: Topology) -> str:
+def describe_topology(topology: Topology) -> str:
     """`torus (dimensions 8 x 8 x 8)`."""
-    return f"{topology.kind.replace('_', ' ')} ({', '.join(_described(*pair) for pair in topology.parameters)})"
+    return f"{topology.kind.replace('_', ' ')} ({', '.join(_describe_size(*pair) for pair in topology.parameters)})"
 
 
-def _described(name: str, value: Any) -> str:
+def _describe_size(name: str, value: Any) -> str:
     if name == "edges":
         return f"{len(value)} edges"
     text = " x ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn, Unpack
 
 from aspenpy.allowance import one_allowance
-from aspenpy.answers.case import Case, CaseOptions, asked
+from aspenpy.answers.case import Case, CaseOptions, split_options
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_nearest
@@ -24,7 +24,7 @@ from aspenpy.learn.fitting.rewriting import rewrite_application, rewrite_machine
 from aspenpy.learn.fitting.search import find_best_fit
 from aspenpy.learn.measurements.sheet import Data, make_sheet
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import range_warning, ranged
+from aspenpy.models.application.ranges import parameters_with_range, range_warning
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -167,7 +167,7 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     :returns: the fitted values, their confidence intervals, and the relative errors before and after
     :raises AspenError: where no column holds a measurement, and where no parameter can be fitted to what was measured
     """
-    case, own = asked(app, machine, options)
+    case, own = split_options(app, machine, options)
     request = FitRequest(**own)
     vary, integer, confidence = request.vary, request.integer, request.confidence
     if not 0 < confidence < 1:
@@ -213,7 +213,7 @@ def choose_parameters(responses: Responses, vary: Sequence[str]) -> list[str]:
     taken = {*responses.inputs, *responses.case.set}
     names = [
         parameter.name
-        for parameter, _ in ranged(responses.parameters.values())
+        for parameter, _ in parameters_with_range(responses.parameters.values())
         if taken.isdisjoint((parameter.name, parameter.name.removeprefix("machine:")))
         and responses.is_dependent_on(parameter.name)
         and not responses.find_conflicting_machines(parameter.name)
@@ -303,7 +303,7 @@ def check_name(given: str, responses: Responses) -> str:
         hint = f"write `app:{given}` or `machine:{given}`"
         fail("ambiguous-parameter", f"both models have a parameter `{given}`", hint=hint)
     if name not in known:
-        ranges = ", ".join(parameter.name for parameter, _ in ranged(known.values()))
+        ranges = ", ".join(parameter.name for parameter, _ in parameters_with_range(known.values()))
         hint = suggest_nearest(name, known) or f"with a range are {ranges}"
         fail("unknown-parameter", f"unknown parameter `{name}`", hint=hint)
     machines = responses.find_conflicting_machines(name)
@@ -370,7 +370,7 @@ def collect_warnings(responses: Responses) -> tuple[Diagnostic, ...]:
     for machine in dict.fromkeys(item.machine for item in responses.measurements):
         warnings += warnings_of(responses.application, machine, kernel=responses.case.kernel)
     scope = responses.scopes[0]
-    for parameter, (_, low, high) in ranged(responses.application.parameters.values()):
+    for parameter, (_, low, high) in parameters_with_range(responses.application.parameters.values()):
         values = [value for item in responses.measurements for name, value in item.settings if name == parameter.name]
         used = {*scope.used([low, high])}
         if values and not any(scope.symbol(name) in used for name in responses.inputs):

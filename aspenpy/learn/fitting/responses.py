@@ -266,7 +266,7 @@ class Errors:
         try:
             return float(curve.full_formula(*values, *row.inputs)[0])
         except EvaluationError as error:
-            raise self._add_circumstances(curve.scope.located(error), values, row.measurement) from None
+            raise self._add_circumstances(curve.scope.locate_error(error), values, row.measurement) from None
 
     def _add_circumstances(self, error: AspenError, values: Sequence[float], item: Measurement) -> AspenError:
         tried = ", ".join(f"{axis.name} = {float(value):.6g}" for axis, value in zip(self.axes, values, strict=True))

@@ -27,7 +27,7 @@ def array_arguments(entry: flow.Kernel) -> ArrayArguments:
     return arrays
 
 
-def declared_size(application: Application, kernel: str, data: str, origins: Origins) -> Expr | None:
+def size_in_arguments(application: Application, kernel: str, data: str, origins: Origins) -> Expr | None:
     """The bytes of a kernel's own data structure, in the kernel's arguments and the globals; `origins` is told where
     they were written."""
     model, node = application.find_kernel(kernel)

@@ -16,7 +16,7 @@ from aspenpy.language.lower import Lowering, carry_origin, check_value_at, failu
 from aspenpy.language.statements import calls, declarations_by_name
 from aspenpy.models.application import flow
 from aspenpy.models.application.declarations import Declarations
-from aspenpy.models.application.mixtures import divided
+from aspenpy.models.application.mixtures import divide_by_mixture
 from aspenpy.models.model import enum_constants
 from aspenpy.record import Record
 
@@ -30,10 +30,10 @@ UNIT_ARGUMENTS = {"rd": 1, "rdd": 2}  # the argument of a trait that is one of t
 def build_kernel(application: Declarations, name: str) -> flow.Kernel:
     """The kernel and, first, all that it calls: each kernel is built once, however often it is called."""
     model, node = application.find_kernel(name)
-    return _built(application, model, node)
+    return _build_named_kernel(application, model, node)
 
 
-def _built(application: Declarations, model: Declarations, node: nodes.Kernel) -> flow.Kernel:
+def _build_named_kernel(application: Declarations, model: Declarations, node: nodes.Kernel) -> flow.Kernel:
     flows = application._flows
     full_name = model.prefix + node.name
     if full_name in flows:
@@ -87,7 +87,7 @@ def check_arguments(node: nodes.Call, target: nodes.Kernel) -> None:
     fail("wrong-arguments", message, node.span, related=related)
 
 
-def _counted(trait: nodes.Trait, lower: Lowering) -> list[Expr | flow.Counted]:
+def _lower_counted_arguments(trait: nodes.Trait, lower: Lowering) -> list[Expr | flow.Counted]:
     """The arguments of a `nest` whose loops name their counters: the loops inside may depend on them."""
     names = dict[str, Expr]()
 
@@ -159,7 +159,7 @@ class KernelBuilder:
             self.node.span,
             self.node.name_span,
             tuple(overrides.items()),
-            tuple(self._computed(overrides, {*formals.values(), self.context}).items()),
+            tuple(self._imported_parameters(overrides, {*formals.values(), self.context}).items()),
         )
 
     # -- scope -----------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class KernelBuilder:
                     values[parameter.symbol] = model.member_check(parameter.node, value)
         return values
 
-    def _computed(self, overrides: dict[Expr, Expr], arguments: set[Expr]) -> dict[Expr, Expr]:
+    def _imported_parameters(self, overrides: dict[Expr, Expr], arguments: set[Expr]) -> dict[Expr, Expr]:
         """Imported parameters that the arguments of the kernel decide: they differ from call to call."""
         if not overrides:
             return {}
@@ -272,18 +272,18 @@ class KernelBuilder:
     def _otherwise(self, node: nodes.If | nodes.Switch | nodes.Probability, scope: Scope) -> flow.Flow:
         return flow.NOTHING if node.otherwise is None else self._sequence(node.otherwise, scope)
 
-    def _checked(self, law: str, node: Any, expr: Expr) -> Expr:
+    def _check_value(self, law: str, node: Any, expr: Expr) -> Expr:
         return check_value_at(law, expr, None if node is None else node.span, self.origins)
 
     def _execute(self, node: nodes.Execute, scope: Scope) -> flow.Flow:
         parallelism = graph.ONE if node.parallelism is None else scope.lower(node.parallelism)
-        checked = self._checked("parallelism", node.parallelism, parallelism)
-        width = None if node.width is None else self._checked("width", node.width, scope.lower(node.width))
+        checked = self._check_value("parallelism", node.parallelism, parallelism)
+        width = None if node.width is None else self._check_value("width", node.width, scope.lower(node.width))
         requirements = []
         for requirement in node.requirements:
             with self._recovering():
                 whole = self._requirement(requirement, scope.lower)
-                requirements += divided(whole, self.mixtures, scope.lower)
+                requirements += divide_by_mixture(whole, self.mixtures, scope.lower)
         return flow.Block(node.label, checked, tuple(requirements), node.span, width)
 
     def _requirement(self, node: nodes.Requirement, lower: Lowering) -> flow.Requirement:
@@ -309,12 +309,12 @@ class KernelBuilder:
     def _unless_drawn(self, law: str, node: nodes.Expression, expr: Expr) -> Expr:
         """Holds a value to a law; the tail of a distribution is no mistake of the model."""
         drawn = any(part.kind == "draw" for part in graph.topological_order(expr))
-        return expr if drawn else self._checked(law, node, expr)
+        return expr if drawn else self._check_value(law, node, expr)
 
     def _trait_arguments(self, trait: nodes.Trait, lower: Lowering) -> Iterator[Expr | str | flow.Counted]:
         """Values, texts, and names that are no values: units and the data structures of a gather."""
         if any(isinstance(argument, nodes.Counted) for argument in trait.arguments):
-            yield from _counted(trait, lower)
+            yield from _lower_counted_arguments(trait, lower)
             return
         for place, argument in enumerate(trait.arguments or IMPLIED_ARGUMENTS.get(trait.name, ())):
             if isinstance(argument, nodes.Text):
@@ -343,7 +343,7 @@ class KernelBuilder:
         if self.mistakes is not None and full_name not in self.flows:
             if model is self.model:
                 return flow.NOTHING  # it calls itself, or there are too many mistakes to go on
-            self.flows[full_name] = _built(self.model, model, target)
+            self.flows[full_name] = _build_named_kernel(self.model, model, target)
         callee = self.flows[full_name]
         symbols = iter(callee.formals)
         arguments, arrays = [], []
@@ -364,7 +364,7 @@ class KernelBuilder:
         counter = graph.counter(node.counter or "pass", f"{self.full_name} loop {offset}")
         if node.span is not None:
             self.origins[counter] = node.span
-        count = self._checked("count", node.count, scope.lower(node.count))
+        count = self._check_value("count", node.count, scope.lower(node.count))
         names = scope.names if node.counter is None else {**scope.names, node.counter: counter}
         body = self._sequence(node.body, self._scope(names, (*scope.lower.stream, counter)))
         return flow.Repeat(node.mode, counter, node.counter is not None, count, body, node.label, node.span)
@@ -372,7 +372,7 @@ class KernelBuilder:
     def _probability(self, node: nodes.Probability, scope: Scope) -> flow.Flow:
         """The cases with their probabilities; `else` (or nothing) gets what they leave of 1."""
         cases = [
-            (self._checked("probability", case.value, scope.lower(case.value)), self._sequence(case.body, scope))
+            (self._check_value("probability", case.value, scope.lower(case.value)), self._sequence(case.body, scope))
             for case in node.cases
         ]
         together = graph.add(*(probability for probability, _ in cases))

@@ -40,7 +40,7 @@ def check_mixtures(mixtures: Iterable[nodes.Mixture]) -> None:
             first[part.name] = part
 
 
-def divided(
+def divide_by_mixture(
     requirement: flow.Requirement, mixtures: Mapping[str, nodes.Mixture], lower: Lowering
 ) -> list[flow.Requirement]:
     """A requirement as one for each class of the mixture that it names; as it is where it names none."""

@@ -15,16 +15,18 @@ from aspenpy.language.dimensions import format_quantity, parse_unit, unit_symbol
 from aspenpy.models.model import Parameter
 
 
-def ranged(parameters: Iterable[Parameter]) -> Iterator[tuple[Parameter, tuple[Expr, Expr, Expr]]]:
+def parameters_with_range(parameters: Iterable[Parameter]) -> Iterator[tuple[Parameter, tuple[Expr, Expr, Expr]]]:
     """Each parameter with a range, and what stands for its value and for the ends of the range."""
     for parameter in parameters:
         if parameter.low is not None and parameter.high is not None:
             yield parameter, (parameter.symbol, parameter.low, parameter.high)
 
 
-def declared_range(symbol: Expr, parameters: Iterable[Parameter]) -> tuple[Expr, Expr] | None:
+def range_of_symbol(symbol: Expr, parameters: Iterable[Parameter]) -> tuple[Expr, Expr] | None:
     """The ends of the range of the parameter that a symbol stands for; None where none of them declares one."""
-    return next(((low, high) for item, (_, low, high) in ranged(parameters) if item.symbol is symbol), None)
+    return next(
+        ((low, high) for item, (_, low, high) in parameters_with_range(parameters) if item.symbol is symbol), None
+    )
 
 
 def range_warnings(
@@ -33,7 +35,7 @@ def range_warnings(
     """What is odd about parameters and their ranges; `values` gives those of expressions. What has none is an error of
     its own where it is needed."""
     warnings = []
-    for parameter, exprs in ranged(parameters):
+    for parameter, exprs in parameters_with_range(parameters):
         with suppress(AspenError, EvaluationError):
             warnings.append(range_warning(parameter, *values(exprs)))
     return [item for item in warnings if item is not None]
@@ -48,7 +50,7 @@ def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diag
     if low <= value <= high or _is_float_of(value, low) or _is_float_of(value, high):
         return None
     unit = _unit(node.low) or _unit(node.high)
-    lowest, highest = _written(node.low, low, unit), _written(node.high, high, unit)
+    lowest, highest = _write_end(node.low, low, unit), _write_end(node.high, high, unit)
     if low > high:
         message = f"the range of `{name}` is empty: {lowest} is above {highest}"
         return warning("empty-range", message, node.name_span)
@@ -72,7 +74,7 @@ def _unit(end: nodes.Expression | None) -> str:
     return unit_symbol(parse_unit(end.unit).dimension) if isinstance(end, nodes.Number) and end.unit else ""
 
 
-def _written(end: nodes.Expression | None, value: Any, unit: str) -> str:
+def _write_end(end: nodes.Expression | None, value: Any, unit: str) -> str:
     """A literal as it is spelled; of an expression its value."""
     return end.spelling if isinstance(end, nodes.Number) else _amount(value, unit)
 

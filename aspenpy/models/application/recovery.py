@@ -13,7 +13,7 @@ from aspenpy.models.application.flow_builder import KernelBuilder
 from aspenpy.models.application.model import Application
 
 
-def recovered_kernels(application: Application, most: int) -> tuple[list[flow.Kernel], list[Diagnostic]]:
+def recover_kernels(application: Application, most: int) -> tuple[list[flow.Kernel], list[Diagnostic]]:
     """The application's own kernels, and what is wrong in them; none is built further behind `most` mistakes.
 
     A call that closes a circle is left out: that is a mistake of its own (`flow_builder.callees_first`).

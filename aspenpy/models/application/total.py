@@ -98,7 +98,7 @@ class Leaf:
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         """The worth of `par` branches, given the worth of each."""
-        return added(branches)
+        return add_totals(branches)
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         """The worth of a call, given that of the callee with the arguments put in."""
@@ -152,18 +152,20 @@ class Totaller:
             case flow.Block():
                 return self.leaf.block(node, kernel)
             case flow.Sequence():
-                return added(self._flow(step, kernel) for step in node.steps)
+                return add_totals(self._flow(step, kernel) for step in node.steps)
             case flow.Parallel():
                 return self.leaf.parallel(node, kernel, [self._flow(branch, kernel) for branch in node.branches])
             case flow.Repeat():
-                return repeated(node, self._flow(node.body, kernel), self.carry)
+                return repeat_totals(node, self._flow(node.body, kernel), self.carry)
             case flow.Choice():
                 result = self._flow(node.otherwise, kernel)
                 for condition, branch in reversed(node.branches):
-                    result = chosen(condition, self._flow(branch, kernel), result)
+                    result = choose_totals(condition, self._flow(branch, kernel), result)
                 return result
             case flow.Expectation():
-                return added(scaled(probability, self._flow(case, kernel)) for probability, case in node.cases)
+                return add_totals(
+                    scale_totals(probability, self._flow(case, kernel)) for probability, case in node.cases
+                )
             case flow.Call():
                 return self._call(node)
 
@@ -192,7 +194,7 @@ class Totaller:
             self.carry(old, new)
 
 
-def repeated(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr], None] | None = None) -> Totals:
+def repeat_totals(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr], None] | None = None) -> Totals:
     """The totals of a loop, given those of a pass.
 
     A named counter takes whole values, so the passes are ceil(count); an unnamed loop multiplies. What differs from
@@ -203,7 +205,10 @@ def repeated(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr], None
             _carry_laws(node.counter, body, sums, carry)
         return sums
     differing = {*graph.dependents(*body.values(), on=[node.counter])}
-    return {key: _averaged(node, worth) if worth in differing else node.count * worth for key, worth in body.items()}
+    return {
+        key: _sum_of_fractional_passes(node, worth) if worth in differing else node.count * worth
+        for key, worth in body.items()
+    }
 
 
 def _carry_laws(counter: Expr, body: Totals, sums: Totals, carry: Callable[[Expr, Expr], None]) -> None:
@@ -219,7 +224,7 @@ def _carry_laws(counter: Expr, body: Totals, sums: Totals, carry: Callable[[Expr
             carry(next(iter(broken)) if len(broken) == 1 else counter, node)
 
 
-def chosen(condition: Expr, taken: Totals, otherwise: Totals) -> Totals:
+def choose_totals(condition: Expr, taken: Totals, otherwise: Totals) -> Totals:
     """Key by key one of two."""
     return {
         key: graph.if_else(condition, taken.get(key, graph.ZERO), otherwise.get(key, graph.ZERO))
@@ -227,7 +232,7 @@ def chosen(condition: Expr, taken: Totals, otherwise: Totals) -> Totals:
     }
 
 
-def _averaged(node: flow.Repeat, worth: Expr) -> Expr:
+def _sum_of_fractional_passes(node: flow.Repeat, worth: Expr) -> Expr:
     """count times the mean over the ceil(count) whole passes; nothing if there is none."""
     passes = graph.apply("ceil", node.count)
     share = node.count / passes
@@ -235,7 +240,7 @@ def _averaged(node: flow.Repeat, worth: Expr) -> Expr:
     return graph.if_else(none, 0, share * graph.summation(node.counter, node.count, worth))
 
 
-def added(parts: Iterable[Totals]) -> Totals:
+def add_totals(parts: Iterable[Totals]) -> Totals:
     """Key by key the sum. Most keys are in one part only: those are not looked at one by one."""
     total: Totals = {}
     terms: dict[Any, list[Expr]] = {}
@@ -243,15 +248,15 @@ def added(parts: Iterable[Totals]) -> Totals:
         for key in total.keys() & part.keys():
             terms.setdefault(key, [total[key]]).append(part[key])
         total.update(part)
-    return total | {key: summed(terms[key]) for key in total if key in terms} if terms else total
+    return total | {key: sum_terms(terms[key]) for key in total if key in terms} if terms else total
 
 
-def summed(terms: Iterable[Expr]) -> Expr:
+def sum_terms(terms: Iterable[Expr]) -> Expr:
     """The sum; equal terms are counted and multiplied, so ten thousand equal calls are one term."""
     return graph.add(*(term if times == 1 else times * term for term, times in Counter(terms).items()))
 
 
-def scaled(factor: Expr, part: Totals) -> Totals:
+def scale_totals(factor: Expr, part: Totals) -> Totals:
     """Each quantity times a factor."""
     return {key: factor * worth for key, worth in part.items()}
 
@@ -321,7 +326,7 @@ class Amounts(Leaf):
         self.traits = traits
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        return added(
+        return add_totals(
             {Amount(requirement.resource): block.parallelism * requirement.amount}
             for requirement in block.requirements
             if matches(requirement, self.traits)

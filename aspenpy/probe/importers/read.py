@@ -25,10 +25,10 @@ LINE = 64  # bytes of a cache line where the file does not say
 HINT = "files of `lscpu -J`, `lstopo --of xml`, `likwid-topology -c` and STREAM are read"
 
 
-def imported(paths: Sequence[str]) -> Imported:
+def import_files(paths: Sequence[str]) -> Imported:
     """What some files say together: the topology of the first that has one, and the numbers of all. Raises AspenError
     where a file is of none of the forms, and where no file has a topology."""
-    found = [_imported(Reader(allow_outside=True).read(path)) for path in paths]
+    found = [_import_source(Reader(allow_outside=True).read(path)) for path in paths]
     host = next((item.host for item in found if item.host is not None), None)
     if host is None:
         fail("no-topology", f"no topology of a processor in {', '.join(paths)}", hint=HINT)
@@ -54,7 +54,7 @@ def _require_caches(source: Source, host: Topology | None) -> None:
             refuse(source, f"the cache of level {cache.level} has {cache.capacity} bytes, less than a line")
 
 
-def _imported(source: Source) -> Imported:
+def _import_source(source: Source) -> Imported:
     for looks_like, read in FORMS:
         if looks_like(source.text):
             found = read(source)

@@ -8,8 +8,8 @@ from aspenpy.advice.advise import (
     AdviceOptions,
     advise,
     best_of,
-    classified_of,
-    scaled_of,
+    classify_case,
+    scale_case,
     significant_of,
     space_of,
 )
@@ -25,25 +25,25 @@ from aspenpy.report.decision import draw as draw_decided
 from aspenpy.report.design_space import draw as draw_space
 from aspenpy.report.scaling import draw_scalability as draw_scaled
 from aspenpy.report.throttling import draw as draw_throttled
-from aspenpy.shell.commands.sensitivity import varied
+from aspenpy.shell.commands.sensitivity import split_names
 from aspenpy.shell.counters import COUNTER_OPTIONS, counting_of
 from aspenpy.shell.deciding import (
     DECIDE_OPTIONS,
     budget_of,
-    decided_of,
-    grouped_of,
+    decide_for,
+    group_for,
     input_of,
-    minimised_of,
+    objective_of,
     price_of,
     require_document,
     require_error,
-    throttled_of,
+    throttle_for,
     uncertain_of,
     write_document,
 )
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, option, positive, repeated, words
+from aspenpy.shell.option import Arguments, Examples, option, positive, repeatable_option, words
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import deliver, report
 from aspenpy.shell.progress import say
@@ -95,7 +95,7 @@ OPTIONS = (
         "topology and memory_kind are parts of the library, such as topology=torus,star (default: those that are "
         "significant; `all`: all that the machine states, without parts)"
     ),
-    repeated(
+    repeatable_option(
         "--system",
         "FILE",
         "takes ranges from saved output of cpupower frequency-info, lscpu, nvidia-smi -q -d SUPPORTED_CLOCKS or of "
@@ -111,7 +111,7 @@ OPTIONS = (
         default=THRESHOLD,
     ),
     *COUNTER_OPTIONS,
-    repeated(
+    repeatable_option(
         "--input",
         "[LABEL:] NAME=EXPR,...",
         "scale, decide: settings of the application that make an input; may be repeated",
@@ -139,7 +139,7 @@ def run(arguments: Arguments) -> int:
             raise CommandError("--output writes the report of all steps: leave the step out")
         require_document(arguments)
     require_error(arguments)
-    wanted = tuple(varied(arguments.vary))
+    wanted = tuple(split_names(arguments.vary))
     if EVERY[0] in wanted and wanted != EVERY:
         raise CommandError("--vary all varies all components: leave the others out")
     counters, counting = counting_of(arguments)
@@ -155,7 +155,7 @@ def run(arguments: Arguments) -> int:
         arguments.nodes,
         arguments.threshold,
         budget_of(arguments),
-        minimised_of(arguments),
+        objective_of(arguments),
         price_of(arguments),
         uncertain_of(arguments),
         arguments.error,
@@ -165,7 +165,7 @@ def run(arguments: Arguments) -> int:
     if len(models) > 1:
         if arguments.picture:
             raise CommandError("--picture draws what is decided for one application")
-        return deliver(grouped_of(models, options, arguments).report(), arguments)
+        return deliver(group_for(models, options, arguments).report(), arguments)
     return _ANSWERS[step](case_of_arguments(arguments), options, arguments)
 
 
@@ -194,7 +194,7 @@ def _step(words: list[str]) -> tuple[str, list[str]]:
 
 
 def _classify(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    return deliver(classified_of(case, options).report(), arguments)
+    return deliver(classify_case(case, options).report(), arguments)
 
 
 def _significance(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
@@ -207,17 +207,17 @@ def _configure(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
 
 
 def _scale(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    scaled = scaled_of(case, best_of(space_of(case, options)), options)
+    scaled = scale_case(case, best_of(space_of(case, options)), options)
     return deliver(scaled.report(), arguments, lambda: draw_scaled(scaled))
 
 
 def _decide(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    decided = decided_of(case, options, arguments)
+    decided = decide_for(case, options, arguments)
     return deliver(decided.report(), arguments, lambda: draw_decided(decided))
 
 
 def _throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    throttled = throttled_of(case, options, arguments)
+    throttled = throttle_for(case, options, arguments)
     return deliver(throttled.report(), arguments, lambda: draw_throttled(throttled))
 
 

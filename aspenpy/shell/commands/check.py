@@ -10,7 +10,7 @@ from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
 from aspenpy.models.library import load_machine
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.models import ModelFile, checked_files
+from aspenpy.shell.models import ModelFile, check_files
 from aspenpy.shell.option import Arguments, Examples, option
 from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, SET, SOCKET, TABLES, machine, settings_of
 from aspenpy.shell.output import deliver
@@ -68,7 +68,7 @@ def _diagnostics(arguments: Arguments) -> Iterable[Diagnostic]:
         socket, part = arguments.socket, file.walked
         return check_file(file.path, machine, reader, socket=socket, settings=settings, part_allowed=part)
 
-    return checked_files(arguments.files, check)
+    return check_files(arguments.files, check)
 
 
 def _once(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:

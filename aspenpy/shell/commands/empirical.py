@@ -33,7 +33,7 @@ from aspenpy.report.speedup import draw as draw_spots
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import only_entry, ranks_of
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, pairs, positive, repeated, words
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, pairs, positive, repeatable_option, words
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
@@ -113,7 +113,7 @@ OPTIONS = (
         former="--record"
     ),
     option("--predictors", "NAME,...", "acee, bandwidth: columns, or formulas of them such as cycles/runtime"),
-    repeated("--option", "NAME=VALUE", "of the model, such as form=stall; may be repeated", dest="choices"),
+    repeatable_option("--option", "NAME=VALUE", "of the model, such as form=stall; may be repeated", dest="choices"),
     COLUMN,
     CONFIDENCE,
     machine(required=False, why="; power-aware predict and bandwidth predict: DATA is an application"),

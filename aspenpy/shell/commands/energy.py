@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy, below_cap, within_budget
-from aspenpy.answers.energy.cap import capped
+from aspenpy.answers.energy.cap import lower_clock_to_cap
 from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
@@ -17,9 +17,9 @@ from aspenpy.report.energy import draw
 from aspenpy.report.measurements import add_recorded
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated, words
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeatable_option, words
 from aspenpy.shell.options import ALL_FORMATS, MODEL, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
-from aspenpy.shell.output import deliver, renamed_to
+from aspenpy.shell.output import deliver, warn_of_old_name
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import BUDGET, LAW, TRANSFER
 from aspenpy.studies.explore.efficiency import Efficiency
@@ -60,7 +60,7 @@ OPTIONS = (
     BUDGET.here(": energy=1000J; does the run stay within it?"),
     option("--power-cap", "W", "a power, such as 20MW: does every kernel stay below it?"),
     flag("--throttle", "lowers the clock of the cores until the cap holds"),
-    repeated("--least", "NAME=LOW..HIGH", "the value of a parameter at which the energy is least"),
+    repeatable_option("--least", "NAME=LOW..HIGH", "the value of a parameter at which the energy is least"),
     TRANSFER.here(", where the machine has several kinds"),
     option("--measured", "FILE", "compares with measurements of this run: a record store, or a table").here(
         former="--record"
@@ -86,7 +86,7 @@ def run(arguments: Arguments) -> int:
         raise CommandError("--transfer compares sockets: leave --socket out, on a machine with several kinds")
     options = energy_options_of(arguments)
     prediction = predict(case)
-    cap = capped(prediction, options) if arguments.throttle else None
+    cap = lower_clock_to_cap(prediction, options) if arguments.throttle else None
     energy = Energy(prediction if cap is None else cap.prediction, options)
     verdicts = []
     if arguments.budget:
@@ -108,7 +108,7 @@ def _joules(texts: list[str]) -> float:
     for text in (word for given in texts for word in words(given)):
         limit, equals, amount = text.partition("=")
         if not equals:
-            renamed_to(f"--budget {text}", f"--budget energy={text}")
+            warn_of_old_name(f"--budget {text}", f"--budget energy={text}")
         elif limit.strip() != "energy":
             raise CommandError(f"--budget: expected energy=1000J, not `{text}`; --power-cap limits power")
         joules = quantity_of(amount if equals else text, JOULES, "--budget")

@@ -37,13 +37,15 @@ OPTIONS = (
 
 def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments, "main")
-    predictions = [_predicted(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)]
+    predictions = [
+        _predict_with_warnings(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)
+    ]
     reports = [_report(prediction, arguments) for prediction in predictions]
     single = arguments.kernel or "main" in case.application.kernels
     return deliver(reports[0] if single else _joined(predictions, reports), arguments)
 
 
-def _predicted(case: Case) -> Prediction:
+def _predict_with_warnings(case: Case) -> Prediction:
     """The prediction; what is wrong is told with what the models are warned of, which may be its reason."""
     try:
         return predict(case)

@@ -49,7 +49,7 @@ def run(arguments: Arguments) -> int:
     metric = arguments.metric or "runtime"
     if arguments.output is not None:
         require_writable(arguments.output)
-    scope, expr = _asked_for(case_of_arguments(arguments), metric)
+    scope, expr = _find_formula(case_of_arguments(arguments), metric)
     free = words(arguments.free)
     formula = scope.formulas([expr], free)[0]
     _refuse_failures(formula)
@@ -58,7 +58,7 @@ def run(arguments: Arguments) -> int:
             from aspenpy.expr.sympy_view import simplify
 
             formula = simplify(formula)
-        text = _written(arguments.form, formula, [scope.symbol(name) for name in free], metric)
+        text = _write_formula(arguments.form, formula, [scope.symbol(name) for name in free], metric)
     except ValueError as error:  # too large a formula, or one that has no such form; the message says which
         raise CommandError(str(error)) from None
     if arguments.output is None:
@@ -69,7 +69,7 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _asked_for(case: Case, metric: str) -> tuple[Scope, Expr]:
+def _find_formula(case: Case, metric: str) -> tuple[Scope, Expr]:
     """The metric in the symbols of the models, and what they stand for."""
     if case.machine is None:
         if metric == "runtime":
@@ -88,7 +88,7 @@ def _refuse_failures(formula: Expr) -> None:
             raise AspenError(node.payload)
 
 
-def _written(form: str | None, formula: Expr, free: list[Expr], name: str) -> str:
+def _write_formula(form: str | None, formula: Expr, free: list[Expr], name: str) -> str:
     """The text of a formula, given its free symbols and what it is called."""
     if form == "sympy":
         from aspenpy.expr.sympy_view import sympy_text

@@ -8,7 +8,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.language.source import Span
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeatable_option
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import DEFAULT_FORMAT, complain_in_lines, deliver, emit, report, show_source
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, RUN
@@ -38,7 +38,7 @@ OPTIONS = (
     option("source", "FILE", "a file of C or C++, told apart by their names"),
     OUTPUT.here(": the model (default: it is shown)"),
     LEVEL.here(" (default: source)", default="source"),
-    repeated(
+    repeatable_option(
         "--function",
         "NAME",
         "models this function and what it calls (default: main, or all); may be repeated",
@@ -50,7 +50,9 @@ OPTIONS = (
     flag("--integers", "adds operations on whole numbers as the resource intops"),
     RUN.here("; how often its lines ran is filled in"),
     OVER.here(", with --run: counts are fitted over these sizes; a NAME without braces in the command is a macro"),
-    repeated("--link", "NAME", "with --run: a library of the program, such as blas; may be repeated", dest="links"),
+    repeatable_option(
+        "--link", "NAME", "with --run: a library of the program, such as blas; may be repeated", dest="links"
+    ),
     option("--compiler", "NAME", "with --run: one of GCC's, such as mpicc (default: gcc or g++)"),
     choice(
         "--counts",

@@ -44,7 +44,7 @@ def run(arguments: Arguments) -> int:
     status = 0
     for name in _names(arguments.files):
         try:
-            changed = _laid_out(name, arguments)
+            changed = _lay_out(name, arguments)
         except AspenError as error:
             report(error.diagnostics)
             status = 2
@@ -59,7 +59,7 @@ def _names(given: list[str]) -> Iterator[str]:
         yield from [name] if name == "-" else (str(file.path) for file in files_in([name]))
 
 
-def _laid_out(name: str, arguments: Arguments) -> bool:
+def _lay_out(name: str, arguments: Arguments) -> bool:
     """Lays one file out, or says how; returns whether its text is another one."""
     reader = Reader(allow_outside=arguments.allow_outside)
     source = standard_input() if name == "-" else reader.read(name)

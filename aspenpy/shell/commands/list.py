@@ -50,7 +50,7 @@ def run(arguments: Arguments) -> int:
     if asked and arguments.kind != "machines":
         options = "--kind, --vendor, --year, --cores and --memory"
         raise CommandError(f"{options} choose among machines: aspenpy list machines")
-    listing = report_library(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
+    listing = report_library(arguments.kind, sources(arguments.kind, _read_filters(arguments) if asked else None))
     return deliver(listing, arguments)
 
 
@@ -65,7 +65,7 @@ class Interval(NamedTuple):
         return value is not None and above and (self.high is None or value <= self.high)
 
 
-def _wanted(arguments: Arguments) -> Wanted:
+def _read_filters(arguments: Arguments) -> Wanted:
     """What the options let through. Machines are loaded only if it is asked what is in them."""
     year, cores, memory = (_interval(name, getattr(arguments, name)) for name in ("year", "cores", "memory"))
     vendor = _vendor(arguments.vendor) if arguments.vendor is not None else None

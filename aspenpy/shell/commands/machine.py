@@ -17,8 +17,8 @@ from aspenpy.models.machine.load import load as load_source
 from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
 from aspenpy.shell.commands.check import conclude
 from aspenpy.shell.failure import CommandError, writing
-from aspenpy.shell.models import checked_files
-from aspenpy.shell.option import Arguments, Examples, choice, option, repeated
+from aspenpy.shell.models import check_files
+from aspenpy.shell.option import Arguments, Examples, choice, option, repeatable_option
 from aspenpy.shell.options import OUTPUT, OUTSIDE, formats
 from aspenpy.shell.output import emit
 from aspenpy.shell.probing import LIBRARY, output_of, run_probe
@@ -43,7 +43,7 @@ OPTIONS = (
     choice("--kind", KINDS, "the kind of machine").here(f" (new; default: {DEFAULT_KIND})"),
     OUTPUT.here(": the machine (new, probe; default: NAME.aspen)"),
     REPLACE.here(" (new, probe)"),
-    repeated(
+    repeatable_option(
         "--from",
         "FILE",
         "probe: reads what lscpu -J, lstopo --of xml, likwid-topology -c or STREAM have said of a host, and measures "
@@ -126,7 +126,7 @@ def _refuse_name(name: str, text: str) -> None:
 
 def _diagnostics(arguments: Arguments) -> Iterator[Diagnostic]:
     """What `aspenpy check` reports of each machine, and implausible numbers. Folders may hold other models."""
-    return checked_files(arguments.names, lambda file: _of_file(*file, arguments.allow_outside))
+    return check_files(arguments.names, lambda file: _of_file(*file, arguments.allow_outside))
 
 
 def _of_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagnostic]:

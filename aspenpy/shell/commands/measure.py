@@ -14,7 +14,7 @@ from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.learn.measurements.sheet import Sheet, add_labels, tabulate_rows
 from aspenpy.report.measurements import report_sheet
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeated
+from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeatable_option
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
@@ -32,13 +32,15 @@ EXAMPLES: Examples = (
 
 OPTIONS = (
     option("command", "COMMAND", "what is run, behind --", nargs="*"),
-    repeated(
+    repeatable_option(
         "--read",
         "FILE",
         "instead: a file of LIKWID, perf, nvprof, ncu, nvidia-smi, DCGM, PAPI, CSV, Parquet, or a record store; may be "
         "repeated",
     ),
-    repeated("--label", "NAME=VALUE", "says in each row what ran and where, such as threads=4; may be repeated"),
+    repeatable_option(
+        "--label", "NAME=VALUE", "says in each row what ran and where, such as threads=4; may be repeated"
+    ),
     PRECISION,
     CONFIDENCE.here(", by Student's t"),
     *runs(5, 50),
@@ -64,10 +66,10 @@ def run(arguments: Arguments) -> int:
         require_writable(arguments.output)
     if arguments.read:
         sheets = [recognise_columns(add_labels(read_measurements(path), labels)) for path in arguments.read]
-        sheet = _joined(sheets)
+        sheet = _join_sheets(sheets)
         found = report_sheet(sheet, ", ".join(arguments.read))
     else:
-        result = _measured(arguments)
+        result = _run_measurement(arguments)
         sheet, found = tabulate_rows(tabulate_runs(result, labels)), result.report()
         sheet = recognise_columns(sheet)
     if arguments.record:
@@ -77,7 +79,7 @@ def run(arguments: Arguments) -> int:
     return deliver(found, arguments)
 
 
-def _measured(arguments: Arguments) -> Measured:
+def _run_measurement(arguments: Arguments) -> Measured:
     if not (0 < arguments.confidence < 1 and arguments.precision > 0):
         raise CommandError("--confidence lies between 0 and 1, and --precision above 0")
     if arguments.most_runs < arguments.least_runs:
@@ -88,7 +90,7 @@ def _measured(arguments: Arguments) -> Measured:
     return measure(arguments.command, target, lambda runs, share: say(f"{runs} runs, the mean to {100 * share:.2g} %"))
 
 
-def _joined(sheets: list[Sheet]) -> Sheet:
+def _join_sheets(sheets: list[Sheet]) -> Sheet:
     """One sheet below the other; a column that one has not is blank there."""
     if len(sheets) == 1:
         return sheets[0]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from aspenpy.report.optimum import draw, subject_of
-from aspenpy.shell.commands.sensitivity import varied_with_machines, vary
+from aspenpy.shell.commands.sensitivity import add_machines, vary
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, repeated
+from aspenpy.shell.option import Arguments, Examples, repeatable_option
 from aspenpy.shell.options import (
     ALL_FORMATS,
     MODEL,
@@ -23,10 +23,10 @@ from aspenpy.shell.options import (
 )
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import MAXIMISE, MINIMISE
-from aspenpy.studies.explore.asked import answered, goals_of
+from aspenpy.studies.explore.asked import goals_of, search_goals
 from aspenpy.studies.explore.optimise import require_scipy
 from aspenpy.studies.explore.pareto import Front
-from aspenpy.studies.explore.space import spanned
+from aspenpy.studies.explore.space import make_space
 
 EXAMPLES: Examples = (
     (
@@ -63,7 +63,9 @@ OPTIONS = (
     *RANKS,
     MINIMISE.here(QUANTITIES),
     MAXIMISE.here(QUANTITIES),
-    repeated("--subject-to", "CONSTRAINTS", "comparisons by commas, units allowed: 'cost <= 1000, runtime <= 2 s'"),
+    repeatable_option(
+        "--subject-to", "CONSTRAINTS", "comparisons by commas, units allowed: 'cost <= 1000, runtime <= 2 s'"
+    ),
     vary("required"),
     ALL_FORMATS,
     TABLES,
@@ -79,12 +81,12 @@ def run(arguments: Arguments) -> int:
     if not (arguments.vary or len(machine_names(arguments.machines)) > 1):
         raise CommandError("nothing varies: --vary NAME,...")
     require_scipy()
-    names = varied_with_machines(arguments)
+    names = add_machines(arguments)
     goals = goals_of(arguments.minimise, arguments.maximise)
     if arguments.picture and len(goals) < 2:
         raise CommandError("--picture draws a Pareto front: give several quantities")
     case = case_of_arguments(arguments)
-    space = spanned(case, names, lambda name: machine_named(name, arguments))
-    result = answered(space, goals, arguments.subject_to, arguments.seed)
+    space = make_space(case, names, lambda name: machine_named(name, arguments))
+    result = search_goals(space, goals, arguments.subject_to, arguments.seed)
     drawn = (lambda: draw(result, space, subject_of(space))) if isinstance(result, Front) else None
     return deliver(result.report(), arguments, drawn)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.placement.best import place
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, flag, pairs, repeated
+from aspenpy.shell.option import Arguments, Examples, flag, pairs, repeatable_option
 from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, TABLES, VALUES, machine
 from aspenpy.shell.output import deliver
 
@@ -21,14 +21,14 @@ EXAMPLES: Examples = (
 OPTIONS = (
     MODEL,
     machine(required=True),
-    repeated(
+    repeatable_option(
         "--on",
         "KERNEL=SOCKET,...",
         "where kernels run, and what they call; all others on the machine's first socket, or with --best where it is "
         "best (default: the best for all)",
     ),
     flag("--best", "with --on: finds the best sockets for all other kernels"),
-    repeated(
+    repeatable_option(
         "--data", "NAME=SOCKET,...", "where data structures lie at first (default: at the machine's first socket)"
     ),
     *VALUES,

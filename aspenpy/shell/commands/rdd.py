@@ -10,7 +10,7 @@ from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.report.traffic import draw_reuse
 from aspenpy.report.traffic import report_reuse as reported
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, option, repeated
+from aspenpy.shell.option import Arguments, Examples, choice, option, repeatable_option
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE
 from aspenpy.shell.output import deliver, emit, report
 from aspenpy.shell.pictures import save
@@ -35,7 +35,7 @@ OPTIONS = (
     choice("--trace-format", ("lackey", "binary", "dinero"), "of the trace (default: what it looks like)"),
     option("--kinds", "KINDS", "which references take part (default: loads,stores)"),
     option("--count", "KINDS", "which of these are counted (default: all)"),
-    repeated(
+    repeatable_option(
         "--region",
         "NAME=LOW-HIGH",
         "also counts those to the bytes from LOW up to HIGH, such as A=0x1000-0x2000; may be repeated",

@@ -30,7 +30,7 @@ from aspenpy.shell.options import (
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import VARY
 from aspenpy.studies.explore.methods import sensitivity
-from aspenpy.studies.explore.space import spanned
+from aspenpy.studies.explore.space import make_space
 
 EXAMPLES: Examples = (
     ("which power of each parameter the runtime goes with", "aspenpy sensitivity matmul --machine simple"),
@@ -79,7 +79,7 @@ OPTIONS = (
 )
 
 
-def varied(texts: list[str]) -> list[str]:
+def split_names(texts: list[str]) -> list[str]:
     """What `--vary` names: at the commas between names, while those between values of a list stay."""
     names: list[str] = []
     for text in texts:
@@ -90,10 +90,10 @@ def varied(texts: list[str]) -> list[str]:
     return names
 
 
-def varied_with_machines(arguments: Arguments) -> list[str]:
+def add_machines(arguments: Arguments) -> list[str]:
     """What varies, the machines of `--machine` among it where they are several; one of those that vary is the machine
     where `--machine` names none."""
-    names, found = machine_names(arguments.machines), varied(arguments.vary)
+    names, found = machine_names(arguments.machines), split_names(arguments.vary)
     if len(names) > 1:
         found.append(f"machine={','.join(names)}")
     for axis in (parse_axis(text, "<--vary>") for text in found if text.startswith("machine=")):
@@ -109,13 +109,13 @@ def run(arguments: Arguments) -> int:
         raise CommandError("--pairs belongs to --method sobol; normalised has pairs of its own")
     if arguments.samples is not None and arguments.method not in ("sobol", "morris"):
         raise CommandError("--samples belongs to --method sobol and --method morris")
-    names = varied_with_machines(arguments)
+    names = add_machines(arguments)
     case = case_of_arguments(arguments)
     result = sensitivity(
         case,
         metric=arguments.metric,
         method=arguments.method,
-        vary=spanned(case, names, lambda name: machine_named(name, arguments)) if names else None,
+        vary=make_space(case, names, lambda name: machine_named(name, arguments)) if names else None,
         samples=arguments.samples,
         pairs=arguments.pairs,
     )

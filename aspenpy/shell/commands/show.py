@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.language.files import Reader
-from aspenpy.models.library import loaded
+from aspenpy.models.library import load_source
 from aspenpy.report.library import summary
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import path_of
@@ -31,7 +31,7 @@ def run(arguments: Arguments) -> int:
     reader = Reader(allow_outside=arguments.allow_outside)
     source = reader.read(path_of(arguments.either))
     if not arguments.source:
-        return deliver(loaded(source, reader).report(summary=summary(source)), arguments)
+        return deliver(load_source(source, reader).report(summary=summary(source)), arguments)
     if arguments.format != "table":
         raise CommandError(f"--source and --format {arguments.format} are two ways to show a model")
     if arguments.results is None:

@@ -11,7 +11,7 @@ from aspenpy.language.dimensions import UNITS
 from aspenpy.report.sweep import draw, summed_up
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import FAILURE, CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeatable_option
 from aspenpy.shell.options import (
     METRIC,
     MODEL,
@@ -28,14 +28,14 @@ from aspenpy.shell.options import (
 from aspenpy.shell.output import complain, deliver
 from aspenpy.shell.progress import counted
 from aspenpy.shell.study_options import FAIL_FAST, OVER
-from aspenpy.studies.sweeps.cluster import connected
+from aspenpy.studies.sweeps.cluster import connect
 from aspenpy.studies.sweeps.formats import format_of
-from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.grid import make_study
 from aspenpy.studies.sweeps.result import InMemory, Summary, SweepResult
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.store import Store
 from aspenpy.studies.sweeps.study import Study
-from aspenpy.studies.sweeps.sweep import computed, result_bytes
+from aspenpy.studies.sweeps.sweep import compute_in_memory, result_bytes
 
 EXAMPLES: Examples = (
     ("where the runtime is least, and where largest", "aspenpy sweep comd --machine haswell --over nx=10..100:whole"),
@@ -62,7 +62,7 @@ OPTIONS = (
         "; :lin, :log or :pow2, :whole and a number of points stand behind a range; NAME alone is the range that the "
         "model declares; app, machine, socket and kernel take lists of them; may be repeated"
     ),
-    repeated("--zip", "NAME,NAME", "these axes side by side, not all with all"),
+    repeatable_option("--zip", "NAME,NAME", "these axes side by side, not all with all"),
     SAMPLES.here(": points scattered over the axes instead of a grid"),
     choice("--sampling", METHODS, "how --samples are drawn (default: sobol)", default="sobol").here(former="--method"),
     METRIC.here(
@@ -95,18 +95,18 @@ def run(arguments: Arguments) -> int:
     require_machine(arguments)
     memory = _bytes(arguments.memory_limit)
     study = _study(arguments, memory)
-    client = None if arguments.dask is None else connected(arguments.dask)
+    client = None if arguments.dask is None else connect(arguments.dask)
     with separate_allowance(inf if arguments.yes else OPERATIONS):
         run = Run(study, arguments.backend, arguments.jobs, client=client, memory=memory)
-        result, summary = _swept(run, memory, arguments)
-    status = deliver(summed_up(study, summary), arguments, lambda: draw(_kept(result)))
+        result, summary = _run_sweep(run, memory, arguments)
+    status = deliver(summed_up(study, summary), arguments, lambda: draw(_keep_result(result)))
     if sum(summary.bad.values()) < summary.points:
         return status
     complain("none of the points has a value")
     return FAILURE
 
 
-def _kept(result: SweepResult | None) -> SweepResult:
+def _keep_result(result: SweepResult | None) -> SweepResult:
     if result is None:
         raise CommandError("too many points for a picture; --memory-limit allows more")
     return result
@@ -119,7 +119,7 @@ def _study(arguments: Arguments, memory: int) -> Study:
     case = case_of_arguments(arguments, "main" if "kernel" in over else None)
     if case.machine is None:
         case = case.changed(machine=machine_named(over["machine"].items[0].text(), arguments))
-    return studied(
+    return make_study(
         case,
         None,
         over,
@@ -161,7 +161,7 @@ def _bytes(text: str) -> int:
     raise CommandError(f"--memory-limit: expected a size, such as 500MB or 1GiB, not `{text}`")
 
 
-def _swept(run: Run, memory: int, arguments: Arguments) -> tuple[SweepResult | None, Summary]:
+def _run_sweep(run: Run, memory: int, arguments: Arguments) -> tuple[SweepResult | None, Summary]:
     """Computes all points, writes them to `--output` if given; None where `--memory-limit` is too small."""
     study = run.study
     fits = result_bytes(study) <= memory
@@ -171,7 +171,7 @@ def _swept(run: Run, memory: int, arguments: Arguments) -> tuple[SweepResult | N
     taken = InMemory(study) if fits else Summary(study)
     seen = counted(study.points, f"points by {run.backend.name}")
     if fits and store is None:
-        result = computed(run, memory, fail_fast=arguments.fail_fast, seen=seen)
+        result = compute_in_memory(run, memory, fail_fast=arguments.fail_fast, seen=seen)
         return result, result.summary
     fail_fast = arguments.fail_fast
     for stretch in run.stretches(fail_fast=fail_fast) if store is None else store.filled(run, fail_fast=fail_fast):

@@ -9,10 +9,10 @@ from aspenpy.answers.scope import Value
 from aspenpy.language.axis import Axis, Extent, read_axis, read_literal
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
-from aspenpy.models.application.ranges import declared_range
+from aspenpy.models.application.ranges import range_of_symbol
 from aspenpy.record import Record
-from aspenpy.shell.session.line import expected
-from aspenpy.shell.session.question import asked, symbol_at
+from aspenpy.shell.session.line import refuse_line
+from aspenpy.shell.session.question import read_question, symbol_at
 from aspenpy.shell.session.state import State
 
 MOST_VALUES = 10_000  # of one axis
@@ -42,12 +42,12 @@ def values_at(span: Span, state: State, count: int) -> Values:
     """The values that are asked for there; so many, where it does not say how many. Raises AspenError."""
     axis = read_axis(span)
     if len(axis.items) == 1 and not span.text().endswith("}"):
-        expected("a range LOW..HIGH", axis.items[0], USAGE)
+        refuse_line("a range LOW..HIGH", axis.items[0], USAGE)
     if axis.items:
         name = _parameter_of(axis, state)
         return Values(name, tuple(number(item, state) for item in axis.items), log=False)
-    wanted = _ranged(axis, span, state)
-    spaced = _powers(wanted) if wanted.pow2 else _spaced(wanted, wanted.count or count)
+    wanted = _read_range(axis, span, state)
+    spaced = _powers(wanted) if wanted.pow2 else _space_values(wanted, wanted.count or count)
     return Values(wanted.name, spaced, wanted.log)
 
 
@@ -55,19 +55,19 @@ def interval(span: Span, state: State) -> Range:
     """The range that stands there, with its options, or the one that a parameter declares. Raises AspenError."""
     axis = read_axis(span)
     if axis.items:
-        expected("a range LOW..HIGH", axis.items[0], USAGE)
-    wanted = _ranged(axis, span, state)
+        refuse_line("a range LOW..HIGH", axis.items[0], USAGE)
+    wanted = _read_range(axis, span, state)
     if wanted.pow2:
-        expected("log, lin or whole", span, USAGE)
+        refuse_line("log, lin or whole", span, USAGE)
     return wanted
 
 
-def _ranged(found: Axis, span: Span, state: State) -> Range:
+def _read_range(found: Axis, span: Span, state: State) -> Range:
     name = _parameter_of(found, state)
     if found.whole is False or not 2 <= (found.count or 2) <= MOST_VALUES:
-        expected(f"log, lin, pow2, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
+        refuse_line(f"log, lin, pow2, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
     if found.low is None or found.high is None:
-        low, high = _declared(name, span, state)
+        low, high = _find_declared_range(name, span, state)
     else:
         low, high = number(found.low, state), number(found.high, state)
     if low >= high:
@@ -87,7 +87,7 @@ def _parameter_of(found: Axis, state: State) -> str:
 def parameter(span: Span, state: State) -> str:
     """The name of a parameter of the models."""
     if not span.text():
-        expected("a parameter", span, USAGE)
+        refuse_line("a parameter", span, USAGE)
     symbol_at(span, state)
     return span.text()
 
@@ -95,9 +95,11 @@ def parameter(span: Span, state: State) -> str:
 def number(span: Span, state: State) -> Value:
     """The value of an expression in the names of models and session."""
     if not span.text():
-        expected("a number or an expression", span, USAGE)
+        refuse_line("a number or an expression", span, USAGE)
     found = read_literal(span) if span.text()[-1].isalpha() else None
-    value: Value = asked(span, state).along()() if found is None else int(found) if found.is_integer() else found
+    value: Value = (
+        read_question(span, state).along()() if found is None else int(found) if found.is_integer() else found
+    )
     try:
         float(value)
     except OverflowError:
@@ -105,17 +107,17 @@ def number(span: Span, state: State) -> Value:
     return value
 
 
-def _declared(name: str, span: Span, state: State) -> tuple[Value, Value]:
+def _find_declared_range(name: str, span: Span, state: State) -> tuple[Value, Value]:
     """The range that the parameter declares, as values."""
     scope = state.prediction.scope
     parameters = (*state.application.parameters.values(), *state.required_machine.parameters)
-    if ends := declared_range(scope.symbol(name), parameters):
+    if ends := range_of_symbol(scope.symbol(name), parameters):
         low, high = scope.values(ends, state.seed)
         return low, high
     fail("no-range", f"`{name}` declares no range to go over", span, hint=f"say one: {name}=LOW..HIGH")
 
 
-def _spaced(wanted: Range, count: int) -> tuple[Value, ...]:
+def _space_values(wanted: Range, count: int) -> tuple[Value, ...]:
     """From one end, exactly, to the other, exactly."""
     low, high = wanted.low, wanted.high
     shares = [Fraction(place, count - 1) for place in range(1, count - 1)]

@@ -14,8 +14,16 @@ from aspenpy.language.source import Span, split_at_commas, split_at_sign
 from aspenpy.models.library import load_machine
 from aspenpy.shell.option import positive
 from aspenpy.shell.session.conversation import Answer, Conversation, whole_line
-from aspenpy.shell.session.line import expected, first_word, identifier, placed_at
-from aspenpy.shell.session.question import asked, is_declared, metrics, names_in, symbol_at, tree_of, written_out
+from aspenpy.shell.session.line import first_word, identifier, place_errors, refuse_line
+from aspenpy.shell.session.question import (
+    is_declared,
+    metrics,
+    names_in,
+    read_question,
+    replace_names,
+    symbol_at,
+    tree_of,
+)
 from aspenpy.shell.session.state import History, State
 from aspenpy.shell.session.whatif import page
 from aspenpy.tables.numbers import seconds
@@ -37,12 +45,12 @@ def set_(session: Conversation, rest: Span) -> Answer:
     for part in split_at_commas(rest) or [rest]:
         sides = split_at_sign(part, "=")
         if sides is None or not sides[0].text() or not sides[1].text():
-            expected("NAME=EXPR", part, SET)
+            refuse_line("NAME=EXPR", part, SET)
         name, value = sides
         _require_parameter(name, state)
         tree = tree_of(value, state)
         own = _present(name, state) if name.text() in names_in(tree) else {}
-        settings[name.text()] = written_out(tree, own, value)
+        settings[name.text()] = replace_names(tree, own, value)
     return session.change(rest, state.changed(set=settings))
 
 
@@ -71,7 +79,7 @@ def unset(session: Conversation, rest: Span) -> Answer:
     settings = dict(session.state.set)
     for part in split_at_commas(rest) or [rest]:
         if not part.text():
-            expected("the name of a parameter", part, UNSET)
+            refuse_line("the name of a parameter", part, UNSET)
         if part.text() not in settings:
             known = f"these are set: {', '.join(settings)}" if settings else "nothing is set"
             fail("not-set", f"`{part.text()}` is not set", part, hint=f"write `{UNSET}`; {known}")
@@ -84,12 +92,12 @@ def let(session: Conversation, rest: Span) -> Answer:
     state = session.state
     sides = split_at_sign(rest, "=")
     if sides is None or not sides[1].text():
-        expected("NAME = EXPR", rest, LET)
+        refuse_line("NAME = EXPR", rest, LET)
     name = identifier(sides[0], "a name", LET)
     if is_declared(state, name) or name in metrics(state.prediction):
         taken = "is a name of the models" if is_declared(state, name) else "is a metric"
         fail("name-taken", f"`{name}` {taken}", sides[0], hint="choose another name; `set` changes parameters")
-    asked(sides[1], state)
+    read_question(sides[1], state)
     names = {**state.names, name: tree_of(sides[1], state)}
     _go(session, rest, state.changed(names=names))
     return Answer((Title(f"{name} is {' '.join(sides[1].text().split())} from here on"),))
@@ -110,8 +118,8 @@ def machine(session: Conversation, rest: Span) -> Answer:
     """Goes to another machine."""
     name, socket = first_word(rest)
     if not name.text():
-        expected("a machine", rest, MACHINE)
-    with placed_at(name):
+        refuse_line("a machine", rest, MACHINE)
+    with place_errors(name):
         machine_of = load_machine(name.text())
     if not socket.text() and len(machine_of.sockets) > 1:
         message = f"machine `{machine_of.name}` has several kinds of sockets"
@@ -141,7 +149,7 @@ def kernel(session: Conversation, rest: Span) -> Answer:
     """Predicts another kernel."""
     kernels = session.state.application.kernels
     if not rest.text():
-        expected("a kernel", rest, f"kernel NAME`; the kernels are `{', '.join(kernels)}")
+        refuse_line("a kernel", rest, f"kernel NAME`; the kernels are `{', '.join(kernels)}")
     return session.change(rest, session.state.changed(kernel=rest.text()))
 
 
@@ -156,7 +164,7 @@ def ranks_per_node(session: Conversation, rest: Span) -> Answer:
     try:
         number = positive(text) if text else None
     except ArgumentTypeError:
-        expected("a whole number from 1 on", rest, RANKS_PER_NODE)
+        refuse_line("a whole number from 1 on", rest, RANKS_PER_NODE)
     return session.change(rest, session.state.changed(ranks_per_node=number))
 
 

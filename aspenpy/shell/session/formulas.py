@@ -15,7 +15,7 @@ from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.shell.session.question import Question
 from aspenpy.shell.session.state import State
-from aspenpy.shell.session.whatif import told
+from aspenpy.shell.session.whatif import format_cell
 from aspenpy.studies.explore.variable import is_countable
 from aspenpy.tables.numbers import Amount, worth
 from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
@@ -39,7 +39,7 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
     scope = question.prediction.scope
     (here,) = scope.values([symbol], state.seed)
     below = unit_of_parameter(name, state.application, state.required_machine)
-    title = Title(f"d {_bracketed(question.text)} / d {name}")
+    title = Title(f"d {_put_in_brackets(question.text)} / d {name}")
     try:
         slope = derivative(formula, symbol)
         (there,) = scope.values([slope], state.seed)
@@ -49,7 +49,7 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
         return title, *_by_differences(question, name, here, below, error.diagnostics[0].message)
     facts = [(f"at {name} = {worth(Amount(here, below))}", _slope(question, there, here, below))]
     facts += _elasticity(question, name, here, there)
-    facts.append(("formula", _shown(text_if_short(slope))))
+    facts.append(("formula", _shorten_formula(text_if_short(slope))))
     jumps = sorted(_jumps(formula))
     note = f"Between the jumps of {' and '.join(jumps)}; at them there is no slope."
     return (title, _table(facts), *([Paragraph(note)] if jumps else []))
@@ -59,7 +59,7 @@ def _slope(question: Question, slope: Any, here: Any, below: str) -> str:
     """A derivative in the unit of the expression, per the unit that the parameter's value is read in: a clock of 2 GHz
     changes it by so much per GHz, not per Hz."""
     size, unit = prefixed_unit(here, below)
-    return told(Amount(slope * size, question.unit)) + (f" per {unit}" if unit else "")
+    return format_cell(Amount(slope * size, question.unit)) + (f" per {unit}" if unit else "")
 
 
 def _by_differences(question: Question, name: str, here: Any, below: str, why: str) -> Page:
@@ -87,7 +87,7 @@ def _elasticity(question: Question, name: str, here: Any, slope: Any) -> list[tu
     return [("elasticity", f"{relative:.4g} % for each percent of {name}")]
 
 
-def _shown(text: str | None) -> str:
+def _shorten_formula(text: str | None) -> str:
     if text is None:
         return f"too long to be shown: more than {MOST_NODES:,} terms"
     return text if len(text) <= LONGEST_FORMULA else f"too long to be shown: {len(text):,} characters"
@@ -98,7 +98,7 @@ def _jumps(formula: Expr) -> set[str]:
     return {node.payload for node in graph.topological_order(formula) if graph.is_call(node, JUMPING_FUNCTIONS)}
 
 
-def _bracketed(text: str) -> str:
+def _put_in_brackets(text: str) -> str:
     return text if text.isidentifier() else f"({text})"
 
 

@@ -13,7 +13,7 @@ from aspenpy.language.source import Source, Span, trim_span
 COMMENT = "//"  # begins a comment, as in a model
 
 
-def typed(text: str, name: str = "<input>", number: int = 1) -> Span:
+def read_line(text: str, name: str = "<input>", number: int = 1) -> Span:
     """A line with neither the comment at its end nor white space around it; `number` is its line in what was typed."""
     source = Source(text, name, first_line=number)
     return trim_span(Span(source, 0, len(text.partition(COMMENT)[0])))
@@ -35,7 +35,7 @@ def around(span: Span, word: str) -> tuple[Span, Span] | None:
     return trim_span(Span(span.source, span.start, start)), trim_span(Span(span.source, end, span.end))
 
 
-def expected(what: str, place: Span, usage: str) -> NoReturn:
+def refuse_line(what: str, place: Span, usage: str) -> NoReturn:
     """Refuses a line in which something else should stand there."""
     fail("bad-line", f"expected {what}", place, hint=f"write `{usage}`")
 
@@ -44,7 +44,7 @@ def identifier(span: Span, what: str, usage: str) -> str:
     """The name that stands there."""
     text = span.text()
     if not re.fullmatch(r"[^\W\d]\w*", text):
-        expected(what, span, usage)
+        refuse_line(what, span, usage)
     return text
 
 
@@ -62,7 +62,7 @@ _OPTION = re.compile("|".join(HINTS))
 
 
 @contextmanager
-def placed_at(span: Span) -> Iterator[None]:
+def place_errors(span: Span) -> Iterator[None]:
     """Errors without a place get that one in the line, and their hints the words of a session."""
     try:
         yield

@@ -18,7 +18,7 @@ from aspenpy.language.parser import parse_part
 from aspenpy.language.source import Source, Span
 from aspenpy.language.statements import branches, walk_nodes
 from aspenpy.record import Record
-from aspenpy.shell.session.line import placed_at
+from aspenpy.shell.session.line import place_errors
 from aspenpy.shell.session.state import State
 from aspenpy.tables.numbers import setting
 
@@ -60,7 +60,7 @@ class Question(Record):
         return value
 
 
-def asked(span: Span, state: State) -> Question:
+def read_question(span: Span, state: State) -> Question:
     """The question that stands there: an expression, of whose names some are metrics; the runtime, if nothing does."""
     if not span.text():
         span = Span(Source("runtime"), 0, len("runtime"))
@@ -100,7 +100,7 @@ def names_in(tree: Any) -> set[str]:
 
 def symbol_at(span: Span, state: State) -> Expr:
     """The parameter whose name stands there."""
-    with placed_at(span):
+    with place_errors(span):
         return state.prediction.scope.symbol(span.text())
 
 
@@ -122,17 +122,17 @@ def _dimension(name: str) -> Dimension | None:
 
 def tree_of(span: Span, state: State) -> nodes.Expression:
     """The syntax tree of what stands there, in the models' names: those of the session are written out."""
-    return written_out(parse_part(span), state.names, span)
+    return replace_names(parse_part(span), state.names, span)
 
 
-def written_out(tree: nodes.Expression, names: Mapping[str, nodes.Expression], span: Span) -> nodes.Expression:
+def replace_names(tree: nodes.Expression, names: Mapping[str, nodes.Expression], span: Span) -> nodes.Expression:
     """The tree with names replaced by what they stand for; raises AspenError where it becomes too large."""
     left = LARGEST
 
     def rewritten(node: Any) -> Any:
         nonlocal left
         if not isinstance(node, nodes.Name) or node.name not in names:
-            return _mapped(node, rewritten)
+            return _map_branches(node, rewritten)
         left -= sum(1 for _ in walk_nodes(names[node.name]))
         if left < 0:
             fail("too-large", f"written out, this has more than {LARGEST:,} names and operators", span)
@@ -142,7 +142,7 @@ def written_out(tree: nodes.Expression, names: Mapping[str, nodes.Expression], s
     return written
 
 
-def _mapped(node: Any, change: Callable[[Any], Any]) -> Any:
+def _map_branches(node: Any, change: Callable[[Any], Any]) -> Any:
     """A branch of a tree with its own branches changed."""
     if isinstance(node, tuple):
         return tuple(map(change, node))

@@ -17,14 +17,14 @@ from aspenpy.shell.session import whatif
 from aspenpy.shell.session.axis import Values, interval, parameter, values_at
 from aspenpy.shell.session.conversation import Answer, Conversation
 from aspenpy.shell.session.formulas import formula_page, slope_page
-from aspenpy.shell.session.line import around, expected, first_word, placed_at
-from aspenpy.shell.session.question import Question, asked, is_declared, metrics
-from aspenpy.shell.session.solving import solved
+from aspenpy.shell.session.line import around, first_word, place_errors, refuse_line
+from aspenpy.shell.session.question import Question, is_declared, metrics, read_question
+from aspenpy.shell.session.solving import answer_equation
 from aspenpy.shell.session.state import State
 from aspenpy.studies.explore.comparison import Comparison
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.study import Dimension, Study
-from aspenpy.studies.sweeps.sweep import computed
+from aspenpy.studies.sweeps.sweep import compute_in_memory
 from aspenpy.tables.table import Page, Plot
 
 COMPARE = "compare MACHINE, ... [over NAME=LOW..HIGH]"
@@ -41,13 +41,13 @@ def show(session: Conversation, rest: Span) -> Answer:
     return Answer(whatif.values([(item, _before(item, session)) for item in _all(rest, session)]))
 
 
-def _parted(rest: Span, word: str) -> tuple[Span, Span]:
+def _split_at_word(rest: Span, word: str) -> tuple[Span, Span]:
     """What stands before the last such word, nothing if there is none, and what stands behind it."""
     return around(rest, word) or (Span(rest.source, rest.start, rest.start), rest)
 
 
 def _all(span: Span, session: Conversation) -> list[Question]:
-    return [asked(part, session.state) for part in split_at_commas(span) or [span]]
+    return [read_question(part, session.state) for part in split_at_commas(span) or [span]]
 
 
 def _before(question: Question, session: Conversation) -> Question | None:
@@ -56,7 +56,7 @@ def _before(question: Question, session: Conversation) -> Question | None:
         return None
     before = session.state.baseline.changed(names=session.state.names)
     try:
-        there = asked(question.span, before)
+        there = read_question(question.span, before)
         _ = there.value
     except AspenError:
         return None  # such as a parameter of another machine
@@ -65,23 +65,23 @@ def _before(question: Question, session: Conversation) -> Question | None:
 
 def expr(session: Conversation, rest: Span) -> Answer:
     """A formula in the free parameters."""
-    return Answer(formula_page(asked(rest, session.state), session.state))
+    return Answer(formula_page(read_question(rest, session.state), session.state))
 
 
 def diff(session: Conversation, rest: Span) -> Answer:
     """The derivative by a parameter."""
-    what, name = _parted(rest, "by")
-    return Answer(slope_page(asked(what, session.state), parameter(name, session.state), name, session.state))
+    what, name = _split_at_word(rest, "by")
+    return Answer(slope_page(read_question(what, session.state), parameter(name, session.state), name, session.state))
 
 
 def solve(session: Conversation, rest: Span) -> Answer:
     """All values of a parameter at which an equation holds."""
-    return Answer(solved(rest, session.state))
+    return Answer(answer_equation(rest, session.state))
 
 
 def plot(session: Conversation, rest: Span) -> Answer:
     """Curves over a parameter; those of one unit are one picture."""
-    what, where = _parted(rest, "over")
+    what, where = _split_at_word(rest, "over")
     along = values_at(where, session.state, POINTS_PLOTTED)
     xs = tuple(map(float, along.values))
     curves: dict[str, dict[str, tuple[float, ...]]] = {}
@@ -110,7 +110,7 @@ def sweep(session: Conversation, rest: Span) -> Answer:
     from itertools import product
     from math import prod
 
-    what, where = _parted(rest, "over")
+    what, where = _split_at_word(rest, "over")
     questions = _all(what, session)
     axes = [values_at(part, session.state, POINTS_LISTED) for part in split_axes(where) or [where]]
     names = [item.name for item in axes]
@@ -120,21 +120,21 @@ def sweep(session: Conversation, rest: Span) -> Answer:
             if question.text not in metrics(question.prediction) or is_declared(session.state, question.text):
                 hint = "say how many values: NAME=LOW..HIGH:10; metrics such as runtime are summed up beyond"
                 fail("too-large", f"a table of {size:,} rows is more than {MOST_ROWS:,}", where, hint=hint)
-        return Answer(_summed_up([item.text for item in questions], axes, where, session.state))
+        return Answer(_summarise_metrics([item.text for item in questions], axes, where, session.state))
     points = list(product(*(item.values for item in axes)))
     columns = [[_value_or_none(item, point) for point in points] for item in (q.along(*names) for q in questions)]
     units = [unit_of_parameter(name, session.state.application, session.state.required_machine) for name in names]
     return Answer(whatif.sweep_table([*zip(names, units, strict=True)], questions, points, columns))
 
 
-def _summed_up(names: list[str], axes: list[Values], where: Span, state: State) -> Page:
+def _summarise_metrics(names: list[str], axes: list[Values], where: Span, state: State) -> Page:
     """What metrics are at least and at most, and where."""
     import numpy
 
     dimensions = [Dimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]
     study = Study([state], [], dimensions, metrics=names)
-    with placed_at(where):
-        return summed_up(study, computed(Run(study, processes=False)).summary).page
+    with place_errors(where):
+        return summed_up(study, compute_in_memory(Run(study, processes=False)).summary).page
 
 
 def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
@@ -150,10 +150,10 @@ def compare(session: Conversation, rest: Span) -> Answer:
     who, where = around(rest, "over") or (rest, None)
     names = split_at_commas(who)
     if len({name.text() for name in names}) < len(names):
-        expected("each machine once", who, COMPARE)
+        refuse_line("each machine once", who, COMPARE)
     others = [_machine(name) for name in names]
     if not others:
-        expected("machines to compare with", rest, COMPARE)
+        refuse_line("machines to compare with", rest, COMPARE)
     comparison = Comparison([state, *(state.changed(machine=machine, socket=socket) for machine, socket in others)])
     if where is None:
         return Answer(comparison.report().page)
@@ -164,7 +164,7 @@ def compare(session: Conversation, rest: Span) -> Answer:
 
 def _machine(span: Span) -> tuple[Machine, str | None]:
     name, socket = first_word(span)
-    with placed_at(name):
+    with place_errors(name):
         return load_machine(name.text()), socket.text() or None
 
 
@@ -176,7 +176,7 @@ def explain(session: Conversation, rest: Span) -> Answer:
 def profile(session: Conversation, rest: Span) -> Answer:
     """Where the time goes, kernel by kernel; with `calls` who calls whom, too."""
     if rest.text() not in ("", "calls"):
-        expected("`calls` or nothing", rest, "profile [calls]")
+        refuse_line("`calls` or nothing", rest, "profile [calls]")
     return Answer(Profile(session.prediction).report(calls=bool(rest.text())).page)
 
 

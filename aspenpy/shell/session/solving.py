@@ -13,10 +13,10 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, split_at_sign
 from aspenpy.report.counts import exactly_between, write_exactly
 from aspenpy.shell.session.axis import Range, interval, number, parameter
-from aspenpy.shell.session.line import around, expected
-from aspenpy.shell.session.question import Question, asked
+from aspenpy.shell.session.line import around, refuse_line
+from aspenpy.shell.session.question import Question, read_question
 from aspenpy.shell.session.state import State
-from aspenpy.shell.session.whatif import told
+from aspenpy.shell.session.whatif import format_cell
 from aspenpy.tables.numbers import Amount, setting
 from aspenpy.tables.table import Column, Page, Paragraph, Part, Table, Title
 
@@ -25,14 +25,14 @@ USAGE = "solve EXPR = EXPR for NAME, or for NAME=LOW..HIGH, with :whole behind i
 WIDEST = (1, 10**18)  # where a parameter without a range is looked for
 
 
-def solved(rest: Span, state: State) -> Page:
+def answer_equation(rest: Span, state: State) -> Page:
     """The page that answers `EXPR = EXPR for RANGE`; raises AspenError."""
     parts = around(rest, "for")
     sides = parts and (split_at_sign(parts[0], "==") or split_at_sign(parts[0], "="))
     if not parts or not sides or not sides[0].text() or not sides[1].text():
-        expected("EXPR = EXPR for NAME", rest, USAGE)
+        refuse_line("EXPR = EXPR for NAME", rest, USAGE)
     within = _within(parts[1], state)
-    question, target = asked(sides[0], state), _target(sides[1], within.name, state)
+    question, target = read_question(sides[0], state), _target(sides[1], within.name, state)
     roots = _search(question, target, within)
     if not roots.solutions and not roots.leaps:
         _out_of_reach(question, target, within)
@@ -50,7 +50,7 @@ def _within(span: Span, state: State) -> Range:
 
 
 def _target(span: Span, name: str, state: State) -> Value:
-    target = asked(span, state)
+    target = read_question(span, state)
     if state.prediction.scope.symbol(name) in graph.free_symbols(target.formula(name)):
         hint = f"bring what depends on `{name}` to the left"
         fail("two-sided", f"what stands on the right depends on `{name}`", span, hint=hint)
@@ -76,9 +76,9 @@ def _search(question: Question, target: Value, within: Range) -> Roots:
 
 def _out_of_reach(question: Question, target: Value, within: Range) -> NoReturn:
     value = question.along(within.name)
-    ends = " and ".join(_shown(value(end), question.unit) for end in (within.low, within.high))
+    ends = " and ".join(_format_solution(value(end), question.unit) for end in (within.low, within.high))
     places = f"from {setting(within.low)} to {setting(within.high)}"
-    message = f"no `{within.name}` {places} makes `{question.text}` {_shown(target, question.unit)}"
+    message = f"no `{within.name}` {places} makes `{question.text}` {_format_solution(target, question.unit)}"
     hint = f"at the ends it is {ends}; `for {within.name}=LOW..HIGH` looks elsewhere"
     fail("out-of-reach", message, within.span, hint=hint)
 
@@ -88,11 +88,11 @@ def _page(question: Question, target: Value, within: Range, roots: Roots) -> Pag
     values = [exactly_between(item.low, item.high) for item in roots.solutions]
     where = f"at {name} = {values[0]}" if len(values) == 1 else f"at {len(values)} values of {name}"
     where = where if values else f"at no {name}"
-    parts: list[Part] = [Title(f"{question.text} = {_shown(target, question.unit)} {where}")]
+    parts: list[Part] = [Title(f"{question.text} = {_format_solution(target, question.unit)} {where}")]
     if len(values) > 1:
         parts.append(Table((Column(name, align="right"),), tuple((value,) for value in values)))
     if roots.leaps:
-        shown = Column(question.text, lambda value: _shown(value, question.unit), "unit")
+        shown = Column(question.text, lambda value: _format_solution(value, question.unit), "unit")
         columns = (Column(name, write_exactly, "right"), shown, Column(f"next {name}", write_exactly, "right"), shown)
         rows = tuple((item.before, item.amount_before, item.behind, item.amount_behind) for item in roots.leaps)
         parts.append(Table(columns, rows, title="leaps over it"))
@@ -102,5 +102,5 @@ def _page(question: Question, target: Value, within: Range, roots: Roots) -> Pag
     return (*parts, Paragraph(tried))
 
 
-def _shown(value: Value, unit: str) -> str:
-    return told(Amount(value, unit))
+def _format_solution(value: Value, unit: str) -> str:
+    return format_cell(Amount(value, unit))

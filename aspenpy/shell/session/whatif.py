@@ -28,10 +28,10 @@ def change(now: float, before: float) -> str:
     """`-22 % against`, `12.5 times the`."""
     if not before or now > MANY_TIMES * before > 0:
         return f"{now / before:.3g} times the" if before else "not as the"
-    return f"{signed_percent(now / before - 1)} against"
+    return f"{format_signed_percent(now / before - 1)} against"
 
 
-def signed_percent(share: float) -> str:
+def format_signed_percent(share: float) -> str:
     """`-22 %`, `+0.35 %`, in three digits."""
     return f"{100 * share:+.3g} %"
 
@@ -46,16 +46,16 @@ def values(asked: Sequence[tuple[Question, Question | None]]) -> Page:
         rows.append((question.text, Amount(here, question.unit), was, _relative(here, there)))
     columns = (
         Column(""),
-        Column("value", told, "unit"),
-        Column("baseline", told, "unit"),
+        Column("value", format_cell, "unit"),
+        Column("baseline", format_cell, "unit"),
         Column("change", align="right"),
     )
     if any(row[2] is not None for row in rows):
         return (Table(columns, tuple(rows)),)
-    return (Table((Column(""), Column("", told, "unit")), tuple(row[:2] for row in rows)),)
+    return (Table((Column(""), Column("", format_cell, "unit")), tuple(row[:2] for row in rows)),)
 
 
-def told(cell: Amount) -> str:
+def format_cell(cell: Amount) -> str:
     """`27.8 Gflop/s`, `0.0833 flop/B`; what has no unit as it could be given to `set`."""
     return f"{float(cell.value):.3g} {cell.unit}" if cell.unit == "flop/B" else worth(cell)
 
@@ -65,7 +65,7 @@ def _relative(here: Any, there: Any) -> str | None:
     if there is None or not there or isinstance(here, tuple) or isinstance(there, tuple):
         return None
     ratio = float(here) / float(there)
-    return f"{ratio:.3g} times" if ratio > MANY_TIMES else signed_percent(ratio - 1)
+    return f"{ratio:.3g} times" if ratio > MANY_TIMES else format_signed_percent(ratio - 1)
 
 
 def sweep_table(
@@ -88,7 +88,7 @@ def sweep_table(
 
 def column(header: str, unit: str) -> Column:
     """A column of values in a base unit."""
-    return Column(header, lambda value: told(Amount(value, unit)), "unit" if unit else "right")
+    return Column(header, lambda value: format_cell(Amount(value, unit)), "unit" if unit else "right")
 
 
 def _axis_value(value: Any) -> str:

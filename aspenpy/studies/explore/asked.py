@@ -11,11 +11,11 @@ from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
-from aspenpy.studies.explore.constraint import constraints, objective, separated
+from aspenpy.studies.explore.constraint import constraints, objective, split_constraints
 from aspenpy.studies.explore.optimise import Goal, Optimum
 from aspenpy.studies.explore.optimise import optimise as optimised
 from aspenpy.studies.explore.pareto import Front, pareto
-from aspenpy.studies.explore.space import Space, Varied, spanned
+from aspenpy.studies.explore.space import Space, Varied, make_space
 
 Texts = str | Sequence[str]  # one text, in which commas separate, or several
 
@@ -26,14 +26,14 @@ def goals_of(minimise: Texts, maximise: Texts) -> list[Goal]:
         Goal(objective(part), greatest)
         for texts, greatest in ((minimise, False), (maximise, True))
         for text in ([texts] if isinstance(texts, str) else texts)
-        for part in (separated(text) if text.strip() else [])
+        for part in (split_constraints(text) if text.strip() else [])
     ]
     if not goals:
         fail("no-objective", "no quantity to minimise or maximise", hint="name a quantity, such as runtime")
     return goals
 
 
-def answered(space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int = DEFAULT_SEED) -> Optimum | Front:
+def search_goals(space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int = DEFAULT_SEED) -> Optimum | Front:
     """The optimum of one goal, the Pareto front of several."""
     held = constraints([subject_to] if isinstance(subject_to, str) else subject_to)
     return optimised(space, goals[0], held) if len(goals) == 1 else pareto(space, goals, held, seed=seed)
@@ -63,4 +63,4 @@ def optimise(
         unknown
     """
     case = case_of(app, machine, options)
-    return answered(spanned(case, vary), goals_of(minimise, maximise), subject_to, case.seed)
+    return search_goals(make_space(case, vary), goals_of(minimise, maximise), subject_to, case.seed)

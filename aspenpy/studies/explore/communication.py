@@ -10,7 +10,7 @@ from aspenpy.cost.prices import RequirementCost, slowest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import OfBlocks, Total, Totals, added, of_kind, run_totals
+from aspenpy.models.application.total import OfBlocks, Total, Totals, add_totals, of_kind, run_totals
 from aspenpy.record import Record
 
 MESSAGES = "messages"
@@ -57,9 +57,9 @@ def _talking(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
         else group
         for group in cost.groups
     )
-    calls: list[Totals] = [{_Call(_called(item, kernel)): item.time} for item in sent]
-    return added([*calls, {_WAITED: cost.work - slowest(silent)}])
+    calls: list[Totals] = [{_Call(_describe_call(item, kernel)): item.time} for item in sent]
+    return add_totals([*calls, {_WAITED: cost.work - slowest(silent)}])
 
 
-def _called(item: RequirementCost, kernel: flow.Kernel) -> str:
+def _describe_call(item: RequirementCost, kernel: flow.Kernel) -> str:
     return next((trait.name for trait in item.traits if trait.name in EXCHANGES), kernel.name)

@@ -200,9 +200,9 @@ class Sweep:
             seconds: Real = evaluate(self.formulas[label], {self.symbols[label]: x}, self.comparison.seed)
             return seconds
         except EvaluationError as error:
-            located = next(item for item in self.comparison.contenders if item.label == label).prediction.scope.located(
-                error
-            )
+            located = next(
+                item for item in self.comparison.contenders if item.label == label
+            ).prediction.scope.locate_error(error)
             raise located from None
 
     @cached_property
@@ -269,9 +269,9 @@ class Sweep:
         places += [(leap.before, leap.behind) for leap in roots.leaps]
         looking = Deadline(LOOK_SECONDS / pairs, LOOK_CLOCK / pairs)
         for place, (low, high) in enumerate(race.left):
-            looks = self._tried(race, self._looks(low, high), looking.part(len(race.left) - place))
+            looks = self._try_values(race, self._looks(low, high), looking.part(len(race.left) - place))
             self._unproven.append(Unproven(first, second, low, high, len(looks)))
-            places += self._bracketed(race, looks)
+            places += self._bracket_crossovers(race, looks)
         return sorted(places)
 
     def _looks(self, low: Real, high: Real) -> list[Real]:
@@ -284,7 +284,7 @@ class Sweep:
         inside = [round(x) if self.whole else Fraction(x) for x in inner]
         return [low, *sorted({x for x in inside if low < x < high}), high]
 
-    def _tried(self, race: Race, looks: list[Real], until: Deadline) -> list[Real]:
+    def _try_values(self, race: Race, looks: list[Real], until: Deadline) -> list[Real]:
         """The values that there was time to try: the ends, then those between them, ever closer."""
         step = 1 << (len(looks) - 1).bit_length()
         done = {0, len(looks) - 1}
@@ -298,7 +298,7 @@ class Sweep:
                 done.add(place)
         return looks
 
-    def _bracketed(self, race: Race, looks: list[Real]) -> list[Piece]:
+    def _bracket_crossovers(self, race: Race, looks: list[Real]) -> list[Piece]:
         """Neighbouring values between which the other contender becomes the faster, found by halving."""
         pieces: list[Piece] = []
         last: tuple[Real, int] | None = None

@@ -58,10 +58,10 @@ class Parsed(NamedTuple):
 
 def constraints(texts: Sequence[str]) -> list[Constraint]:
     """The constraints of several texts, in each of which commas and `and` join them. Raises AspenError."""
-    return [found for text in texts for part in separated(text) for found in _constraints(part)]
+    return [found for text in texts for part in split_constraints(text) for found in _constraints(part)]
 
 
-def separated(text: str) -> list[str]:
+def split_constraints(text: str) -> list[str]:
     """At the commas that stand in no brackets."""
     return [part.text() for part in split_at_commas(Span(Source(text), 0, len(text)))] or [""]
 
@@ -100,7 +100,7 @@ def quantity(node: nodes.Expression, prediction: Prediction) -> Expr:
     """An expression of metrics, parameters and constants, lowered. Raises AspenError at an unknown name, and where
     units contradict each other."""
     dimension_of(node, lambda name: _dimension(name, prediction))
-    return Lowering(lambda item: _named(item, prediction), {})(node)
+    return Lowering(lambda item: _resolve_name(item, prediction), {})(node)
 
 
 def refuse_contradiction(constraint: Constraint, prediction: Prediction) -> None:
@@ -108,7 +108,7 @@ def refuse_contradiction(constraint: Constraint, prediction: Prediction) -> None
     dimension_of(constraint.node, lambda name: _dimension(name, prediction))
 
 
-def _named(node: nodes.Name, prediction: Prediction) -> Expr:
+def _resolve_name(node: nodes.Name, prediction: Prediction) -> Expr:
     parameter = _parameter(node.name, prediction)
     if has_metric(prediction, node.name):
         if parameter is not None:

@@ -38,7 +38,7 @@ def difference(first: Expr, second: Expr, symbol: Expr, low: Real, high: Real) -
     return bounds(_expression(apart), box, symbol)._replace(direction=None) if apart else Range(0, 0)
 
 
-def written_out(expr: Expr) -> Expr:
+def write_out_sums(expr: Expr) -> Expr:
     """The expression with its sums of a few terms, a fixed number of them, as additions."""
     written: dict[Expr, Expr] = {}
     left = MOST_WRITTEN

@@ -17,7 +17,7 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import format_quantity, unit_symbol
 from aspenpy.record import Record
 from aspenpy.studies.explore.points import Formulas
-from aspenpy.studies.explore.variable import Variable, declared, is_countable, parameter_dimension
+from aspenpy.studies.explore.variable import Variable, is_countable, parameter_dimension, variable_from_range
 from aspenpy.tables.result import Result
 
 STEPS = 101  # values of a range at which an elasticity is looked at
@@ -81,7 +81,7 @@ def elasticities(
     """Of the given variables over their ranges, the largest first; of none given, of every parameter whose value is
     written as a number. With `point` derivatives, steps or not; raises AspenError where there is none."""
     if variables is None:
-        items = {name: declared(name, prediction) for name in _plain(prediction, metric_name)}
+        items = {name: variable_from_range(name, prediction) for name in _plain(prediction, metric_name)}
     else:
         items = {item.name: item for item in variables}
         for item in variables:
@@ -101,7 +101,7 @@ def _plain(prediction: Prediction, metric_name: str) -> list[str]:
     scope = prediction.scope
     used = scope.used([metric(metric_name).expr(prediction)])
     names = {symbol: scope.display_name(symbol) for symbol in used if scope.definitions[symbol].kind == "number"}
-    items = {name: declared(name, prediction) for name in names.values() if "." not in name}
+    items = {name: variable_from_range(name, prediction) for name in names.values() if "." not in name}
     chosen = [name for name, item in items.items() if item is None or item.kind != "choice"]
     worth = scope.values([scope.symbol(name) for name in chosen], prediction.seed)
     return [name for name, value in zip(chosen, worth, strict=True) if value != 0]
@@ -156,7 +156,7 @@ class _Asked:
             here = float(_still(self._values(ratio, numpy.array([self.base])))[0])
         except AspenError as error:
             message = f"the derivative of the {self.metric} by `{self.name}` has no value at {self.name} = "
-            message += f"{self._shown(self.base)}: {error.diagnostics[0].message}"
+            message += f"{self._format_value(self.base)}: {error.diagnostics[0].message}"
             fail("no-derivative", message, hint="the method `elasticity` takes differences instead")
         over = self._range(lambda places, values: _still(self._values(ratio, places, missing=True)))
         return Elasticity(self.name, self.unit, here, None, None, None, *over, ratio)
@@ -230,10 +230,10 @@ class _Asked:
             there.scope.values([metric(self.metric).expr(there)], there.seed)
             self._values(self.formula, numpy.array([place]))
         except AspenError as error:
-            return f"at {self.name} = {self._shown(place)}: {error.diagnostics[0].message}"
+            return f"at {self.name} = {self._format_value(place)}: {error.diagnostics[0].message}"
         raise AssertionError("a place without a value has one")
 
-    def _shown(self, value: float) -> str:
+    def _format_value(self, value: float) -> str:
         return format_quantity(value, self.unit, 4)
 
     def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:

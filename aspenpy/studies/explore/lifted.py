@@ -38,9 +38,9 @@ class Lifting(Record):
     held: tuple[int, ...]
 
 
-def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
+def lift_maxima(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
     """Of each `max` that depends on the symbols and is in no loop."""
-    moving, looped = set(graph.dependents(*exprs, on=symbols)), _looped(exprs)
+    moving, looped = set(graph.dependents(*exprs, on=symbols)), _nodes_in_loops(exprs)
     raised: list[tuple[Expr, Expr]] = []
     floors: list[tuple[Expr, int]] = []
 
@@ -65,7 +65,7 @@ NEAR = 1e-6  # how far apart neighbours are, in parts of the range
 ACTIVE = 1e-6  # a constraint this near to its bound is active
 
 
-def _looped(exprs: Sequence[Expr]) -> set[Expr]:
+def _nodes_in_loops(exprs: Sequence[Expr]) -> set[Expr]:
     """Nodes inside of loops, whose value is another in each pass."""
     sums = graph.nodes_of_kind("sum", *exprs)
     return set(graph.topological_order(*(node.args[2] for node in sums))) if sums else set()
@@ -92,7 +92,7 @@ class Smooth:
     ) -> None:
         self.variables, self.symbols = tuple(variables), tuple(symbols)
         self.equal = tuple(equal for _, equal in constraints)
-        self.lifting = lifted([objective, *(expr for expr, _ in constraints)], symbols)
+        self.lifting = lift_maxima([objective, *(expr for expr, _ in constraints)], symbols)
         rows = [*self.lifting.exprs, *self.lifting.floors]
         self.unknowns = (*self.symbols, *self.lifting.symbols)
         self._values = Prepared(rows, self.unknowns, seed)
@@ -107,7 +107,7 @@ class Smooth:
 
     def _derivatives(self, rows: Sequence[Expr], seed: int) -> Prepared | None:
         """Of each row by each unknown, steps outside of loops as ramps; None where there are none."""
-        looped = _looped(rows)
+        looped = _nodes_in_loops(rows)
         try:
             smooth = ramps(rows, lambda node: node not in looped)
             slopes = [derivative(ramp, unknown) for ramp in smooth for unknown in self.unknowns]
@@ -201,13 +201,13 @@ class Smooth:
             unit = numpy.eye(len(self.unknowns))[place]
             columns += [-unit] if low is not None and scale.begin[place] - low <= ACTIVE else []
             columns += [unit] if high is not None and high - scale.begin[place] <= ACTIVE else []
-        multipliers = self._balanced(slopes[0], columns, signs, scale)
+        multipliers = self._balance_gradient(slopes[0], columns, signs, scale)
         return Kkt(multipliers, tuple(active[: len(self.equal)]))
 
     def _all_equal(self) -> tuple[bool, ...]:
         return (*self.equal, *(False for _ in self.lifting.floors))
 
-    def _balanced(
+    def _balance_gradient(
         self, gradient: Floats, columns: list[Floats], signs: list[tuple[int, float]], scale: _Scale
     ) -> tuple[float, ...] | None:
         from scipy.optimize import nnls

@@ -14,7 +14,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.studies.explore.elasticity import Elasticities, elasticities
 from aspenpy.studies.explore.sensitivity import Effects, effects
-from aspenpy.studies.explore.space import Space, Varied, spanned
+from aspenpy.studies.explore.space import Space, Varied, make_space
 from aspenpy.studies.explore.variable import all_declared
 from aspenpy.studies.explore.variance import Morris, Sobol, morris, sobol
 
@@ -72,7 +72,7 @@ def sensitivity(
             fail("nothing-varies", f"the {metric} depends on no parameter that declares a range", hint=hint)
         space = Space(variables, [prediction])
     else:
-        space = vary if isinstance(vary, Space) else spanned(case, vary)
+        space = vary if isinstance(vary, Space) else make_space(case, vary)
     found = methods[method](Space([item.sampled for item in space.variables], space.cases))
     subject = f"{metric} of {prediction.application.name} on {prediction.machine.name}"
     return found if isinstance(found, Elasticities) else found.replace(subject=subject)

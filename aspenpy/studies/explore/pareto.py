@@ -52,7 +52,7 @@ def pareto(
             refuse_contradiction(item, prediction)
     problem = Problem(space, goals[0].expr, constraints)
     evaluate = space.evaluator([goal.expr for goal in goals], missing=True)
-    points = problem.all_points if problem.enumerable else _evolved(space, goals, problem, seed)
+    points = problem.all_points if problem.enumerable else _evolve_population(space, goals, problem, seed)
     _, violations, _ = problem.look(points)
     values = evaluate(points)
     defined = numpy.isfinite(violations) & ~numpy.isnan(values).any(axis=0)
@@ -85,7 +85,7 @@ def non_dominated(values: Floats) -> list[int]:
     return kept
 
 
-def _evolved(space: Space, goals: Sequence[Goal], problem: Problem, seed: int) -> Floats:
+def _evolve_population(space: Space, goals: Sequence[Goal], problem: Problem, seed: int) -> Floats:
     """The last population of NSGA-II over the unit cube, each generation evaluated at once."""
     if find_spec("pymoo") is None:
         message = "several objectives with real variables need pymoo: pip install 'aspenpy[optimise]'"

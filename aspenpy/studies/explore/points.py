@@ -57,7 +57,7 @@ class Points(Lanes):
 
     def _compute(self, node: Expr) -> None:
         """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
-        if node.kind == "sum" and node in self.inside and self._added_once(node):
+        if node.kind == "sum" and node in self.inside and self._add_sum_once(node):
             return
         before, self.doubts = self.doubts, numpy.zeros(self.size, dtype=bool)
         try:
@@ -70,7 +70,7 @@ class Points(Lanes):
             self._settle(node)
         self.doubts |= before
 
-    def _added_once(self, node: Expr) -> bool:
+    def _add_sum_once(self, node: Expr) -> bool:
         """Adds up a sum, and those that go with it, once for all points that are alike in what it depends on, unless
         these are few."""
         if float(numpy.nansum(self.known[node.args[1]])) * self.size < WORTH_SORTING * numpy.size(
@@ -120,14 +120,14 @@ class Points(Lanes):
         it needs first, and became nan first, is tried first: it is often a small part of it."""
         values = {symbol: plain(column[lane]) for symbol, column in self.columns.items()}
         run = Evaluation(values, self.run.seed)
-        run.compute([self._undefined(expr, lane)])
+        run.compute([self._find_undefined(expr, lane)])
         try:
             charge(run.allowance, INTERPRETED * len(self.inside))
         except NoOperationsLeft as error:
             raise TooMuchWork(expr, error) from None
         return _as_float(expr, run.compute([expr])[0])
 
-    def _undefined(self, expr: Expr, lane: int) -> Expr:
+    def _find_undefined(self, expr: Expr, lane: int) -> Expr:
         """The expression, or a node that it needs, whose own operands are not nan. Conditions in doubt are settled."""
         node: Expr = expr
         last: Expr | None = None

@@ -108,7 +108,7 @@ class Problem:
             values, violations, _ = self.look(self.all_points)
             best = self._least(self.all_points, values, violations)
         else:
-            candidates = [candidate for start in self._starts() for candidate in self._searched(start)]
+            candidates = [candidate for start in self._starts() for candidate in self._search_from(start)]
             best = min(candidates, key=lambda candidate: (candidate.violation, candidate.value))
         if best.violation == numpy.inf:
             self.space.evaluator([self.goal, *(item.excess for item in self.constraints)])(numpy.array([best.row]))
@@ -120,7 +120,7 @@ class Problem:
 
     def _starts(self) -> list[Floats]:
         """For each combination worth a search, its best few of some scattered points, one a row."""
-        scattered = self._scattered()
+        scattered = self._scatter_points()
         few = max(8, min(SCATTERED, 200_000 // max(1, self.combinations)))
         points = numpy.repeat(self.all_points, few, axis=0)
         points[:, self.real] = numpy.tile(scattered[:few], (self.combinations, 1))
@@ -132,7 +132,7 @@ class Problem:
         ranked.sort(key=lambda order: (violations[order[0]], values[order[0]]))
         return [points[order[:STARTS]] for order in ranked[:MOST_SEARCHED]]
 
-    def _scattered(self) -> Floats:
+    def _scatter_points(self) -> Floats:
         """Values of the real variables: the base, both ends and middle of all, and points evenly scattered (the
         generalised golden ratio; Roberts 2018)."""
         count = len(self.real)
@@ -148,9 +148,9 @@ class Problem:
         ]
         return numpy.vstack([base, numpy.column_stack(columns)])
 
-    def _searched(self, starts: Floats) -> list[Candidate]:
+    def _search_from(self, starts: Floats) -> list[Candidate]:
         """Local optima from some starts in one combination, and the starts themselves."""
-        ranges, edges = self._defined(starts[0])
+        ranges, edges = self._limit_to_defined(starts[0])
         points = [*starts, *edges]
         problem = self.smooth(starts[0], ranges)
         for start in [*starts, *edges]:
@@ -166,7 +166,7 @@ class Problem:
             for row, value, violation in zip(rows, least, violations, strict=True)
         ]
 
-    def _defined(self, start: Floats) -> tuple[list[Variable], list[Floats]]:
+    def _limit_to_defined(self, start: Floats) -> tuple[list[Variable], list[Floats]]:
         """The real variables, their ranges cut off where, from a point with a value, there are no more values along
         them; and the points at the ends that were cut."""
         ranges, edges = [], []
@@ -175,7 +175,7 @@ class Problem:
             low, high = (self._last_defined(start, place, end) for end in (item.low, item.high))
             for end, whole in ((low, item.low), (high, item.high)):
                 if end not in (whole, start[place]):
-                    edges.append(_moved(start, place, end))
+                    edges.append(_move_point(start, place, end))
             ranges.append(item.replace(low=low, high=high) if low < high else item)
         return ranges, edges
 
@@ -184,7 +184,7 @@ class Problem:
         before, behind = float(start[place]), end
         while abs(behind - before) > NARROW * max(abs(before), abs(behind)):
             tried = numpy.linspace(before, behind, BESIDE)
-            values = self._evaluate(_moved(start, place, tried))
+            values = self._evaluate(_move_point(start, place, tried))
             missing: Any = numpy.isnan(values).any(axis=0)
             if missing[0] or not missing.any():
                 return before if missing[0] else behind
@@ -196,10 +196,10 @@ class Problem:
         """The problem in the real variables, over other ranges if they are given; all others as they are at a point."""
         others = tuple(point[self.discrete].tolist())
         if others not in self._smooth:
-            self._smooth[others] = self._made_smooth(point)
+            self._smooth[others] = self._make_smooth(point)
         return self._smooth[others].over(ranges or [self.space.variables[place] for place in self.real])
 
-    def _made_smooth(self, point: Floats) -> Smooth:
+    def _make_smooth(self, point: Floats) -> Smooth:
         prediction = self.space.case(point)
         quantities = [self.goal, *(item.excess for item in self.constraints)]
         exprs, symbols = self.space.formulas(prediction, quantities)
@@ -218,7 +218,7 @@ class Problem:
         )
 
 
-def _moved(point: Floats, place: int, values: float | Floats) -> Floats:
+def _move_point(point: Floats, place: int, values: float | Floats) -> Floats:
     """A point with another value of a variable, or a row for each of several."""
     moved: Floats = numpy.tile(point, (*numpy.shape(values), 1)) if numpy.ndim(values) else point.copy()
     moved[..., place] = values

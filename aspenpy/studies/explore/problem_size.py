@@ -62,7 +62,7 @@ class Growth(Record):
         return all(1 / STAYS <= each * times <= STAYS for each, times in zip(self.of_work, self.times, strict=False))
 
 
-def declared_sizes(application: Application) -> tuple[str, ...]:
+def sizes_per_rank(application: Application) -> tuple[str, ...]:
     """The parameters that the model declares `per rank`; those of imported models that it derives from them not."""
     parameters = application.parameters.values()
     return tuple(item.name for item in parameters if item.node.per_rank and not graph.free_symbols(item.value))

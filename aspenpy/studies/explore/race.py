@@ -13,7 +13,7 @@ from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.studies.explore.difference import difference, written_out
+from aspenpy.studies.explore.difference import difference, write_out_sums
 
 Seen = Callable[[float], None]  # is told which part of a search is done, 0 to 1: of it, or of the time that it may take
 
@@ -51,7 +51,7 @@ class Race(Search):
     def __init__(
         self, first: Expr, second: Expr, symbol: Expr, ratio: Callable[[Real], Real], whole: bool, seed: int
     ) -> None:
-        self.first, self.second = written_out(first), written_out(second)
+        self.first, self.second = write_out_sums(first), write_out_sums(second)
         super().__init__(graph.div(self.first, self.second), symbol, ratio, 1, whole)
         self.progress: Seen = lambda part: None
         self._left: list[Piece] = []
@@ -72,10 +72,10 @@ class Race(Search):
     def side(self, x: Real) -> int:
         """Which is faster: -1 the first, 1 the second, 0 neither; in floating point where that is enough to tell."""
         if x not in self._sides:
-            self._sides[x] = self._judged(x)
+            self._sides[x] = self._judge(x)
         return self._sides[x]
 
-    def _judged(self, x: Real) -> int:
+    def _judge(self, x: Real) -> int:
         try:
             mine, theirs = self._quick(x)
         except EvaluationError:
@@ -102,8 +102,8 @@ class Race(Search):
         self.progress(min(1.0, max(proven, self.until.spent)) / 2)  # trying values is the other half
         return pieces.pop(widths.index(max(widths)))
 
-    def _spent(self) -> bool:
-        return super()._spent() or self.until.spent >= 1
+    def _is_spent(self) -> bool:
+        return super()._is_spent() or self.until.spent >= 1
 
     def _leave(self, pieces: list[Piece]) -> None:
         self._left += pieces

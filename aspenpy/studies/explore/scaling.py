@@ -15,7 +15,7 @@ from math import log, sqrt
 from typing import Literal, Unpack
 
 from aspenpy.allowance import one_allowance
-from aspenpy.answers.case import Case, CaseOptions, asked
+from aspenpy.answers.case import Case, CaseOptions, split_options
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.evaluation import Bottleneck
@@ -29,13 +29,13 @@ from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import of_kind, summed
+from aspenpy.models.application.total import of_kind, sum_terms
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.explore.capped import capped_points
 from aspenpy.studies.explore.communication import communication_of
 from aspenpy.studies.explore.points import Floats, Formulas
-from aspenpy.studies.explore.problem_size import Growth, Work, declared_sizes
+from aspenpy.studies.explore.problem_size import Growth, Work, sizes_per_rank
 from aspenpy.tables.numbers import counted
 from aspenpy.tables.result import Result
 
@@ -109,8 +109,8 @@ class Scaling(Result):
         self.ranks = tuple(sorted(dict.fromkeys(ranks)))
         if not self.ranks or self.ranks[0] < 1:
             fail("bad-ranks", "a number of ranks is 1 or more", app.node.name_span)
-        self.parameter = parameter or _known(app, RANKS, "the number of ranks", "--parameter")
-        declared = declared_sizes(app)
+        self.parameter = parameter or _require_parameter(app, RANKS, "the number of ranks", "--parameter")
+        declared = sizes_per_rank(app)
         work = Work(case, self.parameter, problem) if self.parameter in app.parameters else None
         self.grown = work.growth() if work is not None else Growth((1,), (), ())
         own = bool(declared) and not problem and self.grown.is_with_the_ranks
@@ -119,7 +119,7 @@ class Scaling(Result):
         if own and work is not None:
             self.problem = work.product_of(declared)
         else:
-            self.problem = tuple(problem) or (_known_together(app) if needed else ())
+            self.problem = tuple(problem) or (_sizes_that_grow_together(app) if needed else ())
         self.isoefficiency = isoefficiency
         self.energy = energy
         case = case.with_set({self.parameter: self.ranks[0]})
@@ -142,16 +142,16 @@ class Scaling(Result):
         on_paths: dict[str, list[Expr]] = {}
         for path, seconds in seconds_on_paths(tree).items():
             on_paths.setdefault(path.path, []).append(seconds)
-        kinds = shares.calls, *({name: summed(parts) for name, parts in each.items()} for each in (waits, on_paths))
+        kinds = shares.calls, *({name: sum_terms(parts) for name, parts in each.items()} for each in (waits, on_paths))
         exprs = [expr for kind in kinds for expr in kind.values()]
-        return _Parts(self._prepared([shares.runtime, shares.waited, *exprs, *joules]), *map(tuple, kinds))
+        return _Parts(self._prepare_formulas([shares.runtime, shares.waited, *exprs, *joules]), *map(tuple, kinds))
 
     @cached_property
     def _runtime(self) -> Formulas:
         """For searches, which need nothing else."""
-        return self._prepared([self.prediction.tree.runtime])
+        return self._prepare_formulas([self.prediction.tree.runtime])
 
-    def _prepared(self, exprs: Sequence[Expr]) -> Formulas:
+    def _prepare_formulas(self, exprs: Sequence[Expr]) -> Formulas:
         scope, free = self.prediction.scope, (self.parameter, *self.problem)
         return Formulas(scope.formulas(exprs, free), [scope.symbol(name) for name in free], self.prediction.seed)
 
@@ -170,8 +170,8 @@ class Scaling(Result):
                 try:
                     formulas(numpy.array([[each, *sizes]], dtype=float))
                 except EvaluationError as error:
-                    raise self._there(int(each), sizes).scope.located(error) from None
-            raise self.prediction.scope.located(together) from None
+                    raise self._there(int(each), sizes).scope.locate_error(error) from None
+            raise self.prediction.scope.locate_error(together) from None
 
     def _times(self, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
         """Seconds on so many ranks."""
@@ -390,7 +390,7 @@ def scale(
     :returns: seconds, efficiency and, if asked for, joules at each number of ranks
     :raises AspenError: for numbers of ranks without a runtime, such as one above the cores of the machine
     """
-    case, own = asked(app, machine, options)
+    case, own = split_options(app, machine, options)
     return Scaling(case, ranks, mode, **own)
 
 
@@ -427,7 +427,7 @@ def _growing(app: Application, name: str, grown: Growth) -> Diagnostic:
     return warning("work-grows", message, app.parameters[name].span, hint=hint)
 
 
-def _known(app: Application, names: Sequence[str], what: str, option: str) -> str:
+def _require_parameter(app: Application, names: Sequence[str], what: str, option: str) -> str:
     for name in names:
         if name in app.parameters:
             return name
@@ -436,7 +436,7 @@ def _known(app: Application, names: Sequence[str], what: str, option: str) -> st
     fail("no-such-parameter", f"application `{app.name}` has no `{names[0]}` for {what}", app.node.name_span, hint=hint)
 
 
-def _known_together(app: Application) -> tuple[str, ...]:
+def _sizes_that_grow_together(app: Application) -> tuple[str, ...]:
     for names in PROBLEMS:
         if all(name in app.parameters for name in names):
             return names

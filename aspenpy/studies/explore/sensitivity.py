@@ -100,7 +100,7 @@ def effects_in(
         extremes[box.chosen] = (float(known.min()), float(known.max())) if len(known) else (base, base)
     points = numpy.concatenate([box.points for box, _ in tried])
     over = numpy.concatenate([box.values[row] for box, row in tried])
-    ranked, skipped = _ranked(space, base, extremes), space.skipped(quantity, points, over)
+    ranked, skipped = _rank_effects(space, base, extremes), space.skipped(quantity, points, over)
     one, two = (tuple(effect for effect in ranked if len(effect.parameters) == count) for count in (1, 2))
     return Effects(metric_name, base, one, two, skipped)
 
@@ -114,7 +114,7 @@ def _box(space: Space, chosen: tuple[int, ...], values: int) -> Floats:
     return points
 
 
-def _ranked(space: Space, base: float, extremes: dict[tuple[int, ...], tuple[float, float]]) -> list[Effect]:
+def _rank_effects(space: Space, base: float, extremes: dict[tuple[int, ...], tuple[float, float]]) -> list[Effect]:
     """The largest first."""
     spread = {chosen: (most - least) / abs(base) for chosen, (least, most) in extremes.items()}
     largest = max(spread.values())

@@ -70,7 +70,7 @@ class Space:
         here = {name: prediction.scope.symbol(name) for name in known}
         for expr in exprs:
             for symbol in graph.free_symbols(expr) - {*here.values()}:
-                raise prediction.scope.located(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
+                raise prediction.scope.locate_error(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
         return exprs, [here[name] if name in here else graph.symbol(name, "elsewhere") for name in names]
 
     def evaluator(self, quantities: Sequence[Quantity], *, missing: bool = False) -> Callable[[Floats], Floats]:
@@ -90,13 +90,13 @@ class Space:
                 try:
                     found[:, rows] = formulas(points[rows][:, places], missing=missing)
                 except TooMuchWork as together:  # none of the points is to blame
-                    raise prediction.scope.located(together) from None
+                    raise prediction.scope.locate_error(together) from None
                 except EvaluationError:
                     row, error = _first_failing(formulas, points[rows][:, places])
                     where = ", ".join(
                         f"{item.name} = {item.shown(value)}" for item, value in zip(self.parameters, row, strict=True)
                     )
-                    diagnostics = prediction.scope.located(error).diagnostics
+                    diagnostics = prediction.scope.locate_error(error).diagnostics
                     raise AspenError(*(item.within(f"at {where}") if where else item for item in diagnostics)) from None
             return found
 
@@ -110,7 +110,7 @@ class Space:
         try:
             self.evaluator([quantity])(points[missing[:1]])
         except AspenError as error:
-            return Skipped(len(missing), len(values), _said(error))
+            return Skipped(len(missing), len(values), _describe_error(error))
         raise AssertionError("a point without a value has one")
 
     def named(self, point: Floats) -> dict[str, float | str]:
@@ -137,7 +137,7 @@ class Space:
         return numbers
 
 
-def _said(error: AspenError) -> str:
+def _describe_error(error: AspenError) -> str:
     """An error in one line, the point first."""
     first = error.diagnostics[0]
     return ": ".join([*first.parents, first.message])
@@ -171,7 +171,7 @@ def _knows(prediction: Prediction, name: str) -> bool:
 Varied = str | Variable | Sequence[str | Variable]  # what varies: one text or variable, or several
 
 
-def spanned(case: Case, vary: Varied, load: Callable[[str], Machine] = load_machine) -> Space:
+def make_space(case: Case, vary: Varied, load: Callable[[str], Machine] = load_machine) -> Space:
     """The space of what a user lets vary: texts such as `n=1..100` (see `variable`), or variables.
 
     The case's machine and socket hold unless they are varied; `load` gives a machine its name stands for.

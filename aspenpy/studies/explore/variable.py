@@ -123,11 +123,11 @@ def variable(axis: Axis | str, prediction: Prediction) -> Variable:
     if axis.count is not None or axis.spacing == "pow2":
         fail("bad-axis", f"`{axis}` varies over its range, not over certain points of it", axis.span)
     if axis.items:
-        return _listed(axis, prediction)
+        return _variable_from_list(axis, prediction)
     if axis.low is not None and axis.high is not None:
         low, high = (_worth(axis.name, end, prediction) for end in (axis.low, axis.high))
-        return _with_options(_typed(axis.name, low, high, prediction), axis)
-    ranged = declared(axis.name, prediction)
+        return _with_options(_infer_variable(axis.name, low, high, prediction), axis)
+    ranged = variable_from_range(axis.name, prediction)
     if ranged is None:
         hint = f"give it one: {axis}=LOW..HIGH or {axis}=1,2,4"
         fail("no-range", f"`{axis}` declares no range", axis.span, hint=hint)
@@ -142,10 +142,10 @@ def _with_options(found: Variable, axis: Axis) -> Variable:
         found = found.replace(logarithmic=True)
     if axis.whole is not None:
         found = found.replace(kind="whole" if axis.whole else "real", countable=axis.whole)
-    return _checked(found)
+    return _check_variable(found)
 
 
-def _checked(found: Variable) -> Variable:
+def _check_variable(found: Variable) -> Variable:
     if found.kind == "whole":
         found = found.replace(low=float(numpy.ceil(found.low)), high=float(numpy.floor(found.high)))
     if not found.low < found.high and found.kind != "choice":
@@ -158,7 +158,7 @@ def _checked(found: Variable) -> Variable:
     return found
 
 
-def _listed(axis: Axis, prediction: Prediction) -> Variable:
+def _variable_from_list(axis: Axis, prediction: Prediction) -> Variable:
     name, labels = axis.name, tuple(item.text() for item in axis.items)
     choices = tuple(_worth(name, item, prediction) for item in axis.items)
     if len({*choices}) < len(choices):
@@ -218,7 +218,7 @@ def declaration(name: str, prediction: Prediction) -> Declaration | None:
     return Declaration(parameter.node, parameter.low, parameter.high, enum.members if enum else (), known)
 
 
-def declared(name: str, prediction: Prediction) -> Variable | None:
+def variable_from_range(name: str, prediction: Prediction) -> Variable | None:
     """The parameter over the range or the enum that its model declares; None where it declares neither."""
     declaring = declaration(name, prediction)
     if declaring is None:
@@ -229,10 +229,10 @@ def declared(name: str, prediction: Prediction) -> Variable | None:
     if declaring.low is None or declaring.high is None:
         return None
     low, high = (_float(end, name) for end in prediction.scope.values([declaring.low, declaring.high], prediction.seed))
-    return _checked(_typed(name, low, high, prediction))
+    return _check_variable(_infer_variable(name, low, high, prediction))
 
 
-def _typed(name: str, low: float, high: float, prediction: Prediction) -> Variable:
+def _infer_variable(name: str, low: float, high: float, prediction: Prediction) -> Variable:
     """Whole where the value and both ends are, without a unit, and the numbers between can be gone through."""
     base = _base(name, prediction)
     dimension = parameter_dimension(name, prediction)
@@ -247,7 +247,7 @@ def takes_whole(name: str, prediction: Prediction) -> bool:
     unit."""
     if prediction.scope.is_count(name):
         return True
-    ranged = declared(name, prediction)
+    ranged = variable_from_range(name, prediction)
     return ranged is not None and ranged.kind != "choice" and ranged.countable and not ranged.unit
 
 
@@ -273,5 +273,5 @@ def all_declared(prediction: Prediction, exprs: list[Expr]) -> list[Variable]:
     scope = prediction.scope
     names = [scope.display_name(used) for used in scope.used(exprs) if used not in scope.overridden]
     names = [name for name in names if "." not in name or name in prediction.application.parameters]
-    variables = (declared(name, prediction) for name in names if declaration(name, prediction) is not None)
+    variables = (variable_from_range(name, prediction) for name in names if declaration(name, prediction) is not None)
     return [item for item in variables if item is not None]

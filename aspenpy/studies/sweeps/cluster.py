@@ -31,7 +31,7 @@ RETRIES = 3  # times that a stretch is tried again, after an error or after all 
 IN_FLIGHT = 4  # stretches for each thread of the cluster that are asked for at once
 
 
-def connected(address: str) -> Any:
+def connect(address: str) -> Any:
     """A client of the scheduler at an address such as `tcp://node7:8786`; raises AspenError."""
     try:
         from distributed import Client
@@ -45,7 +45,7 @@ def connected(address: str) -> Any:
         fail("no-scheduler", f"no Dask scheduler answers at `{address}`: {reason}", hint=hint)
 
 
-def computed(client: Any, work: Work, numbers: Iterable[int]) -> Iterator[Stretch]:
+def compute_stretches(client: Any, work: Work, numbers: Iterable[int]) -> Iterator[Stretch]:
     """The stretches of those numbers, as they are ready; raises AspenError where the cluster gives up."""
     from concurrent.futures import CancelledError
 
@@ -55,7 +55,7 @@ def computed(client: Any, work: Work, numbers: Iterable[int]) -> Iterator[Stretc
     threads = sum(client.nthreads().values())
     if not threads:
         fail("no-workers", "the Dask cluster has no workers", hint="start some: dask worker ADDRESS")
-    shared = _shared(client, work)
+    shared = _share_work(client, work)
     token = sha256(repr((work.formulas, work.grid, work.seed, work.backend, shared.key)).encode()).hexdigest()
     asked: dict[Any, tuple[int, int]] = {}
 
@@ -64,7 +64,7 @@ def computed(client: Any, work: Work, numbers: Iterable[int]) -> Iterator[Stretc
         if reason is not None and (again > RETRIES or client.status != "running"):
             _give_up(reason)
         if shared.status in ("error", "cancelled", "lost"):
-            shared = _shared(client, work)
+            shared = _share_work(client, work)
         future = client.submit(_stretch, token, shared, number, pure=False, retries=RETRIES)
         asked[future] = number, again
 
@@ -73,7 +73,7 @@ def computed(client: Any, work: Work, numbers: Iterable[int]) -> Iterator[Stretc
     while asked:
         future = _ready(client, asked)
         if future is None:  # those were lost on the way, and what they need perhaps as well
-            shared = _shared(client, work)
+            shared = _share_work(client, work)
             for number, again in [asked.pop(future) for future in list(asked)]:
                 ask(number, again + 1, TimeoutError("it was lost, again and again"))
             continue
@@ -113,7 +113,7 @@ def _ready(client: Any, asked: Collection[Any]) -> Any:
     fail("no-workers", "all workers of the Dask cluster are gone", hint="start some: dask worker ADDRESS")
 
 
-def _shared(client: Any, work: Work) -> Any:
+def _share_work(client: Any, work: Work) -> Any:
     """What all stretches need, as the result of a task: the scheduler has it made again when the workers that hold it
     die, which it could not do with data that it was given."""
     with warnings.catch_warnings():

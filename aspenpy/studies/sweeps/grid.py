@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from aspenpy.allowance import MEMORY
-from aspenpy.answers.case import Case, asked
+from aspenpy.answers.case import Case, split_options
 from aspenpy.answers.models import Run
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
@@ -21,13 +21,13 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import declared_range
+from aspenpy.models.application.ranges import range_of_symbol
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.explore.variable import is_countable
 from aspenpy.studies.sweeps.study import Categories, Dimension, Study
-from aspenpy.studies.sweeps.values import MOST_VALUES, Spread, length, sampled, values
+from aspenpy.studies.sweeps.values import MOST_VALUES, Spread, length, sample_columns, values
 
 MOST_UNASKED = 10**10  # points beyond which a sweep is probably a mistake
 LEAST_LONG = 1 << 20  # bytes of axes that any sweep may have: the program itself takes forty times as much
@@ -47,7 +47,7 @@ class Layout(Record):
     memory: int = MEMORY
 
 
-def studied(
+def make_study(
     app: Application | Case,
     machine: Machine | None,
     over: Over,
@@ -57,7 +57,7 @@ def studied(
     **options: Any,
 ) -> Study:
     """The study of some axes; the options are those of `sweep`. Raises AspenError."""
-    case, own = asked(app, machine, options)
+    case, own = split_options(app, machine, options)
     layout = Layout(**own)
     if not metrics:
         fail("no-metric", "a sweep computes something", hint="name it: runtime, energy, or a resource")
@@ -70,7 +70,7 @@ def studied(
     }
 
     choices = {
-        name: [_loaded(name, item, allow_outside) for item in chosen.get(name, [getattr(case, field)])]
+        name: [_load_model(name, item, allow_outside) for item in chosen.get(name, [getattr(case, field)])]
         for name, field in FIELDS.items()
     }
     cases = [case.changed(**dict(zip(FIELDS.values(), choice, strict=True))) for choice in product(*choices.values())]
@@ -84,7 +84,7 @@ def studied(
 FIELDS = dict(zip(CATEGORIES, ("application", "machine", "socket", "kernel"), strict=True))  # of a case
 
 
-def _loaded(category: str, item: Any, allow_outside: bool) -> Any:
+def _load_model(category: str, item: Any, allow_outside: bool) -> Any:
     """The model that a text stands for; sockets and kernels are texts."""
     if category == "app" and isinstance(item, str):
         return load_application(item, allow_outside=allow_outside)
@@ -160,7 +160,7 @@ def _sample(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) ->
     if layout.zip or not axes:
         fail("bad-sample", "a sample is taken of the ranges of some axes, and they are not paired")
     spans = {name: _span(axis, probe) for name, axis in axes.items()}
-    return Dimension("sample", sampled(spans, layout.samples or 0, layout.method, probe.case.seed))
+    return Dimension("sample", sample_columns(spans, layout.samples or 0, layout.method, probe.case.seed))
 
 
 def _grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> list[Dimension]:
@@ -220,7 +220,7 @@ class _Probe:
         """The range that the model gives a parameter."""
         prediction = Prediction(self.case)
         parameters = (*prediction.application.parameters.values(), *prediction.machine.parameters)
-        ends = declared_range(prediction.scope.symbol(name), parameters)
+        ends = range_of_symbol(prediction.scope.symbol(name), parameters)
         if ends is None:
             return None
         low, high = prediction.scope.values(ends)

@@ -17,9 +17,9 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.engine.backends import Backend, choose_backend
 from aspenpy.engine.operation import REASONS
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
-from aspenpy.studies.sweeps.cluster import computed
+from aspenpy.studies.sweeps.cluster import compute_stretches
 from aspenpy.studies.sweeps.study import Study
-from aspenpy.studies.sweeps.work import Stretch, Work, Worker, likely, lowered
+from aspenpy.studies.sweeps.work import Stretch, Work, Worker, likely, lower_formulas
 
 STRETCH = 1 << 20
 """Points of a stretch, at least, where there are so many: what is computed, kept and written as a whole."""
@@ -44,7 +44,7 @@ class Run:
         memory: int = MEMORY,
     ) -> None:
         box = likely(study.columns.values())
-        programs = [lowered(formulas, study.inputs, study.seed, box) for formulas in study.formulas]
+        programs = [lower_formulas(formulas, study.inputs, study.seed, box) for formulas in study.formulas]
         self.study = study
         self.backend: Backend = choose_backend(backend, programs, study.points_of_case, memory)
         columns = tuple(study.columns.values())
@@ -68,16 +68,16 @@ class Run:
         """The stretches of those numbers, or all, as they are ready; what is computed in this process has its values
         in their place `into` an array of all points. With `fail_fast`, the first point without a value raises what is
         wrong with it."""
-        for stretch in self._computed(range(self.plan.count) if numbers is None else numbers, into):
+        for stretch in self._compute_stretches(range(self.plan.count) if numbers is None else numbers, into):
             if fail_fast and stretch.reasons is not None:
                 first = int(numpy.flatnonzero(stretch.reasons)[0])
                 raise failure_at(self.study, stretch.start + first, int(stretch.reasons[first]))
             yield stretch
 
-    def _computed(self, numbers: Iterable[int], into: Floats | None) -> Iterator[Stretch]:
+    def _compute_stretches(self, numbers: Iterable[int], into: Floats | None) -> Iterator[Stretch]:
         compute = self.worker.stretch if into is None else partial(self.worker.stretch, into=into)
         if self.client is not None:
-            yield from computed(self.client, self.work, numbers)
+            yield from compute_stretches(self.client, self.work, numbers)
         elif self.cores == 1:
             yield from map(compute, numbers)
         elif self.backend.threads:

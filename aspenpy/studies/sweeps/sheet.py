@@ -39,14 +39,14 @@ class Sheet:
         self._inputs = {place: inputs[number] for place, number in program.given.items()}
         self._wanted = program.roots if kernel is None else kernel.leaves
         straight = [place for place in program.needed(self._wanted) if place not in self._inputs]
-        shared = self._shared_places(straight)
+        shared = self._places_shared(straight)
         self._order = Order(program, [place for place in straight if place not in shared], self._wanted)
         self._everything = Order(program, [p for p in program.straight if p not in self._inputs], program.roots)
-        self._shared = self._computed_once([place for place in straight if place in shared])
+        self._shared = self._compute_shared([place for place in straight if place in shared])
 
     # -- what blocks share -----------------------------------------------------------------------
 
-    def _shared_places(self, straight: Sequence[int]) -> set[int]:
+    def _places_shared(self, straight: Sequence[int]) -> set[int]:
         """Operations over so few dimensions that they are computed once for all blocks."""
         shared: set[int] = set()
         for place in straight:
@@ -58,7 +58,7 @@ class Sheet:
                 shared.add(place)
         return shared
 
-    def _computed_once(self, places: Sequence[int]) -> Known:
+    def _compute_shared(self, places: Sequence[int]) -> Known:
         """Of what is shared, that which the blocks use; the inputs are among it."""
         used = {arg for place in self._order.places for arg in self.program.ops[place].args} | set(self._wanted)
         order = Order(self.program, places, [place for place in places if place in used])

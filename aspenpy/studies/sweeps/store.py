@@ -63,7 +63,7 @@ class Store:
             require_writable(self.path)
         if self.target.exists() and not (self.target.is_file() or self.target.is_dir()):
             fail("not-writable", f"cannot write `{self.path}`: it is not an ordinary file")
-        with self._told():
+        with self._report_file_errors():
             self._begin(resume)
 
     def _begin(self, resume: bool) -> None:
@@ -167,7 +167,7 @@ class Store:
 
     def add(self, stretch: Stretch) -> None:
         """Keeps a stretch: the reasons first, for a stretch counts as kept when its values are."""
-        with self._told():
+        with self._report_file_errors():
             file = self._file(stretch.start)
             if stretch.reasons is not None:
                 self._keep(file.with_suffix(".reasons"), stretch.reasons)
@@ -193,11 +193,11 @@ class Store:
             file, size = self._file(start), self.plan.size(number)
             if start in self:
                 reasons = file.with_suffix(".reasons")
-                why = self._loaded(reasons, (size,), numpy.uint8) if reasons.exists() else None
-                yield Stretch(start, self._loaded(file, (len(self.study.metrics), size), numpy.float64), why)
+                why = self._load_array(reasons, (size,), numpy.uint8) if reasons.exists() else None
+                yield Stretch(start, self._load_array(file, (len(self.study.metrics), size), numpy.float64), why)
                 give_back()
 
-    def _loaded(self, file: Path, shape: tuple[int, ...], kind: type) -> Any:
+    def _load_array(self, file: Path, shape: tuple[int, ...], kind: type) -> Any:
         """What was kept, which may have been damaged since."""
         header, size = _header(shape, kind), math.prod(shape) * numpy.dtype(kind).itemsize
         try:
@@ -215,7 +215,7 @@ class Store:
     def finish(self) -> None:
         """Writes the result, and removes what it was made of."""
         try:
-            with self._told():
+            with self._report_file_errors():
                 unfinished = self.folder / f"result{self.path.suffix}"
                 _remove(unfinished)
                 self.write(self, unfinished)
@@ -233,7 +233,7 @@ class Store:
                 result.chmod(self.target.stat().st_mode & 0o7777)
         flush_to_disk(result)
         if result.is_dir() and is_zarr_store(self.target):
-            if exchanged(result, self.target):  # what was there is removed with the rest
+            if exchange_paths(result, self.target):  # what was there is removed with the rest
                 return
             replaced = self.folder / "replaced.zarr"
             _remove(replaced)
@@ -259,14 +259,14 @@ class Store:
     def whole(self) -> SweepResult:
         """All stretches as one result, whose arrays lie in files: of little memory, whatever their size."""
         shape = (len(self.study.metrics), self.study.points)
-        values = _mapped(self.folder / "values.whole", numpy.float64, shape)
-        whole = InMemory(self.study, values, _mapped(self.folder / "reasons.whole", numpy.uint8, shape[1:]))
+        values = _map_array(self.folder / "values.whole", numpy.float64, shape)
+        whole = InMemory(self.study, values, _map_array(self.folder / "reasons.whole", numpy.uint8, shape[1:]))
         for stretch in self.kept():
             whole.add(stretch)
         return whole.result()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _report_file_errors(self) -> Iterator[None]:
         """What the file system refuses is a message; what was computed stays."""
         try:
             yield
@@ -302,7 +302,7 @@ def give_back() -> None:
         trim(0)
 
 
-def exchanged(one: Path, other: Path) -> bool:
+def exchange_paths(one: Path, other: Path) -> bool:
     """Whether two paths have changed places, in one step; False where the system cannot do that (it is Linux's)."""
     renameat2 = getattr(ctypes.CDLL(None) if os.name == "posix" else None, "renameat2", None)
     if renameat2 is None:
@@ -311,7 +311,7 @@ def exchanged(one: Path, other: Path) -> bool:
     return done == 0
 
 
-def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
+def _map_array(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
     """An array in a file that has all its place on the disk: one without, where the disk is full, ends the process."""
     array = numpy.lib.format.open_memmap(path, "w+", kind, shape)
     if hasattr(os, "posix_fallocate"):

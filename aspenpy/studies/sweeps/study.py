@@ -19,7 +19,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
-from aspenpy.models.application.ranges import range_warning, ranged
+from aspenpy.models.application.ranges import parameters_with_range, range_warning
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
 from aspenpy.studies.explore.capped import capped_points
@@ -120,7 +120,7 @@ class Study:
     @cached_property
     def _lowered(self) -> tuple[tuple[Prediction, tuple[Expr, ...]], ...]:
         axes = dict(zip(self.columns, self.inputs, strict=True))
-        return tuple(_lowered(case.with_set(axes), tuple(self.metrics), self.inputs) for case in self.cases)
+        return tuple(_lower_metrics(case.with_set(axes), tuple(self.metrics), self.inputs) for case in self.cases)
 
     @property
     def predictions(self) -> tuple[Prediction, ...]:
@@ -186,7 +186,7 @@ class Study:
         warnings: list[Diagnostic] = []
         for prediction in self.predictions:
             warnings += prediction.tree.warnings
-            warnings += self._wasted(prediction)
+            warnings += self._find_waste(prediction)
             warnings += self._capped(prediction)
             warnings += self._outside_ranges(prediction)
         used = frozenset[Expr]().union(*(graph.free_symbols(formula) for case in self.formulas for formula in case))
@@ -196,7 +196,7 @@ class Study:
                 warnings.append(warning("no-effect", message))
         return tuple(dict.fromkeys(warnings))
 
-    def _wasted(self, prediction: Prediction) -> list[Diagnostic]:
+    def _find_waste(self, prediction: Prediction) -> list[Diagnostic]:
         """What is so at both ends of all axes together."""
         first, last = (
             Prediction(prediction.case.with_set({name: plain(end(column[1])) for name, column in self.columns.items()}))
@@ -219,7 +219,7 @@ class Study:
     def _outside_ranges(self, prediction: Prediction) -> list[Diagnostic]:
         warnings = []
         parameters = [*prediction.application.parameters.values(), *prediction.machine.parameters]
-        for parameter, (_, low, high) in ranged(parameters):
+        for parameter, (_, low, high) in parameters_with_range(parameters):
             for name, (_, values) in self.columns.items():
                 if prediction.scope.symbol(name) is not parameter.symbol:
                     continue
@@ -243,7 +243,9 @@ def _from_zero(name: str, values: Floats) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _lowered(case: Case, metrics: tuple[str, ...], inputs: tuple[Expr, ...]) -> tuple[Prediction, tuple[Expr, ...]]:
+def _lower_metrics(
+    case: Case, metrics: tuple[str, ...], inputs: tuple[Expr, ...]
+) -> tuple[Prediction, tuple[Expr, ...]]:
     """The prediction of a case and its metrics, as formulas in the symbols of the axes. The formulas of the last cases
     are kept: another sweep over the same axes need not make them again."""
     prediction = Prediction(case)
@@ -251,5 +253,5 @@ def _lowered(case: Case, metrics: tuple[str, ...], inputs: tuple[Expr, ...]) -> 
     for formula in formulas:
         for symbol in sorted(graph.free_symbols(formula), key=lambda symbol: symbol.serial):
             if symbol not in inputs:
-                raise prediction.scope.located(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
+                raise prediction.scope.locate_error(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
     return prediction, tuple(formulas)

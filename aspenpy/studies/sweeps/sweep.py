@@ -15,7 +15,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
-from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.grid import make_study
 from aspenpy.studies.sweeps.result import InMemory, SweepResult
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.study import Study
@@ -62,15 +62,15 @@ def sweep(
     """
     running: dict[str, Any] = {name: options.pop(name) for name in ("backend", "cores", "client") if name in options}
     axes = {name: parse_axis(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()}
-    study = studied(
+    study = make_study(
         app, machine, axes, metrics=[metric] if isinstance(metric, str) else metric, memory=memory, **options
     )
     with separate_allowance(math.inf) if options.get("yes") else nullcontext():
-        result = computed(Run(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast)
+        result = compute_in_memory(Run(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast)
     return result.to_xarray() if find_spec("xarray") else result
 
 
-def computed(
+def compute_in_memory(
     run: Run, memory: int = MEMORY, *, fail_fast: bool = False, seen: Callable[[int], None] | None = None
 ) -> SweepResult:
     """All of a run in memory; `seen` is told of each stretch how many points it has.

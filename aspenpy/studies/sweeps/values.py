@@ -41,7 +41,7 @@ def values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
         fail("bad-range", message, axis.span, hint="begin above 0, or say :lin")
     if length(axis) > MOST_VALUES:
         fail("too-long", f"`{axis.name}` has {length(axis):,} values, and an axis at most {MOST_VALUES:,}", axis.span)
-    column: Floats = _spaced(low, high, spacing, length(axis))
+    column: Floats = _space_values(low, high, spacing, length(axis))
     if axis.whole:
         column = numpy.unique(numpy.clip(numpy.rint(column), numpy.ceil(low), numpy.floor(high)))
     if not len(column) or (axis.whole and numpy.ceil(low) > numpy.floor(high)):
@@ -50,7 +50,7 @@ def values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
     return column
 
 
-def _spaced(low: float, high: float, spacing: str, count: int) -> Any:
+def _space_values(low: float, high: float, spacing: str, count: int) -> Any:
     """Both ends are hit exactly."""
     if spacing == "pow2":
         first, last = int(numpy.ceil(numpy.log2(low))), int(numpy.floor(numpy.log2(high)))
@@ -104,7 +104,7 @@ class Spread(Record):
         return numpy.floor(Extent(numpy.ceil(self.low), behind, log).value(places))
 
 
-def sampled(spans: Mapping[str, Spread], count: int, method: str, seed: int) -> dict[str, Floats]:
+def sample_columns(spans: Mapping[str, Spread], count: int, method: str, seed: int) -> dict[str, Floats]:
     """A column of `count` values for each axis; the same for the same seed. Raises AspenError."""
     message = f"there is no sampling method `{method}`"
     require_known(method, METHODS, "unknown-method", message, listed="the methods are")

@@ -95,13 +95,13 @@ class Worker:
         with self._lock:
             if case not in self._sheets:
                 work = self.work
-                program = lowered(work.formulas[case], work.inputs, work.seed, likely(work.columns))
+                program = lower_formulas(work.formulas[case], work.inputs, work.seed, likely(work.columns))
                 self._sheets = {case: Sheet(program, work.grid or (1,), work.columns, _kernel(self.backend, program))}
             return self._sheets[case]
 
 
 @lru_cache(maxsize=KEPT)
-def lowered(
+def lower_formulas(
     formulas: tuple[Expr, ...], inputs: tuple[Expr, ...], seed: int, box: tuple[tuple[float, float], ...]
 ) -> Program:
     return Program(formulas, inputs, seed, box=box)
