@@ -179,7 +179,7 @@ class Scope:
     def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
         expr = self._expression(name, setting)
         if expr.kind == "number" and is_fraction(expr.payload):
-            self.refuse_fraction(name, expr.payload)
+            self._refuse_fraction_of(symbol, name, expr.payload)
         model, node = self._declaration(symbol)
         if isinstance(model, Application) and isinstance(node, nodes.Parameter):
             return model.member_check(node, expr)
@@ -195,9 +195,13 @@ class Scope:
 
     def refuse_fraction(self, name: str, value: Any) -> None:
         """Raises AspenError where a parameter that counts something would have a value that is not whole."""
-        if is_fraction(value) and self.is_count(name):
+        if is_fraction(value):
+            self._refuse_fraction_of(self.symbol(name), name, value)
+
+    def _refuse_fraction_of(self, symbol: Expr, name: str, value: Any) -> None:
+        if is_fraction(value) and symbol in self._counts:
             message = f"`{name}` counts what stands here, and cannot be {float(value):g}: it is a whole number"
-            fail("not-whole", message, self._counts[self.symbol(name)], hint=f"such as {name}={max(1, round(value))}")
+            fail("not-whole", message, self._counts[symbol], hint=f"such as {name}={max(1, round(value))}")
 
     def _declaration(
         self, symbol: Expr
@@ -232,9 +236,9 @@ class Scope:
     def _require_whole(self) -> None:
         """Refuses expressions in other parameters that give a count a fraction, as `_set` refuses numbers."""
         for symbol, name in self.overridden.items():
-            if self.definitions[symbol].kind != "number" and self.is_count(name):
+            if self.definitions[symbol].kind != "number" and symbol in self._counts:
                 for value in self.values_if_known([symbol]) or ():
-                    self.refuse_fraction(name, value)
+                    self._refuse_fraction_of(symbol, name, value)
 
     def _expression(self, name: str, setting: Setting) -> Expr:
         if isinstance(setting, Expr):

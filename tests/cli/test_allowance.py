@@ -158,7 +158,7 @@ def test_a_sweep_keeps_to_its_memory(over: list[str], metrics: str) -> None:
         assert "--memory-limit" in ran.err
 
 
-@pytest.mark.parametrize("levels", [34, 300, 100_000])
+@pytest.mark.parametrize("levels", [100, 300, 100_000])
 def test_configurations_that_are_too_many_are_refused(levels: int) -> None:
     ran = run("advise", "configure", "comd", "--machine", "haswell", "--vary", "all", "--levels", str(levels))
     assert ran.status == 2

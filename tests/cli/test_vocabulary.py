@@ -120,7 +120,7 @@ def test_results_in_a_file_are_those_that_are_shown(run: Runner, tmp_path: Path,
         (("-o", "x.csv", "--format", "json"), "--format json: the name `x.csv` is one of CSV"),
         (
             ("-o", "x.xlsx"),
-            "--output x.xlsx: results are written as .json, as .csv or as a table in text, not as .xlsx",
+            "--output x.xlsx: results are written as .json, .csv or as a table in text, not as .xlsx",
         ),
     ],
 )

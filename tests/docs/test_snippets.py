@@ -150,9 +150,9 @@ def test_a_forked_command_prints_what_a_started_one_prints(
         ("echo help | aspenpy repl comd | head", Command(["repl", "comd"], "head", "echo help")),
         ("cat a.aspen | aspenpy fmt -", None),
         ("aspenpy show 'a | b'", None),
-        ("aspenpy show comd 2>&1 | head", None),
+        ("aspenpy show comd 2>&1 | head", Command(["show", "comd"], "head", errors="&1")),
         ("aspenpy fmt *.aspen", None),
-        ('aspenpy list machines --memory "> 1 TB"', None),
+        ('aspenpy list machines --memory "> 1 TB"', Command(["list", "machines", "--memory", "> 1 TB"])),
         ("cat comd.aspen", None),
     ],
 )

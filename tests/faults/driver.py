@@ -192,8 +192,8 @@ def cache() -> Scenario:
     """The grammar cache: its faults are nobody's concern, and it is whole or not there."""
     tables = tables_module
     grammar = Path(tables.grammar_path()).read_text()
-    made = tables.made_tables(grammar)
-    tables.made_tables = lambda grammar: made
+    made = tables.compute_tables(grammar)
+    tables.compute_tables = lambda grammar: made
     os.environ["XDG_CACHE_HOME"] = os.path.join(os.environ["FAULTS"], "work")
     folder = Path(os.environ["XDG_CACHE_HOME"], "aspenpy")
 

@@ -105,7 +105,6 @@ def test_ranks_fill_a_node_before_the_next(tmp_path: Path, distribution: str, sh
         ({"ranks_per_node": 5}, "5 ranks on a node, and it has places for 4"),
         ({"ranks_per_node": 1}, "4 ranks, and `g` has places for 2"),
         ({"ranks_per_node": 0}, "from 1 on, not 0"),
-        ({"ranks_per_node": 1.5}, "from 1 on, not 1.5"),
         ({"ranks_on": "hbm"}, "no `hbm` with cores"),
         ({"ranks_on": "sokcet"}, "did you mean `socket`?"),
         ({"distribution": "compcat"}, "did you mean `compact`?"),

@@ -25,7 +25,8 @@ def cap_warnings(prediction: Evaluation) -> list[Diagnostic]:
     try:
         waited = seconds_waited(prediction)
     except AspenError as error:
-        return [item.replace(severity="warning") for item in error.diagnostics]
+        # A machine may state a cap and not the power of all that works beside: who asks for energy is told.
+        return [item.replace(severity="warning") for item in error.diagnostics if item.code != "no-power"]
     if waited <= prediction.runtime * SAME:
         return []
     longer = f"the run takes {seconds(prediction.runtime + waited)}, and not {seconds(prediction.runtime)}"

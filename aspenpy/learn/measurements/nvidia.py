@@ -13,6 +13,7 @@ from aspenpy.learn.measurements.sheet import (
     Row,
     Sheet,
     normalise_cell,
+    parse_number,
     read_lines,
     refuse_line,
     require_values,
@@ -108,7 +109,9 @@ def read_metric_lines(source: Source, key: tuple[str, ...], name: str, value: st
         if said is not None:
             common = units.setdefault(metric, said)
             if common != said and cell.value != "":
-                cell = cell._replace(value=float(cell.value) * float(parse_unit(said).size / parse_unit(common).size))
+                number = parse_number(cell)
+                assert number is not None
+                cell = cell._replace(value=number * float(parse_unit(said).size / parse_unit(common).size))
         elif str(cell.value).endswith("%"):
             cell = cell._replace(value=str(cell.value).removesuffix("%"))
         row[f"{metric} [{units[metric]}]" if metric in units else metric] = cell
