@@ -46,10 +46,12 @@ class Worker:
         if self._connection is None or self._process is None or not self._process.is_alive():
             self.stop()
             context = get_context("spawn")
-            self._connection, theirs = context.Pipe()
-            self._process = context.Process(target=work, args=(theirs,), daemon=True)
-            self._process.start()
+            connection, theirs = context.Pipe()
+            process = context.Process(target=work, args=(theirs,), daemon=True)
+            process.start()
             theirs.close()
+            # Kept once it runs: `stop`, which another thread may call meanwhile, can end no process that has not begun.
+            self._process, self._connection = process, connection
         return self._connection
 
 
