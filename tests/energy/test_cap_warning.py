@@ -44,6 +44,38 @@ def test_a_sweep_says_where_the_cap_makes_runs_longer() -> None:
     assert message.endswith("the run takes 4 s, and not 500 ms, with rate = 8e+09; 3 of 4 points wait")
 
 
+SENDING = """model s {
+  param ranks = 2 in 1 .. 4
+  kernel main { execute [ranks] of [ranks] { flops [4e9] messages [1] of size [8] } }
+}"""
+NETWORK = (
+    CAPPED.replace("machine m { socket s }", "machine m { socket [4] s  interconnect [4] wire }")
+    + """
+interconnect wire {
+  property latency [1 us]
+  property bandwidth [1 GB/s]
+  resource messages(volume) [latency + volume/bandwidth]
+}
+"""
+)
+
+
+def test_power_that_the_cap_does_not_limit_may_be_unknown() -> None:
+    """The cap is that of the socket: what the network draws is asked for by `energy` alone."""
+    case = Case(aspenpy.parse(SENDING), aspenpy.parse(NETWORK))
+    with pytest.raises(aspenpy.AspenError, match="declares no dynamic power"):
+        aspenpy.energy(case)
+    answers = [
+        aspenpy.predict(case),
+        aspenpy.place(case),
+        aspenpy.scale(case, ranks=[1, 2, 4]),
+        make_study(case, None, {"rate": [1e9]}),
+        Comparison([case, Case(case.application, aspenpy.parse(NETWORK.replace("machine m", "machine k")))]),
+    ]
+    assert [capped_messages(answer) for answer in answers] == [[]] * len(answers)
+    assert not any("power" in item.message for answer in answers for item in answer.diagnostics)
+
+
 def test_machines_are_ranked_without_their_caps() -> None:
     """At 8e9 flop/s a run takes 0.5 s and under the cap 4 s, at 2e9 without a cap 2 s."""
     free = CAPPED.replace("machine m", "machine free").replace("power_cap [20 W]", "power_cap [1 kW]")

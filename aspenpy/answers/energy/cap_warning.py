@@ -25,12 +25,16 @@ def cap_warnings(prediction: Evaluation) -> list[Diagnostic]:
     try:
         waited = seconds_waited(prediction)
     except AspenError as error:
-        # A machine may state a cap and not the power of all that works beside: who asks for energy is told.
-        return [item.replace(severity="warning") for item in error.diagnostics if item.code != "no-power"]
+        return as_warnings(error)
     if waited <= prediction.runtime * SAME:
         return []
     longer = f"the run takes {seconds(prediction.runtime + waited)}, and not {seconds(prediction.runtime)}"
     return [cap_warning(prediction, longer)]
+
+
+def as_warnings(error: AspenError) -> list[Diagnostic]:
+    """Why nobody can tell whether a run waits for its cap, beside an answer that does not need to know."""
+    return [item.replace(severity="warning") for item in error.diagnostics]
 
 
 def cap_warning(prediction: Evaluation, longer: str) -> Diagnostic:

@@ -39,9 +39,11 @@ SHARED = ("messages", FILES)  # causes of energy that no socket consumes
 
 
 class Responding:
-    """The terms of the model on one machine. Raises AspenError where the socket does not state `idle_power`."""
+    """The terms of the model on one machine. Raises AspenError where the socket does not state `idle_power`. With
+    `within_cap` adapters count only where the cap of the socket limits them: who asks how long a run waits for its cap
+    need not know what the network draws."""
 
-    def __init__(self, tree: CostTree, options: EnergyOptions) -> None:
+    def __init__(self, tree: CostTree, options: EnergyOptions, *, within_cap: bool = False) -> None:
         self.options = options
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
         self.where.offers |= tree.residence.offers
@@ -52,7 +54,8 @@ class Responding:
         self._uncore = self._uncore_term()
         self._saturation = self.where.stated("uncore_saturation", "efficiency")
         self._least = self._uncore_least()
-        self._ports = {name: self._add("messages", *drawn) for name, drawn in adapters(self.where, tree).items()}
+        drawn_by = adapters(self.where, tree, within_cap=within_cap)
+        self._ports = {name: self._add("messages", *drawn) for name, drawn in drawn_by.items()}
         for cost in tree.blocks.values():
             for item in cost.requirements:
                 self._of_requirement(item, cost.instances)  # adds its terms

@@ -44,7 +44,8 @@ def waiting_by_kernel(tree: CostTree, *, apart: bool = True) -> dict[str, Expr]:
     """Seconds by which the power cap of its socket makes the blocks of each kernel longer over a run, where the
     socket's power responds: those of `energy`, without the joules. All kernels together are called "" unless `apart`.
     """
-    leaf = WaitingLeaf(tree, Responding(tree, settle_options(DEFAULT, responding=True)), apart)
+    law = Responding(tree, settle_options(DEFAULT, responding=True), within_cap=True)
+    leaf = WaitingLeaf(tree, law, apart)
     totals = run_totals(leaf, tree.entry, carry_origin(tree.origins), Waiting)
     return {key.kernel: worth for key, worth in of_kind(Waiting, totals).items()}
 

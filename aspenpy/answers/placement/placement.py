@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.energy.cap_warning import SAME, cap_warning
+from aspenpy.answers.energy.cap_warning import SAME, as_warnings, cap_warning
 from aspenpy.answers.energy.waiting import waiting_by_kernel
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.occupancy import unlike_ranks
@@ -251,8 +251,13 @@ class Placement(Result):
             alone = Evaluation(self.question.case.changed(socket=socket))
             if alone.stated_cap is None:
                 continue
-            waiting = [wait for name, wait in waiting_by_kernel(alone.tree).items() if self.sockets.get(name) == socket]
-            waited = float(alone.scope.values([sum_terms(waiting)], self.question.seed)[0])
+            try:
+                by_kernel = waiting_by_kernel(alone.tree)
+                waiting = [wait for name, wait in by_kernel.items() if self.sockets.get(name) == socket]
+                waited = float(alone.scope.values([sum_terms(waiting)], self.question.seed)[0])
+            except AspenError as error:
+                yield from as_warnings(error)
+                continue
             time = sum(kernel.time for kernel in self.kernels if kernel.socket == socket)
             if waited > time * SAME:
                 longer = f"the kernels on it take {seconds(time + waited)}, and not {seconds(time)}"

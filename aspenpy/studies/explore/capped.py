@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aspenpy.answers.energy.cap_warning import SAME, cap_warning
+from aspenpy.answers.energy.cap_warning import SAME, as_warnings, cap_warning
 from aspenpy.answers.energy.waiting import waiting_of_run
 from aspenpy.answers.prediction import Prediction
-from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.studies.explore.points import Formulas
@@ -29,11 +28,12 @@ def capped_points(
     if prediction.stated_cap is None or not rows:
         return []
     try:
-        formulas = prediction.scope.formulas([waiting_of_run(prediction.tree), prediction.tree.runtime], free)
-        prepared = Formulas(formulas, symbols, prediction.seed)
-        waited, runtime = prepared(numpy.array(rows, dtype=float), missing=True)
-    except (AspenError, EvaluationError) as error:
-        return [item.replace(severity="warning") for item in getattr(error, "diagnostics", ())]
+        with prediction.scope.locating():
+            formulas = prediction.scope.formulas([waiting_of_run(prediction.tree), prediction.tree.runtime], free)
+            prepared = Formulas(formulas, symbols, prediction.seed)
+            waited, runtime = prepared(numpy.array(rows, dtype=float), missing=True)
+    except AspenError as error:
+        return as_warnings(error)
     longer = waited > runtime * SAME
     if not longer.any():
         return []
