@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     from aspenpy.answers.roofline import Roofline, roofline
     from aspenpy.answers.trace import Trace, trace
     from aspenpy.answers.traffic import Traffic, traffic
+    from aspenpy.explore.asked import optimise
+    from aspenpy.explore.compare import compare
+    from aspenpy.explore.comparison import Comparison
+    from aspenpy.explore.methods import sensitivity
+    from aspenpy.explore.scaling import Scaling, scale
     from aspenpy.extract.extraction import Extraction
     from aspenpy.extract.extraction import extract as extract_application
     from aspenpy.generate.mpi import Skeleton, mpi
@@ -52,13 +57,8 @@ if TYPE_CHECKING:
     from aspenpy.models.machine.model import Machine
     from aspenpy.page.what_if import WhatIf
     from aspenpy.shell.session.session import Session
-    from aspenpy.studies.explore.asked import optimise
-    from aspenpy.studies.explore.compare import compare
-    from aspenpy.studies.explore.comparison import Comparison
-    from aspenpy.studies.explore.methods import sensitivity
-    from aspenpy.studies.explore.scaling import Scaling, scale
-    from aspenpy.studies.sweeps.result import SweepResult
-    from aspenpy.studies.sweeps.sweep import sweep
+    from aspenpy.sweeps.result import SweepResult
+    from aspenpy.sweeps.sweep import sweep
     from aspenpy.traces.distances import ReuseDistances
     from aspenpy.traces.measure import reuse_distances
 
@@ -133,7 +133,7 @@ _HOME = {
     "Application": "aspenpy.models.application.model",
     "AspenError": "aspenpy.language.diagnostics",
     "Case": "aspenpy.answers.case",
-    "Comparison": "aspenpy.studies.explore.comparison",
+    "Comparison": "aspenpy.explore.comparison",
     "Counts": "aspenpy.answers.counting",
     "Diagnostic": "aspenpy.language.diagnostics",
     "Energy": "aspenpy.answers.energy.account",
@@ -151,17 +151,17 @@ _HOME = {
     "Profile": "aspenpy.answers.profile",
     "ReuseDistances": "aspenpy.traces.distances",
     "Roofline": "aspenpy.answers.roofline",
-    "Scaling": "aspenpy.studies.explore.scaling",
+    "Scaling": "aspenpy.explore.scaling",
     "Session": "aspenpy.shell.session.session",
     "Skeleton": "aspenpy.generate.mpi",
-    "SweepResult": "aspenpy.studies.sweeps.result",
+    "SweepResult": "aspenpy.sweeps.result",
     "Trace": "aspenpy.answers.trace",
     "Traffic": "aspenpy.answers.traffic",
     "Validation": "aspenpy.learn.model_validation",
     "WhatIf": "aspenpy.page.what_if",
     "advise": "aspenpy.advice.asked",
     "check": "aspenpy.answers.checks.files",
-    "compare": "aspenpy.studies.explore.compare",
+    "compare": "aspenpy.explore.compare",
     "count": "aspenpy.answers.prediction",
     "energy": "aspenpy.answers.energy.account",
     "extract_application": "aspenpy.extract.extraction",
@@ -173,7 +173,7 @@ _HOME = {
     "memory": "aspenpy.answers.footprint",
     "mpi": "aspenpy.generate.mpi",
     "network": "aspenpy.answers.network",
-    "optimise": "aspenpy.studies.explore.asked",
+    "optimise": "aspenpy.explore.asked",
     "parallelism": "aspenpy.answers.parallelism",
     "parse": "aspenpy.models.library",
     "peaks": "aspenpy.answers.peaks",
@@ -183,9 +183,9 @@ _HOME = {
     "profile": "aspenpy.answers.profile",
     "reuse_distances": "aspenpy.traces.measure",
     "roofline": "aspenpy.answers.roofline",
-    "scale": "aspenpy.studies.explore.scaling",
-    "sensitivity": "aspenpy.studies.explore.methods",
-    "sweep": "aspenpy.studies.sweeps.sweep",
+    "scale": "aspenpy.explore.scaling",
+    "sensitivity": "aspenpy.explore.methods",
+    "sweep": "aspenpy.sweeps.sweep",
     "trace": "aspenpy.answers.trace",
     "traffic": "aspenpy.answers.traffic",
     "unload_ipython_extension": "aspenpy.shell.notebook",

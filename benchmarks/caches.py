@@ -12,8 +12,8 @@ import aspenpy
 from aspenpy.cost.mapper import map_application
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.models.library import find
-from aspenpy.studies.sweeps.grid import make_study
-from aspenpy.studies.sweeps.run import Run
+from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.run import Run
 from benchmarks.measure import Benchmark, Subject, bare_python, seconds
 from benchmarks.sweep_points import COMD, GCC, POINTS, agrees, nanoseconds, run_of, scattered, whole
 

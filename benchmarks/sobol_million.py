@@ -1,7 +1,7 @@
 """Sobol's indices of the runtime of CoMD over six variables: a million runs of the model, end to end."""
 
 import aspenpy
-from aspenpy.studies.explore.variance import Sobol
+from aspenpy.explore.variance import Sobol
 from benchmarks.measure import Benchmark, Subject, seconds
 
 SAMPLES = 1 << 17

@@ -16,10 +16,10 @@ import aspenpy
 from aspenpy.engine import c, llvm
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.program import Program
-from aspenpy.studies.sweeps.formats import format_of
-from aspenpy.studies.sweeps.grid import make_study
-from aspenpy.studies.sweeps.run import Run, available_cores
-from aspenpy.studies.sweeps.store import Store
+from aspenpy.sweeps.formats import format_of
+from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.run import Run, available_cores
+from aspenpy.sweeps.store import Store
 from benchmarks.measure import Action, Benchmark, Subject, bare_python, seconds
 
 POINTS = 1_000_000

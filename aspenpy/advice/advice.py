@@ -12,7 +12,7 @@ from aspenpy.advice.significant import Significant
 from aspenpy.advice.throttled import Throttled
 from aspenpy.advice.uncertain import Uncertain
 from aspenpy.answers.case import Case
-from aspenpy.studies.explore.sensitivity import Effects
+from aspenpy.explore.sensitivity import Effects
 from aspenpy.tables.result import Result
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from aspenpy.advice.configuration import ComponentRange, RangeSource
 from aspenpy.cost.network.topologies import TOPOLOGIES
+from aspenpy.explore.variable import Variable
 from aspenpy.language import nodes
 from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail, require_known
@@ -16,7 +17,6 @@ from aspenpy.language.source import Source
 from aspenpy.models.library import load_source
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
-from aspenpy.studies.explore.variable import Variable
 
 MEMORIES = ("ddr4_3200_ice_lake", "ddr5_4800_8_channels", "ddr5_4800_12_channels", "hbm2e_xeon_max")
 """Parts of the library, where none is named: those that state watts of their own."""

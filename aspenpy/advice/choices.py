@@ -22,12 +22,12 @@ from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.metrics import metric, summable
 from aspenpy.cost.paths import paths_of
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.pareto import non_dominated
+from aspenpy.explore.space import Quantity
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.pareto import non_dominated
-from aspenpy.studies.explore.space import Quantity
 
 MOST_CHOICES = 200_000
 """Combinations of which all are tried: a few seconds for the applications of the library."""

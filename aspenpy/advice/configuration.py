@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from aspenpy.explore.variable import Variable
 from aspenpy.record import Record
-from aspenpy.studies.explore.variable import Variable
 
 RangeSource = Literal["system", "machine", "vendor", "user"]
 """Read from the host or from saved output of its tools; declared by the machine model; the model's value widened by a

@@ -23,10 +23,10 @@ from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals, energy_totals
 from aspenpy.answers.prediction import predict
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.sensitivity import Box, Effect, Effects, boxes, effects_in
+from aspenpy.explore.space import Quantity, Space
+from aspenpy.explore.variable import Variable
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
-from aspenpy.studies.explore.sensitivity import Box, Effect, Effects, boxes, effects_in
-from aspenpy.studies.explore.space import Quantity, Space
-from aspenpy.studies.explore.variable import Variable
 from aspenpy.tables.result import Result
 
 LEVELS = 10  # values of each component

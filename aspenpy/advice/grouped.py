@@ -16,9 +16,9 @@ from aspenpy.advice.decide import Input
 from aspenpy.advice.decision import Budget, Choice, Limit
 from aspenpy.answers.case import Case
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.pareto import non_dominated
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.pareto import non_dominated
 from aspenpy.tables.result import Result
 
 MOST_APPLICATIONS = 6  # there are 203 ways to make groups of six, 877 of seven

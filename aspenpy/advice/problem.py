@@ -12,13 +12,13 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.ranks import binding_of
+from aspenpy.explore.problem_size import Growth, Work, sizes_per_rank
+from aspenpy.explore.scaling import RANKS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.problem_size import Growth, Work, sizes_per_rank
-from aspenpy.studies.explore.scaling import RANKS
 
 PROBLEMS = (("nx", "ny", "nz"), ("rows",))
 """Parameters whose product is the size of a problem, where no parameter is declared `per rank`."""

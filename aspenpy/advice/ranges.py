@@ -14,6 +14,7 @@ from aspenpy.advice.components import COMPONENTS, HardwareComponent
 from aspenpy.advice.configurable import ComponentParameter, Configurable
 from aspenpy.advice.configuration import ComponentRange, RangeSource
 from aspenpy.advice.system import SystemRange
+from aspenpy.explore.variable import Kind, Variable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
@@ -25,7 +26,6 @@ from aspenpy.language.infer import dimension_of
 from aspenpy.language.lower import Lowering, constant_value
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span
-from aspenpy.studies.explore.variable import Kind, Variable
 
 VOLT = "V"  # a unit that the language does not have
 WIDER = 2.0

@@ -10,9 +10,9 @@ import numpy
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.space import Quantity
 from aspenpy.expr.draws import generator_seed
 from aspenpy.record import Record
-from aspenpy.studies.explore.space import Quantity
 
 COUNT = 1000  # samples; with so many an end of a 95 % interval is known to a tenth of its width
 LOWEST = 0.01  # part of what is stated below which no sample goes

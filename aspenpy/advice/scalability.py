@@ -17,10 +17,10 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
+from aspenpy.explore.scaling import RANKS, Mode, Point, Scaling
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.scaling import RANKS, Mode, Point, Scaling
 from aspenpy.tables.result import Result
 
 MOST_NODES = 1024

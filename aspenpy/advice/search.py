@@ -14,7 +14,7 @@ import numpy
 
 from aspenpy.advice.configuration import Objective
 from aspenpy.engine.arrays import Floats
-from aspenpy.studies.explore.space import Space
+from aspenpy.explore.space import Space
 
 MOST_COMBINATIONS = 20_000
 """Of a grid of which all are tried: less than a second for the applications of the library."""

@@ -20,7 +20,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Formulas
+from aspenpy.sweeps.points import Formulas
 from aspenpy.tables.result import Result
 
 RESTRICTED = ("memory_bandwidth", "clock", "network_bandwidth")

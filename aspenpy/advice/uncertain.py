@@ -16,12 +16,13 @@ from aspenpy.answers.peaks import value_of
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.stated_error import NORMAL_MEDIAN, Covered, StatedError, find_stated_error
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.space import Space
+from aspenpy.explore.variable import Kind, Variable
 from aspenpy.expr.draws import generator_seed
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.models.machine.model import Component
 from aspenpy.record import Record
-from aspenpy.studies.explore.space import Space
-from aspenpy.studies.explore.variable import Kind, Variable, is_countable
+from aspenpy.sweeps.declarations import is_countable
 
 RATES = ("memory_bandwidth", "memory_latency", "network_bandwidth", "network_latency")
 """Components of which nobody knows exactly what they come to; clocks and counts are known."""

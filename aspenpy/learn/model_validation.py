@@ -22,7 +22,7 @@ from aspenpy.learn.measurements.measure import Measured, Target, measure
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.sweeps.grid import make_study
+from aspenpy.sweeps.grid import make_study
 from aspenpy.tables.result import Result
 
 NEAR = 1.4

@@ -6,11 +6,11 @@ from itertools import cycle
 from typing import Any
 
 from aspenpy.answers.bounds import Real
+from aspenpy.explore.comparison import Comparison, Crossover, Sweep, Unproven
+from aspenpy.explore.efficiency import Efficiency
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charged
 from aspenpy.report.prediction import ranks_of, served
-from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
-from aspenpy.studies.explore.efficiency import Efficiency
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import quantity, seconds
 from aspenpy.tables.registry import register_report

@@ -10,12 +10,12 @@ from aspenpy.advice.configuration import ComponentRange, Configuration, NearOpti
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.ranges import is_turned
 from aspenpy.cost.caches.names import PATTERN_NAMES, WITH_ARGUMENTS
+from aspenpy.explore.sensitivity import Effect, Effects
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.flow import Trait
 from aspenpy.models.application.total import blocks_in
 from aspenpy.report.prediction import subject
 from aspenpy.report.problem import cap_note, problem_data, problem_note
-from aspenpy.studies.explore.sensitivity import Effect, Effects
 from aspenpy.tables.drawing import MAP, set_title, shorten, use_shared_style
 from aspenpy.tables.numbers import count, share
 from aspenpy.tables.registry import register_report

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from aspenpy.answers.prediction import Prediction
+from aspenpy.explore.constraint import unit_of_quantity
+from aspenpy.explore.optimise import Binding, Goal, Optimum
+from aspenpy.explore.pareto import Front
+from aspenpy.explore.space import Space
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.studies.explore.constraint import unit_of_quantity
-from aspenpy.studies.explore.optimise import Binding, Goal, Optimum
-from aspenpy.studies.explore.pareto import Front
-from aspenpy.studies.explore.space import Space
 from aspenpy.tables.drawing import BLUE, GREY, PALE, label_axis, set_title, use_shared_style
 from aspenpy.tables.numbers import counted
 from aspenpy.tables.registry import register_report

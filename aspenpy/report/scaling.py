@@ -7,10 +7,10 @@ from itertools import cycle
 from typing import Any
 
 from aspenpy.advice.scalability import Scalability, Scaled
+from aspenpy.explore.scaling import Point, Scaling
 from aspenpy.report.design_space import configured
 from aspenpy.report.prediction import bound_ranks, served, subject
 from aspenpy.report.problem import problem_data, problem_note
-from aspenpy.studies.explore.scaling import Point, Scaling
 from aspenpy.tables.drawing import (
     BLACK,
     GREY,

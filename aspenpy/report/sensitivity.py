@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from aspenpy.answers.metrics import metric
+from aspenpy.explore.elasticity import Elasticities, Elasticity
+from aspenpy.explore.methods import Found
+from aspenpy.explore.sensitivity import Effects
+from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.printer import text_if_short
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.studies.explore.elasticity import Elasticities, Elasticity
-from aspenpy.studies.explore.methods import Found
-from aspenpy.studies.explore.sensitivity import Effects
-from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.drawing import EDGE, FILLS, GREY, label_axis, set_title, shorten, use_shared_style
 from aspenpy.tables.numbers import quantity
 from aspenpy.tables.registry import register_report

@@ -11,8 +11,8 @@ from aspenpy.engine.operation import REASONS
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
-from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
-from aspenpy.studies.sweeps.study import Study, label
+from aspenpy.sweeps.result import Summary, SweepResult, attributes
+from aspenpy.sweeps.study import Study, label
 from aspenpy.tables.drawing import MAP, SHADE, STYLES, label_axis, name_ends, set_title, tick_points, use_shared_style
 from aspenpy.tables.numbers import Amount, counted
 from aspenpy.tables.registry import register_report

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from aspenpy.explore.scaling import doublings
 from aspenpy.language.axis import read_literal, split_ends
 from aspenpy.language.source import Span, split_at_commas
 from aspenpy.shell.failure import CommandError
-from aspenpy.studies.explore.scaling import doublings
 
 
 def ranks_in(text: str) -> list[int]:

@@ -13,7 +13,7 @@ from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.prediction import predict
 from aspenpy.expr import graph
 from aspenpy.models.library import load_application, load_machine
-from aspenpy.studies.explore.points import Points
+from aspenpy.sweeps.points import Points
 from tests.thorough import HANGS
 
 SECONDS = 11.0  # of the processor: 2.5 times what it takes on two cores that are busy with other work

@@ -11,8 +11,8 @@ from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.scalability import Scaled, knee, node_counts
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import LITERAL
+from aspenpy.explore.sensitivity import Effects
 from aspenpy.models.library import load_application, load_machine, parse
-from aspenpy.studies.explore.sensitivity import Effects
 
 MODELS = Path(__file__).parents[2] / "models"
 APPLICATION = """model work {

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy.explore import problem
 from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.main import main
-from aspenpy.studies.explore import problem
 from tests.cli.conftest import ROOT, Runner
 from tests.thorough import some
 

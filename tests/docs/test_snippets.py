@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.studies.explore import comparison
+from aspenpy.explore import comparison
 from tests.docs import numbers
 from tests.docs.forked import Command, load_modules, plain_command, printed_by
 from tests.docs.pictures import DRAWN, SHOWN, compare

@@ -8,8 +8,8 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.case import Case
-from aspenpy.studies.explore.comparison import Comparison
-from aspenpy.studies.sweeps.sweep import make_study
+from aspenpy.explore.comparison import Comparison
+from aspenpy.sweeps.sweep import make_study
 
 APPLICATION = aspenpy.parse("model a { kernel main { execute { flops [4e9] } } }")
 CAPPED = """

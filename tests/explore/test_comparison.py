@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy.answers.case import Case
+from aspenpy.explore import comparison, race
+from aspenpy.explore.comparison import Comparison
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.explore import comparison, race
-from aspenpy.studies.explore.comparison import Comparison
 from aspenpy.tables.formats import build_json
 from aspenpy.tables.pages import render_text
 from tests.thorough import slow

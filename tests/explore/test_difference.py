@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aspenpy.answers.bounds import Range
+from aspenpy.explore.difference import MOST_PASSES, difference, write_out_sums
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.studies.explore.difference import MOST_PASSES, difference, write_out_sums
 
 X = graph.symbol("x")
 NUMBERS = st.integers(-9, 9)

@@ -162,7 +162,7 @@ def test_what_is_not_installed_is_named(
     there = util.find_spec
     for name in ("optimise", "variance", "pareto"):
         monkeypatch.setattr(
-            f"aspenpy.studies.explore.{name}.find_spec", lambda wanted: None if wanted == missing else there(wanted)
+            f"aspenpy.explore.{name}.find_spec", lambda wanted: None if wanted == missing else there(wanted)
         )
     assert f"pip install '{extra}'" in refused(capsys, *arguments)
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy import Case, optimise
 from aspenpy.answers.metrics import metric
+from aspenpy.explore import problem
+from aspenpy.explore.optimise import Optimum
+from aspenpy.explore.pareto import Front, non_dominated
+from aspenpy.explore.variance import Sobol
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.explore import problem
-from aspenpy.studies.explore.optimise import Optimum
-from aspenpy.studies.explore.pareto import Front, non_dominated
-from aspenpy.studies.explore.variance import Sobol
 from tests.thorough import examples, slow, some
 from tests.tiny import SECONDS, application, both, codes, machine
 
@@ -207,8 +207,8 @@ def test_machines_among_the_variables() -> None:
     text = """machine NAME {{ socket s }} socket s {{ property cost [{cost}] core [k] c }}
 core c {{ resource flops(x) [x/{speed}] }} param k = 2 in 1 .. 8"""
     texts = {"one": text.format(cost=100, speed=1), "two": text.format(cost=300, speed=2)}
-    from aspenpy.studies.explore.asked import goals_of, search_goals
-    from aspenpy.studies.explore.space import make_space
+    from aspenpy.explore.asked import goals_of, search_goals
+    from aspenpy.explore.space import make_space
 
     app = application("execute [8] { flops [12] }")
     loaded = {name: machine(text.replace("NAME", name)) for name, text in texts.items()}

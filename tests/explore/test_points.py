@@ -11,7 +11,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.failures import OF_A_PASS, TooMuchWork
 from aspenpy.expr.graph import Expr
-from aspenpy.studies.explore.points import Formulas, Points
+from aspenpy.sweeps.points import Formulas, Points
 
 N = graph.symbol("n")
 COUNTER = graph.counter("i")

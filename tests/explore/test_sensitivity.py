@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Case, sensitivity
+from aspenpy.explore.sensitivity import Effects
+from aspenpy.explore.space import make_space
+from aspenpy.explore.variable import variable, variable_from_range
+from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.report.sensitivity import report_sensitivity
-from aspenpy.studies.explore.points import Formulas
-from aspenpy.studies.explore.sensitivity import Effects
-from aspenpy.studies.explore.space import make_space
-from aspenpy.studies.explore.variable import variable, variable_from_range
-from aspenpy.studies.explore.variance import Morris, Sobol
+from aspenpy.sweeps.points import Formulas
 from aspenpy.tables.pages import render_text
 from tests.thorough import examples, slow
 from tests.tiny import SECONDS, application, both, codes, machine

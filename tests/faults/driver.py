@@ -19,7 +19,7 @@ from typing import NamedTuple
 from aspenpy.engine import backends as backends_module
 from aspenpy.language import tables as tables_module
 from aspenpy.shell.main import main
-from aspenpy.studies.sweeps import run as run_module
+from aspenpy.sweeps import run as run_module
 from tests.thorough import THOROUGH
 
 KILLED = 0
@@ -228,8 +228,8 @@ if __name__ == "__main__":
     backends_module.BACKENDS["numpy"] = backends_module.Backend(**{**fields, "block": 256})
     for name in (
         "aspenpy.shell.commands.sweep",
-        "aspenpy.studies.sweeps.formats",
-        "aspenpy.studies.sweeps.grid",
+        "aspenpy.sweeps.formats",
+        "aspenpy.sweeps.grid",
         "aspenpy.shell.progress",
     ):
         import_module(name)

@@ -16,10 +16,10 @@ from typing import Any
 from aspenpy.language.files import measurements_path, models_folder
 from aspenpy.learn.estimators.model_files import KINDS, checksum, save_model
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
-from aspenpy.studies.sweeps.formats import format_of
-from aspenpy.studies.sweeps.grid import make_study
-from aspenpy.studies.sweeps.run import Run
-from aspenpy.studies.sweeps.store import Store
+from aspenpy.sweeps.formats import format_of
+from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.store import Store
 from tests.advice import test_system
 from tests.hostile.fuzz import NUMBERS, written
 from tests.readers import test_readers

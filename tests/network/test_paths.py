@@ -18,9 +18,9 @@ from aspenpy.answers.message_paths import seconds_on_paths
 from aspenpy.cost.path_levels import levels_between
 from aspenpy.cost.paths import paths_of
 from aspenpy.cost.ranks import RankOptions, binding_of
+from aspenpy.explore.scaling import scale
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
-from aspenpy.studies.explore.scaling import scale
 from tests.network.levelled import Member, Path, run
 from tests.network.programs import halo_exchange
 from tests.network.test_levels import PLAYED, Nodes, amount

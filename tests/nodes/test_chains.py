@@ -7,9 +7,9 @@ import shutil
 import pytest
 
 from aspenpy import Energy, predict
-from aspenpy.studies.sweeps.grid import make_study
-from aspenpy.studies.sweeps.run import Run
-from aspenpy.studies.sweeps.sweep import compute_in_memory
+from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.sweep import compute_in_memory
 from tests.tiny import application, machine
 
 MACHINE = """

@@ -29,8 +29,8 @@ ELSEWHERE = {
     "aspenpy/learn/measurements/measure.py": "counters of the kernel in /sys, and what perf has just written",
     "aspenpy/learn/measurements/records.py": "SQLite opens what the gate has found to be a store",
     "aspenpy/learn/measurements/read.py": "Parquet in memory, from the gate",
-    "aspenpy/studies/sweeps/run.py": "the work of a sweep, written for its own processes",
-    "aspenpy/studies/sweeps/store.py": "the lock of a store, and the space that a result takes",
+    "aspenpy/sweeps/run.py": "the work of a sweep, written for its own processes",
+    "aspenpy/sweeps/store.py": "the lock of a store, and the space that a result takes",
     "aspenpy/answers/incore.py": "what OSACA has just written",
     "aspenpy/shell/output.py": "the device that takes what nobody reads",
 }

@@ -108,8 +108,8 @@ def test_what_can_be_no_value() -> None:
 
 def test_a_second_sweep_starts_at_once() -> None:
     """Neither mapping nor lowering is done again for the same models, axes and metrics."""
-    from aspenpy.studies.sweeps.grid import make_study
-    from aspenpy.studies.sweeps.run import Run
+    from aspenpy.sweeps.grid import make_study
+    from aspenpy.sweeps.run import Run
 
     app, machine = models()
     first, second = (Run(make_study(app, machine, {"n": [1, 2, high]})) for high in (3, 3))

@@ -6,10 +6,10 @@ import pytest
 
 from aspenpy import build
 from aspenpy.answers.case import Case
+from aspenpy.explore.problem_size import Work, sizes_per_rank
+from aspenpy.explore.scaling import scale
 from aspenpy.language.printer import to_aspen
 from aspenpy.models.library import load_application, load_machine, parse
-from aspenpy.studies.explore.problem_size import Work, sizes_per_rank
-from aspenpy.studies.explore.scaling import scale
 
 CUBE = """model cube {{
   param edge = 40 in 2 .. 1000{declared}

@@ -14,11 +14,11 @@ from aspenpy import Application, AspenError, Machine
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.explore.communication import communication_of
+from aspenpy.explore.scaling import Scaling, doublings, scale
 from aspenpy.expr.evaluate import Evaluation
 from aspenpy.models.application.total import Totaller
-from aspenpy.studies.explore.communication import communication_of
-from aspenpy.studies.explore.points import Points
-from aspenpy.studies.explore.scaling import Scaling, doublings, scale
+from aspenpy.sweeps.points import Points
 
 CLUSTER = """
 machine cluster { node [1048576] box  interconnect [1048576] net }

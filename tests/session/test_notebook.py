@@ -40,7 +40,7 @@ def test_cells_become_variables(shell: Any) -> None:
 
 
 def test_what_is_known_is_shown_as_tables(shell: Any) -> None:
-    shell.run_cell("import aspenpy; from aspenpy.studies.explore.comparison import Comparison")
+    shell.run_cell("import aspenpy; from aspenpy.explore.comparison import Comparison")
     made = (
         "axpy",
         "machine",

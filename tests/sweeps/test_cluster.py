@@ -11,11 +11,11 @@ import numpy
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.sweeps import cluster as cluster_module
-from aspenpy.studies.sweeps import run as run_module
-from aspenpy.studies.sweeps.cluster import connect
-from aspenpy.studies.sweeps.grid import make_study
-from aspenpy.studies.sweeps.run import Run
+from aspenpy.sweeps import cluster as cluster_module
+from aspenpy.sweeps import run as run_module
+from aspenpy.sweeps.cluster import connect
+from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.run import Run
 from tests.thorough import THOROUGH, slow
 from tests.tiny import application, codes, machine
 
@@ -153,7 +153,7 @@ def test_a_part_of_which_nothing_is_ever_heard(client, monkeypatch):
 
 
 def test_no_scheduler(monkeypatch):
-    monkeypatch.setattr("aspenpy.studies.sweeps.cluster.SECONDS", 0.3)
+    monkeypatch.setattr("aspenpy.sweeps.cluster.SECONDS", 0.3)
     with pytest.raises(AspenError, match="no Dask scheduler answers at `tcp://") as error:
         connect("tcp://127.0.0.1:9")
     assert codes(error.value) == ["no-scheduler"]

@@ -14,13 +14,13 @@ import numpy
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.sweeps import formats
-from aspenpy.studies.sweeps import run as run_module
-from aspenpy.studies.sweeps import store as store_module
-from aspenpy.studies.sweeps.formats import format_of
-from aspenpy.studies.sweeps.grid import make_study
-from aspenpy.studies.sweeps.run import Run
-from aspenpy.studies.sweeps.store import Store
+from aspenpy.sweeps import formats
+from aspenpy.sweeps import run as run_module
+from aspenpy.sweeps import store as store_module
+from aspenpy.sweeps.formats import format_of
+from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.store import Store
 from tests.thorough import HANGS, slow, some
 from tests.tiny import application, codes, machine
 
@@ -528,7 +528,7 @@ def test_one_process_at_a_time(tmp_path, spawn, models: Path, resume: bool):
     over = "n=1..9:real:100"
     command = ("sweep", "axpy.aspen", "--machine", "cluster.aspen", "--over", over, "-o", "r.csv")
     waits = (
-        "import sys, aspenpy.studies.sweeps.store as store\n"
+        "import sys, aspenpy.sweeps.store as store\n"
         "store.Store.finish = lambda self: (print('ready', flush=True), sys.stdin.read())\n"
         "from aspenpy.shell.main import main\nraise SystemExit(main())"
     )

@@ -14,9 +14,9 @@ from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.operation import CONSTRAINT, DIVISION, OVERFLOW
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.report.sweep import draw
-from aspenpy.studies.sweeps.grid import make_study
-from aspenpy.studies.sweeps.run import STRETCH, Run
-from aspenpy.studies.sweeps.sweep import compute_in_memory
+from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.run import STRETCH, Run
+from aspenpy.sweeps.sweep import compute_in_memory
 from tests.thorough import examples
 from tests.tiny import application, codes, machine
 

@@ -24,7 +24,7 @@ from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import Parameter
-from aspenpy.studies.explore.points import ramps
+from aspenpy.sweeps.points import ramps
 
 # Hoisting: what an expression computes from fixed symbols alone, taken out of it, to be computed once.
 

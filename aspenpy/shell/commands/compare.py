@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.prediction import predict
+from aspenpy.explore.comparison import Comparison, Sweep
 from aspenpy.language.axis import read_interval
 from aspenpy.report.comparison import draw
 from aspenpy.shell.entry import case_of_arguments, machines_of
@@ -24,7 +25,6 @@ from aspenpy.shell.options import (
 from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import OVER, TRANSFER
-from aspenpy.studies.explore.comparison import Comparison, Sweep
 
 EXAMPLES: Examples = (
     ("two machines side by side", "aspenpy compare comd --machine simple,haswell"),

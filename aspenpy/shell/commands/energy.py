@@ -9,6 +9,7 @@ from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
 from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.explore.efficiency import Efficiency
 from aspenpy.language.axis import read_interval
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
@@ -22,7 +23,6 @@ from aspenpy.shell.options import ALL_FORMATS, MODEL, PICTURE, SEED, SETTINGS, T
 from aspenpy.shell.output import deliver, warn_of_old_name
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import BUDGET, LAW, TRANSFER
-from aspenpy.studies.explore.efficiency import Efficiency
 
 EXAMPLES: Examples = (
     ("the energy, the hardware at its peak, the kernels, the components", "aspenpy energy comd --machine haswell"),

@@ -12,7 +12,7 @@ from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repe
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import DEFAULT_FORMAT, complain_in_lines, deliver, emit, report, show_source
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, RUN
-from aspenpy.studies.sweeps.values import values
+from aspenpy.sweeps.values import values
 
 MOST_SHOWN = 30
 """Warnings that are shown."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from aspenpy.explore.asked import goals_of, search_goals
+from aspenpy.explore.optimise import require_scipy
+from aspenpy.explore.pareto import Front
+from aspenpy.explore.space import make_space
 from aspenpy.report.optimum import draw, subject_of
 from aspenpy.shell.commands.sensitivity import add_machines, vary
 from aspenpy.shell.entry import case_of_arguments, machine_named
@@ -23,10 +27,6 @@ from aspenpy.shell.options import (
 )
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import MAXIMISE, MINIMISE
-from aspenpy.studies.explore.asked import goals_of, search_goals
-from aspenpy.studies.explore.optimise import require_scipy
-from aspenpy.studies.explore.pareto import Front
-from aspenpy.studies.explore.space import make_space
 
 EXAMPLES: Examples = (
     (

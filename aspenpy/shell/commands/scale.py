@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.explore.scaling import Scaling
 from aspenpy.report.scaling import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
@@ -11,7 +12,6 @@ from aspenpy.shell.options import ALL_FORMATS, MODEL, PICTURE, SEED, SETTINGS, T
 from aspenpy.shell.output import deliver
 from aspenpy.shell.ranks import ranks_in
 from aspenpy.shell.study_options import PROBLEM, RANK_COUNTS
-from aspenpy.studies.explore.scaling import Scaling
 
 EXAMPLES: Examples = (
     (

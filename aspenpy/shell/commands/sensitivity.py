@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
+from aspenpy.explore.methods import sensitivity
+from aspenpy.explore.space import make_space
 from aspenpy.language.axis import parse_axis, split_axes
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.language.source import Source, Span
@@ -29,8 +31,6 @@ from aspenpy.shell.options import (
 )
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import VARY
-from aspenpy.studies.explore.methods import sensitivity
-from aspenpy.studies.explore.space import make_space
 
 EXAMPLES: Examples = (
     ("which power of each parameter the runtime goes with", "aspenpy sensitivity matmul --machine simple"),

@@ -28,14 +28,14 @@ from aspenpy.shell.options import (
 from aspenpy.shell.output import complain, deliver
 from aspenpy.shell.progress import counted
 from aspenpy.shell.study_options import FAIL_FAST, OVER
-from aspenpy.studies.sweeps.cluster import connect
-from aspenpy.studies.sweeps.formats import format_of
-from aspenpy.studies.sweeps.grid import make_study
-from aspenpy.studies.sweeps.result import InMemory, Summary, SweepResult
-from aspenpy.studies.sweeps.run import Run
-from aspenpy.studies.sweeps.store import Store
-from aspenpy.studies.sweeps.study import Study
-from aspenpy.studies.sweeps.sweep import compute_in_memory, result_bytes
+from aspenpy.sweeps.cluster import connect
+from aspenpy.sweeps.formats import format_of
+from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.result import InMemory, Summary, SweepResult
+from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.store import Store
+from aspenpy.sweeps.study import Study
+from aspenpy.sweeps.sweep import compute_in_memory, result_bytes
 
 EXAMPLES: Examples = (
     ("where the runtime is least, and where largest", "aspenpy sweep comd --machine haswell --over nx=10..100:whole"),

@@ -16,7 +16,7 @@ from aspenpy.models.units import unit_of_parameter
 from aspenpy.shell.session.question import Question
 from aspenpy.shell.session.state import State
 from aspenpy.shell.session.whatif import format_cell
-from aspenpy.studies.explore.variable import is_countable
+from aspenpy.sweeps.declarations import is_countable
 from aspenpy.tables.numbers import Amount, worth
 from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
 

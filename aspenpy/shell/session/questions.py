@@ -6,6 +6,7 @@ from typing import Any
 
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.profile import Profile
+from aspenpy.explore.comparison import Comparison
 from aspenpy.language.axis import split_axes
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, split_at_commas
@@ -21,10 +22,9 @@ from aspenpy.shell.session.line import around, first_word, place_errors, refuse_
 from aspenpy.shell.session.question import Question, is_declared, metrics, read_question
 from aspenpy.shell.session.solving import answer_equation
 from aspenpy.shell.session.state import State
-from aspenpy.studies.explore.comparison import Comparison
-from aspenpy.studies.sweeps.run import Run
-from aspenpy.studies.sweeps.study import Dimension, Study
-from aspenpy.studies.sweeps.sweep import compute_in_memory
+from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.study import Dimension, Study
+from aspenpy.sweeps.sweep import compute_in_memory
 from aspenpy.tables.table import Page, Plot
 
 COMPARE = "compare MACHINE, ... [over NAME=LOW..HIGH]"

@@ -9,14 +9,14 @@ from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.metrics import metric as named_metric
 from aspenpy.answers.prediction import predict
+from aspenpy.explore.elasticity import Elasticities, elasticities
+from aspenpy.explore.sensitivity import Effects, effects
+from aspenpy.explore.space import Space, Varied, make_space
+from aspenpy.explore.variable import all_declared
+from aspenpy.explore.variance import Morris, Sobol, morris, sobol
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
-from aspenpy.studies.explore.elasticity import Elasticities, elasticities
-from aspenpy.studies.explore.sensitivity import Effects, effects
-from aspenpy.studies.explore.space import Space, Varied, make_space
-from aspenpy.studies.explore.variable import all_declared
-from aspenpy.studies.explore.variance import Morris, Sobol, morris, sobol
 
 Method = Literal["elasticity", "derivative", "normalised", "sobol", "morris"]
 

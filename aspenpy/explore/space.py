@@ -10,6 +10,7 @@ import numpy
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.variable import CASES, Variable, case_variable, variable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
@@ -20,8 +21,8 @@ from aspenpy.language.dimensions import unit_symbol as symbol_of
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Formulas
-from aspenpy.studies.explore.variable import CASES, Variable, case_variable, parameter_dimension, variable
+from aspenpy.sweeps.declarations import parameter_dimension
+from aspenpy.sweeps.points import Formulas
 
 POINTS_TRIED = 256  # at once, to find one without a value
 Quantity = Callable[[Prediction], Expr]  # of a prediction, in the symbols of its models

@@ -9,7 +9,7 @@ from aspenpy.answers.energy.waiting import waiting_of_run
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic
-from aspenpy.studies.explore.points import Formulas
+from aspenpy.sweeps.points import Formulas
 from aspenpy.tables.numbers import seconds
 
 

@@ -13,9 +13,9 @@ from aspenpy.engine.arrays import Floats, Reasons
 from aspenpy.engine.operation import REASONS
 from aspenpy.language.diagnostics import require_known
 from aspenpy.record import Record
-from aspenpy.studies.sweeps.run import STRETCH
-from aspenpy.studies.sweeps.study import Study
-from aspenpy.studies.sweeps.work import Stretch
+from aspenpy.sweeps.run import STRETCH
+from aspenpy.sweeps.study import Study
+from aspenpy.sweeps.work import Stretch
 from aspenpy.tables.result import Result
 from aspenpy.version import VERSION
 

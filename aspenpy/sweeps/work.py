@@ -15,7 +15,7 @@ from aspenpy.engine.backends import BACKENDS, Backend
 from aspenpy.engine.compiled import Kernel
 from aspenpy.engine.program import Program
 from aspenpy.expr.graph import Expr
-from aspenpy.studies.sweeps.sheet import Blocks, Sheet
+from aspenpy.sweeps.sheet import Blocks, Sheet
 
 KEPT = 32  # programs, and their compiled code, that are kept for further sweeps over the same axes
 SAMPLED = 10_000  # values of a column that are looked at beforehand

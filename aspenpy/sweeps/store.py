@@ -24,9 +24,9 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.files import flush_to_disk, put_in_place, require_writable
 from aspenpy.language.opening import open_file, read_text_file
 from aspenpy.language.schema import parse_json
-from aspenpy.studies.sweeps.result import InMemory, SweepResult
-from aspenpy.studies.sweeps.run import Run
-from aspenpy.studies.sweeps.work import Stretch
+from aspenpy.sweeps.result import InMemory, SweepResult
+from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.work import Stretch
 
 VERSION = 1  # of the journal
 

@@ -23,6 +23,8 @@ from aspenpy.answers.message_paths import MESSAGES, components, seconds_on_paths
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.prices import conflict_groups
+from aspenpy.explore.communication import communication_of
+from aspenpy.explore.problem_size import Growth, Work, sizes_per_rank
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
@@ -32,10 +34,8 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import of_kind, sum_terms
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.capped import capped_points
-from aspenpy.studies.explore.communication import communication_of
-from aspenpy.studies.explore.points import Floats, Formulas
-from aspenpy.studies.explore.problem_size import Growth, Work, sizes_per_rank
+from aspenpy.sweeps.points import Floats, Formulas
+from aspenpy.sweeps.power_cap import capped_points
 from aspenpy.tables.numbers import counted
 from aspenpy.tables.result import Result
 

@@ -17,9 +17,9 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.engine.backends import Backend, choose_backend
 from aspenpy.engine.operation import REASONS
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
-from aspenpy.studies.sweeps.cluster import compute_stretches
-from aspenpy.studies.sweeps.study import Study
-from aspenpy.studies.sweeps.work import Stretch, Work, Worker, likely, lower_formulas
+from aspenpy.sweeps.cluster import compute_stretches
+from aspenpy.sweeps.study import Study
+from aspenpy.sweeps.work import Stretch, Work, Worker, likely, lower_formulas
 
 STRETCH = 1 << 20
 """Points of a stretch, at least, where there are so many: what is computed, kept and written as a whole."""

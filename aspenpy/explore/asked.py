@@ -8,14 +8,14 @@ from typing import Unpack
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.scope import DEFAULT_SEED
+from aspenpy.explore.constraint import constraints, objective, split_constraints
+from aspenpy.explore.optimise import Goal, Optimum
+from aspenpy.explore.optimise import optimise as optimised
+from aspenpy.explore.pareto import Front, pareto
+from aspenpy.explore.space import Space, Varied, make_space
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
-from aspenpy.studies.explore.constraint import constraints, objective, split_constraints
-from aspenpy.studies.explore.optimise import Goal, Optimum
-from aspenpy.studies.explore.optimise import optimise as optimised
-from aspenpy.studies.explore.pareto import Front, pareto
-from aspenpy.studies.explore.space import Space, Varied, make_space
 
 Texts = str | Sequence[str]  # one text, in which commas separate, or several
 

@@ -17,14 +17,14 @@ from aspenpy.answers.occupancy import unlike_ranks
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.compute import target
 from aspenpy.cost.transfer import LINK, over_link
+from aspenpy.explore.race import MET, TIE, Deadline, Race, Seen
+from aspenpy.explore.variable import takes_whole
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.record import Record
-from aspenpy.studies.explore.capped import capped_points
-from aspenpy.studies.explore.race import MET, TIE, Deadline, Race, Seen
-from aspenpy.studies.explore.variable import takes_whole
+from aspenpy.sweeps.power_cap import capped_points
 from aspenpy.tables.result import Result
 
 LOOKED_AT = 33  # values of a parameter at which power caps are looked at

@@ -11,13 +11,14 @@ from aspenpy.answers.inverse import jumps
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.variable import Variable, variable_from_range
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import format_quantity, unit_symbol
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Formulas
-from aspenpy.studies.explore.variable import Variable, is_countable, parameter_dimension, variable_from_range
+from aspenpy.sweeps.declarations import is_countable, parameter_dimension
+from aspenpy.sweeps.points import Formulas
 from aspenpy.tables.result import Result
 
 STEPS = 101  # values of a range at which an elasticity is looked at

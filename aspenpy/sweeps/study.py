@@ -22,8 +22,8 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.application.ranges import parameters_with_range, range_warning
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
-from aspenpy.studies.explore.capped import capped_points
-from aspenpy.studies.explore.points import plain
+from aspenpy.sweeps.points import plain
+from aspenpy.sweeps.power_cap import capped_points
 
 MOST_LOOKED_AT = 33  # points of a case at which its power cap is looked at
 

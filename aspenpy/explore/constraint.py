@@ -17,7 +17,7 @@ from aspenpy.language.lower import Lowering, constant_value
 from aspenpy.language.parser import parse_condition, parse_value
 from aspenpy.language.source import Source, Span, split_at_commas
 from aspenpy.record import Record
-from aspenpy.studies.explore.variable import parameter_dimension
+from aspenpy.sweeps.declarations import parameter_dimension
 
 OPERATORS = ("<=", ">=", "==")
 

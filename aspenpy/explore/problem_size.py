@@ -15,7 +15,7 @@ from aspenpy.expr import graph
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Amount, of_kind
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Formulas
+from aspenpy.sweeps.points import Formulas
 
 RANK_COUNTS = (1, 8, 64)  # cubes and powers of two, on which work is compared
 STAYS = 1.5

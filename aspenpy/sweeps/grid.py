@@ -25,9 +25,9 @@ from aspenpy.models.application.ranges import range_of_symbol
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.variable import is_countable
-from aspenpy.studies.sweeps.study import Categories, Dimension, Study
-from aspenpy.studies.sweeps.values import MOST_VALUES, Spread, length, sample_columns, values
+from aspenpy.sweeps.declarations import is_countable
+from aspenpy.sweeps.study import Categories, Dimension, Study
+from aspenpy.sweeps.values import MOST_VALUES, Spread, length, sample_columns, values
 
 MOST_UNASKED = 10**10  # points beyond which a sweep is probably a mistake
 LEAST_LONG = 1 << 20  # bytes of axes that any sweep may have: the program itself takes forty times as much

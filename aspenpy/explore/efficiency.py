@@ -13,9 +13,9 @@ from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.cost.transfer import LINK
+from aspenpy.explore.comparison import Comparison, Contender
 from aspenpy.expr import graph
 from aspenpy.record import Record
-from aspenpy.studies.explore.comparison import Comparison, Contender
 from aspenpy.tables.result import Result
 
 

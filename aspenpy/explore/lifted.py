@@ -16,13 +16,13 @@ import numpy
 
 from aspenpy.engine.arrays import Floats
 from aspenpy.engine.python import Prepared
+from aspenpy.explore.variable import Variable
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import ramps
-from aspenpy.studies.explore.variable import Variable
+from aspenpy.sweeps.points import ramps
 
 MOST_LIFTED = 40  # unknowns that are added; further ones stay kinks
 

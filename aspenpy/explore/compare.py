@@ -7,10 +7,10 @@ from typing import Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.explore.comparison import Comparison
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
-from aspenpy.studies.explore.comparison import Comparison
 
 
 @one_allowance

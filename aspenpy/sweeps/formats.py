@@ -22,10 +22,10 @@ import numpy
 from aspenpy.engine.operation import REASONS
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.record import Record
-from aspenpy.studies.sweeps.result import attributes
-from aspenpy.studies.sweeps.store import Store
-from aspenpy.studies.sweeps.study import Study, label
-from aspenpy.studies.sweeps.work import Stretch
+from aspenpy.sweeps.result import attributes
+from aspenpy.sweeps.store import Store
+from aspenpy.sweeps.study import Study, label
+from aspenpy.sweeps.work import Stretch
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made and written together
 

@@ -16,10 +16,10 @@ import numpy
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.space import Skipped, Space
 from aspenpy.expr.draws import generator_seed
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.space import Skipped, Space
 from aspenpy.tables.result import Result
 
 LEVELS = 4  # of Morris's grid

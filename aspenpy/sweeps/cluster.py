@@ -15,7 +15,7 @@ from time import monotonic, sleep
 from typing import Any, NoReturn
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.studies.sweeps.work import Stretch, Work, Worker
+from aspenpy.sweeps.work import Stretch, Work, Worker
 
 SECONDS = 10  # for which a scheduler is waited for
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import numpy
@@ -10,16 +9,12 @@ import numpy
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr.graph import Expr
-from aspenpy.language import nodes
 from aspenpy.language.axis import Axis, Extent, parse_axis, read_literal
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, Dimension, format_quantity, unit_symbol
+from aspenpy.language.dimensions import BYTES, format_quantity, unit_symbol
 from aspenpy.language.source import Span
-from aspenpy.models.application.model import Application
-from aspenpy.models.machine.model import OWNER, Machine
-from aspenpy.models.model import Parameter
-from aspenpy.models.units import Units
 from aspenpy.record import Record
+from aspenpy.sweeps.declarations import base_value, counts, declaration, parameter_dimension, plain_number
 
 Kind = Literal["real", "whole", "choice"]
 
@@ -165,7 +160,7 @@ def _variable_from_list(axis: Axis, prediction: Prediction) -> Variable:
         fail("bad-variable", f"`{name}` lists a value twice", axis.span)
     dimension = parameter_dimension(name, prediction)
     unit = "" if dimension is None else unit_symbol(dimension)
-    return Variable(name, "choice", min(choices), max(choices), _base(name, prediction), choices, labels, unit)
+    return Variable(name, "choice", min(choices), max(choices), base_value(name, prediction), choices, labels, unit)
 
 
 def _worth(name: str, span: Span, prediction: Prediction) -> float:
@@ -173,49 +168,10 @@ def _worth(name: str, span: Span, prediction: Prediction) -> float:
     if (found := read_literal(span)) is not None:
         return found
     probe = Prediction(prediction.case.with_set({name: span.text()}))
-    return _float(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0], name)
-
-
-def _float(value: Any, name: str) -> float:
-    """A value of a parameter; raises AspenError for what is no number, or too large a one."""
-    if isinstance(value, tuple):
-        fail("not-a-number", f"`{name}` is an array, and what is varied is a number")
-    try:
-        return float(value)
-    except OverflowError:
-        fail("bad-range", f"a value of `{name}` does not fit into double precision")
-
-
-def _base(name: str, prediction: Prediction) -> float:
-    value = prediction.scope.values([prediction.scope.symbol(name)], prediction.seed)[0]
-    return _float(value, name)
+    return plain_number(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0], name)
 
 
 # -- as models declare them ------------------------------------------------------------------------
-
-
-class Declaration(Record):
-    """What a model says of a parameter: its range as expressions, or the enum that it is a member of. `known` are all
-    parameters of the model."""
-
-    node: nodes.Parameter
-    low: Expr | None
-    high: Expr | None
-    members: tuple[str, ...]
-    known: Mapping[str, Parameter]
-
-
-def declaration(name: str, prediction: Prediction) -> Declaration | None:
-    """Of the parameter of that name; None for an argument or a name that nobody defines."""
-    plain, owner = prediction.scope.symbol(name).payload[:2]
-    model: Application | Machine = prediction.machine if owner == OWNER else prediction.application
-    parameters = model.parameters
-    known = parameters if isinstance(parameters, dict) else {item.name: item for item in parameters}
-    if plain not in known:
-        return None
-    parameter = known[plain]
-    enum = model.enums.get(parameter.node.member_of or "")
-    return Declaration(parameter.node, parameter.low, parameter.high, enum.members if enum else (), known)
 
 
 def variable_from_range(name: str, prediction: Prediction) -> Variable | None:
@@ -225,18 +181,20 @@ def variable_from_range(name: str, prediction: Prediction) -> Variable | None:
         return None
     if declaring.members:
         places = tuple(map(float, range(len(declaring.members))))
-        return Variable(name, "choice", 0.0, places[-1], _base(name, prediction), places, declaring.members)
+        return Variable(name, "choice", 0.0, places[-1], base_value(name, prediction), places, declaring.members)
     if declaring.low is None or declaring.high is None:
         return None
-    low, high = (_float(end, name) for end in prediction.scope.values([declaring.low, declaring.high], prediction.seed))
+    low, high = (
+        plain_number(end, name) for end in prediction.scope.values([declaring.low, declaring.high], prediction.seed)
+    )
     return _check_variable(_infer_variable(name, low, high, prediction))
 
 
 def _infer_variable(name: str, low: float, high: float, prediction: Prediction) -> Variable:
     """Whole where the value and both ends are, without a unit, and the numbers between can be gone through."""
-    base = _base(name, prediction)
+    base = base_value(name, prediction)
     dimension = parameter_dimension(name, prediction)
-    countable = all(_counts(value, dimension) for value in (base, low, high))
+    countable = all(counts(value, dimension) for value in (base, low, high))
     unit = "" if dimension is None else unit_symbol(dimension)
     whole = countable and dimension != BYTES and high - low < MOST_WHOLE
     return Variable(name, "whole" if whole else "real", low, high, base, unit=unit, countable=countable)
@@ -249,23 +207,6 @@ def takes_whole(name: str, prediction: Prediction) -> bool:
         return True
     ranged = variable_from_range(name, prediction)
     return ranged is not None and ranged.kind != "choice" and ranged.countable and not ranged.unit
-
-
-def is_countable(name: str, prediction: Prediction) -> bool:
-    """Whether the value of a parameter is a whole number, without a unit or of bytes."""
-    return _counts(_base(name, prediction), parameter_dimension(name, prediction))
-
-
-def _counts(value: float, dimension: Dimension | None) -> bool:
-    return dimension in (None, DIMENSIONLESS, BYTES) and float(value).is_integer() and abs(value) < 2**53
-
-
-def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
-    """What a parameter is in, as far as its model tells."""
-    declaring = declaration(name, prediction)
-    if declaring is None:
-        return None
-    return Units({known: item.node.value for known, item in declaring.known.items()}).dimension(declaring.node.value)
 
 
 def all_declared(prediction: Prediction, exprs: list[Expr]) -> list[Variable]:

@@ -9,10 +9,10 @@ import numpy
 
 from aspenpy.answers.metrics import metric
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.space import Quantity, Skipped, Space
+from aspenpy.explore.variable import Variable
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.space import Quantity, Skipped, Space
-from aspenpy.studies.explore.variable import Variable
 from aspenpy.tables.result import Result
 
 STEPS = 101  # values of a range that are tried

@@ -9,13 +9,13 @@ import numpy
 
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.constraint import Constraint, refuse_contradiction
+from aspenpy.explore.optimise import Goal
+from aspenpy.explore.problem import FEASIBLE, Problem, refuse_infeasible
+from aspenpy.explore.space import Space
 from aspenpy.expr.draws import generator_seed
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.constraint import Constraint, refuse_contradiction
-from aspenpy.studies.explore.optimise import Goal
-from aspenpy.studies.explore.problem import FEASIBLE, Problem, refuse_infeasible
-from aspenpy.studies.explore.space import Space
 from aspenpy.tables.result import Result
 
 POPULATION, GENERATIONS = 128, 100  # of NSGA-II

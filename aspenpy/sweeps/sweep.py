@@ -15,10 +15,10 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
-from aspenpy.studies.sweeps.grid import make_study
-from aspenpy.studies.sweeps.result import InMemory, SweepResult
-from aspenpy.studies.sweeps.run import Run
-from aspenpy.studies.sweeps.study import Study
+from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.result import InMemory, SweepResult
+from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.study import Study
 
 
 class SweepOptions(CaseOptions, total=False):

@@ -8,13 +8,13 @@ from importlib.util import find_spec
 import numpy
 
 from aspenpy.answers.prediction import Prediction
+from aspenpy.explore.constraint import Constraint, Parsed, quantity, refuse_contradiction
+from aspenpy.explore.problem import Candidate, Problem, refuse_infeasible
+from aspenpy.explore.space import Space
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.constraint import Constraint, Parsed, quantity, refuse_contradiction
-from aspenpy.studies.explore.problem import Candidate, Problem, refuse_infeasible
-from aspenpy.studies.explore.space import Space
 from aspenpy.tables.result import Result
 
 LOOSER = 0.01  # by which part of its bound a binding constraint is loosened, to tell where the optimum goes

@@ -10,15 +10,15 @@ from typing import Any, NoReturn
 import numpy
 
 from aspenpy.answers.prediction import Prediction
+from aspenpy.explore.constraint import Constraint
+from aspenpy.explore.lifted import Smooth
+from aspenpy.explore.space import Quantity, Space
+from aspenpy.explore.variable import Variable
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.constraint import Constraint
-from aspenpy.studies.explore.lifted import Smooth
-from aspenpy.studies.explore.points import Floats
-from aspenpy.studies.explore.space import Quantity, Space
-from aspenpy.studies.explore.variable import Variable
+from aspenpy.sweeps.points import Floats
 
 MOST_COMBINATIONS = 2_000_000  # of whole numbers and choices, without real variables: all of them are looked at
 
