@@ -16,7 +16,7 @@ from aspenpy.report.roofline_picture import LONGEST_ROOF
 from aspenpy.report.scaling import LONGEST_LABEL
 from aspenpy.tables.drawing import LONGEST_TITLE, shorten
 from aspenpy.tables.numbers import setting
-from aspenpy.traces.text import shorten_line
+from aspenpy.traces.text_formats import shorten_line
 
 
 def expression(length: int) -> graph.Expr:

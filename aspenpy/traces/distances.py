@@ -12,7 +12,7 @@ import numpy as np
 from aspenpy.language.files import write_whole
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
-from aspenpy.traces.histogram import LINE_BYTES, histogram_text
+from aspenpy.traces.histogram import LINE_BYTES, format_histogram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,7 +119,7 @@ class ReuseDistances(Result):
         if self.rate is not None:
             remarks.append(("sample", f"{self.rate:g} of the lines; {self.error_told()}"))
         distances, counts = self.bin_counts(bins)
-        return histogram_text(remarks, distances.tolist(), counts.tolist(), self.cold)
+        return format_histogram(remarks, distances.tolist(), counts.tolist(), self.cold)
 
     def write(self, path: Path | str, bins: Bins = "exact") -> None:
         """Writes that file. AspenError where that cannot be done."""

@@ -56,12 +56,12 @@ class _Cell(Record):
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def histogram_text(
+def format_histogram(
     remarks: Iterable[tuple[str, object]], distances: Sequence[float], counts: Sequence[float], cold: float
 ) -> str:
     """The text of such a file; a remark is a name and what it says. Counts need not be whole."""
     total = sum(counts) + cold
-    lines = [f"# {name}: {_one_line(value)}" for name, value in remarks]
+    lines = [f"# {name}: {_escape_controls(value)}" for name, value in remarks]
     lines += [f"# {MEANING}", ",".join(COLUMNS)]
     running: float = 0
     for distance, count in zip(distances, counts, strict=True):
@@ -71,7 +71,7 @@ def histogram_text(
     return "\n".join(lines) + "\n"
 
 
-def _one_line(value: object) -> str:
+def _escape_controls(value: object) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(value))
 
 
@@ -89,17 +89,17 @@ def parse_histogram(source: Source) -> Distribution:
     line_bytes: int | None = None
     header: list[str] | None = None
     rows: list[list[_Cell]] = []
-    lines = _pieces(Span(source, 0, len(source.text)), "\n")
+    lines = _split_span(Span(source, 0, len(source.text)), "\n")
     for span in lines:
         text = span.text()
         if not text:
             continue
         if text.startswith("#"):
-            line_bytes = _line_bytes(span) or line_bytes
+            line_bytes = _parse_line_bytes(span) or line_bytes
         elif header is None:
-            header = _header(span)
+            header = _parse_header(span)
         else:
-            rows.append(_row(span, header))
+            rows.append(_parse_row(span, header))
     if header is None or not rows:
         fail("empty-histogram", f"`{source.name}` holds no distances", hint=f"columns are {', '.join(COLUMNS)}")
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
@@ -114,7 +114,7 @@ def parse_histogram(source: Source) -> Distribution:
     return Distribution(tuple(distances[:finite]), tuple(shares[:finite]), shares[-1] - before, line_bytes)
 
 
-def _pieces(span: Span, separator: str) -> Iterator[Span]:
+def _split_span(span: Span, separator: str) -> Iterator[Span]:
     """What stands between separators, without the blanks around it."""
     offset = span.start
     for text in span.text().split(separator):
@@ -122,7 +122,7 @@ def _pieces(span: Span, separator: str) -> Iterator[Span]:
         offset += len(text) + 1
 
 
-def _line_bytes(span: Span) -> int | None:
+def _parse_line_bytes(span: Span) -> int | None:
     name, colon, value = span.text().lstrip("# ").partition(":")
     if name.strip() != LINE_BYTES or not colon:
         return None
@@ -131,8 +131,8 @@ def _line_bytes(span: Span) -> int | None:
     return int(value)
 
 
-def _header(span: Span) -> list[str]:
-    cells = list(_pieces(span, ","))
+def _parse_header(span: Span) -> list[str]:
+    cells = list(_split_span(span, ","))
     names = [cell.text() for cell in cells]
     for name, cell in zip(names, cells, strict=True):
         message = f"there is no column `{name}` in a histogram"
@@ -145,14 +145,14 @@ def _header(span: Span) -> list[str]:
     return names
 
 
-def _row(span: Span, header: Sequence[str]) -> list[_Cell]:
-    cells = list(_pieces(span, ","))
+def _parse_row(span: Span, header: Sequence[str]) -> list[_Cell]:
+    cells = list(_split_span(span, ","))
     if len(cells) != len(header):
         fail("histogram-row", f"a row has {len(header)} numbers, this one {len(cells)}", span)
-    return [_cell(cell, name) for cell, name in zip(cells, header, strict=True)]
+    return [_parse_cell(cell, name) for cell, name in zip(cells, header, strict=True)]
 
 
-def _cell(span: Span, column: str) -> _Cell:
+def _parse_cell(span: Span, column: str) -> _Cell:
     try:
         value = float(span.text())
     except ValueError:

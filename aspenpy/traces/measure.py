@@ -1,24 +1,105 @@
-"""From a trace to its reuse distances: read, selected, cut into lines, sampled, put through the stack, counted."""
+"""From a trace to its reuse distances: read, selected, cut into lines, sampled, put through the stack, counted.
+
+A line belongs to a sample if its hash is small, so that a line's references are all in it or none is. Distances between
+them, counted in lines of the sample, are those of the trace times the rate (Waldspurger et al. 2015, SHARDS).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
 
 import numpy as np
 
 from aspenpy.language.diagnostics import fail, require_known, suggest_nearest
 from aspenpy.record import Record
-from aspenpy.traces.distances import AddressRange, Origin, ReuseDistances
+from aspenpy.traces.distances import AddressRange, Origin, ReuseDistances, Totals
 from aspenpy.traces.references import DATA, KINDS, References
-from aspenpy.traces.sample import group_of, hashes, is_sampled
-from aspenpy.traces.stack import LruStack
-from aspenpy.traces.tally import Tally
+from aspenpy.traces.stack import COLD, LruStack
 from aspenpy.traces.trace_file import BINARY, FORMATS, TraceFile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+GROUPS = 16  # parts of a sample, by line, whose differences tell its error
+
+
+def hash_lines(lines: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of SplitMix64 (Steele et al. 2014): every bit of a line changes half the bits of its hash."""
+    mixed = (lines ^ (lines >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return cast("NDArray[np.uint64]", mixed ^ (mixed >> np.uint64(31)))
+
+
+def is_sampled(hashed: NDArray[np.uint64], rate: float) -> NDArray[np.bool_]:
+    """Whether lines of these hashes belong to a sample of the rate (0 to 1); decided by the upper 53 bits."""
+    return (hashed >> np.uint64(11)) < np.uint64(round(rate * (1 << 53)))
+
+
+def choose_groups(hashed: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The part of the sample that lines belong to, decided by bits that do not decide whether they are in it."""
+    return (hashed & np.uint64(GROUPS - 1)).astype(np.int64)
+
+
+def compute_standard_errors(misses: NDArray[Any], expected: float) -> NDArray[np.float64]:
+    """Standard errors of miss ratios, for several sizes of the cache.
+
+    `misses` has a row for each size and a column for each group, in references of the sample; `expected` is how many
+    references the sample has on average. The error of a sum of independent groups: sqrt(G/(G - 1) sum (x - mean)^2).
+    """
+    groups = misses.shape[1]
+    deviations = misses - misses.mean(axis=1, keepdims=True)
+    return cast("NDArray[np.float64]", np.sqrt(groups / (groups - 1) * (deviations**2).sum(axis=1)) / expected)
+
+
+class Tally:
+    """Counts by distance, and of first references; of a sample, for each of its groups."""
+
+    def __init__(self, rate: float | None) -> None:
+        self.rate = rate
+        self.references = 0
+        """All there were, also those that are not in the sample."""
+        self._groups = 1 if rate is None else GROUPS
+        self._counts = np.zeros((0, self._groups), np.int64)
+        self._cold = np.zeros(self._groups, np.int64)
+
+    def add(self, distances: NDArray[np.int64], groups: NDArray[np.int64] | None) -> None:
+        """Counts some references; `groups` tells where each belongs in a sample."""
+        keys = distances if groups is None else distances * self._groups + groups
+        is_cold = distances == COLD
+        if is_cold.any():
+            where = np.zeros(int(is_cold.sum()), np.int64) if groups is None else groups[is_cold]
+            self._cold += np.bincount(where, minlength=self._groups)
+            keys = keys[~is_cold]
+        if not len(keys):
+            return
+        counts = np.bincount(keys)
+        counts = np.pad(counts, (0, -len(counts) % self._groups)).reshape(-1, self._groups)
+        if len(counts) > len(self._counts):
+            self._counts = np.pad(self._counts, ((0, len(counts) - len(self._counts)), (0, 0)))
+        self._counts[: len(counts)] += counts
+
+    def compute_totals(self) -> Totals:
+        """What there is at each distance that occurs: whole numbers without sampling, estimates with it."""
+        counts = self._counts.sum(axis=1)
+        occurring = np.flatnonzero(counts)
+        if self.rate is None:
+            return Totals(occurring, counts[occurring], int(self._cold[0]))
+        # What the sample has too much or too little of is the share of its most frequent lines. These have short
+        # distances, so that it belongs to distance 0 (Waldspurger et al. 2015, section 4.2: SHARDS-adj).
+        occurring = occurring[occurring > 0]
+        estimates, cold = counts[occurring] / self.rate, float(self._cold.sum() / self.rate)
+        rest = self.references - float(estimates.sum()) - cold
+        if rest < 0:
+            scale = self.references / (self.references - rest)
+            estimates, cold, rest = estimates * scale, cold * scale, 0.0
+        distances = np.rint(occurring / self.rate).astype(np.int64)
+        known = self._counts if len(self._counts) else np.zeros((1, self._groups), np.int64)
+        beyond = (known.sum(axis=0) + self._cold - known.cumsum(axis=0))[np.concatenate(([0], occurring))]
+        errors = compute_standard_errors(beyond, self.rate * max(self.references, 1))
+        return Totals(np.concatenate(([0], distances)), np.concatenate(([rest], estimates)), cold, errors)
+
 
 LINE = 64  # bytes of a line if nothing is said
 PIECE = 1 << 16  # references that are looked at together before they come to the stack
@@ -40,7 +121,7 @@ class TraceOptions(TypedDict, total=False):
 
 
 class _Selection(Record):
-    """The same with what holds if nothing is said."""
+    """The options of `reuse_distances` with their defaults."""
 
     trace_format: str | None = None
     kinds: Collection[str] | None = None
@@ -82,18 +163,18 @@ def reuse_distances(
     """
     selection = _Selection(**options)
     kinds, trace_format = selection.kinds, selection.trace_format
-    wanted, counted = _kinds("kinds", kinds), _kinds("count", selection.count)
+    wanted, counted = _parse_kinds("kinds", kinds), _parse_kinds("count", selection.count)
     _require_part(counted, wanted)
     _check(line, selection.sample, trace_format)
-    measure = _Measure(line.bit_length() - 1, counted, _ranges(selection.ranges or {}), selection.sample)
+    measure = _Measure(line.bit_length() - 1, counted, _make_ranges(selection.ranges or {}), selection.sample)
     if not isinstance(trace, (str, Path)):
         if wanted is not None or counted is not None or trace_format is not None:
             fail("no-kinds", "addresses alone have neither a format nor kinds")
-        measure.take_all([References(_addresses(trace))], lambda: None)
-        return measure.result(line, "<addresses>")
+        measure.take_all([References(_read_addresses(trace))], lambda: None)
+        return measure.make_result(line, "<addresses>")
     file = TraceFile(trace, trace_format)
     try:
-        references = file.references(wanted)
+        references = file.read_references(wanted)
         if file.layout == BINARY and counted is not None:
             fail("no-kinds", f"`{file.name}` holds addresses alone: they cannot be counted by kind")
         measure.take_all(references, lambda: progress and progress(file.position, file.size, measure.taken))
@@ -102,7 +183,7 @@ def reuse_distances(
     if not measure.taken:
         named = "loads and stores" if kinds is None else " and ".join(kinds)
         fail("empty-trace", f"`{file.name}` holds no {named}", hint="--kinds names others that take part")
-    return measure.result(line, file.name)
+    return measure.make_result(line, file.name)
 
 
 class _Measure:
@@ -121,7 +202,7 @@ class _Measure:
         waiting: list[_Piece] = []
         count = 0
         for part in (part for whole in references for part in whole.split(self.shift, PIECE)):
-            waiting.append(self._piece(part))
+            waiting.append(self._cut_piece(part))
             count += len(waiting[-1].lines)
             if count > self._stack.chunk - PIECE:
                 self._put(waiting)
@@ -129,22 +210,22 @@ class _Measure:
             told()
         self._put(waiting)
 
-    def _piece(self, references: References) -> _Piece:
+    def _cut_piece(self, references: References) -> _Piece:
         """The references of a block, by line, those of them that are sampled."""
-        whole = references.by_line(self.shift)
+        whole = references.split_by_line(self.shift)
         self.taken += len(whole.addresses)
-        members = self._members(whole)
+        members = self._find_members(whole)
         for tally, member in zip(self._tallies, members, strict=True):
             tally.references += len(whole.addresses) if member is None else int(np.count_nonzero(member))
         lines = whole.addresses >> np.uint64(self.shift)
         if self.rate is None:
             return _Piece(lines, members, None)
-        hashed = hashes(lines)
+        hashed = hash_lines(lines)
         chosen = np.flatnonzero(is_sampled(hashed, self.rate))
         kept = [None if member is None else member[chosen] for member in members]
-        return _Piece(lines[chosen], kept, group_of(hashed[chosen]))
+        return _Piece(lines[chosen], kept, choose_groups(hashed[chosen]))
 
-    def _members(self, references: References) -> list[NDArray[np.bool_] | None]:
+    def _find_members(self, references: References) -> list[NDArray[np.bool_] | None]:
         addresses, kinds = references.addresses, references.kinds
         of_kind = None if self.counted is None or kinds is None else np.isin(kinds, list(self.counted))
         members: list[NDArray[np.bool_] | None] = [of_kind]
@@ -154,7 +235,7 @@ class _Measure:
         return members
 
     def _put(self, pieces: Sequence[_Piece]) -> None:
-        """Through the stack, and into the histograms."""
+        """Puts pieces through the stack, and adds their distances to the histograms."""
         if not pieces:
             return
         lines = np.concatenate([piece.lines for piece in pieces])
@@ -167,8 +248,8 @@ class _Measure:
             else:
                 tally.add(distances[member], None if groups is None else groups[member])
 
-    def result(self, line: int, source: str) -> ReuseDistances:
-        whole, *others = (tally.totals() for tally in self._tallies)
+    def make_result(self, line: int, source: str) -> ReuseDistances:
+        whole, *others = (tally.compute_totals() for tally in self._tallies)
         ranges = {
             part.name: ReuseDistances(totals, Origin(line, source, part, self.rate))
             for part, totals in zip(self.parts, others, strict=True)
@@ -193,7 +274,7 @@ def _check(line: int, sample: float | None, trace_format: str | None) -> None:
         fail("unknown-format", f"there is no format `{trace_format}`", hint=hint)
 
 
-def _kinds(option: str, names: Collection[str] | None) -> frozenset[int] | None:
+def _parse_kinds(option: str, names: Collection[str] | None) -> frozenset[int] | None:
     if names is None:
         return None
     for name in names:
@@ -208,7 +289,7 @@ def _require_part(counted: frozenset[int] | None, wanted: frozenset[int] | None)
             fail("no-kinds", f"count: {name} do not take part", hint="--kinds names what takes part")
 
 
-def _ranges(ranges: Mapping[str, tuple[int, int]]) -> list[AddressRange]:
+def _make_ranges(ranges: Mapping[str, tuple[int, int]]) -> list[AddressRange]:
     for name, (low, high) in ranges.items():
         if not 0 <= low < high <= LAST_ADDRESS + 1:
             hint = "a range goes from its first byte up to the one behind its last"
@@ -216,7 +297,7 @@ def _ranges(ranges: Mapping[str, tuple[int, int]]) -> list[AddressRange]:
     return [AddressRange(name, low, high) for name, (low, high) in ranges.items()]
 
 
-def _addresses(trace: Sequence[int] | NDArray[Any]) -> NDArray[np.uint64]:
+def _read_addresses(trace: Sequence[int] | NDArray[Any]) -> NDArray[np.uint64]:
     addresses = np.asarray(trace)
     if not addresses.size:
         fail("empty-trace", "there are no addresses")

@@ -32,18 +32,18 @@ class References(NamedTuple):
         if self.sizes is None:
             cuts = np.arange(0, len(self.addresses), most)
         else:
-            touched = np.cumsum(_lines_of_each(self.addresses, self.sizes, shift))
+            touched = np.cumsum(_count_lines(self.addresses, self.sizes, shift))
             cuts = np.searchsorted(touched, np.arange(0, touched[-1], most))
         for start, end in zip(cuts, [*cuts[1:], len(self.addresses)], strict=True):
             part = slice(start, end)
             sizes = None if self.sizes is None else self.sizes[part]
             yield References(self.addresses[part], sizes, None if self.kinds is None else self.kinds[part])
 
-    def by_line(self, shift: int) -> References:
+    def split_by_line(self, shift: int) -> References:
         """One reference for each line, of 2**shift bytes, that a reference touches: the first byte in it."""
         if self.sizes is None:
             return self
-        lines = _lines_of_each(self.addresses, self.sizes, shift)
+        lines = _count_lines(self.addresses, self.sizes, shift)
         if not (lines > 1).any():
             return self
         owner = np.repeat(np.arange(len(lines)), lines)
@@ -54,6 +54,6 @@ class References(NamedTuple):
         return References(addresses, None, None if self.kinds is None else self.kinds[owner])
 
 
-def _lines_of_each(addresses: NDArray[np.uint64], sizes: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
+def _count_lines(addresses: NDArray[np.uint64], sizes: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
     last = addresses + (sizes - 1).astype(np.uint64)
     return ((last >> np.uint64(shift)) - (addresses >> np.uint64(shift))).astype(np.int64) + 1

@@ -15,14 +15,12 @@ import numpy as np
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.opening import open_file
-from aspenpy.traces import dinero, lackey, text
+from aspenpy.traces import text_formats
 from aspenpy.traces.references import DATA, References
+from aspenpy.traces.text_formats import REMARK, TEXT_FORMATS, Readable, read_references, shorten_line
 
-LACKEY, BINARY, DINERO = "lackey", "binary", "dinero"
-
-TEXTS: dict[str, text.TextFormat] = {LACKEY: lackey, DINERO: dinero}
-
-FORMATS = (LACKEY, BINARY, DINERO)  # lackey's text, 64-bit addresses with the lowest byte first, and Dinero's text
+BINARY = "binary"
+FORMATS = ("lackey", BINARY, "dinero")  # lackey's text, 64-bit addresses with the lowest byte first, and Dinero's text
 GUESSED_FROM = 1 << 16  # bytes at the beginning that tell the format
 GZIP = b"\x1f\x8b"  # what a file that is compressed begins with
 
@@ -46,11 +44,11 @@ class TraceFile:
         self.name = STANDARD_INPUT if str(path) == "-" else str(path)
         self._stream = _open_trace(path, self.name)
         self._expanded = 0
-        self.size = _size(self._stream)
+        self.size = _measure_size(self._stream)
         """Bytes of the file as it is, or None where nobody knows them."""
         try:
             self._counted = _Counted(self._stream)
-            self._file: text.Readable = self._counted
+            self._file: Readable = self._counted
             if self._counted.is_packed:
                 self._file = gzip.GzipFile(fileobj=cast(BinaryIO, self._counted))  # it calls `read` alone
             self._beginning = self._read(GUESSED_FROM)
@@ -71,19 +69,19 @@ class TraceFile:
         """Bytes of the file, as it is, that have been read."""
         return self._counted.position
 
-    def references(self, kinds: frozenset[int] | None = None) -> Iterator[References]:
+    def read_references(self, kinds: frozenset[int] | None = None) -> Iterator[References]:
         """All references of these kinds, a block at a time; loads and stores if nothing is said. A trace in binary
         does not tell kinds."""
         if self.layout != BINARY:
-            return text.references(self, self.name, TEXTS[self.layout], DATA if kinds is None else kinds)
+            return read_references(self, self.name, TEXT_FORMATS[self.layout], DATA if kinds is None else kinds)
         if kinds is not None:
             hint = "only a trace in text tells loads, stores and instructions apart"
             fail("no-kinds", f"`{self.name}` holds addresses alone", hint=hint)
-        return self._words()
+        return self._read_words()
 
-    def _words(self) -> Iterator[References]:
+    def _read_words(self) -> Iterator[References]:
         rest = b""
-        while block := self.read(text.BLOCK):
+        while block := self.read(text_formats.BLOCK):
             block = rest + block
             whole = len(block) - len(block) % WORD
             rest = block[whole:]
@@ -156,7 +154,7 @@ def _refuse(name: str, error: OSError | ValueError) -> NoReturn:
     fail("file-not-readable", f"`{name}` cannot be read: {reason.lower()}")
 
 
-def _size(file: BinaryIO) -> int | None:
+def _measure_size(file: BinaryIO) -> int | None:
     try:
         return os.fstat(file.fileno()).st_size or None
     except OSError:  # standard input of a program that has put another stream there
@@ -170,11 +168,11 @@ def guess_format(beginning: bytes, name: str) -> str:
     if b"\0" in beginning:
         _require_addresses(beginning, name)
         return BINARY
-    line = next((line for line in beginning.splitlines() if line.strip() and not lackey.REMARK.match(line)), b"")
-    for layout, pattern in ((LACKEY, lackey.LINE), (DINERO, dinero.LINE)):
-        if pattern.fullmatch(line):
+    line = next((line for line in beginning.splitlines() if line.strip() and not REMARK.match(line)), b"")
+    for layout, text_format in TEXT_FORMATS.items():
+        if text_format.pattern.fullmatch(line):
             return layout
-    message = f"`{name}` is in no format that is known: it begins with `{text.shorten_line(line)}`"
+    message = f"`{name}` is in no format that is known: it begins with `{shorten_line(line)}`"
     fail("unknown-format", message, hint=f"--trace-format names the format: {', '.join(FORMATS)}")
 
 

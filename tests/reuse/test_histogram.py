@@ -6,7 +6,7 @@ import pytest
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Source
-from aspenpy.traces.histogram import Distribution, histogram_text, parse_histogram, read_histogram
+from aspenpy.traces.histogram import Distribution, format_histogram, parse_histogram, read_histogram
 
 TEXT = """\
 # reuse distances of: a trace
@@ -36,7 +36,7 @@ def test_nothing_is_reused() -> None:
 
 def test_written() -> None:
     remarks = [("reuse distances of", "a\ntrace"), ("line_bytes", 128)]
-    text = histogram_text(remarks, [0, 2], [6, 3], 1)
+    text = format_histogram(remarks, [0, 2], [6, 3], 1)
     assert text.replace("a\\ntrace", "a trace").split("\n")[:2] == TEXT.split("\n")[:2]
     assert text.split("\n")[3:] == TEXT.split("\n")[2:]
 

@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.traces import inversions
-from aspenpy.traces.inversions import earlier_and_greater
-from aspenpy.traces.stack import LEAST_CHUNK, LruStack
+from aspenpy.traces.stack import COLUMNS, LEAST_CHUNK, WIDTH, LruStack, count_earlier_and_greater
 from tests.reuse.simulation import stack_distances
 
 
@@ -63,22 +61,22 @@ def test_chunks_grow_with_the_lines() -> None:
 @given(st.integers(0, 300).flatmap(lambda n: st.permutations(range(n))))
 def test_counts_of_permutations(values: list[int]) -> None:
     expected = [sum(other > value for other in values[:place]) for place, value in enumerate(values)]
-    assert earlier_and_greater(np.array(values, np.int64)).tolist() == expected
+    assert count_earlier_and_greater(np.array(values, np.int64)).tolist() == expected
 
 
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 4096, 4097, 2**18, 2**18 + 1])
 def test_sizes_at_which_a_digit_is_added(size: int) -> None:
     falling = np.arange(size)[::-1]
-    assert (earlier_and_greater(falling) == np.arange(size)).all()
-    assert not earlier_and_greater(np.arange(size)).any()
+    assert (count_earlier_and_greater(falling) == np.arange(size)).all()
+    assert not count_earlier_and_greater(np.arange(size)).any()
     shuffled = np.random.default_rng(size).permutation(size)
     where = np.argsort(shuffled)
-    counts = earlier_and_greater(shuffled)
+    counts = count_earlier_and_greater(shuffled)
     # The inverse permutation has as many inversions, and so has the reversed one the others.
-    assert counts.sum() == earlier_and_greater(where).sum()
-    assert counts.sum() + earlier_and_greater(shuffled[::-1]).sum() == size * (size - 1) // 2
+    assert counts.sum() == count_earlier_and_greater(where).sum()
+    assert counts.sum() + count_earlier_and_greater(shuffled[::-1]).sum() == size * (size - 1) // 2
 
 
 def test_blocks_fit_a_byte() -> None:
-    assert inversions.WIDTH - 1 <= 255
-    assert inversions.COLUMNS * inversions.WIDTH * 2 == 512 * 1024
+    assert WIDTH - 1 <= 255
+    assert COLUMNS * WIDTH * 2 == 512 * 1024

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.traces import measure, stack, text
+from aspenpy.traces import measure, stack, text_formats
 from aspenpy.traces.references import INSTRUCTION, KINDS, LOAD, STORE, References
 from aspenpy.traces.trace_file import TraceFile
 from tests.reuse.simulation import histogram
@@ -25,7 +25,7 @@ Triple = tuple[int, int, int]
 @pytest.fixture(params=[1 << 20, 40], ids=["one block", "many blocks"])
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks that hold a whole trace, and blocks of two or three lines."""
-    monkeypatch.setattr(text, "BLOCK", request.param)
+    monkeypatch.setattr(text_formats, "BLOCK", request.param)
 
 
 def read(path: Path, kinds: set[str] | None = None, layout: str | None = None) -> list[Triple]:
@@ -33,7 +33,7 @@ def read(path: Path, kinds: set[str] | None = None, layout: str | None = None) -
     file = TraceFile(path, layout)
     try:
         found: list[Triple] = []
-        for part in file.references(None if kinds is None else frozenset(KINDS[kind] for kind in kinds)):
+        for part in file.read_references(None if kinds is None else frozenset(KINDS[kind] for kind in kinds)):
             sizes = np.ones(len(part.addresses), int) if part.sizes is None else part.sizes
             of_kind = np.zeros(len(part.addresses), int) if part.kinds is None else part.kinds
             found += zip(part.addresses.tolist(), sizes.tolist(), of_kind.tolist(), strict=True)
@@ -143,13 +143,13 @@ def test_references_that_touch_several_lines(pairs: list[tuple[int, int]], shift
     expected = [(line, number) for number, pair in enumerate(pairs) for line in lines_of(*pair, shift)]
     assert pieces([whole], shift) == expected
     assert pieces(list(whole.split(shift, most)), shift) == expected
-    first = whole.by_line(shift).addresses
+    first = whole.split_by_line(shift).addresses
     inside = [(max(line << shift, pairs[number][0])) for line, number in expected]
     assert first.tolist() == inside
 
 
 def pieces(parts: list[References], shift: int) -> list[tuple[int, int]]:
-    cut = [part.by_line(shift) for part in parts]
+    cut = [part.split_by_line(shift) for part in parts]
     return [
         (int(address) >> shift, int(kind))
         for part in cut
@@ -174,7 +174,7 @@ def test_whole_way_in_small_chunks(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stack, "LEAST_CHUNK", chunk)
         patch.setattr(measure, "PIECE", max(1, chunk // 2))
-        patch.setattr(text, "BLOCK", 50)
+        patch.setattr(text_formats, "BLOCK", 50)
         result = aspenpy.reuse_distances(path, line=line)
     counts, cold = histogram(touched)
     assert dict(zip(result.distances.tolist(), result.counts.tolist(), strict=True)) == counts
@@ -226,7 +226,7 @@ def test_refused(
 
 
 def test_line_is_counted_over_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "BLOCK", 20)
+    monkeypatch.setattr(text_formats, "BLOCK", 20)
     path = written(tmp_path, b" L 10,8\n" * 50 + b"oops\n" + b" L 10,8\n" * 50)
     with pytest.raises(AspenError, match="line 51: `oops` is not a reference"):
         aspenpy.reuse_distances(path)
@@ -243,7 +243,7 @@ def test_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_text_without_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "BLOCK", 20)
+    monkeypatch.setattr(text_formats, "BLOCK", 20)
     with pytest.raises(AspenError, match="has a line of more than"):
         aspenpy.reuse_distances(written(tmp_path, b"x" * 100), trace_format="lackey")
 
