@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import log2
 
-from aspenpy.probe.number import HASHED, Number, Numbers, ways_of, ways_of_hashed
+from aspenpy.probe.number import HASHED, Number, Numbers, choose_hashed_ways, choose_ways
 from aspenpy.probe.topology import Topology
 
 Rule = Callable[[Numbers, Topology], tuple[float, str]]
@@ -31,39 +31,39 @@ LATENCIES = {
 """Cycles, near those of all processors since 2015 (InstLatx64)."""
 
 
-def _wide(numbers: Numbers, host: Topology) -> int:
+def _count_lanes(numbers: Numbers, host: Topology) -> int:
     return int(numbers["core"]["simd_width"].value)
 
 
-def _pipes(share: float) -> Rule:
+def _assume_pipes(share: float) -> Rule:
     """Two pipes, each with so large a share of an operation a cycle."""
     return lambda numbers, host: (2 * share, "two pipes")
 
 
-def _vectors(per_cycle: float, lanes: float, about: str) -> Rule:
+def _assume_vectors(per_cycle: float, lanes: float, about: str) -> Rule:
     """So many vectors a cycle, with `lanes` of them in use for each lane of single precision."""
-    return lambda numbers, host: (per_cycle * _wide(numbers, host) * lanes, about)
+    return lambda numbers, host: (per_cycle * _count_lanes(numbers, host) * lanes, about)
 
 
-def _constant(value: float, about: str) -> Rule:
+def _assume_constant(value: float, about: str) -> Rule:
     return lambda numbers, host: (value, about)
 
 
-def _clock_of_host(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_clock(numbers: Numbers, host: Topology) -> tuple[float, str]:
     return (host.hertz, f"the clock that {host.said_by} states") if host.hertz else (2.5e9, "a processor of servers")
 
 
-def _lanes(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_lanes(numbers: Numbers, host: Topology) -> tuple[float, str]:
     name = next((name for name in WIDTHS if name in host.features), None)
     return (WIDTHS[name], f"the processor has {name}") if name else (4, "vectors of 128 bits")
 
 
-def _cycles(part: str, name: str, about: str) -> Rule:
+def _assume_cycles(part: str, name: str, about: str) -> Rule:
     """A number of cycles of the clock, as seconds."""
     return lambda numbers, host: (numbers["core"][name].value / numbers["core"]["clock"].value, about)
 
 
-def _bytes_a_cycle(count: float) -> Rule:
+def _assume_bytes_per_cycle(count: float) -> Rule:
     return lambda numbers, host: (count * numbers["core"]["clock"].value, f"{count:g} B a cycle")
 
 
@@ -72,67 +72,72 @@ def _assume_attained(numbers: Numbers, host: Topology) -> tuple[float, str]:
     return 0.8 * channels * 25.6e9 / host.domains, f"four fifths of {channels} channels of DDR4-3200 a socket"
 
 
-def _outstanding_lines(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_core_bandwidth(numbers: Numbers, host: Topology) -> tuple[float, str]:
     lines = numbers["core"]["outstanding"].value * 64 / numbers["memory"]["latency"].value
     return min(lines, numbers["memory"]["attained_bandwidth"].value), "outstanding lines over the latency"
 
 
-def _capacity(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_capacity(numbers: Numbers, host: Topology) -> tuple[float, str]:
     if host.memory is None:
         return 16 * 2**30, "16 GiB"
     return host.memory // host.sockets // host.domains, f"an equal part of what {host.said_by} says"
 
 
-def _part_of(part: str, name: str, share: float, about: str) -> Rule:
+def _assume_share(part: str, name: str, share: float, about: str) -> Rule:
     return lambda numbers, host: (numbers[part][name].value * share, about)
 
 
 RULES: tuple[tuple[str, str, str, Rule], ...] = (
-    ("core", "clock", "Hz", _clock_of_host),
-    ("core", "issue", "", _pipes(1)),
-    ("core", "simd_width", "", _lanes),
-    ("core", "fma_gain", "", _constant(2, "fused multiply-add")),
+    ("core", "clock", "Hz", _assume_clock),
+    ("core", "issue", "", _assume_pipes(1)),
+    ("core", "simd_width", "", _assume_lanes),
+    ("core", "fma_gain", "", _assume_constant(2, "fused multiply-add")),
     *(
-        ("core", f"{name}_{width}_rate", "", _pipes(2 if name == "fma" else 1))
+        ("core", f"{name}_{width}_rate", "", _assume_pipes(2 if name == "fma" else 1))
         for name in ("add", "multiply", "fma")
         for width in ("dp", "sp")
     ),
     *(
-        ("core", f"{name}_{width}_simd_rate", "", _vectors(4 if name == "fma" else 2, lanes, "two pipes of vectors"))
+        (
+            "core",
+            f"{name}_{width}_simd_rate",
+            "",
+            _assume_vectors(4 if name == "fma" else 2, lanes, "two pipes of vectors"),
+        )
         for name in ("add", "multiply", "fma")
         for width, lanes in (("dp", 0.5), ("sp", 1))
     ),
-    ("core", "divide_dp_rate", "", _constant(0.2, "one in five cycles")),
-    ("core", "square_root_dp_rate", "", _constant(0.125, "one in eight cycles")),
-    ("core", "integer_rate", "", _constant(4, "four pipes")),
-    ("core", "load_rate", "", _constant(2, "two ports")),
-    ("core", "store_rate", "", _constant(1, "one port")),
-    ("core", "load_dp_simd_rate", "", _vectors(2, 0.5, "two ports of vectors")),
-    ("core", "store_dp_simd_rate", "", _vectors(1, 0.5, "one port of vectors")),
+    ("core", "divide_dp_rate", "", _assume_constant(0.2, "one in five cycles")),
+    ("core", "square_root_dp_rate", "", _assume_constant(0.125, "one in eight cycles")),
+    ("core", "integer_rate", "", _assume_constant(4, "four pipes")),
+    ("core", "load_rate", "", _assume_constant(2, "two ports")),
+    ("core", "store_rate", "", _assume_constant(1, "one port")),
+    ("core", "load_dp_simd_rate", "", _assume_vectors(2, 0.5, "two ports of vectors")),
+    ("core", "store_dp_simd_rate", "", _assume_vectors(1, 0.5, "one port of vectors")),
     *(
-        ("core", f"{name}_latency", "", _constant(value, "near that of most processors"))
+        ("core", f"{name}_latency", "", _assume_constant(value, "near that of most processors"))
         for name, value in LATENCIES.items()
     ),
-    ("core", "outstanding", "", _constant(12, "line fill buffers of many processors")),
-    ("core", "reorder", "", _constant(40, "steps of a loop of short chains at once")),
-    ("core", "unaligned", "", _constant(2, "an access across two lines is two")),
+    ("core", "outstanding", "", _assume_constant(12, "line fill buffers of many processors")),
+    ("core", "reorder", "", _assume_constant(40, "steps of a loop of short chains at once")),
+    ("core", "unaligned", "", _assume_constant(2, "an access across two lines is two")),
     (
         "socket",
         "barrier_latency",
         "s",
         lambda numbers, host: (1e-7 * max(1.0, log2(2 * host.cores)), "100 ns for each doubling of the cores"),
     ),
-    ("l1", "latency", "s", _cycles("core", "load_latency", "a load")),
-    ("l2", "latency", "s", _constant(4e-9, "of most processors")),
-    ("l3", "latency", "s", _constant(15e-9, "of most processors")),
-    ("l2", "bandwidth", "B/s", _bytes_a_cycle(32)),
-    ("l3", "bandwidth", "B/s", _bytes_a_cycle(16)),
-    ("memory", "capacity", "B", _capacity),
-    ("memory", "latency", "s", _constant(100e-9, "of most memories")),
+    ("l1", "latency", "s", _assume_cycles("core", "load_latency", "a load")),
+    ("l2", "latency", "s", _assume_constant(4e-9, "of most processors")),
+    ("l3", "latency", "s", _assume_constant(15e-9, "of most processors")),
+    ("l2", "bandwidth", "B/s", _assume_bytes_per_cycle(32)),
+    ("l3", "bandwidth", "B/s", _assume_bytes_per_cycle(16)),
+    ("memory", "capacity", "B", _assume_capacity),
+    ("memory", "latency", "s", _assume_constant(100e-9, "of most memories")),
     ("memory", "attained_bandwidth", "B/s", _assume_attained),
-    ("memory", "attained_store_bandwidth", "B/s", _part_of("memory", "attained_bandwidth", 1, "as loads")),
-    ("memory", "core_bandwidth", "B/s", _outstanding_lines),
-    ("memory", "core_store_bandwidth", "B/s", _part_of("memory", "core_bandwidth", 1, "as loads")),
+    ("memory", "attained_store_bandwidth", "B/s", _assume_share("memory", "attained_bandwidth", 1, "as loads")),
+    ("memory", "core_bandwidth", "B/s", _assume_core_bandwidth),
+    ("memory", "core_store_bandwidth", "B/s", _assume_share("memory", "core_bandwidth", 1, "as loads")),
 )
 """In an order in which each finds what it uses."""
 
@@ -146,7 +151,7 @@ def complete_numbers(numbers: Numbers, host: Topology) -> Numbers:
         found.setdefault(f"l{cache.level}", {})
     for part, items in found.items():
         if part[0] == "l":
-            _cache(items, int(part[1:]), host)
+            _complete_cache(items, int(part[1:]), host)
     for part, name, unit, rule in RULES:
         if part in found and name not in found[part]:
             value, reason = rule(found, host)
@@ -154,7 +159,7 @@ def complete_numbers(numbers: Numbers, host: Topology) -> Numbers:
     return found
 
 
-def _cache(items: dict[str, Number], level: int, host: Topology) -> None:
+def _complete_cache(items: dict[str, Number], level: int, host: Topology) -> None:
     """Capacity, ways and line of a cache, as the host tells them."""
     stated = host.cache(level)
     sizes = {1: 32 << 10, 2: 512 << 10}
@@ -166,7 +171,7 @@ def _cache(items: dict[str, Number], level: int, host: Topology) -> None:
     items.setdefault("cacheline", line)
     if level > 2:
         lines = int(items["capacity"].value // items["cacheline"].value)
-        items.setdefault("associativity", Number(ways_of_hashed(lines), "", HASHED))
+        items.setdefault("associativity", Number(choose_hashed_ways(lines), "", HASHED))
     known = stated.ways if stated else None
-    ways = ways_of(items["capacity"].value, items["cacheline"].value, known, host.said_by)
+    ways = choose_ways(items["capacity"].value, items["cacheline"].value, known, host.said_by)
     items.setdefault("associativity", ways)

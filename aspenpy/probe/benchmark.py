@@ -1,4 +1,5 @@
-"""The micro-benchmarks of `benchmark.c`: compiled with the machine's compiler, and run in short passes."""
+"""The micro-benchmarks of `benchmark.c`, compiled with the machine's compiler and run in short passes; and what NumPy
+can measure where there is no C compiler: rates of vectors in the first cache, and bandwidths by level."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, perf_counter
-from typing import Literal
+from typing import Any, Literal
 
 from aspenpy.language.diagnostics import fail
+from aspenpy.probe.number import Numbers, combine_passes, make_measured_number
 from aspenpy.probe.topology import Topology
 from aspenpy.record import Record
 
@@ -56,13 +58,13 @@ def ignore_progress(done: int, passes: int) -> None:
     """Nobody watches."""
 
 
-def compiler() -> str | None:
+def find_compiler() -> str | None:
     """The C compiler there is: that of `CC`, else gcc or clang."""
     names = (os.environ.get("CC"), "gcc", "clang", "cc")
     return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
-def caches_of(host: Topology) -> Caches:
+def find_caches(host: Topology) -> Caches:
     """As the system tells them, else small ones: where latency turns is measured in any case."""
     found = [host.cache(level) for level in (1, 2, 3)]
     sizes = tuple(cache.capacity if cache else size for cache, size in zip(found, ASSUMED_CACHES, strict=True))
@@ -72,7 +74,7 @@ def caches_of(host: Topology) -> Caches:
 
 
 @contextmanager
-def program(chosen: str) -> Iterator[Path]:
+def compile_program(chosen: str) -> Iterator[Path]:
     """The compiled program, in a folder that is removed afterwards. Raises AspenError where it cannot be compiled."""
     with TemporaryDirectory(prefix="aspenpy-") as folder:
         target = Path(folder, "benchmark")
@@ -96,14 +98,14 @@ def run_benchmarks(
     for number, part in enumerate(passes):
         if monotonic() - began > PATIENCE and {done_part for done_part, _ in done} == set(passes):
             break
-        done.append((part, one_pass(target, part, host)))
+        done.append((part, run_pass(target, part, host)))
         watch(number + 1, len(passes))
-    return [*(found for _, found in done), *({"process_start_latency": seconds} for seconds in _starts(target))]
+    return [*(found for _, found in done), *({"process_start_latency": seconds} for seconds in _time_starts(target))]
 
 
-def one_pass(target: Path, part: Part, host: Topology, seconds: float | None = None) -> dict[str, float]:
+def run_pass(target: Path, part: Part, host: Topology, seconds: float | None = None) -> dict[str, float]:
     """By name what a pass measures. Raises AspenError where the program fails."""
-    found = caches_of(host)
+    found = find_caches(host)
     arguments = (part, *found.sizes, found.way, MOST_BYTES, seconds or SECONDS[part], *host.processors)
     command = [str(target), *map(str, arguments)]
     try:
@@ -116,9 +118,66 @@ def one_pass(target: Path, part: Part, host: Topology, seconds: float | None = N
     return {name: float(value) for name, value in (line.split() for line in text.splitlines())}
 
 
-def _starts(target: Path) -> Iterator[float]:
+def _time_starts(target: Path) -> Iterator[float]:
     """Seconds from the start of a process that does nothing to its end."""
     for _ in range(STARTS):
         began = perf_counter()
         subprocess.run([str(target), "start"], check=True)
         yield perf_counter() - began
+
+
+# -- by NumPy ----------------------------------------------------------------------------------------
+
+NUMPY_PASSES = 5
+NUMPY_WINDOW, NUMPY_SECONDS = 1e-4, 0.02
+"""Seconds of a window, which is far longer than a call, and of all windows of a measurement in a pass."""
+
+NUMPY_MEMORY = 64 << 20
+
+
+def measure_by_numpy(host: Topology, watch: Watch) -> Numbers:
+    """Rates are those of whole calls: what a call costs is in them, so that they are a little low."""
+    passes = []
+    for number in range(NUMPY_PASSES):
+        passes.append(_run_numpy_pass(host))
+        watch(number + 1, NUMPY_PASSES)
+    found = combine_passes(passes)
+    cycle = 1 / (host.hertz or 2.5e9)
+    rates = {
+        f"{name}_dp_simd_rate": make_measured_number(found, f"{name}_throughput", "", "by NumPy, calls included", cycle)
+        for name in ("divide", "square_root")
+    }
+    second = {"bandwidth": make_measured_number(found, "second_throughput", "B/s", "by NumPy, a sum of all words")}
+    rate = make_measured_number(found, "memory_throughput", "B/s", "by NumPy, a sum of all words, one core")
+    memory = {"core_bandwidth": rate, "core_store_bandwidth": rate}
+    return {"core": rates, "memory": memory, **({"l2": second} if host.cache(2) else {})}
+
+
+def _run_numpy_pass(host: Topology) -> dict[str, float]:
+    import numpy
+
+    sizes = find_caches(host).sizes
+    first = numpy.full(sizes[0] // 4 // 8, 1.5)
+    result = numpy.empty_like(first)
+    found = {
+        "divide_throughput": first.size / _time_call(lambda: numpy.divide(first, 1.25, out=result)),
+        "square_root_throughput": first.size / _time_call(lambda: numpy.sqrt(first, out=result)),
+    }
+    for name, size in (("second", sizes[1] // 2), ("memory", max(NUMPY_MEMORY, min(4 * sizes[2], 2 * NUMPY_MEMORY)))):
+        data = numpy.ones(size // 8)
+        found[f"{name}_throughput"] = data.nbytes / _time_call(data.sum)
+    return found
+
+
+def _time_call(call: Callable[[], Any]) -> float:
+    """The least seconds of a call, in windows of several."""
+    calls, best, until = 1, float("inf"), perf_counter() + NUMPY_SECONDS
+    while perf_counter() < until:
+        began = perf_counter()
+        for _ in range(calls):
+            call()
+        spent = perf_counter() - began
+        best = min(best, spent / calls)
+        if spent < NUMPY_WINDOW:
+            calls *= 2
+    return best

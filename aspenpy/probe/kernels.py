@@ -8,8 +8,14 @@ from math import log2
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aspenpy.probe.number import Number, Numbers, measured_number, rate_of_difference
-from aspenpy.probe.quantities import Quantities, quantities
+from aspenpy.probe.number import (
+    Number,
+    Numbers,
+    Quantities,
+    combine_passes,
+    make_measured_number,
+    make_rate_of_difference,
+)
 from aspenpy.record import Record
 
 SOURCE = Path(__file__).parent / "devices.cu"
@@ -31,13 +37,13 @@ class Kernels(Record):
 NO_KERNELS = Kernels()
 
 
-def kernels(root: Path = Path("/")) -> Kernels:
+def measure_kernels(root: Path = Path("/")) -> Kernels:
     """Compiles and runs them. Where no driver tells of a device, nothing is compiled."""
     compiler = shutil.which(COMPILER)
     if compiler is None:
         return NO_KERNELS
     if shutil.which("nvidia-smi") is None and not (root / DRIVER).exists():
-        return _none("no device was found")
+        return _explain_missing_kernels("no device was found")
     with TemporaryDirectory(prefix="aspenpy-") as folder:
         target = Path(folder, "devices")
         try:
@@ -45,19 +51,19 @@ def kernels(root: Path = Path("/")) -> Kernels:
             subprocess.run(command, capture_output=True, check=True, timeout=LIMIT)
             done = subprocess.run([str(target)], capture_output=True, text=True, check=False, timeout=LIMIT)
         except (OSError, subprocess.SubprocessError):
-            return _none("nvcc cannot compile the kernels")
+            return _explain_missing_kernels("nvcc cannot compile the kernels")
     if done.returncode:
         reason = "no device was found" if done.returncode == NO_DEVICE else done.stderr.strip()
-        return _none(reason or "they ended early")
+        return _explain_missing_kernels(reason or "they ended early")
     lines = [line.split() for line in done.stdout.splitlines()]
-    return Kernels(quantities([{name: float(value)} for name, value in lines]))
+    return Kernels(combine_passes([{name: float(value)} for name, value in lines]))
 
 
-def _none(reason: str) -> Kernels:
+def _explain_missing_kernels(reason: str) -> Kernels:
     return Kernels(remark=f"GPU kernels were not measured: {reason}.")
 
 
-def numbers_of_kernels(found: Quantities) -> Numbers:
+def derive_gpu_numbers(found: Quantities) -> Numbers:
     """The socket of the device, its cores, memory and link to the host; nothing where nothing was measured."""
     if not found:
         return {}
@@ -66,7 +72,7 @@ def numbers_of_kernels(found: Quantities) -> Numbers:
     lanes = 2 ** round(log2(max(1.0, found["fma_sp"].value * cycle / 2)))
     loads, copies = found["load_bandwidth"], found["copy_bandwidth"]
     otherwise = "four times that of copies, which took no longer than their loads"
-    stores = rate_of_difference(
+    stores = make_rate_of_difference(
         2 / copies.value - 1 / loads.value,  # seconds a byte: a copy loads as many
         1 / (4 * copies.value),
         "what a copy takes beyond its loads",
@@ -80,23 +86,25 @@ def numbers_of_kernels(found: Quantities) -> Numbers:
             "multiprocessors": Number(cores, "", "the driver"),
         },
         "gpu": {
-            "launch_latency": measured_number(found, "launch_latency", "s", "kernels that do nothing, back to back")
+            "launch_latency": make_measured_number(
+                found, "launch_latency", "s", "kernels that do nothing, back to back"
+            )
         },
         "gpu_core": {
             "clock": Number(clock, "Hz", "the driver"),
-            "issue": measured_number(found, "fma_sp", "", "a cycle and lane", cycle / 2 / lanes),
+            "issue": make_measured_number(found, "fma_sp", "", "a cycle and lane", cycle / 2 / lanes),
             "simd_width": Number(lanes, "", "lanes of single precision that this makes, to a power of two"),
             "fma_gain": Number(2, "", "fused multiply-adds are what was measured"),
-            "fma_sp_simd_rate": measured_number(found, "fma_sp", "", "flops a cycle", cycle),
-            "fma_dp_simd_rate": measured_number(found, "fma_dp", "", "flops a cycle", cycle),
+            "fma_sp_simd_rate": make_measured_number(found, "fma_sp", "", "flops a cycle", cycle),
+            "fma_dp_simd_rate": make_measured_number(found, "fma_dp", "", "flops a cycle", cycle),
         },
         "gpu_memory": {
             "capacity": Number(found["capacity"].value, "B", "the driver"),
-            "attained_bandwidth": measured_number(found, "load_bandwidth", "B/s", "loads"),
+            "attained_bandwidth": make_measured_number(found, "load_bandwidth", "B/s", "loads"),
             "attained_store_bandwidth": stores,
         },
         "gpu_link": {
-            "latency": measured_number(found, "link_latency", "s", "64 B from the host to the device"),
-            "bandwidth": measured_number(found, "link_bandwidth", "B/s", "32 MiB of pinned memory to the device"),
+            "latency": make_measured_number(found, "link_latency", "s", "64 B from the host to the device"),
+            "bandwidth": make_measured_number(found, "link_bandwidth", "B/s", "32 MiB of pinned memory to the device"),
         },
     }

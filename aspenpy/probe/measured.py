@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
-from math import log2
+from collections.abc import Mapping
+from math import exp, log, log2, sqrt
 
 from aspenpy.probe.number import (
     HASHED,
     Number,
     Numbers,
-    from_quantities,
-    measured_number,
-    rate_of_difference,
-    ways_of,
-    ways_of_hashed,
+    Quantities,
+    Quantity,
+    choose_hashed_ways,
+    choose_ways,
+    make_measured_number,
+    make_number,
+    make_rate_of_difference,
 )
-from aspenpy.probe.quantities import Quantities, Quantity
 from aspenpy.probe.topology import Topology
-from aspenpy.probe.turns import agrees, rings, turn
+
+NEAR = 1.5
+"""The factor within which a measured turn agrees with what the system says: rings are a factor of 1.3 to 1.5 apart."""
+
+STEEP = 1.3
+"""A level ends where the next one is slower by this factor or more."""
+
+
+def select_rings(found: Quantities, prefix: str = "ring_") -> dict[int, float]:
+    """Seconds of a load by the bytes of the ring."""
+    sizes = {name: name.removeprefix(prefix).removesuffix("_latency") for name in found if name.startswith(prefix)}
+    return {int(size): found[name].value for name, size in sorted(sizes.items(), key=_size) if size.isdecimal()}
+
+
+def _size(item: tuple[str, str]) -> tuple[int, str]:
+    return len(item[1]), item[1]
+
+
+def find_turn(latencies: Mapping[int, float], inside: float, beyond: float) -> float | None:
+    """The bytes at which the latency passes the geometric mean of a level's and the next one's, between two rings by
+    the logarithms of both; None where the two are too near to be told apart or no ring is slow enough."""
+    if beyond < STEEP * inside:
+        return None
+    middle, before = sqrt(inside * beyond), None
+    for size, seconds in sorted(latencies.items()):
+        if seconds >= middle:
+            if before is None or before[1] >= seconds:
+                return float(size)
+            share = (log(middle) - log(before[1])) / (log(seconds) - log(before[1]))
+            return exp(log(before[0]) + share * (log(size) - log(before[0])))
+        before = (size, seconds)
+    return None
+
+
+def agrees(measured: float, stated: float) -> bool:
+    return stated / NEAR <= measured <= stated * NEAR
+
 
 CLASSES = {"add": "add", "multiply": "multiply", "fma": "fma", "divide": "divide", "square_root": "root"}
 """Classes of operations, and what the measurements call them."""
@@ -38,30 +76,32 @@ STEP = 8192
 LEVELS = ("first", "second", "third")
 
 
-def numbers_of(found: Quantities, host: Topology) -> Numbers:
+def derive_numbers(found: Quantities, host: Topology) -> Numbers:
     """All that was measured, by part and property."""
     clock = found["integer_latency"]
     numbers: Numbers = {
         "core": {
-            "clock": from_quantities(1 / clock.value, "Hz", "a chain of additions of integers, one a cycle", clock),
-            **_rates(found, clock),
-            **_latencies(found, clock),
-            **_ahead(found, clock),
-            **_translation(found),
+            "clock": make_number(1 / clock.value, "Hz", "a chain of additions of integers, one a cycle", clock),
+            **_derive_rates(found, clock),
+            **_derive_latencies(found, clock),
+            **_derive_lookahead(found, clock),
+            **_derive_translation(found),
         },
-        "socket": _socket(found),
-        "memory": _memory(found, len(host.processors)),
+        "socket": _derive_socket(found),
+        "memory": _derive_memory(found, len(host.processors)),
     }
     for place, name in enumerate(LEVELS):
         if f"{name}_latency" in found:
-            numbers[f"l{place + 1}"] = _cache(found, host, place)
+            numbers[f"l{place + 1}"] = _derive_cache(found, host, place)
     return numbers
 
 
-def _socket(found: Quantities) -> dict[str, Number]:
-    numbers = {"barrier_latency": measured_number(found, "barrier_latency", "s", "all cores meet, waiting in a loop")}
+def _derive_socket(found: Quantities) -> dict[str, Number]:
+    numbers = {
+        "barrier_latency": make_measured_number(found, "barrier_latency", "s", "all cores meet, waiting in a loop")
+    }
     if "process_start_latency" in found:
-        numbers["process_start_latency"] = measured_number(
+        numbers["process_start_latency"] = make_measured_number(
             found, "process_start_latency", "s", "a process that does nothing"
         )
     return numbers
@@ -70,50 +110,52 @@ def _socket(found: Quantities) -> dict[str, Number]:
 # -- a core ------------------------------------------------------------------------------------------
 
 
-def _rates(found: Quantities, clock: Quantity) -> dict[str, Number]:
+def _derive_rates(found: Quantities, clock: Quantity) -> dict[str, Number]:
     """Operations a cycle; flops of a fused multiply-add, accesses of words."""
     cycle = clock.value
     rates = {
-        f"{name}_{width}_rate": measured_number(
+        f"{name}_{width}_rate": make_measured_number(
             found, f"{called}_{width}_throughput", "", "", cycle * (2 if name == "fma" else 1)
         )
         for name, called in CLASSES.items()
         for width in WIDTHS
     }
     for name in ("compare", "convert"):
-        rates[f"{name}_rate"] = measured_number(found, f"{name}_dp_throughput", "", "scalars", cycle)
+        rates[f"{name}_rate"] = make_measured_number(found, f"{name}_dp_throughput", "", "scalars", cycle)
     for name in ("load", "store"):
-        rates[f"{name}_rate"] = measured_number(found, f"{name}_throughput", "", "words a cycle, one an access", cycle)
-        rates[f"{name}_dp_simd_rate"] = measured_number(found, f"{name}_simd", "", "words a cycle in vectors", cycle)
-        rates[f"{name}_sp_simd_rate"] = measured_number(found, f"{name}_simd", "", "of half the size", 2 * cycle)
-    rates["integer_rate"] = measured_number(found, "integer_throughput", "", "additions", cycle)
+        rates[f"{name}_rate"] = make_measured_number(
+            found, f"{name}_throughput", "", "words a cycle, one an access", cycle
+        )
+        rates[f"{name}_dp_simd_rate"] = make_measured_number(
+            found, f"{name}_simd", "", "words a cycle in vectors", cycle
+        )
+        rates[f"{name}_sp_simd_rate"] = make_measured_number(found, f"{name}_simd", "", "of half the size", 2 * cycle)
+    rates["integer_rate"] = make_measured_number(found, "integer_throughput", "", "additions", cycle)
     scalar, wide = found["add_sp_throughput"], found["add_sp_simd_throughput"]
     lanes = max(1, 2 ** round(log2(wide.value / scalar.value)))
     gain = found["fma_dp_simd_throughput"].value * 2 / found["add_dp_simd_throughput"].value
     return {
-        "issue": measured_number(found, "add_sp_throughput", "", "additions a cycle", cycle),
-        "simd_width": from_quantities(
-            lanes, "", "additions in vectors over scalar ones, single precision", scalar, wide
-        ),
-        "fma_gain": from_quantities(2 if gain > 1.5 else 1, "", "", found["fma_dp_simd_throughput"]),
+        "issue": make_measured_number(found, "add_sp_throughput", "", "additions a cycle", cycle),
+        "simd_width": make_number(lanes, "", "additions in vectors over scalar ones, single precision", scalar, wide),
+        "fma_gain": make_number(2 if gain > 1.5 else 1, "", "", found["fma_dp_simd_throughput"]),
         **rates,
     }
 
 
-def _latencies(found: Quantities, clock: Quantity) -> dict[str, Number]:
+def _derive_latencies(found: Quantities, clock: Quantity) -> dict[str, Number]:
     """Cycles."""
     cycles = 1 / clock.value
     names = {name: f"{CLASSES[name]}_dp_latency" for name in ("add", "multiply", "fma", "divide")}
     names |= {"compare": "compare_dp_latency", "convert": "convert_dp_latency"}
     names |= {"integer": "integer_latency", "load": "first_latency"}
-    waits = {f"{name}_latency": measured_number(found, source, "", "", cycles) for name, source in names.items()}
+    waits = {f"{name}_latency": make_measured_number(found, source, "", "", cycles) for name, source in names.items()}
     both, add = found["sum_and_root_dp_latency"], found["add_dp_latency"]
     about = "a sum and a root in turn, less the sum"
-    waits["square_root_latency"] = from_quantities((both.value - add.value) * cycles, "", about, both, add)
+    waits["square_root_latency"] = make_number((both.value - add.value) * cycles, "", about, both, add)
     return waits
 
 
-def _ahead(found: Quantities, clock: Quantity) -> dict[str, Number]:
+def _derive_lookahead(found: Quantities, clock: Quantity) -> dict[str, Number]:
     """How far a core looks ahead, and how many lines it has under way."""
     sums, add = found["segments_latency"], found["add_dp_latency"]
     across, whole = found["load_across"], found["load_simd"]
@@ -121,11 +163,9 @@ def _ahead(found: Quantities, clock: Quantity) -> dict[str, Number]:
     many = min((found[name] for name in found if name.startswith("memory_chains_")), key=lambda item: item.value)
     about = f"steps of a loop of short chains at once, of sums of {SEGMENT} words"
     return {
-        "reorder": from_quantities(max(0.0, SEGMENT - sums.value / add.value), "", about, sums, add),
-        "unaligned": from_quantities(
-            max(1.0, whole.value / across.value), "", "vectors across two lines", across, whole
-        ),
-        "outstanding": from_quantities(
+        "reorder": make_number(max(0.0, SEGMENT - sums.value / add.value), "", about, sums, add),
+        "unaligned": make_number(max(1.0, whole.value / across.value), "", "vectors across two lines", across, whole),
+        "outstanding": make_number(
             max(1.0, memory.value / many.value),
             "",
             "latency of memory over the time of a load of many chains",
@@ -135,7 +175,7 @@ def _ahead(found: Quantities, clock: Quantity) -> dict[str, Number]:
     }
 
 
-def _translation(found: Quantities) -> dict[str, Number]:
+def _derive_translation(found: Quantities) -> dict[str, Number]:
     """The translation buffer's reach, where loads of a line a page become slower than the second cache explains: at the
     pages where their time in one chain passes half of its rise. A miss takes what it adds to loads in several."""
     alone = {
@@ -148,14 +188,12 @@ def _translation(found: Quantities) -> dict[str, Number]:
     few, many = counts[2], counts[-1]
     if alone[many].value < 1.5 * alone[few].value:
         return {}
-    reach = turn({count: alone[count].value for count in counts}, alone[few].value, alone[many].value)
+    reach = find_turn({count: alone[count].value for count in counts}, alone[few].value, alone[many].value)
     far = {int(name.split("_")[1]): found[name].value for name in found if name.startswith("far_")}
     entries = int(reach or counts[-1])
     numbers = {
         "page": Number(4096, "B", "of loads of a line a page"),
-        "tlb_entries": from_quantities(
-            entries, "", "beyond so many pages, loads of a line each are slower", alone[many]
-        ),
+        "tlb_entries": make_number(entries, "", "beyond so many pages, loads of a line each are slower", alone[many]),
     }
     if len(far) > 2:
         ways = max(count for count in far if far[count] <= (min(far.values()) + max(far.values())) / 2)
@@ -163,57 +201,57 @@ def _translation(found: Quantities) -> dict[str, Number]:
         numbers["tlb_ways"] = Number(ways, "", "as many stay where the pages are 1 MiB apart: measured")
     added = max(0.0, beside[many].value - beside[few].value)
     about = f"what a miss adds, with {CHAINS} at once"
-    numbers["tlb_latency"] = from_quantities(added, "s", about, beside[many], beside[few])
+    numbers["tlb_latency"] = make_number(added, "s", about, beside[many], beside[few])
     return numbers
 
 
 # -- caches and memory ---------------------------------------------------------------------------------
 
 
-def _page(found: Quantities) -> Number:
+def _derive_page_fault(found: Quantities) -> Number:
     taken, given = found["page_fault_latency"], found["page_return_latency"]
-    return from_quantities(taken.value + given.value, "s", "the first touch of a page, and its return", taken, given)
+    return make_number(taken.value + given.value, "s", "the first touch of a page, and its return", taken, given)
 
 
-def _cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
+def _derive_cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
     name, stated = LEVELS[place], host.cache(place + 1)
     numbers = {
-        **_capacity(found, host, place),
+        **_derive_capacity(found, host, place),
         "cacheline": Number(
             (stated and stated.line) or 64, "B", host.said_by if stated and stated.line else "assumed: 64 B"
         ),
-        "latency": latency_of(found, name),
+        "latency": find_latency(found, name),
     }
     if place == 0:
-        return numbers | _sets(found)
+        return numbers | _derive_set_conflicts(found)
     one, every = found[f"{name}_load_core"], memory_bandwidth(found, f"{name}_load", "all")
     shared = stated is not None and stated.sharing > 1
     about = "loads of one core: all at once took longer" if every is one else "loads of all cores on it"
-    both = measured_number(found, f"{name}_load_core", "B/s", "loads of one core")
+    both = make_measured_number(found, f"{name}_load_core", "B/s", "loads of one core")
     if shared:
-        both = from_quantities(every.value, "B/s", about, every)
+        both = make_number(every.value, "B/s", about, every)
     return numbers | {
         "bandwidth": both,
-        "core_bandwidth": measured_number(found, f"{name}_load_core", "B/s", "loads of one core"),
+        "core_bandwidth": make_measured_number(found, f"{name}_load_core", "B/s", "loads of one core"),
         "attained_store_bandwidth": both.replace(source="assumed: copies take what their loads take"),
-        "inclusion": _inclusion(place),
+        "inclusion": _assume_inclusion(place),
     }
 
 
-def latency_of(found: Quantities, level: str) -> Number:
+def find_latency(found: Quantities, level: str) -> Number:
     """Of a cache the least over all kinds of pages, in whichever it was disturbed least: its own pages are known to the
     translation buffer. Of memory that with pages as the system gives them."""
     kinds = ("",) if level == "memory" else ("", "_huge", "_small")
     best = min((found[f"{level}{kind}_latency"] for kind in kinds), key=lambda item: item.value)
-    return from_quantities(best.value, "s", "loads that wait for each other", best)
+    return make_number(best.value, "s", "loads that wait for each other", best)
 
 
-def _inclusion(place: int) -> Number:
+def _assume_inclusion(place: int) -> Number:
     word = "victim" if place == 2 else "inclusive"
     return Number(0, "", "assumed: third caches take what the second gives up, others hold what is inside", word)
 
 
-def _sets(found: Quantities) -> dict[str, Number]:
+def _derive_set_conflicts(found: Quantities) -> dict[str, Number]:
     """Seconds between two lines into one set of the first cache: the mean of what columns in one, two and four sets
     wait beside the time of a line that waits for none."""
     numbers = {}
@@ -222,49 +260,51 @@ def _sets(found: Quantities) -> dict[str, Number]:
         waits = [
             sets * max(0.0, item.value**2 - free.value**2) ** 0.5 for sets, item in zip((1, 2, 4), met, strict=True)
         ]
-        numbers[name] = from_quantities(sum(waits) / 3, "s", "columns in one, two and four sets", free, *met)
+        numbers[name] = make_number(sum(waits) / 3, "s", "columns in one, two and four sets", free, *met)
     return numbers
 
 
-def _capacity(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
+def _derive_capacity(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
     """As the system says where the measured turn agrees, else as the turn says; ways follow. Nothing where neither
     says anything."""
-    stated, turned = host.cache(place + 1), cache_turn(found, place)
+    stated, turned = host.cache(place + 1), find_cache_turn(found, place)
     line = (stated and stated.line) or 64
     if stated is not None and (turned is None or agrees(turned, stated.capacity)):
-        said = f"latency turns at {_kib(turned)}" if turned else "no turn was seen"
+        said = f"latency turns at {_format_size(turned)}" if turned else "no turn was seen"
         capacity = Number(stated.capacity, "B", f"{host.said_by}; {said}")
     elif turned is not None:
-        said = f"; {host.said_by} says {_kib(stated.capacity)}" if stated else ""
+        said = f"; {host.said_by} says {_format_size(stated.capacity)}" if stated else ""
         size = max(1, round(turned / STEP)) * STEP
-        near = [found[f"ring_{ring}_latency"] for ring in rings(found) if turned / 2 < ring < turned * 2]
-        capacity = from_quantities(size, "B", f"latency turns here{said}", *near)
+        near = [found[f"ring_{ring}_latency"] for ring in select_rings(found) if turned / 2 < ring < turned * 2]
+        capacity = make_number(size, "B", f"latency turns here{said}", *near)
         stated = None
     else:
         return {}
     if place == 2:
         return {"capacity": capacity, "associativity": _hash_capacity(capacity.value, line)}
-    ways = ways_of(capacity.value, line, stated.ways if stated else None, host.said_by)
+    ways = choose_ways(capacity.value, line, stated.ways if stated else None, host.said_by)
     return {"capacity": capacity, "associativity": ways}
 
 
 def _hash_capacity(capacity: float, line: int) -> Number:
-    return Number(ways_of_hashed(int(capacity // line)), "", HASHED)
+    return Number(choose_hashed_ways(int(capacity // line)), "", HASHED)
 
 
-def _kib(size: float) -> str:
+def _format_size(size: float) -> str:
     return f"{size / 2**20:.3g} MiB" if size >= 2**20 else f"{size / 2**10:.3g} KiB"
 
 
-def cache_turn(found: Quantities, place: int, prefix: str = "ring_") -> float | None:
+def find_cache_turn(found: Quantities, place: int, prefix: str = "ring_") -> float | None:
     """Bytes at which a cache's latency passes to that of the next level."""
     names = [*(name for name in LEVELS if f"{name}_latency" in found), "memory"]
     if place >= len(names) - 1:
         return None
-    inside, beyond = (latency_of(found, name).value for name in names[place : place + 2])
-    within = latency_of(found, names[place - 1]).value if place else 0.0
-    known = {size: seconds for size, seconds in rings(found, prefix).items() if seconds > (within * inside) ** 0.5}
-    return turn(known, inside, beyond)
+    inside, beyond = (find_latency(found, name).value for name in names[place : place + 2])
+    within = find_latency(found, names[place - 1]).value if place else 0.0
+    known = {
+        size: seconds for size, seconds in select_rings(found, prefix).items() if seconds > (within * inside) ** 0.5
+    }
+    return find_turn(known, inside, beyond)
 
 
 def memory_bandwidth(found: Quantities, way: str, which: str) -> Quantity:
@@ -274,11 +314,13 @@ def memory_bandwidth(found: Quantities, way: str, which: str) -> Quantity:
     return one if which == "core" else max(one, found[f"{way}_all"], key=lambda item: item.value)
 
 
-def _memory(found: Quantities, cores: int) -> dict[str, Number]:
+def _derive_memory(found: Quantities, cores: int) -> dict[str, Number]:
     """Rates of memory beyond those of the first cache: its times add to that of a core's accesses."""
     numbers = {
-        "latency": measured_number(found, "memory_latency", "s", "loads that wait for each other, TLB misses included"),
-        "page_fault_latency": _page(found),
+        "latency": make_measured_number(
+            found, "memory_latency", "s", "loads that wait for each other, TLB misses included"
+        ),
+        "page_fault_latency": _derive_page_fault(found),
     }
     for which, share, name in (("all", cores, "attained"), ("core", 1, "core")):
         used = [
@@ -289,11 +331,11 @@ def _memory(found: Quantities, cores: int) -> dict[str, Number]:
         least, about = SMALLEST_LOADS * memory, "loads, beyond those from the first cache"
         otherwise = f"{1 / SMALLEST_LOADS:g} times that of loads, which took as long from the first cache"
         loads = max(memory - first, least)  # seconds a byte
-        rate = rate_of_difference((memory - first) / share, least / share, about, otherwise, *used[:2])
+        rate = make_rate_of_difference((memory - first) / share, least / share, about, otherwise, *used[:2])
         numbers[f"{name}_bandwidth"] = rate
         least, about = SMALLEST_STORES * loads, "what a copy takes beyond its loads"
         otherwise = f"{1 / SMALLEST_STORES:g} times that of loads: copies took no longer than their loads"
         stores = 2 * (copied - near - loads)  # a copy loads what it writes, too
-        rate = rate_of_difference(stores / share, least / share, about, otherwise, *used)
+        rate = make_rate_of_difference(stores / share, least / share, about, otherwise, *used)
         numbers[f"{name}_store_bandwidth"] = rate
     return numbers

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aspenpy.probe.number import Number, Numbers, from_quantities
-from aspenpy.probe.quantities import Quantities, quantities
+from aspenpy.probe.number import Number, Numbers, Quantities, combine_passes, make_number
 from aspenpy.probe.topology import Topology
 from aspenpy.record import Record
 
@@ -50,7 +49,7 @@ class Line(Record):
     threshold: int = 0
 
 
-def messages(host: Topology) -> Messages:
+def measure_messages(host: Topology) -> Messages:
     """Measures with the compiler and the launcher that are on the path, with no options but the number of processes.
     What the launcher refuses, such as to run for root, is said."""
     compiler, launcher = shutil.which(COMPILER), shutil.which(LAUNCHER)
@@ -65,9 +64,9 @@ def messages(host: Topology) -> Messages:
             _run([compiler, *OPTIONS, str(SOURCE), "-o", str(target)])
             text = _run([launcher, "-n", str(ranks), str(target), str(PASSES)])
         except (OSError, subprocess.SubprocessError) as error:
-            return Messages(remark=f"Messages were not measured: {_reason(error)}.")
-    passes = [dict(_number(line) for line in part.splitlines() if line) for part in text.split("pass\n")[1:]]
-    return Messages(quantities(passes), ranks)
+            return Messages(remark=f"Messages were not measured: {_find_reason(error)}.")
+    passes = [dict(_parse_number(line) for line in part.splitlines() if line) for part in text.split("pass\n")[1:]]
+    return Messages(combine_passes(passes), ranks)
 
 
 def _run(command: list[str]) -> str:
@@ -76,7 +75,7 @@ def _run(command: list[str]) -> str:
     return done.stdout
 
 
-def _reason(error: Exception) -> str:
+def _find_reason(error: Exception) -> str:
     if isinstance(error, subprocess.TimeoutExpired):
         return f"no answer within {LIMIT:g} s"
     said = str(getattr(error, "stderr", "") or error)
@@ -84,7 +83,7 @@ def _reason(error: Exception) -> str:
     return next((line for line in lines if "root" in line or "error" in line.lower()), (*lines, "no reason")[0])
 
 
-def _number(line: str) -> tuple[str, float]:
+def _parse_number(line: str) -> tuple[str, float]:
     name, value = line.split()
     return name, float(value)
 
@@ -93,12 +92,14 @@ def fit_line(seconds: Mapping[int, float]) -> Line:
     """The line through times by bytes, the sum of whose squared relative errors is least; with a step, if the largest
     error is then two thirds or less."""
     sizes = sorted(seconds)
-    plain = _through(seconds, 0)
-    stepped = min((_through(seconds, size) for size in sizes[1:-2]), key=lambda line: line.worst, default=plain)
+    plain = _fit_stepped_line(seconds, 0)
+    stepped = min(
+        (_fit_stepped_line(seconds, size) for size in sizes[1:-2]), key=lambda line: line.worst, default=plain
+    )
     return stepped if 3 * stepped.worst <= 2 * plain.worst else plain
 
 
-def _through(seconds: Mapping[int, float], threshold: int) -> Line:
+def _fit_stepped_line(seconds: Mapping[int, float], threshold: int) -> Line:
     """The line with a step beyond so many bytes, or none at 0. One that goes down is none: far off."""
     import numpy as np
 
@@ -114,7 +115,7 @@ def _through(seconds: Mapping[int, float], threshold: int) -> Line:
     return Line(latency, 1 / inverse, worst, *(step and (step[0], threshold)))
 
 
-def numbers_of_messages(messages: Messages) -> Numbers:
+def derive_message_numbers(messages: Messages) -> Numbers:
     """The properties of an interconnect between the processes of a host; none where nothing was measured."""
     if not messages.found:
         return {}
@@ -129,17 +130,17 @@ def numbers_of_messages(messages: Messages) -> Numbers:
     about = f"two processes by MPI, {min(pair)} B to {max(pair) >> 20} MiB, all of them within {line.worst:.0%}"
     step = {
         "rendezvous_threshold": Number(line.threshold, "B", "beyond so many bytes, messages take longer: measured"),
-        "rendezvous_latency": from_quantities(line.rendezvous, "s", "so much longer", *used),
+        "rendezvous_latency": make_number(line.rendezvous, "s", "so much longer", *used),
     }
     name, every = next((name, item) for name, item in found.items() if name.startswith(OF_ALL))
     together = messages.ranks / 2 * int(name.split("_")[3]) / every.value
     return {
         "messages": {
-            "latency": from_quantities(line.latency, "s", about, *used),
+            "latency": make_number(line.latency, "s", about, *used),
             **(step if line.threshold else {}),
-            "link_bandwidth": from_quantities(line.bandwidth, "B/s", about, *used),
-            "bandwidth": from_quantities(together, "B/s", f"{messages.ranks} processes in pairs at once", every)
+            "link_bandwidth": make_number(line.bandwidth, "B/s", about, *used),
+            "bandwidth": make_number(together, "B/s", f"{messages.ranks} processes in pairs at once", every)
             if together >= line.bandwidth
-            else from_quantities(line.bandwidth, "B/s", "of two processes: more at once took longer", *used),
+            else make_number(line.bandwidth, "B/s", "of two processes: more at once took longer", *used),
         }
     }

@@ -2,8 +2,41 @@
 
 from __future__ import annotations
 
-from aspenpy.probe.quantities import Quantities, Quantity
+from collections.abc import Mapping, Sequence
+from statistics import median
+
 from aspenpy.record import Record
+
+UNCERTAIN = 0.2
+"""The spread above which a quantity is marked."""
+
+
+class Quantity(Record):
+    """The best of the passes, and how far the median pass is from it, relative to it."""
+
+    value: float
+    spread: float
+
+    @property
+    def uncertain(self) -> bool:
+        return self.spread > UNCERTAIN
+
+
+Quantities = Mapping[str, Quantity]
+
+
+def combine_passes(passes: Sequence[Mapping[str, float]]) -> dict[str, Quantity]:
+    """Each name's least time or highest rate: whatever disturbs a window makes it longer."""
+    names = dict.fromkeys(name for found in passes for name in found)
+    return {
+        name: _make_quantity([found[name] for found in passes if name in found], "latency" in name) for name in names
+    }
+
+
+def _make_quantity(values: Sequence[float], least: bool) -> Quantity:
+    best = min(values) if least else max(values)
+    return Quantity(best, abs(median(values) / best - 1) if best else 0.0)
+
 
 PREFIXES = (
     (1e12, "T"),
@@ -18,24 +51,23 @@ PREFIXES = (
 )
 BINARY = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
-
 HASHED = "assumed: its sets are hashed, a line may lie nearly anywhere"
 MOST_WAYS = 4096
 
 
-def ways_of_hashed(lines: int) -> int:
+def choose_hashed_ways(lines: int) -> int:
     """Ways of a cache of so many lines whose sets are hashed: as many as make sets come out even."""
     return next(ways for ways in range(min(MOST_WAYS, lines), 0, -1) if lines % ways == 0)
 
 
-def ways_of(capacity: float, line: float, stated: int | None, said_by: str) -> Number:
+def choose_ways(capacity: float, line: float, stated: int | None, said_by: str) -> Number:
     """Ways as somebody states them, where they make whole sets; else eight, else as many as do."""
     lines = int(capacity // line)
     if stated and lines % stated == 0:
         return Number(stated, "", said_by)
     if lines % 8 == 0:
         return Number(8, "", "assumed: 8 ways")
-    return Number(ways_of_hashed(lines), "", "assumed: as many as make whole sets")
+    return Number(choose_hashed_ways(lines), "", "assumed: as many as make whole sets")
 
 
 class Number(Record):
@@ -66,21 +98,21 @@ Numbers = dict[str, dict[str, Number]]
 """By part of the machine (`core`, `l1`, `memory`, ...) and property."""
 
 
-def from_quantities(value: float, unit: str, about: str, *used: Quantity) -> Number:
+def make_number(value: float, unit: str, about: str, *used: Quantity) -> Number:
     """What was made of measured quantities: the largest of their spreads is said, and marked where it is large."""
     spread = max((item.spread for item in used), default=0.0)
     mark = "uncertain: " if any(item.uncertain for item in used) else ""
     return Number(value, unit, f"{about + ': ' if about else ''}measured, {mark}spread {100 * spread:.1f} %")
 
 
-def measured_number(found: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
+def make_measured_number(found: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
     """One measured quantity, times a factor."""
-    return from_quantities(found[name].value * factor, unit, about, found[name])
+    return make_number(found[name].value * factor, unit, about, found[name])
 
 
-def rate_of_difference(seconds: float, least: float, about: str, otherwise: str, *used: Quantity) -> Number:
+def make_rate_of_difference(seconds: float, least: float, about: str, otherwise: str, *used: Quantity) -> Number:
     """Bytes a second, of seconds a byte that are a difference of measured times. Where the times are nearly equal their
     difference is noise: `least` is assumed then, and `otherwise` says by which rule."""
     if seconds < least:
         return Number(1 / least, "B/s", f"assumed: {otherwise}")
-    return from_quantities(1 / seconds, "B/s", about, *used)
+    return make_number(1 / seconds, "B/s", about, *used)

@@ -10,18 +10,22 @@ from pathlib import Path
 from time import monotonic
 
 from aspenpy.probe.assumed import complete_numbers
-from aspenpy.probe.benchmark import Watch, compiler, ignore_progress, program, run_benchmarks
-from aspenpy.probe.devices import gpus, package_energies, power
-from aspenpy.probe.importers.read import import_files
-from aspenpy.probe.kernels import kernels, numbers_of_kernels
-from aspenpy.probe.measured import numbers_of
-from aspenpy.probe.messages import messages, numbers_of_messages
-from aspenpy.probe.number import Number, Numbers
-from aspenpy.probe.numpy_measured import numbers_by_numpy
-from aspenpy.probe.observations import observations
-from aspenpy.probe.quantities import quantities
-from aspenpy.probe.text import About, machine_text
-from aspenpy.probe.topology import Topology, topology
+from aspenpy.probe.benchmark import (
+    Watch,
+    compile_program,
+    find_compiler,
+    ignore_progress,
+    measure_by_numpy,
+    run_benchmarks,
+)
+from aspenpy.probe.importers import import_files
+from aspenpy.probe.kernels import derive_gpu_numbers, measure_kernels
+from aspenpy.probe.measured import derive_numbers
+from aspenpy.probe.messages import derive_message_numbers, measure_messages
+from aspenpy.probe.number import Number, Numbers, combine_passes
+from aspenpy.probe.remarks import describe_gpus, describe_measurements, describe_power, read_package_energies
+from aspenpy.probe.text import About, write_machine
+from aspenpy.probe.topology import Topology, read_topology
 from aspenpy.record import Record
 
 NOTHING: Numbers = {}
@@ -42,23 +46,23 @@ def probe(name: str, watch: Watch = ignore_progress) -> Probe:
     :returns: a `Probe`: the text of the machine, and its numbers with their spread.
     :raises AspenError: where the host cannot be measured.
     """
-    host = topology(Path("/"), os.sched_getaffinity(0))
-    chosen = compiler()
+    host = read_topology(Path("/"), os.sched_getaffinity(0))
+    chosen = find_compiler()
     if chosen is None:
         remark = "There is no C compiler: NumPy measured what it can; all else is assumed."
-        return _make_probe(name, host, numbers_by_numpy(host, watch), remark)
-    with program(chosen) as target:
-        before, began = package_energies(), monotonic()
+        return _make_probe(name, host, measure_by_numpy(host, watch), remark)
+    with compile_program(chosen) as target:
+        before, began = read_package_energies(), monotonic()
         passes = run_benchmarks(target, host, watch)
-        watts = [*power(before, package_energies(), monotonic() - began)]
-    sent, device = messages(host), kernels()
-    beside = numbers_of_messages(sent) | numbers_of_kernels(device.found)
+        watts = [*describe_power(before, read_package_energies(), monotonic() - began)]
+    sent, device = measure_messages(host), measure_kernels()
+    beside = derive_message_numbers(sent) | derive_gpu_numbers(device.found)
     unmeasured = (remark for remark in (sent.remark, device.remark) if remark)
-    remarks = (f"Measured with {Path(chosen).name}.", *watts, *gpus(), *unmeasured)
-    return machine_of(name, host, passes, *remarks, beside=beside)
+    remarks = (f"Measured with {Path(chosen).name}.", *watts, *describe_gpus(), *unmeasured)
+    return build_machine(name, host, passes, *remarks, beside=beside)
 
 
-def machine_of(
+def build_machine(
     name: str,
     host: Topology,
     passes: Sequence[Mapping[str, float]],
@@ -66,12 +70,12 @@ def machine_of(
     beside: Mapping[str, dict[str, Number]] = NOTHING,
 ) -> Probe:
     """The machine that passes of the micro-benchmarks describe, and the numbers of parts `beside` the processor."""
-    found = quantities(passes)
-    numbers = numbers_of(found, host) | dict(beside)
-    return _make_probe(name, host, numbers, *remarks, *observations(found, host))
+    found = combine_passes(passes)
+    numbers = derive_numbers(found, host) | dict(beside)
+    return _make_probe(name, host, numbers, *remarks, *describe_measurements(found, host))
 
 
-def machine_from(name: str, files: Sequence[str]) -> Probe:
+def import_machine(name: str, files: Sequence[str]) -> Probe:
     """The machine that files of other tools describe; nothing is measured. Raises AspenError."""
     found = import_files(files)
     assert found.host is not None
@@ -81,4 +85,4 @@ def machine_from(name: str, files: Sequence[str]) -> Probe:
 def _make_probe(name: str, host: Topology, numbers: Numbers, *remarks: str) -> Probe:
     complete = complete_numbers(numbers, host)
     about = About(f"{datetime.now():%Y-%m-%d}", platform.node(), remarks)
-    return Probe(machine_text(name, complete, host, about), host, complete)
+    return Probe(write_machine(name, complete, host, about), host, complete)

@@ -52,103 +52,110 @@ MESSAGES = "  resource messages(volume) [latency + volume/bandwidth]  // one mes
 SOCKET = "  resource barriers(number) [number*barrier_latency]"
 
 
-def machine_text(name: str, numbers: Numbers, host: Topology, about: About) -> str:
+def write_machine(name: str, numbers: Numbers, host: Topology, about: About) -> str:
     """The machine in Aspen, complete in all its numbers. `name` is a name of the language, all else is our own or
     escaped: it stands in comments of one line."""
     clock = numbers["core"]["clock"]
     core = {key: value for key, value in numbers["core"].items() if key != "clock"}
     caches = sorted(part for part in numbers if part[0] == "l")
-    outside = [cache for cache in caches if _sharing(cache, host) > 1]
+    outside = [cache for cache in caches if _count_sharing_cores(cache, host) > 1]
     translation = [TRANSLATION] if "tlb_latency" in core else []
     parts = [
-        _head(name, host, about),
-        f"param {name}_clock = {clock.text}  // {_line(clock.source)}\n",
+        _write_head(name, host, about),
+        f"param {name}_clock = {clock.text}  // {_escape(clock.source)}\n",
         f"machine {name} {{\n  node {name}_node\n}}\n",
-        _component("node", f"{name}_node", _inside_node(name, host, numbers)),
-        _component(
-            "socket", f"{name}_socket", [*_inside_socket(name, host, outside), *_properties(numbers["socket"]), SOCKET]
+        _write_component("node", f"{name}_node", _list_node_parts(name, host, numbers)),
+        _write_component(
+            "socket",
+            f"{name}_socket",
+            [*_list_socket_parts(name, host, outside), *_write_properties(numbers["socket"]), SOCKET],
         ),
-        _component(
+        _write_component(
             "core",
             f"{name}_core",
-            ["  property rank  // a rank for each core", f"  property clock [{name}_clock]", *_properties(core), CORE]
+            [
+                "  property rank  // a rank for each core",
+                f"  property clock [{name}_clock]",
+                *_write_properties(core),
+                CORE,
+            ]
             + [f"  cache {name}_{cache}" for cache in caches if cache not in outside],
         ),
-        *(_component("cache", f"{name}_{cache}", _properties(numbers[cache])) for cache in caches),
-        _component("memory", f"{name}_memory", [*_properties(numbers["memory"]), MEMORY, *translation]),
-        *_devices(name, numbers),
+        *(_write_component("cache", f"{name}_{cache}", _write_properties(numbers[cache])) for cache in caches),
+        _write_component("memory", f"{name}_memory", [*_write_properties(numbers["memory"]), MEMORY, *translation]),
+        *_write_devices(name, numbers),
     ]
     return "\n".join(parts)
 
 
-def _head(name: str, host: Topology, about: About) -> str:
+def _write_head(name: str, host: Topology, about: About) -> str:
     count = f"{host.sockets} socket{'s' * (host.sockets > 1)} of {host.cores} core{'s' * (host.cores > 1)}"
     lines = [
-        f"{name}: {_line(host.processor)}, {count}, {host.threads} thread{'s' * (host.threads > 1)} each.",
+        f"{name}: {_escape(host.processor)}, {count}, {host.threads} thread{'s' * (host.threads > 1)} each.",
         "",
         "kind: cpu",
-        "vendor: " + _vendor(host.processor),
+        "vendor: " + _find_vendor(host.processor),
         f"year: {about.date[:4]}",
         "",
-        f"Written by `aspenpy machine probe` on {_line(about.date)}, host {_line(about.host)}.",
-        *map(_line, about.remarks),
+        f"Written by `aspenpy machine probe` on {_escape(about.date)}, host {_escape(about.host)}.",
+        *map(_escape, about.remarks),
     ]
     return "\n".join(f"// {line}".rstrip() for line in lines) + "\n"
 
 
-def _vendor(processor: str) -> str:
+def _find_vendor(processor: str) -> str:
     vendors = ("AMD", "Intel", "ARM", "IBM", "NVIDIA", "Fujitsu", "Ampere", "Apple")
     return next((vendor for vendor in vendors if vendor.lower() in processor.lower()), "unknown")
 
 
-def _line(text: str) -> str:
+def _escape(text: str) -> str:
     """A text of others as part of a comment: one line, printable."""
     return "".join(sign if sign.isprintable() else " " for sign in text).strip()[:200]
 
 
-def _component(kind: str, name: str, lines: Iterable[str]) -> str:
+def _write_component(kind: str, name: str, lines: Iterable[str]) -> str:
     return "\n".join([f"{kind} {name} {{", *lines, "}", ""])
 
 
-def _properties(numbers: dict[str, Number]) -> Iterator[str]:
+def _write_properties(numbers: dict[str, Number]) -> Iterator[str]:
     for name, number in numbers.items():
-        yield f"  property {name} [{number.text}]  // {_line(number.source)}"
+        yield f"  property {name} [{number.text}]  // {_escape(number.source)}"
 
 
-def _sharing(cache: str, host: Topology) -> int:
+def _count_sharing_cores(cache: str, host: Topology) -> int:
     stated = host.cache(int(cache[1:]))
     return 1 if stated is None else stated.sharing
 
 
-def _devices(name: str, numbers: Numbers) -> Iterator[str]:
+def _write_devices(name: str, numbers: Numbers) -> Iterator[str]:
     """What there is beside the processor: messages between processes, a GPU."""
     if "messages" in numbers:
-        yield _component("interconnect", f"{name}_messages", [*_properties(numbers["messages"]), MESSAGES])
+        yield _write_component("interconnect", f"{name}_messages", [*_write_properties(numbers["messages"]), MESSAGES])
     if "gpu" not in numbers:
         return
     core, memory, link = (f"{name}_{part}" for part in ("gpu_core", "gpu_memory", "gpu_link"))
     count = numbers["gpus"]["multiprocessors"]
-    inside = [f"  core [{count.text}] {core}  // {_line(count.source)}", f"  memory {memory}", f"  link {link}"]
+    inside = [f"  core [{count.text}] {core}  // {_escape(count.source)}", f"  memory {memory}", f"  link {link}"]
     device = "  property rank  // a rank for each device"
-    yield _component("socket", f"{name}_gpu", [device, *inside, *_properties(numbers["gpu"])])
+    yield _write_component("socket", f"{name}_gpu", [device, *inside, *_write_properties(numbers["gpu"])])
     lanes = "  property simt  // a part of the work for each lane"
-    yield _component("core", core, [lanes, *_properties(numbers["gpu_core"]), GPU_CORE])
-    yield _component("memory", memory, [*_properties(numbers["gpu_memory"]), GPU_MEMORY])
-    yield _component("link", link, [*_properties(numbers["gpu_link"]), LINK])
+    yield _write_component("core", core, [lanes, *_write_properties(numbers["gpu_core"]), GPU_CORE])
+    yield _write_component("memory", memory, [*_write_properties(numbers["gpu_memory"]), GPU_MEMORY])
+    yield _write_component("link", link, [*_write_properties(numbers["gpu_link"]), LINK])
 
 
-def _inside_node(name: str, host: Topology, numbers: Numbers) -> Iterator[str]:
-    yield f"  socket [{host.sockets}] {name}_socket  // {_line(host.said_by)}"
+def _list_node_parts(name: str, host: Topology, numbers: Numbers) -> Iterator[str]:
+    yield f"  socket [{host.sockets}] {name}_socket  // {_escape(host.said_by)}"
     if "gpus" in numbers:
         devices = numbers["gpus"]["devices"]
-        yield f"  socket [{devices.text}] {name}_gpu  // {_line(devices.source)}"
+        yield f"  socket [{devices.text}] {name}_gpu  // {_escape(devices.source)}"
     if "messages" in numbers:
         yield f"  interconnect {name}_messages  // between processes of the node"
 
 
-def _inside_socket(name: str, host: Topology, shared: Sequence[str]) -> Iterator[str]:
-    yield f"  core [{host.cores}] {name}_core  // {_line(host.said_by)}"
+def _list_socket_parts(name: str, host: Topology, shared: Sequence[str]) -> Iterator[str]:
+    yield f"  core [{host.cores}] {name}_core  // {_escape(host.said_by)}"
     for cache in shared:
-        count = max(1, host.cores // _sharing(cache, host))
-        yield f"  cache [{count}] {name}_{cache}  // {_line(host.said_by)}"
-    yield f"  memory [{host.domains}] {name}_memory  // NUMA domains: {_line(host.said_by)}"
+        count = max(1, host.cores // _count_sharing_cores(cache, host))
+        yield f"  cache [{count}] {name}_{cache}  // {_escape(host.said_by)}"
+    yield f"  memory [{host.domains}] {name}_memory  // NUMA domains: {_escape(host.said_by)}"

@@ -44,10 +44,10 @@ class Topology(Record):
         return next((cache for cache in self.caches if cache.level == level), None)
 
 
-def topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> Topology:
+def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> Topology:
     """That of the host whose file system begins at `root`. `allowed` are the processors that a process may use.
     Raises AspenError where the system is no Linux."""
-    places = _places(root)
+    places = _find_processors(root)
     if not places:
         fail("no-topology", f"there is no processor in {root / CPUS}: the probe reads the topology of Linux")
     usable = set(places) if allowed is None else set(allowed)
@@ -58,47 +58,47 @@ def topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> To
     inside = {processor: core for processor, (package, core) in places.items() if package == first}
     cores = {core: processor for processor, core in sorted(inside.items(), reverse=True)}
     chosen = {core: processor for processor, core in sorted(inside.items(), reverse=True) if processor in usable}
-    info = _info(root / "proc/cpuinfo")
+    info = _read_cpuinfo(root / "proc/cpuinfo")
     return Topology(
-        processor=_processor(info),
+        processor=_name_processor(info),
         said_by="the operating system",
         sockets=len(packages),
         cores=len(cores),
         threads=max(1, len(inside) // len(cores)),
-        domains=_domains(root, set(inside)),
-        memory=_memory(root / "proc/meminfo"),
-        caches=_caches(root, min(inside), inside),
+        domains=_count_domains(root, set(inside)),
+        memory=_read_memory(root / "proc/meminfo"),
+        caches=_read_caches(root, min(inside), inside),
         processors=tuple(sorted(chosen.values())) or tuple(sorted(cores.values())),
         features=frozenset((info.get("flags") or info.get("Features") or "").split()),
-        hertz=_hertz(root, info),
+        hertz=_read_clock(root, info),
     )
 
 
-def _places(root: Path) -> dict[int, tuple[int, tuple[int, int]]]:
+def _find_processors(root: Path) -> dict[int, tuple[int, tuple[int, int]]]:
     """By processor that is online its package and its core, which is told by die and number. Where a kernel does not
     number packages (-1, on some ARM), they are one."""
     found = {}
     for folder in (root / CPUS).glob("cpu[0-9]*"):
         number = int(folder.name.removeprefix("cpu"))
-        if _text(folder / "online") == "0":
+        if _read_text(folder / "online") == "0":
             continue
-        package = max(0, _number(folder / "topology/physical_package_id", 0))
-        die, core = _number(folder / "topology/die_id", 0), _number(folder / "topology/core_id", number)
+        package = max(0, _read_number(folder / "topology/physical_package_id", 0))
+        die, core = _read_number(folder / "topology/die_id", 0), _read_number(folder / "topology/core_id", number)
         found[number] = (package, (die, core))
     return found
 
 
-def _caches(root: Path, processor: int, inside: dict[int, tuple[int, int]]) -> tuple[CacheLevel, ...]:
+def _read_caches(root: Path, processor: int, inside: dict[int, tuple[int, int]]) -> tuple[CacheLevel, ...]:
     found = []
     for folder in (root / CPUS / f"cpu{processor}/cache").glob("index*"):
-        size = re.fullmatch(r"(\d+)([KMG]?)", _text(folder / "size"))
-        if _text(folder / "type") == "Instruction" or size is None:
+        size = re.fullmatch(r"(\d+)([KMG]?)", _read_text(folder / "size"))
+        if _read_text(folder / "type") == "Instruction" or size is None:
             continue
-        users = processors_in(_text(folder / "shared_cpu_list")) or {processor}
-        ways, line = _number(folder / "ways_of_associativity", 0), _number(folder / "coherency_line_size", 0)
+        users = parse_processors(_read_text(folder / "shared_cpu_list")) or {processor}
+        ways, line = _read_number(folder / "ways_of_associativity", 0), _read_number(folder / "coherency_line_size", 0)
         found.append(
             CacheLevel(
-                _number(folder / "level", 1),
+                _read_number(folder / "level", 1),
                 int(size[1]) * UNITS.get(size[2], 1),
                 ways or None,
                 line or None,
@@ -108,7 +108,7 @@ def _caches(root: Path, processor: int, inside: dict[int, tuple[int, int]]) -> t
     return tuple(sorted(found, key=lambda cache: cache.level))
 
 
-def processors_in(text: str) -> set[int]:
+def parse_processors(text: str) -> set[int]:
     """`0-3,8` as a set."""
     numbers: set[int] = set()
     for part in filter(None, text.split(",")):
@@ -118,36 +118,36 @@ def processors_in(text: str) -> set[int]:
     return numbers
 
 
-def _domains(root: Path, inside: set[int]) -> int:
+def _count_domains(root: Path, inside: set[int]) -> int:
     nodes = (root / "sys/devices/system/node").glob("node[0-9]*")
-    return max(1, sum(bool(processors_in(_text(node / "cpulist")) & inside) for node in nodes))
+    return max(1, sum(bool(parse_processors(_read_text(node / "cpulist")) & inside) for node in nodes))
 
 
-def _memory(file: Path) -> int | None:
-    found = re.search(r"^MemTotal: *(\d+) kB", _text(file), re.MULTILINE)
+def _read_memory(file: Path) -> int | None:
+    found = re.search(r"^MemTotal: *(\d+) kB", _read_text(file), re.MULTILINE)
     return None if found is None else int(found[1]) * 1024
 
 
-def _info(file: Path) -> dict[str, str]:
+def _read_cpuinfo(file: Path) -> dict[str, str]:
     """What `cpuinfo` says of the first processor."""
-    lines = _text(file).partition("\n\n")[0].splitlines()
+    lines = _read_text(file).partition("\n\n")[0].splitlines()
     return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def _processor(info: dict[str, str]) -> str:
+def _name_processor(info: dict[str, str]) -> str:
     return info.get("model name") or info.get("cpu model") or info.get("cpu") or "unknown processor"
 
 
-def _hertz(root: Path, info: dict[str, str]) -> float | None:
+def _read_clock(root: Path, info: dict[str, str]) -> float | None:
     """The highest clock that the system states, else the one of the moment."""
-    kilohertz = _number(root / CPUS / "cpu0/cpufreq/cpuinfo_max_freq", 0)
+    kilohertz = _read_number(root / CPUS / "cpu0/cpufreq/cpuinfo_max_freq", 0)
     if kilohertz:
         return kilohertz * 1e3
     said = info.get("cpu MHz", "")
     return float(said) * 1e6 if re.fullmatch(r"\d+(\.\d+)?", said) else None
 
 
-def _text(file: Path) -> str:
+def _read_text(file: Path) -> str:
     """What a file says; nothing where it cannot be read."""
     try:
         return file.read_text(encoding="utf-8", errors="replace").strip()
@@ -155,6 +155,6 @@ def _text(file: Path) -> str:
         return ""
 
 
-def _number(file: Path, without: int) -> int:
-    text = _text(file)
+def _read_number(file: Path, without: int) -> int:
+    text = _read_text(file)
     return int(text) if re.fullmatch(r"-?\d+", text) else without

@@ -9,9 +9,9 @@ from aspenpy.answers.side_by_side import side_by_side
 from aspenpy.language.files import STANDARD_OUTPUT, put_whole
 from aspenpy.models.library import load_machine, names, parse
 from aspenpy.models.machine.model import Machine
-from aspenpy.probe.importers.read import import_files
-from aspenpy.probe.probe import Probe, machine_from, probe
-from aspenpy.probe.topology import topology
+from aspenpy.probe.importers import import_files
+from aspenpy.probe.probe import Probe, import_machine, probe
+from aspenpy.probe.topology import read_topology
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.option import Arguments
 from aspenpy.shell.output import deliver, emit
@@ -26,7 +26,7 @@ def run_probe(arguments: Arguments, name: str) -> int:
     path = output_of(arguments, name)
     before = load_machine(path) if isinstance(path, Path) and path.exists() else None
     beside = None if arguments.compare is None else load_machine(arguments.compare or _of_library(arguments))
-    found = machine_from(name, arguments.files) if arguments.files else probed(name)
+    found = import_machine(name, arguments.files) if arguments.files else probed(name)
     now = parse(found.text)
     assert isinstance(now, Machine)
     if before is not None and not arguments.replace:
@@ -53,7 +53,7 @@ def probed(name: str) -> Probe:
 
 def _of_library(arguments: Arguments) -> str:
     """The machine of the library all words of whose name are in that of the processor, the longest name first."""
-    host = import_files(arguments.files).host if arguments.files else topology()
+    host = import_files(arguments.files).host if arguments.files else read_topology()
     processor = "" if host is None else host.processor
     words = set(re.split(r"[^a-z0-9]+", processor.lower()))
     fitting = [name for name in names("machines") if set(name.split("_")) <= words]

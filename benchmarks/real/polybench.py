@@ -23,7 +23,7 @@ from aspenpy.extract.registers import Level
 from aspenpy.language.axis import parse_axis
 from aspenpy.learn.measurements.measure import Target
 from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, Point, process_overhead, run_and_compare
-from aspenpy.probe.benchmark import compiler
+from aspenpy.probe.benchmark import find_compiler
 from aspenpy.probe.probe import probe
 from aspenpy.tables.pages import render_text
 from aspenpy.tables.table import Column, Report, table
@@ -112,7 +112,7 @@ def compiled(source: Path, size: int) -> None:
     target, main = BUILD / f"{source.stem}_{size}", BUILD / "ends_well.c"
     BUILD.mkdir(parents=True, exist_ok=True)
     main.write_text(MAIN)
-    chosen, part = compiler() or "gcc", target.with_suffix(".o")
+    chosen, part = find_compiler() or "gcc", target.with_suffix(".o")
     subprocess.run(
         [chosen, *OPTIONS, f"-DN={size}", "-Dmain=of_program", "-c", str(source), "-o", str(part)], check=True
     )

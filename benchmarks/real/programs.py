@@ -19,7 +19,7 @@ TIMING = benchmark.HERE / "timing.c"
 
 def compiled(folder: Path = BUILD, *more: str) -> Path:
     """The program of the kernels, compiled for this machine, by `more` options, where it is older than its sources."""
-    chosen = benchmark.compiler()
+    chosen = benchmark.find_compiler()
     if chosen is None:
         raise FileNotFoundError("no C compiler: install gcc, or name one in CC")
     target = folder / "kernels"

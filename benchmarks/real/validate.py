@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import aspenpy
-from aspenpy.probe.benchmark import caches_of, compiler, program, run_benchmarks
-from aspenpy.probe.probe import machine_of
-from aspenpy.probe.topology import topology
+from aspenpy.probe.benchmark import compile_program, find_caches, find_compiler, run_benchmarks
+from aspenpy.probe.probe import build_machine
+from aspenpy.probe.topology import read_topology
 from aspenpy.tables.pages import render_text
 from aspenpy.tables.table import Column, Report, Table, table
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
@@ -85,7 +85,7 @@ def main() -> int:
     readings, found = json.loads(kept.read_text())
     times = [found[case.name] for case in cases]
     path = BUILD / "here.aspen"
-    path.write_text(machine_of("here", topology(), readings).text)
+    path.write_text(build_machine("here", read_topology(), readings).text)
     machine = aspenpy.load_machine(str(path))
     print(path.read_text())
     page = render_text(report([row(case, spent, machine) for case, spent in zip(cases, times, strict=True)]).page)
@@ -101,8 +101,8 @@ def measurements(
     of some seconds meets one pass of each."""
     readings, times = [], dict[str, list[float]]()
     for number in range(passes):
-        with program(compiler() or "gcc") as target:
-            readings += run_benchmarks(target, topology())
+        with compile_program(find_compiler() or "gcc") as target:
+            readings += run_benchmarks(target, read_topology())
         for case in [case for case in cases if case.level != "memory"] * SHORT + cases:
             times.setdefault(case.name, []).append(timed(case, seconds))
         print(f"pass {number + 1} of {passes}", file=sys.stderr)
@@ -110,7 +110,7 @@ def measurements(
 
 
 def all_cases(cores: int) -> list[Case]:
-    found = caches_of(topology())
+    found = find_caches(read_topology())
     return [
         Case(kernel, level, kernel.size(bytes_of(level, found)), active)
         for kernel in KERNELS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.probe.benchmark import caches_of, compiler
+from aspenpy.probe.benchmark import find_caches, find_compiler
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
 from benchmarks.real.programs import compiled
 from benchmarks.real.validate import TOLERANCE, Case, report, row, timed
@@ -17,7 +17,7 @@ from tests.probe.hosts import CLOCK, HOST, LANES
 from tests.thorough import slow
 from tests.tiny import application
 
-CACHES = caches_of(HOST)
+CACHES = find_caches(HOST)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def machine() -> aspenpy.Machine:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if compiler() is None:
+    if find_compiler() is None:
         pytest.skip("a C compiler is needed for the kernels")
     return tmp_path_factory.mktemp("kernels")
 

@@ -23,7 +23,7 @@ ELSEWHERE = {
     "aspenpy/engine/llvm_text.py": "helpers in LLVM's language",
     "aspenpy/editor/textmate.py": "the grammar",
     "aspenpy/models/machine/skeleton.py": "templates of machines",
-    "aspenpy/probe/devices.py": "counters of the kernel in /sys",
+    "aspenpy/probe/remarks.py": "counters of the kernel in /sys",
     "aspenpy/probe/topology.py": "what the kernel says in /sys and /proc",
     "aspenpy/advice/system.py": "what the kernel says in /sys",
     "aspenpy/learn/measurements/measure.py": "counters of the kernel in /sys, and what perf has just written",

@@ -6,10 +6,9 @@ from math import hypot
 
 import aspenpy
 from aspenpy.probe.assumed import complete_numbers
-from aspenpy.probe.measured import numbers_of
-from aspenpy.probe.number import Numbers
-from aspenpy.probe.quantities import quantities
-from aspenpy.probe.text import About, machine_text
+from aspenpy.probe.measured import derive_numbers
+from aspenpy.probe.number import Numbers, combine_passes
+from aspenpy.probe.text import About, write_machine
 from aspenpy.probe.topology import CacheLevel, Topology
 
 CLOCK, LANES = 2e9, 4
@@ -78,9 +77,9 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
 
 def text(*passes: dict[str, float], name: str = "here", host: Topology = HOST, beside: Numbers | None = None) -> str:
     """The machine that passes on the made-up host describe, with parts beside the processor."""
-    found = quantities(passes or (readings(),))
-    numbers = complete_numbers(numbers_of(found, host) | (beside or {}), host)
-    return machine_text(name, numbers, host, About("2026-01-02", "made-up"))
+    found = combine_passes(passes or (readings(),))
+    numbers = complete_numbers(derive_numbers(found, host) | (beside or {}), host)
+    return write_machine(name, numbers, host, About("2026-01-02", "made-up"))
 
 
 def machine(source: str) -> aspenpy.Machine:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aspenpy.probe import benchmark
-from aspenpy.probe.quantities import quantities
-from aspenpy.probe.topology import topology
+from aspenpy.probe.number import combine_passes
+from aspenpy.probe.topology import read_topology
 from aspenpy.shell.main import main
 from tests.thorough import slow
 
@@ -77,7 +77,7 @@ def test_what_is_refused(words: list[str], said: str, capsys: pytest.CaptureFixt
     assert not list(Path().iterdir())
 
 
-needs_compiler = pytest.mark.skipif(benchmark.compiler() is None, reason="a C compiler is needed")
+needs_compiler = pytest.mark.skipif(benchmark.find_compiler() is None, reason="a C compiler is needed")
 
 
 @slow
@@ -85,9 +85,9 @@ needs_compiler = pytest.mark.skipif(benchmark.compiler() is None, reason="a C co
 @pytest.mark.skipif(not Path("/sys/devices/system/cpu/cpu0/topology").exists(), reason="the topology is that of Linux")
 def test_this_host(capsys: pytest.CaptureFixture[str]) -> None:
     """A short pass of each kind: every number is above 0, and the machine passes what `check` looks for in errors."""
-    host = topology()
-    with benchmark.program(benchmark.compiler() or "") as target:
-        found = quantities([benchmark.one_pass(target, part, host, 3e-4) for part in ("core", "memory")])
+    host = read_topology()
+    with benchmark.compile_program(benchmark.find_compiler() or "") as target:
+        found = combine_passes([benchmark.run_pass(target, part, host, 3e-4) for part in ("core", "memory")])
     assert all(item.value > 0 for item in found.values())
     assert found["divide_dp_latency"].value > found["integer_latency"].value
     assert main(["machine", "probe", "mine"]) == 0

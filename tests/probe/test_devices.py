@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.probe.devices import gpus, package_energies, power
+from aspenpy.probe.remarks import describe_gpus, describe_power, read_package_energies
 from tests.probe import trees
 
 
@@ -16,10 +16,10 @@ def test_power_of_packages(tmp_path: Path) -> None:
     for name, kind, energy in (("0", "package-0", 10**9), ("1", "package-1", 500), ("0:0", "dram", 7)):
         files |= {f"sys/class/powercap/intel-rapl:{name}/name": kind}
         files |= {f"sys/class/powercap/intel-rapl:{name}/energy_uj": str(energy)}
-    before = package_energies(trees.write(tmp_path, files))
+    before = read_package_energies(trees.write(tmp_path, files))
     assert before == {"intel-rapl:0": 10**9, "intel-rapl:1": 500}
     after = {"intel-rapl:0": 10**9 + 90 * 10**6, "intel-rapl:1": 20}
-    assert [*power(before, after, 2.0)] == ["Power of intel-rapl:0 while measuring: 45 W (RAPL)."]
+    assert [*describe_power(before, after, 2.0)] == ["Power of intel-rapl:0 while measuring: 45 W (RAPL)."]
 
 
 GPU = "Made-up GPU, 1000 MiB, 1980 MHz, 700.00 W"
@@ -31,6 +31,6 @@ def test_gpus(script: str, said: list[str], tmp_path: Path, monkeypatch: pytest.
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert [*gpus()] == said
+    assert [*describe_gpus()] == said
     program.unlink()
-    assert [*gpus()] == []
+    assert [*describe_gpus()] == []

@@ -11,8 +11,8 @@ import pytest
 from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import implausible
 from aspenpy.answers.peaks import value_of
-from aspenpy.probe.kernels import COMPILER, NO_KERNELS, OPTIONS, SOURCE, Kernels, kernels, numbers_of_kernels
-from aspenpy.probe.quantities import quantities
+from aspenpy.probe.kernels import COMPILER, NO_KERNELS, OPTIONS, SOURCE, Kernels, derive_gpu_numbers, measure_kernels
+from aspenpy.probe.number import combine_passes
 from tests.probe import hosts
 from tests.thorough import slow
 
@@ -34,7 +34,7 @@ DEVICE = {
 def test_a_device_becomes_a_socket() -> None:
     """24 Tflop/s on 100 cores at 1 GHz are 240 flops a cycle, near to two of 128 lanes; a copy of a byte takes 1.25 ps,
     0.5 of them to load it."""
-    machine = hosts.machine(hosts.text(beside=numbers_of_kernels(quantities([DEVICE]))))
+    machine = hosts.machine(hosts.text(beside=derive_gpu_numbers(combine_passes([DEVICE]))))
     assert [*check_machine(machine), *implausible(machine), *machine.warnings] == []
 
     def value(component: str, name: str) -> float:
@@ -64,11 +64,11 @@ def test_what_goes_wrong_is_said(
         (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert kernels() == Kernels(remark=f"GPU kernels were not measured: {remark}.")
+    assert measure_kernels() == Kernels(remark=f"GPU kernels were not measured: {remark}.")
     (tmp_path / "nvidia-smi").unlink()
-    assert kernels(tmp_path).remark == "GPU kernels were not measured: no device was found."
+    assert measure_kernels(tmp_path).remark == "GPU kernels were not measured: no device was found."
     (tmp_path / "nvcc").unlink()
-    assert kernels(tmp_path) == NO_KERNELS
+    assert measure_kernels(tmp_path) == NO_KERNELS
 
 
 @slow

@@ -12,8 +12,8 @@ from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import implausible
 from aspenpy.answers.peaks import value_of
 from aspenpy.probe.assumed import complete_numbers
-from aspenpy.probe.probe import machine_from, machine_of
-from aspenpy.probe.text import About, machine_text
+from aspenpy.probe.probe import build_machine, import_machine
+from aspenpy.probe.text import About, write_machine
 from aspenpy.probe.topology import CacheLevel, Topology
 from tests.probe import hosts
 from tests.probe.hosts import CLOCK, HOST, readings
@@ -64,11 +64,11 @@ def test_numbers_by_hand(name: str, expected: float) -> None:
 @pytest.mark.parametrize(("third_of_all", "remark"), [(16 << 20, True), (4 << 20, False)])
 def test_a_third_cache_is_shared_where_the_system_says_so(third_of_all: int, remark: bool) -> None:
     """Whatever cores find of it at once; where that is as much as one alone does, the head of the file says it."""
-    found = machine_of("here", HOST, [readings(third_of_all=third_of_all)])
+    found = build_machine("here", HOST, [readings(third_of_all=third_of_all)])
     assert found.text.index("cache [1] here_l3") < found.text.index("core here_core {")
     assert ("Cores that share the third cache find" in found.text) == remark
     alone = HOST.replace(caches=tuple(cache.replace(sharing=1) for cache in HOST.caches))
-    private = machine_of("here", alone, [readings(third_of_all=third_of_all)]).text
+    private = build_machine("here", alone, [readings(third_of_all=third_of_all)]).text
     assert private.index("cache here_l3") > private.index("core here_core {")
     assert "Cores that share" not in private
 
@@ -121,7 +121,7 @@ def test_what_spreads_is_marked() -> None:
 
 @pytest.mark.parametrize("names", [("lscpu.json",), ("lscpu_old.json", "stream.txt"), ("hwloc2.xml",), ("likwid.txt",)])
 def test_machines_from_files_pass_every_check_and_say_what_is_assumed(names: tuple[str, ...]) -> None:
-    found = machine_from("site", [str(Path(__file__).parent / "files" / name) for name in names])
+    found = import_machine("site", [str(Path(__file__).parent / "files" / name) for name in names])
     machine = hosts.machine(found.text)
     assert [*check_machine(machine), *implausible(machine), *machine.warnings] == []
     sources = [number.source for part in found.numbers.values() for number in part.values()]
@@ -156,7 +156,7 @@ def test_every_topology_becomes_a_machine_that_is_read(
 ) -> None:
     caches = tuple(CacheLevel(level, size << 10, ways, 64, sharing) for level, size in enumerate(sizes, 1))
     host = Topology("any", "a test", sockets, cores, threads, 1, memory, caches)
-    text = machine_text("any_host", complete_numbers({}, host), host, About("2026-01-02", "made-up"))
+    text = write_machine("any_host", complete_numbers({}, host), host, About("2026-01-02", "made-up"))
     machine = hosts.machine(text)
     assert not [item for item in check_machine(machine) if item.severity == "error"]
     assert value(text, "any_host_l1.capacity") == sizes[0] << 10

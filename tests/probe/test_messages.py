@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.probe.messages import Messages, fit_line, messages, numbers_of_messages
-from aspenpy.probe.quantities import quantities
-from aspenpy.probe.topology import topology
+from aspenpy.probe.messages import Messages, derive_message_numbers, fit_line, measure_messages
+from aspenpy.probe.number import combine_passes
+from aspenpy.probe.topology import read_topology
 from tests.probe import hosts
 from tests.probe.hosts import HOST
 
@@ -34,12 +34,12 @@ def test_times_that_are_no_line_keep_their_ends() -> None:
 def test_a_machine_with_messages_sends_them() -> None:
     """Two pairs at once get 15 GB/s of 2 times 10."""
     times = {f"message_{size}_latency": 1e-6 + size / 10e9 for size in SIZES}
-    found = quantities([times | {f"message_of_all_{SIZES[-1]}_latency": 2 * SIZES[-1] / 15e9}])
-    numbers = numbers_of_messages(Messages(found, 4))["messages"]
+    found = combine_passes([times | {f"message_of_all_{SIZES[-1]}_latency": 2 * SIZES[-1] / 15e9}])
+    numbers = derive_message_numbers(Messages(found, 4))["messages"]
     assert {name: round(number.value, 9) for name, number in numbers.items()} == pytest.approx(
         {"latency": 1e-6, "link_bandwidth": 10e9, "bandwidth": 15e9}
     )
-    machine = hosts.machine(hosts.text(beside=numbers_of_messages(Messages(found, 4))))
+    machine = hosts.machine(hosts.text(beside=derive_message_numbers(Messages(found, 4))))
     assert machine.components["here_messages"].type == "interconnect"
 
 
@@ -52,23 +52,23 @@ def launcher(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None
 
 def test_what_a_launcher_refuses_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher(tmp_path, monkeypatch, 'echo "mpirun has detected an attempt to run as root." >&2; exit 1')
-    assert messages(HOST).remark == "Messages were not measured: mpirun has detected an attempt to run as root."
-    assert messages(HOST.replace(processors=(0,))).remark == "Messages were not measured: they want two cores."
+    assert measure_messages(HOST).remark == "Messages were not measured: mpirun has detected an attempt to run as root."
+    assert measure_messages(HOST.replace(processors=(0,))).remark == "Messages were not measured: they want two cores."
     monkeypatch.setenv("PATH", "")
-    assert messages(HOST) == Messages()
+    assert measure_messages(HOST) == Messages()
 
 
 def test_the_launcher_gets_a_number_of_processes_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launcher(tmp_path, monkeypatch, 'case "$*" in "-n 2 "*"/messages 6") echo pass; echo message_8_latency 1e-6;; esac')
-    assert messages(HOST).found["message_8_latency"].value == 1e-6
+    assert measure_messages(HOST).found["message_8_latency"].value == 1e-6
 
 
 @pytest.mark.skipif(not (shutil.which("mpicc") and shutil.which("mpirun")), reason="there is no MPI")
 @pytest.mark.skipif(not os.getuid(), reason="Open MPI refuses to run for root")
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="messages want two cores")
 def test_a_ping_pong_of_this_host() -> None:
-    found = numbers_of_messages(messages(topology()))["messages"]
+    found = derive_message_numbers(measure_messages(read_topology()))["messages"]
     assert 1e-8 < found["latency"].value < 1e-3
     assert 1e7 < found["link_bandwidth"].value < 1e12

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.probe.importers.read import import_files
-from aspenpy.probe.topology import CacheLevel, processors_in, topology
+from aspenpy.probe.importers import import_files
+from aspenpy.probe.topology import CacheLevel, parse_processors, read_topology
 from tests.probe import trees
 
 FILES = Path(__file__).parent / "files"
 
 
 def test_two_sockets_of_four_cores(tmp_path: Path) -> None:
-    host = topology(trees.two_sockets(tmp_path), allowed=range(16))
+    host = read_topology(trees.two_sockets(tmp_path), allowed=range(16))
     assert (host.sockets, host.cores, host.threads, host.domains) == (2, 4, 2, 2)
     assert host.caches == (
         CacheLevel(1, 48 << 10, 8, 64, 1),
@@ -31,25 +31,25 @@ def test_two_sockets_of_four_cores(tmp_path: Path) -> None:
 def test_only_processors_that_may_be_used_are_measured(tmp_path: Path) -> None:
     """Core 5 is of the second socket; 9 is the second thread of core 1."""
     root = trees.two_sockets(tmp_path)
-    assert topology(root, allowed={5, 13}).processors == (5,)
-    assert topology(root, allowed={9, 3}).processors == (3, 9)
+    assert read_topology(root, allowed={5, 13}).processors == (5,)
+    assert read_topology(root, allowed={9, 3}).processors == (3, 9)
 
 
 def test_a_board_that_tells_little(tmp_path: Path) -> None:
-    host = topology(trees.small_board(tmp_path))
+    host = read_topology(trees.small_board(tmp_path))
     assert (host.sockets, host.cores, host.threads, host.caches, host.memory) == (1, 3, 1, (), None)
 
 
 def test_other_systems_are_refused(tmp_path: Path) -> None:
     with pytest.raises(AspenError, match="the probe reads the topology of Linux"):
-        topology(tmp_path)
+        read_topology(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"), [("0-3,8", {0, 1, 2, 3, 8}), ("", set()), ("5", {5}), ("a-b,2", {2}), ("3-1", set())]
 )
 def test_lists_of_processors(text: str, expected: set[int]) -> None:
-    assert processors_in(text) == expected
+    assert parse_processors(text) == expected
 
 
 @pytest.mark.parametrize(
