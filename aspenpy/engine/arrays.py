@@ -14,9 +14,10 @@ import numpy
 from numpy.typing import NDArray
 
 from aspenpy.allowance import INTERPRETED, allowance
-from aspenpy.engine.operation import DIVISION, DOMAIN, FINE, OVERFLOW, Loop, Op
+from aspenpy.engine.operation import Loop, Op
 from aspenpy.engine.program import Program
-from aspenpy.engine.rules import RULES
+from aspenpy.expr.array_rules import RULES, ConstantArray
+from aspenpy.expr.failures import DIVISION, DOMAIN, FINE, OVERFLOW
 from aspenpy.language.diagnostics import fail
 
 Floats = NDArray[numpy.float64]
@@ -61,6 +62,10 @@ def _charge(operations: int) -> None:
         fail("too-much-work", "the points have loops without a closed form that take too long to be added", hint=hint)
 
 
+def _operand(constant: Any) -> Any:
+    return ConstantArray(constant) if isinstance(constant, tuple) else constant
+
+
 class Fast:
     """Runs operations; raises `Doubt` where one may have failed."""
 
@@ -85,11 +90,11 @@ class Fast:
         for place, op in order.steps:
             rule = RULES.get(op.kind)
             if rule is not None:
-                values[place] = rule(self, op, *[values[arg] for arg in op.args])
+                values[place] = rule(self, op.payload, *[values[arg] for arg in op.args])
             elif op.kind == "sum":
                 values[place] = self._sum(op, values)
             elif op.kind == "constant":
-                values[place] = op.payload
+                values[place] = _operand(op.payload)
             else:
                 raise Doubt
             if place in spent:
@@ -139,7 +144,7 @@ class Careful:
 
     def _outcome(self, op: Op, known: Known) -> tuple[Any, Any]:
         if op.kind == "constant":
-            return op.payload, None
+            return _operand(op.payload), None
         if op.kind == "failed":
             return numpy.nan, op.payload
         if op.kind == "sum":
@@ -147,7 +152,7 @@ class Careful:
         operands = [known.values[arg] for arg in op.args]
         reason = _reason_of_operands(op, operands, [known.reasons.get(arg) for arg in op.args])
         self._refused = None
-        value = RULES[op.kind](self, op, *operands)
+        value = RULES[op.kind](self, op.payload, *operands)
         reason = merge_reasons(reason, self._refused)
         return value, _add_new_reasons(op, operands, value, reason)
 

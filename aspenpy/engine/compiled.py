@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from aspenpy.engine.arrays import Doubt, Floats
 from aspenpy.engine.operation import Loop, Op, arrays
-from aspenpy.engine.program import BY_NUMPY, Program
-from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.engine.program import Program
+from aspenpy.expr.functions import FUNCTIONS, special_functions
 
 CONDITIONS = frozenset({"compare", "and", "or"})  # kinds whose values are conditions
 LONGEST_TABLE = 4096  # longest array that is compiled into code
 
 
-GIVEN = frozenset(name for name in BY_NUMPY if not FUNCTIONS[name].llvm) | {"draw", "stream"}
+GIVEN = frozenset(name for name in special_functions() if not FUNCTIONS[name].llvm) | {"draw", "stream"}
 """Kinds that NumPy computes for compiled code: the code for them would be long, and NumPy is fast enough."""
 
 CALLS = GIVEN | {"log", "log2", "log10", "exp", "root", "power", "mod"}

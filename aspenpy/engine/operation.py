@@ -1,4 +1,4 @@
-"""Operation: a step of a program (see `Program` for the kinds), and why a point has no value."""
+"""Operation: a step of a program (see `Program` for the kinds)."""
 
 from __future__ import annotations
 
@@ -29,20 +29,3 @@ _ARRAYS = {"index": 1, "lookup": 2}
 def arrays(op: Op) -> tuple[int, ...]:
     """The operands that must be arrays."""
     return op.args[: _ARRAYS.get(op.kind, 0)]
-
-
-# -- why a point of a sweep has no value -----------------------------------------------------------
-
-
-FINE, DIVISION, OVERFLOW, DOMAIN, CONSTRAINT, UNDEFINED = range(6)
-"""Codes, one for each point; a point with a value is `FINE`."""
-
-REASONS = {
-    FINE: "fine",
-    DIVISION: "division by zero",
-    OVERFLOW: "overflow",
-    DOMAIN: "outside the domain of a function",
-    CONSTRAINT: "a constraint of the model is violated",
-    UNDEFINED: "the models give no value there",
-}
-"""Each code in words."""

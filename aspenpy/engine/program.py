@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Any
 
 from aspenpy.engine.intervals import ANYWHERE, Interval, find_intervals
-from aspenpy.engine.operation import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED, Loop, Op
+from aspenpy.engine.operation import Loop, Op
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import LARGEST_DEGREE, to_float
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
-from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.failures import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
 from aspenpy.expr.graph import Expr
 
 # -- rewriting: short loops unrolled, fractions as quotients of whole numbers ----------------------
@@ -118,15 +118,6 @@ def _is_fraction(node: Expr) -> bool:
 WHOLE_POWERS = frozenset({2, 3, 4})  # exponents that are written as products
 
 
-ELEMENTARY = frozenset(
-    {"log", "log2", "log10", "exp", "sqrt", "floor", "ceil", "round", "abs", "mod", "max", "min", "lookup", "pow"}
-)
-"""Functions that every back end has."""
-
-BY_NUMPY = frozenset(name for name, function in FUNCTIONS.items() if not function.random) - ELEMENTARY
-"""Functions that back ends without a rule of their own have NumPy compute."""
-
-
 class Program:
     """Operations in order of computation, for some results as functions of some inputs. Short loops are unrolled unless
     `short_loops`. `box` gives the interval that each input is expected in: compiled code relies on it and is not used
@@ -142,7 +133,7 @@ class Program:
         neg, square, sqrt, log, log2, log10, exp, floor, ceil, round, abs    (x,)
         max, min (a, b)          -
         root     (x,)            degree, from 3 on
-        the functions of BY_NUMPY    arguments
+        the special functions    arguments
         if       (condition, then, otherwise)
         checked  (value, subject)                    name of the law
         array    elements        -

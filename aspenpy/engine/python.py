@@ -11,12 +11,12 @@ from typing import Any
 
 from aspenpy.engine.intervals import is_obeyed
 from aspenpy.engine.operation import Op, arrays
-from aspenpy.engine.program import BY_NUMPY, Program
+from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, Writer
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, interpolate, to_float
 from aspenpy.expr.evaluate import EvaluationError, Value, evaluate, evaluate_many, to_exact_value
-from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.functions import FUNCTIONS, special_functions
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 from aspenpy.expr.numerals import float_numeral
@@ -139,7 +139,7 @@ def _refuse() -> float:
 
 SCOPE: dict[str, Any] = {
     **{name: getattr(math, name) for name in ("ceil", "floor", "log", "log2", "log10", "exp", "sqrt")},
-    **{name: FUNCTIONS[name].exact for name in BY_NUMPY},
+    **{name: FUNCTIONS[name].exact for name in special_functions()},
     "power": math.pow,
     "root": _root,
     "index": _element,

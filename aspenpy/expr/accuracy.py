@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from aspenpy.expr.array_rules import ConstantArray
 from aspenpy.expr.node import Expr
 from aspenpy.expr.traits import INTEGER
 
@@ -23,24 +24,13 @@ LARGEST_IN_LOG = 2.0**45
 """Up to it the logarithms of 2^k and of 2^k - 1 differ by five times the rounding of such logarithms."""
 
 
-class Elements:
-    """The elements of an array or table along the first axes; with `by_lane`, the last axis is the lanes."""
-
-    def __init__(self, rows: Any, by_lane: bool) -> None:
-        self.rows, self.by_lane = rows, by_lane
-
-
 def graded_float(value: Any) -> tuple[Any, int]:
     """A value as NumPy takes it, with its grade; nan where it is no float."""
     if type(value) is bool:
         return value, WHOLE
     if type(value) is tuple:
         elements = [graded_float(element) for element in value]
-        try:
-            rows = [element.rows if isinstance(element, Elements) else element for element, _ in elements]
-            return Elements(numpy.array(rows), by_lane=False), min([WHOLE, *[grade for _, grade in elements]])
-        except ValueError:  # rows of different lengths
-            return numpy.nan, ROUGH
+        return ConstantArray([element for element, _ in elements]), min([WHOLE, *[grade for _, grade in elements]])
     try:
         approximate = float(value)
     except OverflowError:

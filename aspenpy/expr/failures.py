@@ -1,4 +1,5 @@
-"""The errors of evaluation, and the operations that loops without a closed form take of an allowance."""
+"""The errors of evaluation, why a point of a sweep has no value, and the operations that loops without a closed form
+take of an allowance."""
 
 from __future__ import annotations
 
@@ -70,3 +71,20 @@ def charge(allowance: Allowance, operations: float) -> None:
             f"the {allowance.operations:,.0f} operations that one command may spend are used up by loops that have to "
             "be added pass by pass"
         )
+
+
+# -- why a point of a sweep has no value -----------------------------------------------------------
+
+
+FINE, DIVISION, OVERFLOW, DOMAIN, CONSTRAINT, UNDEFINED = range(6)
+"""Codes, one for each point; a point with a value is `FINE`."""
+
+REASONS = {
+    FINE: "fine",
+    DIVISION: "division by zero",
+    OVERFLOW: "overflow",
+    DOMAIN: "outside the domain of a function",
+    CONSTRAINT: "a constraint of the model is violated",
+    UNDEFINED: "the models give no value there",
+}
+"""Each code in words."""

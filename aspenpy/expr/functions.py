@@ -336,6 +336,17 @@ FUNCTIONS: dict[str, Function] = {
 }  # fmt: skip
 
 
+ELEMENTARY = frozenset(
+    {"log", "log2", "log10", "exp", "sqrt", "floor", "ceil", "round", "abs", "mod", "max", "min", "lookup", "pow"}
+)
+"""Functions that every back end has."""
+
+
+def special_functions() -> frozenset[str]:
+    """Functions that back ends without a rule of their own have NumPy compute."""
+    return frozenset(name for name, function in FUNCTIONS.items() if not function.random) - ELEMENTARY
+
+
 def _fold_operands(function: Any, args: tuple[Any, ...]) -> Any:
     result = args[0]
     for arg in args[1:]:

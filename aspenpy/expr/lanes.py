@@ -2,29 +2,28 @@
 
 A lane is doubtful if an operation failed in it (its value is then nan, which no rule below removes), or if rounding may
 have moved a value across a step of `ceil`, `floor`, `round` or a comparison. Passes of doubtful lanes are computed
-again by the exact rules, so that errors read as in a short loop.
+again by the exact rules, so that errors read as in a short loop. Operations follow the rules of sweeps
+(`array_rules`); what is here is when to trust them.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Protocol
 
 import numpy
 from numpy.typing import NDArray
 
 from aspenpy.allowance import INTERPRETED, Allowance
-from aspenpy.expr import draws, graph
+from aspenpy.expr import graph
 from aspenpy.expr.accuracy import (
     EXACT,
     LARGEST_IN_LOG,
     NEAR,
     ROUGH,
     WHOLE,
-    Elements,
     are_powers_of_two,
     grade_of,
     graded_float,
@@ -33,10 +32,8 @@ from aspenpy.expr.accuracy import (
     raise_by_squares,
 )
 from aspenpy.expr.arithmetic import DomainError, add_exactly, format_number
-from aspenpy.expr.failures import EvaluationError, TooMuchWork, charge, pass_operations
-from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.expr.graph import COMPARISONS
-from aspenpy.expr.laws import LAWS
+from aspenpy.expr.array_rules import RULES, ConstantArray
+from aspenpy.expr.failures import UNDEFINED, EvaluationError, TooMuchWork, charge, pass_operations
 from aspenpy.expr.node import Expr
 from aspenpy.expr.traits import INTEGER
 
@@ -109,6 +106,8 @@ class Lanes:
     """The bodies of sums over one counter for many passes at once; within another sum, `parent` is that sum's and
     `parent_lane` the lane of each pass in it."""
 
+    _refused: Any = None
+
     def __init__(
         self,
         run: Evaluation,
@@ -162,7 +161,7 @@ class Lanes:
             self.known[node], self.grade[node] = self._from_outside(node)
             return
         before = self.doubts
-        value = RULES[node.kind](self, node)
+        value = self._sum(node) if node.kind == "sum" else self._apply_rule(node)
         if isinstance(value, numpy.ndarray) and value.dtype == numpy.float64:
             failed = ~numpy.isfinite(value)
             if failed.any():
@@ -171,6 +170,48 @@ class Lanes:
         self.grade.setdefault(node, self._grade(node, value))
         if self.parent and self.exactly and self.doubts is not before and node.kind in ("apply", "compare"):
             self._settle_step(node, before, self.exactly)
+
+    def _apply_rule(self, node: Expr) -> Any:
+        """The value by the rule of the operation, nan where there is none; lanes in which rounding may decide are in
+        doubt afterwards."""
+        name = operation_of(node)
+        operands = [self.known[arg] for arg in node.args]
+        if name not in TAKE_ARRAYS and any(isinstance(operand, tuple) for operand in operands):
+            return self.unknown()
+        self._refused = None
+        if name in DOUBTS:
+            operands = DOUBTS[name](self, node, operands)
+        rule = partial(RULES[name], self, node.payload)
+        if node.kind in ("add", "mul"):
+            return reduce(rule, operands)
+        value = PRECISE[name](self, node, operands) if name in PRECISE else rule(*operands)
+        return value if self._refused is None else self._blank(value, self._refused)
+
+    def _blank(self, value: Any, refused: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self._blank(element, refused) for element in value)
+        if getattr(value, "dtype", None) != numpy.uint64:
+            return numpy.where(refused, numpy.nan, value) if numpy.any(refused) else value
+        self.doubt(refused)  # the bits of a stream have no nan
+        return value
+
+    @property
+    def seed(self) -> int:
+        return self.run.seed
+
+    def refuse(self, where: Any, reason: int) -> None:
+        """Takes the value of the present operation away where the condition holds; the exact rules say why."""
+        self._refused = where if self._refused is None else self._refused | where
+
+    def _sum(self, node: Expr) -> Any:
+        """A loop within the loop."""
+        counts = numpy.broadcast_to(self.known[node.args[1]], (self.size,))
+        if self.grade[node.args[1]] == ROUGH:
+            self.doubt(is_near_step(counts))
+        totals, doubtful = self.sums.of(self, node)
+        self.doubt(doubtful > 0)
+        self.grade[node] = WHOLE if node.args[2].traits & INTEGER else ROUGH
+        return numpy.where(numpy.isnan(counts), numpy.nan, totals)
 
     def _settle_step(self, node: Expr, before: Array, exactly: Exactly) -> None:
         """What rounding may have moved across a step is settled at the step: to compute a whole sum exactly takes a
@@ -213,9 +254,7 @@ class Lanes:
         """A value that is the same in all lanes, or the parent's value for each."""
         if self.parent is not None and self.parent_lane is not None:
             self.parent.compute([node])
-            value, grade = self.parent.known[node], self.parent.grade[node]
-            per_lane = isinstance(value, numpy.ndarray) and value.ndim == 1
-            return (value[self.parent_lane] if per_lane else value), grade
+            return _take(self.parent.known[node], self.parent_lane), self.parent.grade[node]
         begun = set(self.run.begun)
         try:
             (value,) = self.run.compute([node])
@@ -226,9 +265,6 @@ class Lanes:
             return numpy.nan, WHOLE  # a lane that takes it is in doubt for that, and the others do not
         return (value, WHOLE) if node.kind == "stream" else graded_float(value)
 
-    def operands(self, node: Expr) -> list[Any]:
-        return [self.known[arg] for arg in node.args]
-
     def doubt(self, where: Any) -> None:
         self.doubts = self.doubts | where
 
@@ -237,31 +273,37 @@ class Lanes:
         return numpy.full(self.size, numpy.nan)
 
 
-# -- rules -----------------------------------------------------------------------------------------
+def _take(value: Any, lanes: Array) -> Any:
+    """The value in some lanes; what is alike in all lanes stays as it is."""
+    if isinstance(value, tuple) and not isinstance(value, ConstantArray):
+        return tuple(_take(element, lanes) for element in value)
+    return value[lanes] if isinstance(value, numpy.ndarray) and value.ndim == 1 else value
 
 
-def _power(lanes: Lanes, node: Expr) -> Any:
-    base, exponent = lanes.operands(node)
-    lanes.doubt(numpy.isnan(base) | numpy.isnan(exponent))  # nan^0 is 1 to NumPy
-    whole = min(lanes.grade[arg] for arg in node.args) == WHOLE
-    return raise_by_squares(base, exponent) if whole and numpy.all(exponent >= 0) else numpy.power(base, exponent)
+# -- operations whose outcome rounding may change --------------------------------------------------
 
 
-def _apply(lanes: Lanes, node: Expr) -> Any:
-    row = FUNCTIONS[node.payload]
-    operands = lanes.operands(node)
-    assert row.numpy is not None, node.payload
-    if node.payload == "lookup":
-        return _lookup(lanes, operands)
-    if node.payload == "log2" and lanes.grade[node.args[0]] == WHOLE:
-        mantissa, exponent = numpy.frexp(operands[0])
-        return numpy.where(mantissa == 0.5, exponent - 1.0, row.numpy(numpy, *operands))
-    rough = lanes.grade[node.args[0]] == ROUGH and not _is_log_of_whole(lanes, node.args[0])
-    if node.payload in ("floor", "ceil", "round") and rough:
+TAKE_ARRAYS = frozenset({"array", "index", "lookup", "draw", "if"})
+"""Operations whose rules look at arrays; others compute with numbers alone."""
+
+
+def operation_of(node: Expr) -> str:
+    """The name of the rule that computes a node."""
+    if node.kind in ("apply", "junction"):
+        return str(node.payload)
+    return "if" if node.kind == "if_else" else node.kind
+
+
+def _doubt_power(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
+    """nan^0 is 1 to NumPy."""
+    lanes.doubt(numpy.isnan(operands[0]) | numpy.isnan(operands[1]))
+    return operands
+
+
+def _doubt_step(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
+    if lanes.grade[node.args[0]] == ROUGH and not _is_log_of_whole(lanes, node.args[0]):
         lanes.doubt(is_near_step(2 * operands[0] if node.payload == "round" else operands[0]))
-    if node.payload == "mod" and min(lanes.grade[arg] for arg in node.args) < EXACT:
-        lanes.doubt(is_near_step(operands[0] / operands[1]))
-    return row.numpy(numpy, *operands)
+    return operands
 
 
 def _is_log_of_whole(lanes: Lanes, node: Expr) -> bool:
@@ -272,131 +314,69 @@ def _is_log_of_whole(lanes: Lanes, node: Expr) -> bool:
     return not numpy.any(abs(lanes.known[node.args[0]]) > LARGEST_IN_LOG)
 
 
-def _lookup(lanes: Lanes, operands: list[Any]) -> Any:
-    values, sizes, x = operands
-    if not (_is_constant_array(values) and _is_constant_array(sizes) and len(values.rows) == len(sizes.rows)):
-        return lanes.unknown()
-    if not (numpy.diff(sizes.rows) > 0).all():
-        return lanes.unknown()
-    rule = FUNCTIONS["lookup"].numpy
-    assert rule is not None
-    return rule(numpy, values.rows, sizes.rows, x)
+def _doubt_remainder(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
+    if min(lanes.grade[arg] for arg in node.args) < EXACT:
+        lanes.doubt(is_near_step(operands[0] / operands[1]))
+    return operands
 
 
-def _is_constant_array(value: Any) -> bool:
-    """An array that is the same in all lanes, and has elements."""
-    return isinstance(value, Elements) and not value.by_lane and value.rows.ndim == 1 and len(value.rows) > 0
-
-
-def _array(lanes: Lanes, node: Expr) -> Any:
-    """An array whose elements change from pass to pass; a table of those is left to the exact rules."""
-    rows = lanes.operands(node)
-    if any(isinstance(row, Elements) for row in rows):
-        return lanes.unknown()
-    return Elements(numpy.array([numpy.broadcast_to(row, (lanes.size,)) for row in rows]), by_lane=True)
-
-
-def _index(lanes: Lanes, node: Expr) -> Any:
-    array, *positions = lanes.operands(node)
-    if not isinstance(array, Elements):
-        return lanes.unknown()
-    lengths = array.rows.shape[:-1] if array.by_lane else array.rows.shape
-    if len(lengths) != len(positions) or 0 in lengths:
-        return lanes.unknown()
-    places = []
-    inside = numpy.ones(lanes.size, dtype=bool)
-    for arg, position, length in zip(node.args[1:], positions, lengths, strict=True):
+def _doubt_positions(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
+    for arg, position in zip(node.args[1:], operands[1:], strict=True):
         if lanes.grade[arg] == ROUGH:
             lanes.doubt(is_near_step(position))
-        place = numpy.trunc(position)
-        within = (place >= 0) & (place < length)
-        inside &= within
-        places.append(numpy.where(within, place, 0).astype(numpy.int64))
-    if array.by_lane:
-        places.append(numpy.arange(lanes.size))
-    return numpy.where(inside, array.rows[tuple(places)], numpy.nan)
+    return operands
 
 
-def _compare(lanes: Lanes, node: Expr) -> Any:
-    left, right = lanes.operands(node)
+def _doubt_comparison(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
+    left, right = operands
     lanes.doubt(numpy.isnan(left) | numpy.isnan(right))
     if min(lanes.grade[arg] for arg in node.args) < EXACT:
         lanes.doubt(abs(left - right) <= NEAR * numpy.maximum(abs(left), abs(right)))
-    return COMPARISONS[node.payload](left, right)
+    return operands
 
 
-def _condition(lanes: Lanes, value: Any) -> Any:
-    """The condition; one from outside the loop that has no value makes every lane doubtful. An array of floats is nan
-    in the lanes in which it has none."""
-    if isinstance(value, float):
-        lanes.doubt(True)
-        return False
-    return value
+def _know_conditions(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
+    """The operands with the conditions among them known: one from outside the loop that has no value makes every lane
+    doubtful. An array of floats is nan in the lanes in which it has none."""
+    conditions = operands[:1] if node.kind == "if_else" else operands
+    for place, condition in enumerate(conditions):
+        if isinstance(condition, float):
+            lanes.doubt(True)
+            operands[place] = False
+        elif numpy.any(missing := numpy.isnan(condition)):
+            lanes.refuse(missing, UNDEFINED)
+    return operands
 
 
-def _junction(lanes: Lanes, node: Expr) -> Any:
-    left, right = (_condition(lanes, operand) for operand in lanes.operands(node))
-    found = (numpy.logical_and if node.payload == "and" else numpy.logical_or)(left, right)
-    missing = numpy.isnan(left) | numpy.isnan(right)
-    return numpy.where(missing, numpy.nan, found) if numpy.any(missing) else found
+DOUBTS: dict[str, Callable[[Lanes, Expr, list[Any]], list[Any]]] = {
+    "power": _doubt_power,
+    **dict.fromkeys(("floor", "ceil", "round"), _doubt_step),
+    "mod": _doubt_remainder,
+    "index": _doubt_positions,
+    "compare": _doubt_comparison,
+    **dict.fromkeys(("and", "or", "if"), _know_conditions),
+}
+"""What rounding may decide, looked at before the operation, which takes the operands that are returned."""
 
 
-def _if_else(lanes: Lanes, node: Expr) -> Any:
-    condition, then, otherwise = lanes.operands(node)
-    if isinstance(then, Elements) or isinstance(otherwise, Elements):
-        return lanes.unknown()
-    taken = _condition(lanes, condition)
-    missing = numpy.isnan(taken)
-    found = numpy.where(taken, then, otherwise)
-    return numpy.where(missing, numpy.nan, found) if numpy.any(missing) else found
+def _power(lanes: Lanes, node: Expr, operands: list[Any]) -> Any:
+    whole = min(lanes.grade[arg] for arg in node.args) == WHOLE and numpy.all(operands[1] >= 0)
+    return raise_by_squares(*operands) if whole else numpy.power(*operands)
 
 
-def _checked(lanes: Lanes, node: Expr) -> Any:
-    value, subject = lanes.operands(node)
-    return numpy.where(LAWS[node.payload].holds(subject), value, numpy.nan)
+def _binary_logarithm(lanes: Lanes, node: Expr, operands: list[Any]) -> Any:
+    logarithm = numpy.log2(operands[0])
+    if lanes.grade[node.args[0]] != WHOLE:
+        return logarithm
+    mantissa, exponent = numpy.frexp(operands[0])
+    return numpy.where(mantissa == 0.5, exponent - 1.0, logarithm)
 
 
-def _stream(lanes: Lanes, node: Expr) -> Any:
-    return draws.hash_stream([_stream_part_of_lanes(lanes, arg) for arg in node.args])
+PRECISE: dict[str, Callable[[Lanes, Expr, list[Any]], Any]] = {"power": _power, "log2": _binary_logarithm}
+"""Operations that are exact on whole numbers here, which libraries do not guarantee."""
 
 
-def _stream_part_of_lanes(lanes: Lanes, arg: Expr) -> Any:
-    part = lanes.known[arg]
-    if isinstance(part, numpy.ndarray) and part.dtype == numpy.uint64:
-        return part
-    if type(part) is int:
-        return numpy.full(lanes.size, part & draws.MASK, dtype=numpy.uint64)
-    numbers, usable = draws.array_part(numpy, numpy.broadcast_to(part, (lanes.size,)))
-    lanes.doubt(~usable)
-    return numbers
-
-
-def _draw(lanes: Lanes, node: Expr) -> Any:
-    stream, *arguments = lanes.operands(node)
-    if type(stream) is not int:
-        stream = numpy.broadcast_to(stream, (lanes.size,))
-    random_bits = draws.random_bits(lanes.run.seed, stream)
-    return _DISTRIBUTIONS[node.payload](lanes, random_bits, *arguments)
-
-
-def _uniform(lanes: Lanes, random_bits: Any, low: Any, high: Any) -> Any:
-    return numpy.where(low <= high, low + (high - low) * draws.unit_interval(random_bits), numpy.nan)
-
-
-def _normal(lanes: Lanes, random_bits: Any, mean: Any, deviation: Any) -> Any:
-    quantiles = draws.normal_quantiles(numpy, numpy.asarray(draws.open_unit_interval(random_bits)))
-    return numpy.where(deviation >= 0, mean + deviation * quantiles, numpy.nan)
-
-
-def _cdf(lanes: Lanes, random_bits: Any, cumulative: Any) -> Any:
-    """An array that is no distribution is refused by the exact rule, in the pass that is computed again."""
-    if not _is_constant_array(cumulative):
-        return lanes.unknown()
-    steps = cumulative.rows
-    if not (numpy.diff(steps, prepend=0.0) >= 0).all() or abs(steps[-1] - 1) > draws.ENDS_AT_ONE:
-        return lanes.unknown()
-    places = numpy.searchsorted(steps, draws.unit_interval(random_bits), side="right")
-    return numpy.minimum(places, len(steps) - 1).astype(numpy.float64)
+# -- sums within sums ------------------------------------------------------------------------------
 
 
 class Sums:
@@ -444,35 +424,3 @@ def _add_passes(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, 
             totals += numpy.bincount(lane, weights=numpy.where(doubts, 0.0, values), minlength=lanes.size)
             doubtful += numpy.bincount(lane, weights=doubts, minlength=lanes.size)
     return found
-
-
-def _sum(lanes: Lanes, node: Expr) -> Any:
-    """A loop within the loop."""
-    counts = numpy.broadcast_to(lanes.known[node.args[1]], (lanes.size,))
-    if lanes.grade[node.args[1]] == ROUGH:
-        lanes.doubt(is_near_step(counts))
-    totals, doubtful = lanes.sums.of(lanes, node)
-    lanes.doubt(doubtful > 0)
-    lanes.grade[node] = WHOLE if node.args[2].traits & INTEGER else ROUGH
-    return numpy.where(numpy.isnan(counts), numpy.nan, totals)
-
-
-_DISTRIBUTIONS: dict[str, Callable[..., Any]] = {"uniform": _uniform, "normal": _normal, "cdf": _cdf}
-
-RULES: dict[str, Callable[[Lanes, Expr], Any]] = {
-    "array": _array,
-    "add": lambda lanes, node: reduce(operator.add, lanes.operands(node)),
-    "mul": lambda lanes, node: reduce(operator.mul, lanes.operands(node)),
-    "neg": lambda lanes, node: -lanes.known[node.args[0]],
-    "div": lambda lanes, node: numpy.true_divide(*lanes.operands(node)),
-    "power": _power,
-    "apply": _apply,
-    "index": _index,
-    "compare": _compare,
-    "junction": _junction,
-    "if_else": _if_else,
-    "sum": _sum,
-    "checked": _checked,
-    "draw": _draw,
-    "stream": _stream,
-}

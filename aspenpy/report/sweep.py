@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from aspenpy.engine.operation import REASONS
+from aspenpy.expr.failures import REASONS
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter

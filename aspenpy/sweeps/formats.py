@@ -19,7 +19,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import numpy
 
-from aspenpy.engine.operation import REASONS
+from aspenpy.expr.failures import REASONS
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.record import Record
 from aspenpy.sweeps.result import attributes

@@ -11,7 +11,7 @@ import numpy
 from aspenpy.allowance import INTERPRETED
 from aspenpy.engine.arrays import Floats as Floats
 from aspenpy.expr import graph
-from aspenpy.expr.accuracy import EXACT, WHOLE, Elements
+from aspenpy.expr.accuracy import EXACT, WHOLE
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate, needed_args
 from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, charge
@@ -66,7 +66,7 @@ class Points(Lanes):
             raise TooMuchWork(node, error) from None
         except DomainError as error:
             raise EvaluationError(node, error) from None
-        if node in self.inside and not isinstance(self.known[node], Elements) and self.doubts.any():
+        if node in self.inside and not isinstance(self.known[node], tuple) and self.doubts.any():
             self._settle(node)
         self.doubts |= before
 

@@ -10,7 +10,7 @@ import numpy
 from numpy.typing import NDArray
 
 from aspenpy.engine.arrays import Floats, Reasons
-from aspenpy.engine.operation import REASONS
+from aspenpy.expr.failures import REASONS
 from aspenpy.language.diagnostics import require_known
 from aspenpy.record import Record
 from aspenpy.sweeps.run import STRETCH

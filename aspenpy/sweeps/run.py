@@ -15,7 +15,7 @@ import numpy
 from aspenpy.allowance import MEMORY
 from aspenpy.engine.arrays import Floats
 from aspenpy.engine.backends import Backend, choose_backend
-from aspenpy.engine.operation import REASONS
+from aspenpy.expr.failures import REASONS
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.sweeps.cluster import compute_stretches
 from aspenpy.sweeps.study import Study

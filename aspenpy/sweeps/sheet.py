@@ -13,8 +13,9 @@ import numpy
 
 from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons
 from aspenpy.engine.compiled import Kernel
-from aspenpy.engine.operation import FINE
 from aspenpy.engine.program import Program
+from aspenpy.expr.array_rules import ConstantArray
+from aspenpy.expr.failures import FINE
 
 Slices = tuple[slice, ...]
 
@@ -124,7 +125,7 @@ def _along(dimension: int, values: Floats, dimensions: int) -> Floats:
 
 def _cut(value: Any, slices: Slices) -> Any:
     """A block's part of a value, which has one place in the dimensions that it does not depend on."""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not isinstance(value, ConstantArray):
         return tuple(_cut(element, slices) for element in value)
     if not isinstance(value, numpy.ndarray) or value.ndim == 0:
         return value

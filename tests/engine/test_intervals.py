@@ -10,10 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aspenpy.engine.intervals import ANYWHERE, LARGEST, find_intervals, is_certain
-from aspenpy.engine.operation import CONSTRAINT, FINE
 from aspenpy.engine.program import Program
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.failures import CONSTRAINT, FINE
 from aspenpy.expr.graph import apply, checked, compare, if_else, junction, power
 from aspenpy.expr.laws import LAWS
 from tests.expr.strategies import SYMBOLS, built, recipes, robust_worth

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.compiled import is_compilable
-from aspenpy.engine.operation import CONSTRAINT, DIVISION, DOMAIN, FINE, OVERFLOW, UNDEFINED
 from aspenpy.engine.program import Program
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.failures import CONSTRAINT, DIVISION, DOMAIN, FINE, OVERFLOW, UNDEFINED
 from aspenpy.expr.graph import apply, array, checked, compare, counter, draw, failure, if_else, index, junction, power
 from aspenpy.sweeps.sheet import Blocks, Sheet
 from tests.expr.strategies import SYMBOLS, built, environments, recipes, robust_worth

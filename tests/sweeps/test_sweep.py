@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy.answers.energy.account import predict_energy
 from aspenpy.engine.backends import BACKENDS
-from aspenpy.engine.operation import CONSTRAINT, DIVISION, OVERFLOW
+from aspenpy.expr.failures import CONSTRAINT, DIVISION, OVERFLOW
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.report.sweep import draw
 from aspenpy.sweeps.grid import make_study
