@@ -3,11 +3,16 @@
 from importlib import import_module
 
 REPORTS = {
-    "aspenpy.report.advice": (
-        "Advice",
-        "Classified",
-        "Significant",
+    "aspenpy.report.advice.advice": ("Advice",),
+    "aspenpy.report.advice.classification": ("Classified",),
+    "aspenpy.report.advice.decision": (
+        "Decided",
+        "Grouped",
     ),
+    "aspenpy.report.advice.design_space": ("DesignSpace",),
+    "aspenpy.report.advice.scalability": ("Scaled",),
+    "aspenpy.report.advice.significance": ("Significant",),
+    "aspenpy.report.advice.throttling": ("Throttled",),
     "aspenpy.report.application": (
         "Application",
         "Extraction",
@@ -21,11 +26,6 @@ REPORTS = {
         "Ecm",
         "InCore",
     ),
-    "aspenpy.report.decision": (
-        "Decided",
-        "Grouped",
-    ),
-    "aspenpy.report.design_space": ("DesignSpace",),
     "aspenpy.report.energy": ("Energy",),
     "aspenpy.report.explanation": ("Explanation",),
     "aspenpy.report.fit": ("Fit",),
@@ -51,10 +51,7 @@ REPORTS = {
     "aspenpy.report.prediction": ("Prediction",),
     "aspenpy.report.profile": ("Profile",),
     "aspenpy.report.roofline": ("Roofline",),
-    "aspenpy.report.scaling": (
-        "Scaled",
-        "Scaling",
-    ),
+    "aspenpy.report.scaling": ("Scaling",),
     "aspenpy.report.sensitivity": (
         "Effects",
         "Elasticities",
@@ -63,7 +60,6 @@ REPORTS = {
     ),
     "aspenpy.report.speedup": ("Dvfs",),
     "aspenpy.report.sweep": ("SweepResult",),
-    "aspenpy.report.throttling": ("Throttled",),
     "aspenpy.report.trace": (
         "Parallelism",
         "Trace",

@@ -20,7 +20,7 @@ from aspenpy.advice.throttled import NOISE, PIECES, Throttled
 from aspenpy.answers.case import Case
 from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, WATTS
 from aspenpy.language.files import replace_file, require_writable
-from aspenpy.report.advice_page import document
+from aspenpy.report.advice.advice import document
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.option import Arguments, option, pairs, positive, words

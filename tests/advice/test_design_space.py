@@ -16,7 +16,7 @@ from aspenpy.answers.energy.account import predict_energy
 from aspenpy.answers.energy.options import LITERAL
 from aspenpy.answers.prediction import predict, prepare
 from aspenpy.models.library import load_application, load_machine, parse
-from aspenpy.report.design_space import _better
+from aspenpy.report.advice.design_space import _better
 from tests.thorough import some
 
 APPLICATION = """model work {{

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy
 import pytest
@@ -14,7 +15,8 @@ from aspenpy.answers.case import Case, case_of
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine, parse
-from aspenpy.report import advice_formulas, advice_page
+from aspenpy.report.advice import advice as report
+from aspenpy.report.advice.document import picture_of
 from aspenpy.shell.deciding import DOCUMENTS, command_line
 from aspenpy.shell.main import main
 from aspenpy.tables.document import Section
@@ -219,12 +221,12 @@ def test_refusals(capsys: pytest.CaptureFixture[str], words: list[str], message:
 @pytest.mark.parametrize(("most", "left_out"), [(2, 2), (3, 1), (4, 0), (5, 0)])
 def test_shorter_kernels_are_left_out_beyond_a_limit(most: int, left_out: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four kernels, the longest first."""
-    monkeypatch.setattr(advice_formulas, "MOST_KERNELS", most)
+    monkeypatch.setattr(report, "MOST_KERNELS", most)
     kernels = "".join(f"kernel k{k} {{ execute [8] {{ flops [{k}e9] as dp }} }} " for k in range(1, 4))
     text = f"model work {{ {kernels} kernel main {{ execute [8] {{ flops [4e9] as dp }} call k1 call k2 call k3 }} }}"
     application = parse(text)
     assert isinstance(application, Application)
-    blocks = advice_formulas._kernels(advise(Case(application, load_machine("haswell"))))
+    blocks = report._kernels(advise(Case(application, load_machine("haswell"))))
     shown = [block.title for block in blocks if isinstance(block, Section) and block.level == 3]
     assert shown == ["main", "k3", "k2", "k1"][:most]
     said = " ".join(str(block) for block in blocks)
@@ -235,5 +237,18 @@ def test_shorter_kernels_are_left_out_beyond_a_limit(most: int, left_out: int, m
 def test_pictures_are_drawn_where_matplotlib_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     for installed in (True, False):
         monkeypatch.setattr("importlib.util.find_spec", lambda name, found=installed: object() if found else None)
-        assert (advice_page.drawn(str, 5) is not None) is installed
-        assert advice_page.drawn(str, None) is None
+        assert len(picture_of(str, 5, "five")) == installed
+
+
+def test_another_part_is_named_in_the_document(tmp_path: Path) -> None:
+    """The parts that go through, the one that is there, and the best one, of which the command's own rows are read."""
+    page, data = tmp_path / "a.md", tmp_path / "a.json"
+    for file in (page, data):
+        words = ["advise", "comd", "--machine", "haswell", "--vary", "memory_kind=ddr4_2133,ddr5_4800_12_channels"]
+        assert main([*words, "-o", str(file)]) == 0
+    rows = json.loads(data.read_text())["configure"]["near_optimal"]
+    best = {row["objective"]: row["values"]["memory_kind"] for row in rows}
+    assert best["runtime"] == "ddr5_4800_12_channels"
+    text = page.read_text().replace("\\", "")
+    assert "| kind of memory | [ddr4_2133, ddr5_4800_12_channels](#components) | [ddr4_2133](#components) |" in text
+    assert "| the shortest runtime | [kind of memory ddr5_4800_12_channels](#components) |" in text

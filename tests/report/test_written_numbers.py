@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from aspenpy.report import advice_page, comparison, fit
+from aspenpy.report import comparison, fit
+from aspenpy.report.advice.design_space import compare_values
 from aspenpy.tables.numbers import count, counted, expected, ratio, share
 
 
@@ -22,7 +23,7 @@ def test_differences(value: float, base: float, text: str) -> None:
     """(value - base)/base; up to half of the last digit is the same."""
     if abs(value - base) == pytest.approx(5e-4 * base):
         value += 1e-9 * (base - value)  # just inside
-    assert advice_page.compare_values(value, base) == text
+    assert compare_values(value, base) == text
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_names_keep_apart_and_stay_inside():
 DRAWING = [
     path
     for room in ("report", "tables")
-    for path in sorted((Path(aspenpy.__file__).parent / room).glob("*.py"))
+    for path in sorted((Path(aspenpy.__file__).parent / room).rglob("*.py"))
     if "matplotlib.figure" in path.read_text(encoding="utf-8")
 ]
 
@@ -98,7 +98,8 @@ def test_every_picture_has_the_shared_style(path):
     """No size of text and no colour but those of the style; what draws figures draws within it."""
     source = path.read_text(encoding="utf-8")
     assert not re.findall(r"fontsize|labelsize|\"#[0-9a-fA-F]{6}|cmap=\"", source)
-    module = import_module(f"aspenpy.{path.parent.name}.{path.stem}")
+    room = path.relative_to(Path(aspenpy.__file__).parents[1]).with_suffix("")
+    module = import_module(".".join(room.parts))
     names = re.findall(r"^def (draw\w*)\((?!axes|figure)", source, re.MULTILINE)
     assert names
     assert all(hasattr(getattr(module, name), "__wrapped__") for name in names)

@@ -21,10 +21,10 @@ from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
 from aspenpy.advice.system import system_ranges
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.report.decision import draw as draw_decided
-from aspenpy.report.design_space import draw as draw_space
-from aspenpy.report.scaling import draw_scalability as draw_scaled
-from aspenpy.report.throttling import draw as draw_throttled
+from aspenpy.report.advice.decision import draw as draw_decided
+from aspenpy.report.advice.design_space import draw as draw_space
+from aspenpy.report.advice.scalability import draw as draw_scaled
+from aspenpy.report.advice.throttling import draw as draw_throttled
 from aspenpy.shell.commands.sensitivity import split_names
 from aspenpy.shell.counters import COUNTER_OPTIONS, counting_of
 from aspenpy.shell.deciding import (

@@ -1,4 +1,4 @@
-"""A machine that is restricted as a report: what each cut costs."""
+"""What it costs to restrict a machine: a report, and a section of the document of advice."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Callable
 from itertools import cycle
 from typing import Any
 
+from aspenpy.advice.advice import Advice
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.sampled import Sampled
 from aspenpy.advice.throttled import Restriction, Throttled
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.report.problem import problem_note
+from aspenpy.report.advice.document import explained, picture_of
+from aspenpy.report.advice.problem import problem_note
+from aspenpy.tables.document import Block, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import STYLES, label_axis, name_ends, use_shared_style
-from aspenpy.tables.numbers import count, ratio, share
+from aspenpy.tables.numbers import count, ratio, seconds, share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, table
 
@@ -152,3 +155,39 @@ def draw(throttled: Throttled) -> Any:
     label_axis(axes.yaxis)
     name_ends(axes, UP - 0.8, ends)
     return figure
+
+
+# -- as a section of the document ------------------------------------------------------------------
+
+
+LEFT = (0.9, 0.7, 0.5, 0.3)  # parts in the table; the picture has all
+
+
+def restriction_blocks(advice: Advice) -> list[Block]:
+    """The runtime with a part of one thing left, and with noise in all."""
+    throttled = advice.throttled
+    rows: list[list[Any]] = []
+    for item in throttled.restrictions:
+        by_part = {round(part, 6): loss for part, loss in zip(item.parts, item.losses, strict=True)}
+        cells: list[Any] = []
+        for part in LEFT:
+            loss = by_part.get(part)
+            cells.append("" if loss is None else explained(f"x {ratio(loss)}", "restricted"))
+        rows.append([named(item.component), *cells])
+    runtime, _ = throttled.noisy
+    noise: Words = (
+        "Noise that takes ",
+        explained(share(throttled.noise), "noise"),
+        " (standard deviation) from each of clock, bandwidths and network makes the run take ",
+        explained(f"{seconds(runtime.low)} to {seconds(runtime.high)}", "noise"),
+        " instead of ",
+        explained(seconds(runtime.stated), "runtime"),
+        ".",
+    )
+    return [
+        Section("If something is cut", "cut"),
+        Sentence(("The runtime on one node with only a part of one thing left, in times of that with all of it:",)),
+        make_sheet(("restricted", *(f"{share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
+        Sentence(noise),
+        *picture_of(draw, throttled, "The runtime over what is left."),
+    ]

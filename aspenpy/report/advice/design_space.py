@@ -1,23 +1,27 @@
-"""A design space as a report: ranges, sensitivities alone and in pairs, and the best configurations."""
+"""A design space: ranges, sensitivities alone and in pairs, the best configurations; sections of the document."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from aspenpy.advice.advice import Advice
 from aspenpy.advice.components import COMPONENTS
-from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Outcome
+from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Objective, Outcome
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.ranges import is_turned
+from aspenpy.advice.significant import SIGNIFICANT
 from aspenpy.cost.caches.names import PATTERN_NAMES, WITH_ARGUMENTS
 from aspenpy.explore.sensitivity import Effect, Effects
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.flow import Trait
 from aspenpy.models.application.total import blocks_in
+from aspenpy.report.advice.document import explained, link_joules, picture_of
+from aspenpy.report.advice.problem import cap_note, problem_data, problem_note
 from aspenpy.report.prediction import subject
-from aspenpy.report.problem import cap_note, problem_data, problem_note
+from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import MAP, set_title, shorten, use_shared_style
-from aspenpy.tables.numbers import count, share
+from aspenpy.tables.numbers import count, seconds, share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
@@ -261,10 +265,10 @@ def _gap(found: NearOptimal) -> str:
     return "finds it" if found.gap <= 0 else f"{share(found.gap)} above"
 
 
-def configured(configuration: Configuration) -> str:
-    """`cores 18, clock 3.5 GHz`; as the machine is where nothing is changed."""
+def configured(configuration: Configuration, *, titled: bool = False) -> str:
+    """`cores 18, clock 3.5 GHz`, or with titles `cores of a socket 18`; as the machine is where nothing is changed."""
     values = [
-        f"{name} {value if isinstance(value, str) else value_of(name, value)}"
+        f"{COMPONENTS[name].title if titled else name} {value if isinstance(value, str) else value_of(name, value)}"
         for name, value in configuration.named.items()
     ]
     return ", ".join(values) or "as it is"
@@ -325,3 +329,112 @@ def draw(space: DesignSpace) -> Any:
                 axes.text(column, row, number, ha="center", va="center", color=colour, in_layout=False)
         set_title(axes, f"{effects.metric}: % of largest sensitivity")
     return figure
+
+
+# -- as a section of the document ------------------------------------------------------------------
+
+
+MOST_SHOWN = 12  # components
+OBJECTIVES: dict[Objective, str] = {
+    "runtime": "the shortest runtime",
+    "energy": "the least energy",
+    "edp": "the least energy-delay product",
+    "ed2p": "the least energy-delay-squared product",
+}
+
+
+def matters_blocks(advice: Advice) -> list[Block]:
+    """What each component by itself changes."""
+    energies = {} if advice.energy_effects is None else {it.parameters[0]: it for it in advice.energy_effects.singles}
+    bases = {item.component: item for item in advice.ranges}
+    rows: list[list[Any]] = []
+    for effect in advice.runtime_effects.singles[:MOST_SHOWN]:
+        name = effect.parameters[0]
+        energy, item = energies.get(name), bases[name]
+        choices = item.variable.labels if item.variable.case else ()
+        rows.append(
+            [
+                COMPONENTS[name].title,
+                Link(", ".join(choices) or f"{_end(item, 'low')} to {_end(item, 'high')}", "components"),
+                Link(_end(item, "base"), "components"),
+                explained(f"{seconds(effect.least)} to {seconds(effect.most)}", "sensitivity"),
+                explained(f"{effect.sensitivity:.3g}", "sensitivity"),
+                "" if energy is None else explained(_from_to(energy.least, energy.most), "sensitivity"),
+                "" if energy is None else explained(f"{energy.sensitivity:.3g}", "sensitivity"),
+            ]
+        )
+    heads = ("component", "from, to", "as it is", "runtime", "sensitivity", "energy", "of energy")
+    note = (
+        "Each component by itself goes from one end of its range to the other; all else stays. Sensitivity 1 is a "
+        "change by as much as the run takes now."
+    )
+    blocks: list[Block] = [
+        Section("What matters", "matters"),
+        Sentence((note,)),
+        make_sheet(heads, rows, (1, 2, 3, 4, 5, 6)),
+        *_components_left_out(advice),
+    ]
+    caption = (
+        "Two components at once, in percent of the change by the pair that changes most. On the diagonal one component "
+        "alone."
+    )
+    return [*blocks, *picture_of(draw, advice.space, caption)]
+
+
+def _from_to(low: float, high: float) -> str:
+    return f"{format_quantity(low, 'J')} to {format_quantity(high, 'J')}"
+
+
+def _components_left_out(advice: Advice) -> list[Block]:
+    """Which components do not vary, since they matter little, and how little."""
+    said: list[Any] = ["Not varied, since they have less than ", explained(share(SIGNIFICANT), "significance")]
+    said.append(" of what all components together change, in runtime and in energy: ")
+    for place, item in enumerate(advice.space.left_out):
+        shares = [share(value) for value in (item.runtime, item.energy) if value is not None]
+        said += ["; " if place else "", f"{COMPONENTS[item.component].title} ("]
+        said += [explained(" and ".join(shares), "significance"), ")"]
+    return [Sentence((*said, "."))] if advice.space.left_out else []
+
+
+def change_blocks(advice: Advice) -> list[Block]:
+    """The best configuration for each objective."""
+    rows: list[list[Any]] = [
+        [
+            OBJECTIVES[item.objective],
+            Link(changed(advice, item), "components"),
+            explained(seconds(item.outcome.runtime), "optimum"),
+            explained(compare_values(item.outcome.runtime, advice.base.runtime), "against"),
+            link_joules(item.outcome.energy, "optimum"),
+            ""
+            if item.outcome.energy is None or advice.base.energy is None
+            else explained(compare_values(item.outcome.energy, advice.base.energy), "against"),
+        ]
+        for item in advice.near_optimal
+    ]
+    tried: Words = (
+        "All ",
+        explained(count(advice.near_optimal[0].grid), "optimum"),
+        " combinations of the components that matter most were tried.",
+    )
+    heads = ("for", "change", "runtime", "than now", "energy", "than now")
+    return [Section("What to change", "change"), Sentence(tried), make_sheet(heads, rows, (2, 3, 4, 5))]
+
+
+def changed(advice: Advice, item: NearOptimal) -> str:
+    """The components that are not as they are."""
+    bases = {range_.component: range_.variable for range_ in advice.ranges}
+    values = {
+        name: value
+        for name, value in item.configuration.values.items()
+        if abs(value - bases[name].base) > 1e-9 * abs(bases[name].base)
+    }
+    parts = {
+        name: part for name, part in item.configuration.parts.items() if part != bases[name].shown(bases[name].base)
+    }
+    return configured(Configuration(values, parts), titled=True) if values or parts else "leave it as it is"
+
+
+def compare_values(value: float, base: float) -> str:
+    if abs(value - base) <= 5e-4 * base:
+        return "the same"
+    return f"{share(abs(value - base) / base)} {'less' if value < base else 'more'}"

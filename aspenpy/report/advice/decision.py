@@ -1,4 +1,4 @@
-"""Decisions as reports: the configuration of each input, and of a cluster for several applications."""
+"""Decisions: the configuration of each input, and of a cluster for several applications."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ from collections.abc import Callable
 from itertools import cycle
 from typing import Any
 
+from aspenpy.advice.advice import Advice
 from aspenpy.advice.choices import amount_in
 from aspenpy.advice.decide import Decided
 from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Decision, Limit
 from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.report.design_space import configured
-from aspenpy.report.problem import cap_note, problem_data, problem_note
+from aspenpy.report.advice.design_space import configured
+from aspenpy.report.advice.document import explained, link_joules, picture_of
+from aspenpy.report.advice.problem import cap_note, problem_data, problem_note
+from aspenpy.tables.document import Block, Link, Section, Sentence, make_sheet
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, label_axis, name_ends, set_title, use_shared_style
-from aspenpy.tables.numbers import count, counted
+from aspenpy.tables.numbers import count, counted, seconds
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
 UNIT_OF = {"runtime": "s", "energy": "J", "edp": "J*s", "ed2p": "J*s^2"}
+
+
 WIDE = 8.0
+
+
 MOST_OF_FRONT = 8  # choices of each input in a table for people; JSON and CSV have all
 
 
@@ -303,4 +310,68 @@ def _group_notes(grouped: Grouped) -> list[str]:
         f"The {objective} of all runs ({runs}) on at most {count(grouped.nodes)} nodes: {first}, "
         f"{told(grouped.best)} with groups. Groups work at the same time; runs in a group one after the other.",
         *problems,
+    ]
+
+
+# -- as a section of the document ------------------------------------------------------------------
+
+
+ONE = {"energy": "joule", "power": "watt", "time": "second", "money": "unit of money"}
+
+
+def decided_blocks(advice: Advice) -> list[Block]:
+    """The decisions with their fronts, and what keeps each from being better."""
+    decided = advice.decided
+    if decided is None:
+        return []
+    rows: list[list[Any]] = []
+    for item in decided.decisions:
+        places = [item.choice] if item.unmet else spread(item.front) or [item.choice]
+        for choice in places:
+            power = choice.outcome.power
+            rows.append(
+                [
+                    item.label or item.settings or "as given",
+                    explained(count(choice.nodes), "optimum"),
+                    Link(configured(choice.configuration, titled=True), "components"),
+                    explained(seconds(choice.outcome.runtime), "optimum"),
+                    link_joules(choice.outcome.energy, "optimum"),
+                    "" if power is None else explained(format_quantity(power, "W"), "power"),
+                    "chosen" if choice == item.choice and not item.unmet else "",
+                ]
+            )
+    heads = ("input", "nodes", "configuration", "runtime", "energy", "power", "")
+    within: list[Any] = [" without a budget"]
+    if decided.budget.limits:
+        within = [" within the budget, ", explained(budget_in_words(decided.budget).removeprefix(" within "), "worth")]
+    note = (f"The least {decided.objective}", *within, ", and choices that no other beats in both time and energy:")
+    return [
+        Section("Between time and energy", "decide"),
+        Sentence(note),
+        make_sheet(heads, rows, (1, 3, 4, 5)),
+        *(Sentence(tuple(words)) for item in decided.decisions for words in _binding_sentences(item)),
+        *picture_of(draw, decided, "Time and energy of these choices; the black dot is chosen."),
+    ]
+
+
+def _binding_sentences(item: Decision) -> list[list[Any]]:
+    """What keeps a decision from being better."""
+    name = item.label or item.settings
+    subject = f"{name}: " if name else ""
+    unit = UNIT_OF[item.objective]
+    if item.unmet is not None:
+        return [[f"{subject}no configuration stays within the budget: {item.unmet}. The nearest is shown."]]
+    return [
+        [
+            f"{subject}the {found.limit} binds: with ",
+            explained(amount_in(found.limit, found.next_bound), "worth"),
+            " instead of ",
+            explained(amount_in(found.limit, found.bound), "worth"),
+            " it would be ",
+            explained(format_quantity(found.next_value, unit, 4), "worth"),
+            ", ",
+            explained(f"{format_quantity(found.worth, unit, 3)} for each {ONE[found.limit]} more", "worth"),
+            ".",
+        ]
+        for found in item.bindings
     ]

@@ -1,0 +1,279 @@
+"""Which hardware components matter, by counters and by the model: a report, and a section of the document of advice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aspenpy.advice.counters import title_of
+from aspenpy.advice.significance import CounterEvidence, CounterShare, Disagreement, MetricName, Significance
+from aspenpy.advice.significant import SIGNIFICANT, Significant
+from aspenpy.learn.measurements.sheet import count_noun
+from aspenpy.report.advice.document import explained
+from aspenpy.tables.document import Block, Points, Section, Sentence, Span, Words, make_sheet
+from aspenpy.tables.numbers import count, share
+from aspenpy.tables.registry import register_report
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, facts, table
+
+LEAST = 0.005  # a share below this is not worth a line
+
+
+BELONGS = 0.05  # nor is a membership below this
+
+
+UNKNOWN = "of no known counter"
+
+
+ROWS = columns("component metric evidence share low high")
+
+
+COUNTERS = columns("metric name known share memberships")
+
+
+NUMBERS = columns("metric count partition xie_beni chosen")
+
+
+APART = columns("component metric counters model")
+
+
+def report_significance(found: Significant) -> Report:
+    """Shares of the components, by counters and by the model; the counters and their clusters; what disagrees."""
+    metrics: tuple[MetricName, ...] = ("runtime", "energy")
+    named = tuple(item for item in found.significances if item.share > 0)
+    text = [part for metric in metrics for part in _metric(found, metric)]
+    data: dict[str, Any] = {
+        "application": found.space.case.application.name,
+        "machine": found.space.case.required_machine.name,
+        "samples": [{name: getattr(item.samples, name) for name in item.samples._fields} for item in found.evidences],
+        "fuzziness": found.options.fuzziness,
+    }
+    counters = [(each.metric, *_values(item)) for each in found.evidences for item in each.counters]
+    numbers = [
+        (each.metric, item.count, item.partition, item.xie_beni, item.chosen)
+        for each in found.evidences
+        for item in each.numbers
+    ]
+    parts: tuple[Part, ...] = (
+        *text,
+        *map(_said, found.disagreements),
+        table(ROWS, named, "significances", media=JSON + CSV),
+        Table(COUNTERS, tuple(counters), key="counters", media=JSON),
+        Table(NUMBERS, tuple(numbers), key="clusters", media=JSON),
+        table(APART, found.disagreements, "disagreements", media=JSON),
+    )
+    return Report(_heading(found), data, parts, found.diagnostics)
+
+
+register_report(Significant, report_significance)
+
+
+def _heading(found: Significant) -> str:
+    where = found.space.prediction.where
+    first = [_first(found, metric) for metric in ("runtime", "energy")]
+    said = [
+        f"{metric} goes most with {name}" for metric, name in zip(("runtime", "energy"), first, strict=True) if name
+    ]
+    return f"{where}: {', '.join(said)}" if said else f"{where}: nothing that can be varied matters"
+
+
+def _first(found: Significant, metric: str) -> str | None:
+    """The component with the largest share, by counters where there are any."""
+    kinds = [[item for item in found.significances if (item.metric, item.evidence) == (metric, kind) and item.share > 0]
+             for kind in ("counters", "model")]  # fmt: skip
+    return next((f"the {title_of(items[0].component)}" for items in kinds if items and items[0].component), None)
+
+
+def _metric(found: Significant, metric: MetricName) -> list[Part]:
+    """What there is to say of the runtime, or of the energy."""
+    told = next((item for item in found.evidences if item.metric == metric), None)
+    model = {item.component: item for item in found.by_model if item.metric == metric and item.share >= LEAST}
+    counted = {item.component: item for item in (() if told is None else told.significances) if item.share >= LEAST}
+    names = sorted({*model, *counted}, key=lambda name: -_largest(name, counted, model))
+    heads = [Column("component")]
+    if told is not None:
+        heads += [Column("counters", "share"), Column("95 %" if _usual(found) else "interval")]
+    heads += [Column("model", "share")]
+    rows = []
+    for name in names:
+        here, there = counted.get(name), model.get(name)
+        by_counters = [None if here is None else here.share, None if here is None else _interval(here)]
+        row = [title_of(name) if name else UNKNOWN, *(by_counters if told is not None else ())]
+        rows.append((*row, None if there is None else there.share))
+    parts: list[Part] = [Table(tuple(heads), tuple(rows), title=metric, media=TEXT)] if rows else []
+    return parts if told is None else [*parts, *_counters(told)]
+
+
+def _usual(found: Significant) -> bool:
+    return found.options.target.confidence == 0.95
+
+
+def _largest(name: str, *shares: dict[str, Significance]) -> float:
+    return max(each[name].share for each in shares if name in each)
+
+
+def _interval(item: Significance) -> str | None:
+    return None if item.low is None or item.high is None else f"{share(item.low)} .. {share(item.high)}"
+
+
+def _counters(told: CounterEvidence) -> list[Part]:
+    heads = (
+        Column(f"counter of {told.metric}", get="name"),
+        Column("known for", get=lambda item: ", ".join(item.known) or "nothing", wrapped=True),
+        Column("share", "share", get=lambda item: item.share or None),
+        Column("belongs to", get=_belongs, wrapped=True),
+    )
+    listed = table(heads, told.counters, media=TEXT)
+    chosen = next((item for item in told.numbers if item.chosen), None)
+    clusters = "each counter is one" if chosen is None else (
+        f"{chosen.count} of 2 to {told.numbers[-1].count}: partition coefficient {chosen.partition:.2f}, "
+        f"Xie-Beni {chosen.xie_beni:.3f}"
+    )  # fmt: skip
+    samples = told.samples
+    known = (
+        "each ran once" if samples.widest is None else f"half the interval of a mean is {share(samples.widest)} at most"
+    )
+    rows = [
+        ("regression", f"significant counters explain {share(told.r_squared)} of the variance"),
+        ("clusters", clusters),
+        (
+            "samples",
+            f"{count_noun(samples.runs, 'run')} of {count_noun(samples.configurations, 'configuration')}; {known}",
+        ),
+    ]
+    return [listed, facts(rows)]
+
+
+def _belongs(item: CounterShare) -> str:
+    parts = [(name, worth) for name, worth in item.memberships.items() if worth >= BELONGS]
+    return ", ".join(f"{title_of(name) if name else UNKNOWN} {worth:.2f}" for name, worth in parts)
+
+
+def _said(item: Disagreement) -> Paragraph:
+    name = title_of(item.component)
+    return Paragraph(
+        f"Counters and model disagree: of the {item.metric} the {name} has {share(item.counters)} by counters and "
+        f"{share(item.model)} by the model, among the components that these counters can tell."
+    )
+
+
+def _values(item: CounterShare) -> tuple[Any, ...]:
+    return item.name, list(item.known), item.share, dict(item.memberships)
+
+
+# -- as a section of the document ------------------------------------------------------------------
+
+
+def significance_blocks(found: Significant) -> list[Block]:
+    """Nothing without counters: the model's own sensitivities stand in the section before."""
+    if not found.evidences:
+        return []
+    note = (
+        "Counters are what the processor counted in measured runs: instructions, bytes, misses. A component's share is "
+        "how much of the differences between the runs goes with its counters; by the model it is what it changes, in "
+        "parts of what all change."
+    )
+    blocks: list[Block] = [Section("What was measured", "counters"), Sentence((note,))]
+    blocks += [Points(tuple(_disagreements(found)))]
+    for each in found.evidences:
+        blocks += _evidence(found, each)
+    return blocks
+
+
+def _disagreements(found: Significant) -> list[Words]:
+    if not found.disagreements:
+        return [("Counters and model agree on what matters.",)]
+    return [
+        (
+            f"Counters and model disagree: of the {item.metric} the {title_of(item.component)} has ",
+            explained(share(item.counters), "counters"),
+            " by counters and ",
+            explained(share(item.model), "significance"),
+            " by the model, among the components that these counters can tell.",
+        )
+        for item in found.disagreements
+    ]
+
+
+def _evidence(found: Significant, each: CounterEvidence) -> list[Block]:
+    names = {"counters": each.significances, "model": tuple(it for it in found.by_model if it.metric == each.metric)}
+    counters, model = ({item.component: item for item in items} for items in names.values())
+    told = sorted({*counters, *model}, key=lambda name: -max(_share(counters, name), _share(model, name)))
+    rows = [_component(name, counters.get(name), model.get(name)) for name in told if _matters(name, counters, model)]
+    heads = ("component", "counters", "between", "model")
+    listed = [_counter(item) for item in each.counters]
+    return [
+        Section(f"Of the {each.metric}", f"counters-{each.metric}", 2),
+        make_sheet(heads, rows, (1, 2, 3)),
+        Points((_samples(each), _regression(each), _clusters(each))),
+        make_sheet(("counter", "known for", "share", "belongs to"), listed, (2,)),
+    ]
+
+
+def _share(of: Mapping[str, Significance], name: str) -> float:
+    return of[name].share if name in of else 0.0
+
+
+def _matters(name: str, counters: Mapping[str, Significance], model: Mapping[str, Significance]) -> bool:
+    return name in counters or _share(model, name) >= SIGNIFICANT
+
+
+def _component(name: str, counter: Significance | None, model: Significance | None) -> list[Span]:
+    between: Span = ""
+    if counter is not None and counter.low is not None and counter.high is not None:
+        between = explained(f"{share(counter.low)} to {share(counter.high)}", "counters")
+    return [
+        title_of(name) if name else UNKNOWN,
+        "" if counter is None else explained(share(counter.share), "counters"),
+        between,
+        "" if model is None else explained(share(model.share), "significance"),
+    ]
+
+
+def _samples(each: CounterEvidence) -> Words:
+    samples = each.samples
+    ran = f"{count_noun(samples.runs, 'run')} of {count_noun(samples.configurations, 'configuration')}"
+    said: list[Any] = [f"{ran} (threads, clocks, inputs): "]
+    if samples.widest is None:
+        said.append("each was measured once, so that nobody knows how sure the means are")
+    else:
+        said += ["half the 95 % confidence interval of a mean is ", explained(share(samples.widest), "samples")]
+        said.append(" at most")
+    if samples.enough:
+        return (*said, ". These are enough.")
+    return (*said, "; measure each ", explained(f"{count(samples.more)} more", "samples"), " times.")
+
+
+def _regression(each: CounterEvidence) -> Words:
+    names = [item.name for item in each.counters if item.share > 0]
+    return (
+        f"Significant counters are {', '.join(names)}: they explain ",
+        explained(share(each.r_squared), "counters"),
+        f" of the differences in {each.metric}.",
+    )
+
+
+def _clusters(each: CounterEvidence) -> Words:
+    chosen = next((item for item in each.numbers if item.chosen), None)
+    if chosen is None:
+        return ("There are too few counters for clusters: each stands by itself.",)
+    names = ", ".join(dict.fromkeys(title_of(name) if name else UNKNOWN for name in each.clusters))
+    return (
+        f"Counters that go up and down together make {count_noun(chosen.count, 'cluster')}: {names}. "
+        "They are apart by a partition coefficient of ",
+        explained(f"{chosen.partition:.2f}", "clusters"),
+        " (1 is without overlap) and an index of Xie and Beni of ",
+        explained(f"{chosen.xie_beni:.3f}", "clusters"),
+        " (0 is without overlap).",
+    )
+
+
+def _counter(item: CounterShare) -> list[Span]:
+    parts = [(name, worth) for name, worth in item.memberships.items() if worth >= BELONGS]
+    belongs = ", ".join(f"{title_of(name) if name else UNKNOWN} {worth:.2f}" for name, worth in parts)
+    known = ", ".join(map(title_of, item.known)) or "nothing"
+    return [
+        item.name,
+        known,
+        explained(share(item.share), "counters") if item.share else "",
+        explained(belongs, "clusters"),
+    ]
