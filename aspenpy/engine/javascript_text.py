@@ -46,7 +46,7 @@ def to_javascript(exprs: Sequence[Expr], free: Sequence[Expr], name: str, seed: 
     """`function name(x)` from the values of the free symbols, in their order, to an array with the value of each
     expression; what has none is not finite.
 
-    Uses the helpers that `with_helpers` puts before it. Raises `NotInJavaScript` for random draws that depend on
+    Uses the helpers that `add_helpers` puts before it. Raises `NotInJavaScript` for random draws that depend on
     the free symbols, and for arrays that are not written out.
     """
     program = Program(exprs, free, seed, short_loops=True)

@@ -4,7 +4,7 @@ Bounds of two expressions by themselves say little about their difference where 
 with equal memories, n/4 - n/4 would lie anywhere. So both are brought into one form first, sums of products with exact
 coefficients in which equal terms cancel. What is no sum or product (`ceil(n/4)`, `log(n)`) counts as a variable, its
 range known; a `max` or `if` is replaced by the branch that is certain to be taken in the interval. Sums of a few
-terms are written out beforehand (`written_out`), so that each term takes its own branch.
+terms are written out beforehand (`write_out_sums`), so that each term takes its own branch.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Function(Record):
 
 
 def _lookup_in_numpy(numpy: Any, values: Any, sizes: Any, x: Any) -> Any:
-    """As `interpolated`, for a whole array of x; the points are one-dimensional."""
+    """As `interpolate`, for a whole array of x; the points are one-dimensional."""
     if len(sizes) == 1:
         return values[0] + 0 * x
     left = numpy.clip(numpy.searchsorted(sizes, x, side="right") - 1, 0, len(sizes) - 2)

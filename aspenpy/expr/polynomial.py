@@ -168,5 +168,5 @@ def is_certainly_at_most(first: Expr, second: Expr) -> bool:
 
 
 def is_certainly_shorter(first: Expr, second: Expr) -> bool:
-    """As `certainly_at_most`, for two that are not the same."""
+    """As `is_certainly_at_most`, for two that are not the same."""
     return term(first, all_positive=True) != term(second, all_positive=True) and is_certainly_at_most(first, second)

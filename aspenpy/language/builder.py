@@ -1,6 +1,6 @@
 """Builder: makes the nodes of the tree as the parser recognises the rules of the grammar.
 
-Each public method bears the name of a rule, as in `expression_builder`.
+Each public method bears the name of the rule of `grammar/aspen.lark` whose node it makes.
 """
 
 from __future__ import annotations

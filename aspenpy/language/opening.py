@@ -52,7 +52,7 @@ def read_whole_file(
     span: Span | None = None,
     hint: str | None = None,
 ) -> bytes:
-    """The bytes of an ordinary file, `most` of them. Every file that a user names is read here, or with `opened` in
+    """The bytes of an ordinary file, `most` of them. Every file that a user names is read here, or with `open_file` in
     pieces. `name` is what the messages call it, `hint` what helps where there is none. Raises AspenError."""
     name = str(file) if name is None else name
     content = _first_bytes(file, most + 1, name, span, hint)

@@ -32,7 +32,7 @@ REPORTS = {
     "aspenpy.report.footprint": ("Footprint",),
     "aspenpy.report.learnt": (
         "LearntModel",
-        "Validation",
+        "PredictionErrors",
     ),
     "aspenpy.report.machine": (
         "Machine",

@@ -13,7 +13,7 @@ from aspenpy.learn.estimators.assumptions import Assumption
 from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, Kind, Plan, Stage, sum_stages
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.estimators.speedup import PowerAwareSpeedup
-from aspenpy.learn.estimators.validation import ErrorSummary, Predicted, Validation
+from aspenpy.learn.estimators.validation import ErrorSummary, Predicted, PredictionErrors
 from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.report.fit import signed
 from aspenpy.report.speedup import draw_surface
@@ -169,7 +169,7 @@ ASSUMED = (
 NOTHING = {"n": 0} | dict.fromkeys(ErrorSummary._fields[1:])
 
 
-def report_validation(found: Validation, assumed: tuple[Assumption, ...] = (), whole: bool = False) -> Report:
+def report_validation(found: PredictionErrors, assumed: tuple[Assumption, ...] = (), whole: bool = False) -> Report:
     """Errors first; with `whole` what was learnt and assumed too."""
     unit = unit_symbol(TARGETS[found.model.target])
     data = {
@@ -201,7 +201,7 @@ def report_model(model: LearntModel) -> Report:
     return Report(heading(model), _fields(model), parts)
 
 
-register_report(Validation, report_validation)
+register_report(PredictionErrors, report_validation)
 register_report(LearntModel, report_model)
 
 
@@ -222,7 +222,7 @@ def _fields(model: LearntModel) -> dict[str, Any]:
     }
 
 
-def share_inside(found: Validation) -> float | None:
+def share_inside(found: PredictionErrors) -> float | None:
     """The share of what was held out that lies in its prediction interval."""
     asked = [row for row in found.rows if row.is_measured and not row.trained and row.interval is not None]
     if not asked:
@@ -241,7 +241,7 @@ def _settings(model: LearntModel) -> list[tuple[str, str]]:
     return [("options", options)] if options else []
 
 
-def list_notes(found: Validation) -> list[Paragraph | Table]:
+def list_notes(found: PredictionErrors) -> list[Paragraph | Table]:
     notes = _settings(found.model)
     if found.given:
         notes.append(("given", f"{count(found.given)} of the rows are what predictions start from, and are not tested"))
@@ -251,7 +251,7 @@ def list_notes(found: Validation) -> list[Paragraph | Table]:
     return [facts(notes)] if notes else []
 
 
-def _groups(found: Validation) -> Table:
+def _groups(found: PredictionErrors) -> Table:
     columns = tuple(map(Column, ("value", *ErrorSummary._fields)))
     rows = tuple((value, *errors.to_json().values()) for value, errors in found.groups)
     return Table(columns, rows, key="left_out", media=JSON)
@@ -261,7 +261,7 @@ def _label(name: str) -> Column:
     return Column(name, get=lambda row: dict(row.labels).get(name))
 
 
-def _rows(found: Validation, unit: str) -> list[Table]:
+def _rows(found: PredictionErrors, unit: str) -> list[Table]:
     """The largest errors of what was held out, or else of what was learnt; for programs all."""
     asked = [row for row in found.rows if not row.trained] or list(found.rows)
     worst = sorted(asked, key=lambda row: -abs(row.error) if row.is_measured else 0.0)[:MOST_SHOWN]
@@ -291,7 +291,7 @@ FEW_DECADES = 50  # the largest over the smallest, below which an axis has more 
 
 
 @use_shared_style
-def draw_validation(found: Validation, residuals: Any = None, traces: Traces = MappingProxyType({})) -> Any:
+def draw_validation(found: PredictionErrors, residuals: Any = None, traces: Traces = MappingProxyType({})) -> Any:
     """A matplotlib figure: predicted against measured, errors, errors by what was left out or ran; with the residuals
     of a regression their quantiles against those of a normal distribution; of power-aware speedup its surfaces; of COS
     the two parts of each prediction."""
@@ -339,7 +339,7 @@ def draw_validation(found: Validation, residuals: Any = None, traces: Traces = M
     return figure
 
 
-def draw_against(axes: Any, found: Validation, unit: str) -> None:
+def draw_against(axes: Any, found: PredictionErrors, unit: str) -> None:
     values = [value for row in found.rows if row.is_measured for value in (row.measured, row.predicted) if value > 0]
     ends = [min(values), max(values)]
     axes.plot(ends, ends, color=PALE, linewidth=1)
@@ -363,7 +363,7 @@ def draw_against(axes: Any, found: Validation, unit: str) -> None:
         axes.legend()
 
 
-def draw_groups(axes: Any, found: Validation) -> None:
+def draw_groups(axes: Any, found: PredictionErrors) -> None:
     known = [row for row in found.rows if row.is_measured]
     asked = [row for row in known if not row.trained] or known
     names = list(dict.fromkeys(map(_name, asked)))
@@ -392,7 +392,7 @@ def draw_quantiles(axes: Any, residuals: Any, unit: str) -> None:
     set_title(axes, "QQ plot")
 
 
-def _names(found: Validation) -> list[str]:
+def _names(found: PredictionErrors) -> list[str]:
     return list(dict.fromkeys(map(_name, found.rows)))
 
 

@@ -76,7 +76,7 @@ def write_csv(source: Report | Table) -> str:
 
 
 def build_dataframe(source: Report | Table) -> Any:
-    """The columns of `as_csv` as a pandas DataFrame."""
+    """The columns of `write_csv` as a pandas DataFrame."""
     try:
         from pandas import DataFrame
     except ImportError:

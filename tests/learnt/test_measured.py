@@ -11,7 +11,7 @@ import pytest
 
 from aspenpy.learn.estimators.model_files import KINDS
 from aspenpy.learn.estimators.trees import search_settings
-from aspenpy.learn.estimators.validation import Split, Validation, validate
+from aspenpy.learn.estimators.validation import PredictionErrors, Split, validate
 from aspenpy.report.learnt import share_inside
 from tests.thorough import slow, thorough
 
@@ -54,7 +54,7 @@ needs_data = pytest.mark.skipif(
 )
 
 
-def validated(kind: str, file: str, options: dict[str, Any], split: Split) -> Validation:
+def validated(kind: str, file: str, options: dict[str, Any], split: Split) -> PredictionErrors:
     model = KINDS[kind](**options)
     return validate(model, model.sheet(DATA / file), split)
 

@@ -76,7 +76,7 @@ class Predicted(Record):
         return self.predicted / self.measured - 1
 
 
-class Validation(Record, Result):
+class PredictionErrors(Record, Result):
     """A model that learnt from the rows to train with, its predictions, and how far off they are: `train` of the rows
     it learnt from, `test` of those that it had not seen, each group of `left_out` by a model that learnt from the
     others. `given` counts rows that predictions start from, which are therefore not among those tested."""
@@ -98,7 +98,7 @@ EVERYTHING = Split()
 
 def validate(
     model: LearntModel, sheet: Sheet, split: Split = EVERYTHING, confidence: float = 0.95, watch: Watch | None = None
-) -> Validation:
+) -> PredictionErrors:
     """Trains the model and asks it. Raises AspenError where rows to train with would be tested, or there are none."""
     model.notes = ()
     sheet = model.select_rows(model.drop_unmeasured(sheet))
@@ -114,7 +114,7 @@ def validate(
         unseen, given = predict_rows(model, sheet, test, confidence, trained=False)
     unseen += held_out
     diagnostics = [*model.notes, *(model.warn_outside_training(sheet.rows_at(test)) if test else ())]
-    return Validation(
+    return PredictionErrors(
         model,
         split,
         summarise_rows(seen),
@@ -138,14 +138,14 @@ def summarise_rows(rows: Sequence[Predicted]) -> ErrorSummary | None:
     return summarise_errors([row.measured for row in known], [row.predicted for row in known])
 
 
-def predict_and_compare(model: LearntModel, sheet: Sheet, split: Split, confidence: float = 0.95) -> Validation:
+def predict_and_compare(model: LearntModel, sheet: Sheet, split: Split, confidence: float = 0.95) -> PredictionErrors:
     """Compares a trained model with the measurements in the rows of `split.test`, or in all rows."""
     places = list(range(len(sheet.rows))) if split.test is None else select_rows(sheet, split.test, "--test")
     if not places:
         fail("no-rows", f"no row is one to test with: `{split.test}` holds nowhere", sheet.span)
     rows, given = predict_rows(model, sheet, places, confidence, trained=False)
     found = drop_repeats([*model.notes, *model.warn_outside_training(sheet.rows_at(places))])
-    return Validation(model, split, None, summarise_rows(rows), (), tuple(rows), given, confidence, tuple(found))
+    return PredictionErrors(model, split, None, summarise_rows(rows), (), tuple(rows), given, confidence, tuple(found))
 
 
 def predict_rows(
