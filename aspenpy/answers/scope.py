@@ -178,8 +178,8 @@ class Scope:
 
     def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
         expr = self._expression(name, setting)
-        if expr.kind == "number" and is_fraction(expr.payload):
-            self._refuse_fraction_of(symbol, name, expr.payload)
+        if expr.kind == "number":
+            self.refuse_fraction(symbol, name, expr.payload)
         model, node = self._declaration(symbol)
         if isinstance(model, Application) and isinstance(node, nodes.Parameter):
             return model.member_check(node, expr)
@@ -193,13 +193,9 @@ class Scope:
     def _counts(self) -> dict[Expr, Span | None]:
         return counts(self.application, self.entry, self.machine)
 
-    def refuse_fraction(self, name: str, value: Any) -> None:
+    def refuse_fraction(self, symbol: Expr, name: str, value: Any) -> None:
         """Raises AspenError where a parameter that counts something would have a value that is not whole."""
-        if is_fraction(value):
-            self._refuse_fraction_of(self.symbol(name), name, value)
-
-    def _refuse_fraction_of(self, symbol: Expr, name: str, value: Any) -> None:
-        if is_fraction(value) and symbol in self._counts:
+        if is_fraction(value) and symbol in self._counts:  # what counts is only looked for where there is a fraction
             message = f"`{name}` counts what stands here, and cannot be {float(value):g}: it is a whole number"
             fail("not-whole", message, self._counts[symbol], hint=f"such as {name}={max(1, round(value))}")
 
@@ -238,7 +234,7 @@ class Scope:
         for symbol, name in self.overridden.items():
             if self.definitions[symbol].kind != "number" and symbol in self._counts:
                 for value in self.values_if_known([symbol]) or ():
-                    self._refuse_fraction_of(symbol, name, value)
+                    self.refuse_fraction(symbol, name, value)
 
     def _expression(self, name: str, setting: Setting) -> Expr:
         if isinstance(setting, Expr):

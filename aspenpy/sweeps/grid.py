@@ -194,7 +194,7 @@ def _column(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
         column = axis
     known = column[numpy.isfinite(column)]
     for value in known[is_fraction(known)][:1]:
-        scope.refuse_fraction(name, float(value))
+        scope.refuse_fraction(scope.symbol(name), name, float(value))
     return column
 
 
