@@ -7,6 +7,8 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError
+from aspenpy.shell.failure import FAILURE
+from aspenpy.shell.main import main
 from tests.tiny import codes, predict
 
 MACHINE = """
@@ -241,3 +243,70 @@ def test_a_hint_names_what_the_machine_uses() -> None:
     with pytest.raises(aspenpy.AspenError) as refusal:
         aspenpy.predict(app, machine, set={"gpu_hbm_enrgy": 1})
     assert "gpu_hbm_energy" not in str(refusal.value)
+
+
+MESH = """
+model mesh {
+  param n = 100
+  param order = 2
+  param word = 8
+  param ranks = 4
+  param points = 3*n^order/ranks
+  param share = 0.5
+  param bytes = 800
+  kernel main {
+    execute [ranks] of [points] { flops [points] loads [points] of size [word] }
+    iterate [n*share] { execute [bytes/word] { loads [bytes] stores [8*n] } }
+  }
+}
+"""
+
+REFUSED_UNITS = [
+    ("n", "10 GB", "`n` is a count; 10 GB is an amount of bytes"),
+    ("n", "2*10 s", "`n` is a count; 2*10 s is an amount of seconds"),
+    ("order", "2 B", "`order` is a count; 2 B is an amount of bytes"),
+    ("share", "4 W", "`share` is a plain number; 4 W is an amount of watts"),
+    ("ranks", "4 B", "`ranks` is a count; 4 B is an amount of bytes"),
+]
+"""By hand: `n` is squared, which bytes are not where points are counted; a share of `n` is a number of passes."""
+
+
+@pytest.mark.parametrize(("name", "value", "message"), REFUSED_UNITS)
+def test_a_plain_number_takes_no_unit(name: str, value: str, message: str) -> None:
+    application = aspenpy.parse(MESH)
+    with pytest.raises(aspenpy.AspenError) as caught:
+        aspenpy.predict(application, aspenpy.load_machine("simple"), set={name: value})
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == message
+    if name == "n":
+        assert [related.span.position()[0] for related in diagnostic.related if related.span] == [3, 11]
+
+
+@pytest.mark.parametrize("setting", ["bytes=1 MB", "word=4 B", "n=800 B/8", "n=1.6 kB/word", "n=2e2", "ranks=8 B/4 B"])
+def test_what_may_be_in_a_unit_takes_it(setting: str) -> None:
+    """Bytes over a bare number may be a count: so many to each."""
+    name, _, value = setting.partition("=")
+    application, machine = aspenpy.parse(MESH), aspenpy.load_machine("simple")
+    number = {"1 MB": 10**6, "4 B": 4, "800 B/8": 100, "1.6 kB/word": 200, "2e2": 200, "8 B/4 B": 2}[value]
+    plain = aspenpy.predict(application, machine, set={name: number}).runtime
+    assert aspenpy.predict(application, machine, set={name: value}).runtime == plain
+
+
+LINES = [
+    "eval comd --machine haswell --set nx=10GB",
+    "sweep jacobi --machine haswell --over n=10GB,20GB",
+    "sensitivity jacobi --machine haswell --vary n=1MB..2MB",
+    "optimise jacobi --machine haswell --minimise runtime --vary n=1MB..2MB",
+    "compare jacobi --machine haswell,simple --over n=1MB..2MB",
+    "energy jacobi --machine haswell --least n=1MB..2MB",
+    "scale jacobi --machine haswell --ranks 1,2 --set n=1MB",
+    "count jacobi --set n=1MB",
+    "explain jacobi --machine haswell --set n=1MB",
+    "roofline jacobi --machine haswell --set n=1MB",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_command_refuses_bytes_for_a_count(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == FAILURE
+    assert "is a count; " in capsys.readouterr().err
