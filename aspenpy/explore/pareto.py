@@ -11,7 +11,7 @@ from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.constraint import Constraint, refuse_contradiction
 from aspenpy.explore.optimise import Goal
-from aspenpy.explore.problem import FEASIBLE, Problem, refuse_infeasible
+from aspenpy.explore.problem import Problem, refuse_infeasible
 from aspenpy.explore.space import Space
 from aspenpy.expr.draws import generator_seed
 from aspenpy.language.diagnostics import fail
@@ -58,7 +58,7 @@ def pareto(
     defined = numpy.isfinite(violations) & ~numpy.isnan(values).any(axis=0)
     if not defined.any():
         space.evaluator([*(goal.expr for goal in goals), *(item.excess for item in constraints)])(points[:1])
-    feasible = defined & (violations <= FEASIBLE)
+    feasible = defined & (violations <= problem.tolerance)
     if not feasible.any():
         refuse_infeasible(space, constraints)
     kept, values = points[feasible], values[:, feasible]
@@ -96,9 +96,10 @@ def _evolve_population(space: Space, goals: Sequence[Goal], problem: Problem, se
     from pymoo.optimize import minimize
 
     evaluate = space.evaluator([goal.expr for goal in goals], missing=True)
+    variables = [item.sampled for item in space.variables]
 
     def points(places: Floats) -> Floats:
-        return numpy.column_stack([item.at(places[:, number]) for number, item in enumerate(space.variables)])
+        return numpy.column_stack([item.at(places[:, number]) for number, item in enumerate(variables)])
 
     class Cube(Searched):  # type: ignore[misc]  # pymoo has no types
         def __init__(self) -> None:

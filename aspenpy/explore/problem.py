@@ -31,7 +31,11 @@ SCATTERED = 128
 
 BESIDE = 64  # values that are tried at once to find where there are no more values
 NARROW = 1e-14  # that place is found to this part of it
-FEASIBLE = 1e-7  # a constraint that is violated by no more than this part of its sides holds
+MOST_AROUND = 300  # combinations of whole numbers beside a solution in real ones that are tried at once
+MOST_ROUNDED = 3  # solutions in real numbers whose whole neighbours are tried
+MOST_STEPS = 32  # times that the neighbours of the best whole ones are tried in turn
+FEASIBLE = 1e-7  # a constraint that a search violates by no more than this part of its sides holds
+ROUNDING = 1e-12  # the same where values are not searched but given: whole numbers and choices
 
 
 class Candidate(Record):
@@ -55,6 +59,11 @@ class Problem:
     @property
     def enumerable(self) -> bool:
         return not self.real
+
+    @property
+    def tolerance(self) -> float:
+        """By which part of its sides a constraint may be violated and yet hold."""
+        return FEASIBLE if self.real else ROUNDING
 
     @cached_property
     def combinations(self) -> int:
@@ -81,7 +90,7 @@ class Problem:
         beyond = numpy.where(equal[:, None], abs(excess), excess)
         parts = beyond / numpy.where(scale > 0, scale, 1.0)
         worst = numpy.where(undefined, numpy.inf, parts.max(axis=0, initial=0.0))
-        return numpy.where(undefined, numpy.inf, rows[0]), numpy.where(worst <= FEASIBLE, 0.0, worst), beyond
+        return numpy.where(undefined, numpy.inf, rows[0]), numpy.where(worst <= self.tolerance, 0.0, worst), beyond
 
     @cached_property
     def all_points(self) -> Floats:
@@ -109,10 +118,39 @@ class Problem:
             best = self._least(self.all_points, values, violations)
         else:
             candidates = [candidate for start in self._starts() for candidate in self._search_from(start)]
-            best = min(candidates, key=lambda candidate: (candidate.violation, candidate.value))
+            best = min(candidates, key=_rank) if not self.counted else self._best_of_counts(candidates)
         if best.violation == numpy.inf:
             self.space.evaluator([self.goal, *(item.excess for item in self.constraints)])(numpy.array([best.row]))
         return best
+
+    @cached_property
+    def counted(self) -> list[int]:
+        """The places of parameters that have whole values, too many to go through: they are searched as real ones."""
+        return [place for place in self.real if self.space.variables[place].countable]
+
+    def _best_of_counts(self, candidates: Sequence[Candidate]) -> Candidate:
+        """The best point with whole values beside the best solutions in real ones, and beside that, as long as it gets
+        better; the other real variables are searched anew at each."""
+        rows = {tuple(numpy.rint(item.row).tolist()): item for item in sorted(candidates, key=_rank, reverse=True)}
+        chosen = sorted(rows.values(), key=_rank)[:MOST_ROUNDED]
+        best = min((self._around(item, (numpy.floor, numpy.ceil)) for item in chosen), key=_rank)
+        for _ in range(MOST_STEPS):
+            beside = self._around(best, (lambda value: value - 1, lambda value: value, lambda value: value + 1))
+            if _rank(beside) >= _rank(best):
+                break
+            best = beside
+        return best
+
+    def _around(self, point: Candidate, neighbours: Sequence[Callable[[float], float]]) -> Candidate:
+        """The best point where each count has one of some values beside its own; with too many of them, the nearest."""
+        if len(neighbours) ** len(self.counted) > MOST_AROUND:
+            neighbours = (numpy.rint,)
+        variables = list(self.space.variables)
+        for place in self.counted:
+            item = variables[place]
+            values = {float(numpy.clip(beside(point.row[place]), item.low, item.high)) for beside in neighbours}
+            variables[place] = item.replace(kind="choice", choices=tuple(sorted(values)))
+        return Problem(Space(variables, self.space.cases), self.goal, self.constraints).best()
 
     def _least(self, points: Floats, values: Floats, violations: Floats) -> Candidate:
         place = int(numpy.lexsort((values, violations))[0])
@@ -218,6 +256,11 @@ class Problem:
         )
 
 
+def _rank(candidate: Candidate) -> tuple[float, float]:
+    """What is less is better: a point that violates less, then one with a lesser value."""
+    return candidate.violation, candidate.value
+
+
 def _move_point(point: Floats, place: int, values: float | Floats) -> Floats:
     """A point with another value of a variable, or a row for each of several."""
     moved: Floats = numpy.tile(point, (*numpy.shape(values), 1)) if numpy.ndim(values) else point.copy()
@@ -259,8 +302,9 @@ def _nearest(space: Space, constraints: Sequence[Constraint]) -> Candidate:
         ]
         return graph.apply("max", *parts) if len(parts) > 1 else parts[0]
 
-    best = Problem(space, worst).best()
-    return Candidate(best.row, best.value, best.value if best.value > FEASIBLE else 0.0)
+    problem = Problem(space, worst)
+    best = problem.best()
+    return Candidate(best.row, best.value, best.value if best.value > problem.tolerance else 0.0)
 
 
 def _refuse(space: Space, constraints: Sequence[Constraint], nearest: Candidate) -> NoReturn:

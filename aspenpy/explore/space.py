@@ -117,7 +117,7 @@ class Space:
     def named(self, point: Floats) -> dict[str, float | str]:
         """A point by name; choices that have labels by those."""
         return {
-            item.name: item.shown(value) if item.labels else (int if item.kind == "whole" else float)(value)
+            item.name: item.shown(value) if item.labels else (int if item.sampled.kind == "whole" else float)(value)
             for item, value in zip(self.variables, point, strict=True)
         }
 

@@ -91,7 +91,8 @@ class Variable(Record):
 
         if self.labels:
             return self.labels[int(numpy.argmin(abs(numpy.array(self.choices) - value)))]
-        return f"{int(value):,}" if self.kind == "whole" else format_quantity(float(value), self.unit, 4)
+        whole = self.kind == "whole" or (self.countable and not self.unit)
+        return f"{int(value):,}" if whole else format_quantity(float(value), self.unit, 4)
 
 
 def _part(places: Floats, count: int) -> Any:
@@ -120,7 +121,7 @@ def variable(axis: Axis | str, prediction: Prediction) -> Variable:
     if axis.items:
         return _variable_from_list(axis, prediction)
     if axis.low is not None and axis.high is not None:
-        low, high = (_worth(axis.name, end, prediction) for end in (axis.low, axis.high))
+        low, high = (value_of_end(axis.name, end, prediction) for end in (axis.low, axis.high))
         return _with_options(_infer_variable(axis.name, low, high, prediction), axis)
     ranged = variable_from_range(axis.name, prediction)
     if ranged is None:
@@ -155,7 +156,7 @@ def _check_variable(found: Variable) -> Variable:
 
 def _variable_from_list(axis: Axis, prediction: Prediction) -> Variable:
     name, labels = axis.name, tuple(item.text() for item in axis.items)
-    choices = tuple(_worth(name, item, prediction) for item in axis.items)
+    choices = tuple(value_of_end(name, item, prediction) for item in axis.items)
     if len({*choices}) < len(choices):
         fail("bad-variable", f"`{name}` lists a value twice", axis.span)
     dimension = parameter_dimension(name, prediction)
@@ -163,7 +164,7 @@ def _variable_from_list(axis: Axis, prediction: Prediction) -> Variable:
     return Variable(name, "choice", min(choices), max(choices), base_value(name, prediction), choices, labels, unit)
 
 
-def _worth(name: str, span: Span, prediction: Prediction) -> float:
+def value_of_end(name: str, span: Span, prediction: Prediction) -> float:
     """The value that the parameter would have if it was set so."""
     if (found := read_literal(span)) is not None:
         return found

@@ -170,3 +170,23 @@ def test_mi300x_is_capped(intensity: float, measured: float) -> None:
     assert found.power == pytest.approx(750)
     assert 304_000 * flops / found.prediction.runtime == pytest.approx(measured, rel=0.16)
     assert 0.8e9 <= (found.clock or 0) < 2.1e9
+
+
+def test_the_least_of_a_count_is_at_a_whole_number() -> None:
+    """Ranks share 12 Gflop at 1 GHz, and a barrier takes 0.05 s a rank: 12/n + n/20 seconds, least at sqrt(240) = 15.49
+    if that was a number of ranks. Every whole number is evaluated by itself."""
+    body = """model a { param n = 4 in 1 .. 100 kernel main {
+      execute [n] { flops [12*giga/n] } iterate [n] { execute { flops [giga/20] } } } }"""
+    machine = (
+        "machine m { node box } node box { socket s } "
+        "socket s { core [100] c static power [40] dynamic power [2] } core c { resource flops(x) [x/giga] }"
+    )
+    found = aspenpy.predict(*both(body, machine))
+    formula = found.formula("energy", ["n"])
+    by_hand = {n: float(evaluate(formula, {found.scope.symbol("n"): n})) for n in range(1, 101)}
+    best = optimum(found, "n", 1, 100)
+    assert best.at == min(by_hand, key=by_hand.__getitem__)
+    assert best.value == by_hand[int(best.at)]
+    assert float(best.at).is_integer()
+    real = optimum(found, "n", 1, 100, whole=False)
+    assert real.value <= best.value

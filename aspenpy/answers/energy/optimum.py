@@ -2,7 +2,8 @@
 
 The slope is derived, and every place where it is zero or leaps over zero is found (`analysis.inverse` proves it); the
 least is at one of those or at an end. A formula of many terms would take minutes to prove: it is evaluated on a grid,
-and around the least of that by golden sections.
+and around the least of that by golden sections. Between two of those places the energy only rises or only falls, so the
+least whole number is beside one of them.
 """
 
 from __future__ import annotations
@@ -55,9 +56,14 @@ def optimum(
     *,
     metric: str = "energy",
     options: EnergyOptions = DEFAULT,
+    whole: bool | None = None,
 ) -> Optimum:
-    """The least of a metric of `METRICS` over a parameter of either model. Raises AspenError where nothing depends on
-    the parameter, or where it cannot be proved that all places are found."""
+    """The least of a metric of `METRICS` over a parameter of either model: over the whole numbers if `whole`, which is
+    what a parameter has that counts something. Raises AspenError where nothing depends on the parameter, or where it
+    cannot be proved that all places are found."""
+    whole = prediction.scope.is_count(parameter) if whole is None else whole
+    if whole:
+        low, high = math.ceil(low), math.floor(high)
     if low >= high:
         fail("empty-range", f"`{parameter}` has no values from {float(low):.6g} to {float(high):.6g}")
     if metric not in METRICS:
@@ -77,6 +83,8 @@ def optimum(
     turns = (
         _turns(formula, symbol, low, high, at) if proved else _search_least(lambda x: float(at(formula, x)), low, high)
     )
+    if whole:
+        turns = [min(max(beside(turn), low), high) for turn in turns for beside in (math.floor, math.ceil)]
     values = {place: float(at(formula, place)) for place in [low, *turns, high]}
     best = min(values, key=values.__getitem__)
     return Optimum(parameter, float(best), values[best], float(low), values[low], float(high), values[high], proved)

@@ -10,6 +10,7 @@ from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.explore.efficiency import Efficiency
+from aspenpy.explore.variable import takes_whole, value_of_end
 from aspenpy.language.axis import read_interval
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
@@ -122,10 +123,10 @@ def _least(energy: Energy, texts: list[str]) -> Optimum | None:
     if more:
         raise CommandError("--least is given twice: it looks for one value; `aspenpy optimise` for several")
     name, low, high, whole = read_interval(text, "--least", "clock=1e9..3e9")
-    if whole:
-        raise CommandError("--least looks among all values: leave :whole out")
-    ends = [quantity_of(end.text(), None, "--least") for end in (low, high)]
-    return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options)
+    if whole is None:
+        whole = takes_whole(name, energy.prediction)
+    ends = [value_of_end(name, end, energy.prediction) for end in (low, high)]
+    return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options, whole=whole)
 
 
 def _outside(best: Optimum, case: Case) -> list[Diagnostic]:
