@@ -20,6 +20,7 @@ from aspenpy.extract.costs import Access, Alternative, Arithmetic, Guard, Invoca
 from aspenpy.extract.effects import final_jump, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import IGNORED
+from aspenpy.extract.pragmas import read_aspen_control
 from aspenpy.extract.scope import Known, Real, Scope, join_paths
 from aspenpy.extract.state import Leaving, Part, State, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -113,7 +114,7 @@ class Branches(Part):
         (first, chosen), (second, otherwise) = (self._evaluate_part(part) for part in (node.chosen, node.otherwise))
         if any(map(_is_slow, (*first, *second))):
             sides = r.ExpressionStatement(node.chosen, node.span), r.ExpressionStatement(node.otherwise, node.span)
-            share = self._share_of_selection(r.Branch(node.condition, sides[0], sides[1], node.span))
+            share = self._share_of_selection(r.Branch(node.condition, sides[0], sides[1], span=node.span))
             self.out.append(Alternative((), share, first, second))
         else:
             self.state.out += [*first, *second]
@@ -157,16 +158,18 @@ class Branches(Part):
         if not _has_computation(node.then) and not _has_computation(node.otherwise):
             return constant(guess_rate(node).limit_denominator(100))
         value = constant(guess_rate(node).limit_denominator(100))
+        stated = read_aspen_control(node.pragmas, "probability")
         if self.names.counts_each:
             text = source_text(node.condition)
             meaning = Meaning(f"how often `{text}` holds, from 0 to 1", is_share=True)
-            return self.state.add_hole("branch", meaning, value, node.span, 0)
+            return self.state.add_hole("branch", meaning, value, node.span, 0, stated=stated)
         text, is_opposite = normalise_condition(node.condition)
-        value = v.subtract(ONE, value) if is_opposite else value
+        if is_opposite:
+            value, stated = v.subtract(ONE, value), None if stated is None else 1 - stated
         key = (self.frame.function.key if self.frame.function else "", text)
         if key not in self.names.conditions or not v.symbols(self.names.conditions[key]) <= self.names.holes.keys():
             meaning = Meaning(f"how often `{text[:60]}` holds, from 0 to 1", is_share=True)
-            self.names.conditions[key] = self.state.add_hole("branch", meaning, value, node.span, 0)
+            self.names.conditions[key] = self.state.add_hole("branch", meaning, value, node.span, 0, stated=stated)
         share = self.names.conditions[key]
         return v.subtract(ONE, share) if is_opposite else share
 

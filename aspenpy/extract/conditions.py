@@ -14,6 +14,7 @@ from aspenpy.extract.costs import Alternative, Arithmetic, Guard, Meaning, Place
 from aspenpy.extract.count import Counter
 from aspenpy.extract.effects import has_exit
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
+from aspenpy.extract.pragmas import read_aspen_control
 from aspenpy.extract.scope import Read, Real, depends_on_data
 from aspenpy.extract.state import Part, State, rename_array
 from aspenpy.extract.values import ONE, TooLong, Value
@@ -157,7 +158,9 @@ class Trips(Part):
         if shared is not None:
             return (shared,), True
         meaning = Meaning(f"passes of {loop_text(node)}", ", which depend on the program's data")
-        return (self.state.add_hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0),), True
+        stated = read_aspen_control(node.pragmas, "loop")
+        passes = self.state.add_hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0, stated=stated)
+        return (passes,), True
 
     def _shared_bound(self, bounds: list[Value], node: r.LoopStatement) -> Value | None:
         """The passes of all loops with bounds in the same arrays, as one parameter; None where each loop has its
@@ -171,7 +174,10 @@ class Trips(Part):
         if row not in self.names.rows or not self.is_hole(self.names.rows[row]):
             what, meaning = _describe_passes(bounds[0], known) or ("passes", f"mean passes of {loop_text(node)}")
             name = next(reversed(known.values())).name
-            self.names.rows[row] = self.names.add_hole(f"{name}_{what}", Meaning(meaning), ONE, node.span, 0)
+            stated = read_aspen_control(node.pragmas, "loop")
+            self.names.rows[row] = self.names.add_hole(
+                f"{name}_{what}", Meaning(meaning), ONE, node.span, 0, stated=stated
+            )
         return self.names.rows[row]
 
     def is_hole(self, bound: Value) -> bool:

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from typing import TypeVar
 
 from aspenpy.expr import graph
@@ -24,7 +23,7 @@ from aspenpy.extract.costs import Hole, Invocation, Meaning, Profile
 from aspenpy.extract.effects import find_changes, find_effects, find_exposed_members, find_references, walk_records
 from aspenpy.extract.execution import Build, Counts, parse_command
 from aspenpy.extract.fit import format_number
-from aspenpy.extract.front_end import Reading, read_aspen_control
+from aspenpy.extract.front_end import Reading
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence, Over, measure_points
 from aspenpy.extract.naming import Kernel, Options, source_line
 from aspenpy.extract.registers import Level, Registers
@@ -53,10 +52,6 @@ POOR = 0.1
 OF_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C")
 """How the names of files end that are no headers, also where one includes another."""
 
-BY_PRAGMA = "by its pragma"
-"""The rule for a parameter that a pragma of COMPASS gives a value."""
-
-_IF = re.compile(r"\bif\s*\(\s*$")
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 STACK = 256 * 2**20
@@ -163,7 +158,6 @@ class _Extractor:
     ) -> None:
         reading = Reading(path, flags)
         self.program, self.diagnostics = program_of(reading)
-        self.texts = reading.texts
         self.flags, self.run = flags, run
         self.path, self.level, self.options, self.wanted = path, level, options, functions
         self.names = Names()
@@ -247,7 +241,6 @@ class _Extractor:
         if main is None:
             calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if root.key in self.writer.kernels]
             kernels.append(Kernel(self.names.make_unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
-        self._apply_pragmas()
         self._settle_minor_shares()
         if self.run is not None:
             self._fill_from_runs(self.run)
@@ -360,22 +353,6 @@ class _Extractor:
         if value <= 1:
             return constant(value)
         return self.names.add_hole(variable.name, Meaning(""), constant(value), variable.span)
-
-    def _apply_pragmas(self) -> None:
-        """Takes passes of loops and shares of branches from COMPASS's pragmas above them."""
-        for symbol, hole in self.names.holes.items():
-            text = None if hole.span is None else self.texts.get(hole.span.source.name)
-            if hole.span is None or text is None or not text.pragmas:
-                continue
-            begin = max(0, hole.span.start - 200)
-            branch = _IF.search(hole.span.source.text[begin : hole.span.start])
-            what = "loop" if branch is None else "probability"
-            start = hole.span.start if branch is None else begin + branch.start()
-            value = read_aspen_control(text.pragmas_above(start), what)
-            if value is not None:
-                fraction = Fraction(value).limit_denominator(10**6)
-                meaning = hole.meaning.replace(doubt="")
-                self.names.holes[symbol] = hole.replace(value=constant(fraction), meaning=meaning, rule=BY_PRAGMA)
 
     def _settle_minor_shares(self) -> None:
         """Keeps the guessed value of shares that decide little."""

@@ -2,8 +2,7 @@
 
 The wheel `libclang` has no headers of its own: those of an installed GCC are looked for where it puts them, and no
 program is run. OpenMP stays switched off, since libclang then shows the loops below its pragmas; the pragmas are read
-as text. COMPASS's (Lee, Meredith and Vetter, "COMPASS: A Framework for Automated Performance Modeling and Prediction",
-ICS 2015) give passes of loops and shares of branches that the source does not say.
+as text.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from aspenpy.extract.library_functions import HEADER
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source, Span
-from aspenpy.record import Record
 
 MOST_ERRORS = 8
 """Errors of a file that are shown."""
@@ -294,73 +292,3 @@ def _find_newest(pattern: str) -> list[str]:
         return [int(number) for number in re.findall(r"\d+", folder)[-3:]]
 
     return sorted((folder for folder in glob(pattern) if re.search(r"/\d[\d.]*(/include)?$", folder)), key=version)[-1:]
-
-
-# -- pragmas ---------------------------------------------------------------------------------------
-
-_CLAUSE = re.compile(r"(?<!\w)(\w++)\s*+\(((?:[^()]|\([^()]*\))*+)\)")
-_WORKS = frozenset("for distribute loop taskloop do".split())
-_OFFLOADS = frozenset("target acc".split())
-
-
-class Directive(Record):
-    """A pragma: the words before its clauses, and its clauses."""
-
-    words: tuple[str, ...]
-    clauses: tuple[tuple[str, str], ...]
-
-    @property
-    def is_parallel(self) -> bool:
-        """Whether the passes of the loop below run side by side."""
-        return self.words[:1] in (("omp",), ("acc",)) and bool(_WORKS & {*self.words})
-
-    @property
-    def is_offloaded(self) -> bool:
-        """Whether the loop below runs on a device, as many passes at once as there are."""
-        return self.is_parallel and bool(_OFFLOADS & {*self.words})
-
-    @property
-    def is_simd(self) -> bool:
-        return "simd" in self.words
-
-    def clause(self, name: str) -> str | None:
-        return dict(self.clauses).get(name)
-
-    @property
-    def collapsed_loops(self) -> int:
-        """Number of nested loops that the pragma combines."""
-        return _parse_whole_number(self.clause("collapse")) or 1
-
-    @property
-    def reductions(self) -> tuple[str, ...]:
-        """Variables that each thread has a copy of, combined behind the loop."""
-        lists = (text.partition(":")[2] for name, text in self.clauses if name == "reduction")
-        return tuple(name.strip() for text in lists for name in text.split(","))
-
-
-def parse_directives(pragmas: tuple[str, ...]) -> Iterator[Directive]:
-    for pragma in pragmas:
-        clauses = tuple((name, text.strip()) for name, text in _CLAUSE.findall(pragma))
-        yield Directive(tuple(re.findall(r"\w+", _CLAUSE.sub(" ", pragma))), clauses)
-
-
-def parallel_directive(pragmas: tuple[str, ...]) -> Directive | None:
-    """The pragma that makes a loop parallel."""
-    return next((found for found in parse_directives(pragmas) if found.is_parallel), None)
-
-
-def read_aspen_control(pragmas: tuple[str, ...], what: str) -> float | None:
-    """What COMPASS's `aspen control` says: `loop` passes, or the `probability` of a branch."""
-    for pragma in pragmas:
-        words = re.match(r"aspen\s+control\b(.*)", pragma)
-        number = words and re.search(rf"\b{what}\s*\(\s*([0-9.eE+-]+)\s*\)", words[1])
-        if number:
-            try:
-                return float(number[1])
-            except ValueError:
-                continue
-    return None
-
-
-def _parse_whole_number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None

@@ -18,6 +18,7 @@ from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, Place, Recurr
 from aspenpy.extract.effects import Changes, find_changes, has_exit, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.places import source_name
+from aspenpy.extract.pragmas import read_aspen_control
 from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, single_symbol
 from aspenpy.extract.state import Leaving, Part, State
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -94,6 +95,7 @@ class Loops(Part):
                 node.span,
                 0,
                 "" if has_exit(node.body) else BY_BOUND,
+                read_aspen_control(node.pragmas, "loop"),
             )
         first, is_downward = self._first_value(node, entry, steps)
         nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span, first, is_downward)

@@ -201,6 +201,7 @@ class Branch(Record):
     condition: Expression
     then: Statement
     otherwise: Statement | None = None
+    pragmas: tuple[str, ...] = ()
     span: Span | None = None
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from fractions import Fraction
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -35,6 +36,9 @@ UNSAID = ", which the source does not say"
 
 BY_DEFAULT = "what the program takes where it is given no other"
 """The rule for what is read when a program starts, and has a value before."""
+
+BY_PRAGMA = "by its pragma"
+"""The rule for a parameter that a pragma of COMPASS gives a value."""
 
 CALL_ASSUMED = 20
 """Operations of a call whose function's text is not at hand, until somebody says better."""
@@ -310,9 +314,19 @@ class Names:
         return graph.symbol(f"{name}#{self._fresh}", "begin of a pass")
 
     def add_hole(
-        self, wanted: str, meaning: Meaning, value: Value, span: Span | None, low: int | None = None, rule: str = ""
+        self,
+        wanted: str,
+        meaning: Meaning,
+        value: Value,
+        span: Span | None,
+        low: int | None = None,
+        rule: str = "",
+        stated: float | None = None,
     ) -> Value:
-        """A parameter whose value the source does not say."""
+        """A parameter whose value the source does not say, unless a pragma has `stated` it."""
+        if stated is not None:
+            value, rule = constant(Fraction(stated).limit_denominator(10**6)), BY_PRAGMA
+            meaning = meaning.replace(doubt="")
         place = (wanted, meaning, span and (span.source.name, span.start))
         if place not in self.places or self.places[place] not in self.holes:
             name = self.make_unique(wanted)

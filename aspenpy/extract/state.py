@@ -136,14 +136,21 @@ class State:
         return self.make_unknown(source_text(node), node.span) if node.type.kind == "integer" else None
 
     def add_hole(
-        self, what: str, meaning: Meaning, value: Value, span: Span | None, low: int | None = None, rule: str = ""
+        self,
+        what: str,
+        meaning: Meaning,
+        value: Value,
+        span: Span | None,
+        low: int | None = None,
+        rule: str = "",
+        stated: float | None = None,
     ) -> Value:
-        """A parameter for something unknown in the function that is walked."""
+        """A parameter for something unknown in the function that is walked, unless a pragma has `stated` it."""
         function = self.frame.function.name if self.frame.function else "program"
         inlined = self.stack.inlined[-1:] if self.stack.trials else []
         for key in inlined:
             function = self.facts.functions[key].name if key in self.facts.functions else function
-        return self.names.add_hole(f"{function}_{what}", meaning, value, span, low, rule)
+        return self.names.add_hole(f"{function}_{what}", meaning, value, span, low, rule, stated)
 
     def report_uncounted(self, code: str, message: str, span: Span | None) -> None:
         """Warns of something that the model leaves out."""

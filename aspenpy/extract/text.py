@@ -26,9 +26,9 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import NoClosedForm
-from aspenpy.extract.front_end import parallel_directive, parse_directives
 from aspenpy.extract.naming import Formal, Kernel, Model, Naming, source_line, write_comments
 from aspenpy.extract.patterns import Request, group_requests
+from aspenpy.extract.pragmas import parallel_directive, parse_directives
 from aspenpy.extract.triangles import CounterRange, Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span

@@ -196,9 +196,14 @@ class Statements:
             self.expressions.read(condition),
             self.read(then),
             self.read(rest[0]) if rest else None,
+            self._pragmas_above(cursor),
             self.unit.span(condition),
         )
         return r.Block((*start, branch)) if start else branch
+
+    def _pragmas_above(self, cursor: Any) -> tuple[str, ...]:
+        text, span = self.unit.reading.find_text(cursor.extent.start.file), self.unit.span(cursor)
+        return () if text is None or span is None else text.pragmas_above(span.start)
 
     def _read_switch(self, cursor: Any) -> r.Statement:
         children = children_of(cursor)
