@@ -11,7 +11,7 @@ from aspenpy.expr.polynomial import constant
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Alternative, Arithmetic, Exchange, Guard, Invocation, Item, Nest, walk_items
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
-from aspenpy.extract.scope import UNKNOWN
+from aspenpy.extract.scope import unknown_symbols
 from aspenpy.extract.triangles import CounterRange, StridedLoop, find_ranges, is_triangular, loop_key
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
@@ -245,7 +245,7 @@ class Summary:
         assert isinstance(item, Access)
         if item.offset is None:
             return Pattern((), True)
-        unknown = [symbol for symbol in v.symbols(item.offset) if symbol.payload[1] == UNKNOWN]
+        unknown = unknown_symbols(item.offset)
         if unknown:
             return self._find_runs(event, unknown, totals, deepest)
         if self.is_triangular and len(event.terms) == 1 and v.is_same(event.terms[0][0], ONE):
@@ -363,7 +363,7 @@ def _reach_of_access(item: Access, nests: tuple[Nest, ...]) -> Value | None:
     """Bytes from the begin of an array to the end of the furthest access; None where that is unknown. Offsets that data
     decide count from 0."""
     end = item.offset
-    rows = {} if end is None else {symbol: ZERO for symbol in v.symbols(end) if symbol.payload[1] == UNKNOWN}
+    rows = {} if end is None else dict.fromkeys(unknown_symbols(end), ZERO)
     if end is not None and rows and not v.counters(end):
         return None
     try:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from fractions import Fraction
 
-from aspenpy.expr.polynomial import constant
+from aspenpy.expr.polynomial import Polynomial, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Conditions
@@ -200,7 +200,7 @@ class Branches(Part):
 def _select_value(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
     """Formula for a value that is `one` where the guards hold and else `two`; None where there is none. A guard that
     holds in a single pass of a loop is neglected."""
-    if isinstance(one, Place | Real) or isinstance(two, Place | Real) or two is None or not guards:
+    if not isinstance(two, Polynomial) or isinstance(one, Place | Real) or not guards:
         return None
     if any(guard.operator == "==" and v.counters(guard.value) for guard in guards):
         return two

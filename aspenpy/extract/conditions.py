@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom
+from aspenpy.expr.polynomial import Polynomial, atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Alternative, Arithmetic, Guard, Meaning, Place
@@ -15,9 +15,9 @@ from aspenpy.extract.count import Counter
 from aspenpy.extract.effects import has_exit
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
 from aspenpy.extract.pragmas import read_aspen_control
-from aspenpy.extract.scope import Read, Real, depends_on_data
+from aspenpy.extract.scope import Read, depends_on_data, formula_of
 from aspenpy.extract.state import Part, State, rename_array
-from aspenpy.extract.values import ONE, TooLong, Value
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
 
 class Conditions(Part):
@@ -46,15 +46,12 @@ class Conditions(Part):
         found = self.evaluator.evaluate(node)
         if isinstance(found, Place):  # memory that is known to be there
             return (), True, False
-        if found is not None and not isinstance(found, Real) and (known := v.number(found)) is not None:
-            return ((Guard(v.subtract(found, found) if known else -ONE),), True, False)
-        if (
-            found is not None
-            and not isinstance(found, Real)
-            and (truth := self.evaluator.find_comparison(found)) is not None
-        ):
-            return _guards_of_comparison(*truth)
-        return (), False, False
+        if not isinstance(found, Polynomial):
+            return (), False, False
+        if (known := v.number(found)) is not None:
+            return (Guard(ZERO if known else -ONE),), True, False
+        truth = self.evaluator.find_comparison(found)
+        return ((), False, False) if truth is None else _guards_of_comparison(*truth)
 
     def decide(self, guards: tuple[Guard, ...]) -> bool | None:
         """Whether guards always hold in the loops under way (true) or never (false); None where neither is certain."""
@@ -116,7 +113,7 @@ def _negate_guards(guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guar
 
 def _guards_of_comparison(operator: str, difference: Value) -> tuple[tuple[Guard, ...], bool, bool]:
     """Guards of `difference operator 0`, whether they say all of it, and whether they are negated."""
-    if any(symbol.payload[1] == "unknown" for symbol in v.symbols(difference)):
+    if depends_on_data(difference):
         return (), False, False
     if operator in ("==", "!="):
         return (Guard(difference, "=="),), True, operator == "!="
@@ -207,14 +204,8 @@ class Trips(Part):
             self.state.add_arithmetic(
                 "compare", next(part.type for part in node.operands if part.type.kind == "real"), node.span
             )
-        places = [side.offset if isinstance(side, Place) else side for side in sides]
-        if (
-            any(isinstance(side, Place) for side in sides)
-            and len({side.array for side in sides if isinstance(side, Place)}) != 1
-        ):
-            return []
-        left, right = places
-        if left is None or right is None or isinstance(left, Real | Place) or isinstance(right, Real | Place):
+        left, right = map(formula_of, sides)
+        if len({side.array for side in sides if isinstance(side, Place)}) > 1 or left is None or right is None:
             return []
         return _first_failure(node.operator, left, right, counter)
 

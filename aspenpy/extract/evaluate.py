@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aspenpy.expr.polynomial import atom, constant
+from aspenpy.expr.polynomial import Polynomial, atom, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Place
 from aspenpy.extract.memory import Memory
 from aspenpy.extract.places import Places, Target, root_variable, source_name
-from aspenpy.extract.scope import NOTHING, STEADY, UNKNOWN, Known, Real, depends_on_data, join_paths
+from aspenpy.extract.scope import NOTHING, STEADY, UNKNOWN, Known, Real, depends_on_data, join_paths, single_symbol
 from aspenpy.extract.state import Part, State, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
@@ -23,6 +23,14 @@ COMPARED: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne
 }  # fmt: skip
 COMPARISONS = COMPARED.keys()
+
+COMPUTED: dict[str, Callable[[Value, Value], Value]] = {
+    "+": v.add, "-": v.subtract, "*": v.multiply, "/": v.floor_quotient, "%": v.remainder
+}  # fmt: skip
+"""What gives the value of an operation on whole numbers."""
+
+SHIFTS = {"<<": "*", ">>": "/"}
+"""What shifts do with a power of two."""
 
 OPPOSITE = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
 
@@ -60,9 +68,7 @@ class Evaluator(Part):
     def evaluate_integer(self, node: r.Expression) -> Value:
         """The value of an expression of whole numbers."""
         found = self.evaluate(node)
-        if found is None or isinstance(found, Place | Real):
-            return self.state.make_unknown(source_text(node), node.span)
-        return found
+        return found if isinstance(found, Polynomial) else self.state.make_unknown(source_text(node), node.span)
 
     def integer_without_costs(self, node: r.Expression) -> Value:
         """Value of an expression whose costs count elsewhere."""
@@ -122,14 +128,11 @@ class Evaluator(Part):
             return decided
         if any(isinstance(operand, Place) for operand in operands):
             return self._move_pointer(node, operands)
-        if all(isinstance(part, r.Constant) and part.macro is None for part in node.operands):
-            pass
-        elif node.operator != "not":
+        are_numbers = all(isinstance(part, r.Constant) and part.macro is None for part in node.operands)
+        if not are_numbers and node.operator != "not":
             self.state.add_arithmetic("integer", node.type, node.span)
         numbers = [
-            self.state.make_unknown(source_text(part), part.span)
-            if value is None or isinstance(value, Place | Real)
-            else value
+            value if isinstance(value, Polynomial) else self.state.make_unknown(source_text(part), part.span)
             for value, part in zip(operands, node.operands, strict=True)
         ]
         if node.operator in COMPARISONS or node.operator == "not":
@@ -153,9 +156,8 @@ class Evaluator(Part):
 
     def find_comparison(self, value: Value) -> tuple[str, Value] | None:
         """The comparison with 0 whose outcome a value is; None for other values."""
-        some = v.symbols(value)
-        symbol = some.pop() if len(some) == 1 else None
-        return self.names.truths.get(symbol) if symbol is not None and v.is_same(value, atom(symbol)) else None
+        symbol = single_symbol(value)
+        return None if symbol is None else self.names.truths.get(symbol)
 
     def _operate_on_reals(self, node: r.Operation, operands: list[Known], type: r.Type) -> Known:
         constants = all(isinstance(operand, r.Constant) for operand in node.operands)
@@ -183,30 +185,20 @@ class Evaluator(Part):
         left, right = (*operands, None)[:2]
         types = [operand.type for operand in node.operands]
         if isinstance(left, Place) and isinstance(right, Place):
-            if (
-                node.operator == "-"
-                and left.array == right.array
-                and left.offset is not None
-                and right.offset is not None
-            ):
-                of = types[0].of.size if types[0].of else 1
-                return v.quotient(v.subtract(left.offset, right.offset), constant(of or 1))
-            return None
+            if node.operator != "-" or left.array != right.array or left.offset is None or right.offset is None:
+                return None
+            of = types[0].of.size if types[0].of else 1
+            return v.quotient(v.subtract(left.offset, right.offset), constant(of or 1))
         if node.operator == "+" and isinstance(right, Place):
             left, right, types = right, left, types[::-1]
-        if (
-            isinstance(left, Place)
-            and node.operator in ("+", "-")
-            and right is not None
-            and not isinstance(right, Place | Real)
-        ):
-            root = root_variable(node.operands[0]) or ""
-            size = self.places.element_size(types[0].of or types[0], self.frame.shapes.get(root, ()))
-            if left.offset is None or size is None:
-                return Place(left.array, None)
-            step = v.multiply(right, size)
-            return Place(left.array, v.add(left.offset, step if node.operator == "+" else -step))
-        return left if isinstance(left, Place) else None
+        if not isinstance(left, Place) or not isinstance(right, Polynomial) or node.operator not in ("+", "-"):
+            return left if isinstance(left, Place) else None
+        root = root_variable(node.operands[0]) or ""
+        size = self.places.element_size(types[0].of or types[0], self.frame.shapes.get(root, ()))
+        if left.offset is None or size is None:
+            return Place(left.array, None)
+        step = v.multiply(right, size)
+        return Place(left.array, v.add(left.offset, step if node.operator == "+" else -step))
 
     def _evaluate_junction(self, node: r.Operation) -> Known:
         """Evaluates `a && b` or `a || b`."""
@@ -218,13 +210,9 @@ class Evaluator(Part):
     def find_extreme(self, node: r.Selection) -> Value | None:
         """The minimum or maximum that a selection such as `a < b ? a : b` computes; None for other selections."""
         condition = node.condition
-        if (
-            node.type.kind != "integer"
-            or not isinstance(condition, r.Operation)
-            or condition.operator not in ("<", "<=", ">", ">=")
-        ):
+        if not isinstance(condition, r.Operation) or condition.operator not in ("<", "<=", ">", ">="):
             return None
-        if any(part.type.kind != "integer" for part in condition.operands):
+        if any(part.type.kind != "integer" for part in (node, *condition.operands)):
             return None
         sides = [self.integer_without_costs(part) for part in (*condition.operands, node.chosen, node.otherwise)]
         straight = v.is_same(sides[0], sides[2]) and v.is_same(sides[1], sides[3])
@@ -300,9 +288,8 @@ class Evaluator(Part):
         if isinstance(before, Place):
             return self._move_pointer(node, [before, amount])
         self.state.add_arithmetic("integer", node.type, node.span)
-        if before is None or amount is None or isinstance(before, Real) or isinstance(amount, Real | Place):
-            return self.state.unknown_result(node)
-        found = _compute(node.operator, [before, amount])
+        is_known = isinstance(before, Polynomial) and isinstance(amount, Polynomial)
+        found = _compute(node.operator, [before, amount]) if is_known else None  # type: ignore[list-item]
         return found if found is not None else self.state.unknown_result(node)
 
     def name_value(self, value: Known, target: r.Expression) -> None:
@@ -312,36 +299,26 @@ class Evaluator(Part):
             array = self.names.arrays[value.array]
             if array.name.startswith("allocated") and name:
                 self.names.arrays[value.array] = array.replace(name=self.names.make_unique(name))
-        elif value is not None and not isinstance(value, Real) and len(value) == 1:
-            for symbol in v.symbols(value):
-                known, span = self.names.unknowns.get(symbol, ("", None))
-                is_named = re.fullmatch(r"[A-Za-z_][\w.>-]*", known) is not None
-                if symbol.payload[1] in (UNKNOWN, STEADY) and v.is_same(value, atom(symbol)) and not is_named:
-                    self.names.unknowns[symbol] = (name, span)
+        elif (symbol := single_symbol(value)) is not None and symbol.payload[1] in (UNKNOWN, STEADY):
+            known, span = self.names.unknowns.get(symbol, ("", None))
+            if re.fullmatch(r"[A-Za-z_][\w.>-]*", known) is None:
+                self.names.unknowns[symbol] = (name, span)
 
 
 def _compute(operator: str, numbers: list[Value]) -> Value | None:
+    """Value of an operation on whole numbers; None where it is no formula."""
     if operator == "neg":
         return -numbers[0]
     if len(numbers) != 2:
         return None
     a, b = numbers
-    if operator == "+":
-        return v.add(a, b)
-    if operator == "-":
-        return v.subtract(a, b)
-    if operator == "*":
-        return v.multiply(a, b)
-    if operator == "/":
-        return v.floor_quotient(a, b) if v.number(b) != 0 else None
-    if operator == "%":
-        return v.remainder(a, b) if v.number(b) != 0 else None
-    shift = v.whole_number(b)
-    if operator == "<<" and shift is not None and 0 <= shift < 63:
-        return v.scale(a, 2**shift)
-    if operator == ">>" and shift is not None and 0 <= shift < 63:
-        return v.floor_quotient(a, constant(2**shift))
-    return None
+    if operator in SHIFTS:
+        shift = v.whole_number(b)
+        if shift is None or not 0 <= shift < 63:
+            return None
+        operator, b = SHIFTS[operator], constant(2**shift)
+    is_undefined = operator in ("/", "%") and v.number(b) == 0
+    return None if is_undefined or operator not in COMPUTED else COMPUTED[operator](a, b)
 
 
 def _product_class(operands: tuple[r.Expression, ...]) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom
+from aspenpy.expr.polynomial import Polynomial, atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Trips, loop_text
@@ -19,7 +19,7 @@ from aspenpy.extract.effects import Changes, find_changes, has_exit, has_record,
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.places import source_name
 from aspenpy.extract.pragmas import read_aspen_control
-from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, single_symbol
+from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, formula_of, single_symbol
 from aspenpy.extract.state import Leaving, Part, State
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.record import Record
@@ -125,8 +125,7 @@ class Loops(Part):
         kept, self.state.scope = self.scope.memory, before
         found: dict[str | DataKey, Known] = {}
         for place, value in before.memory.items():
-            is_number = value is not None and not isinstance(value, Place | Real)
-            if place not in kept and is_number and place in self.names.fields:
+            if place not in kept and isinstance(value, Polynomial) and place in self.names.fields:
                 found[place] = value
         return found
 
@@ -161,7 +160,7 @@ class Loops(Part):
         if isinstance(step, r.Assignment) and isinstance(step.target, r.Variable):
             name = self.frame.aliases.get(step.target.key, step.target.key)
             first, by = entry.get(name), v.number(steps.get(name, ZERO))
-            if first is not None and not isinstance(first, Place | Real) and not depends_on_data(first):
+            if isinstance(first, Polynomial) and not depends_on_data(first):
                 return (first if by in (1, -1) else None), by == -1
         return None, False
 
@@ -191,7 +190,7 @@ class Loops(Part):
         for _ in names:
             for name in names:
                 after = trial.get(name)
-                if name in steps or after is None or isinstance(after, Place | Real):
+                if name in steps or not isinstance(after, Polynomial):
                     continue
                 try:
                     step = v.subtract(after, heads[name])
@@ -318,28 +317,22 @@ class Loops(Part):
                     after.memory.pop(name)
                 continue
             if found is None and single_symbol(after.values.get(name)) in after.inputs:
-                found = after.find_input(after.values[name], None if isinstance(start, Place | Real) else start)
+                found = after.find_input(after.values[name], start if isinstance(start, Polynomial) else None)
             if found is None:
                 after.values.pop(name, None)
             else:
                 after.values[name] = found
         for variable, value in list(after.values.items()):
-            inside = value.offset if isinstance(value, Place) else value
-            if inside is not None and not isinstance(inside, Real) and v.has_symbol(inside, one.counter):
+            if _has_counter(value, one.counter):
                 after.values.pop(variable)
             elif isinstance(value, Real) and value.number is None:
                 after.values[variable] = NOTHING
         after.memory = after.memory.filter(
             lambda place, value: (
-                not (isinstance(value, Real) and value.number is None) and not self._varies(place, value, one.counter)
+                not (isinstance(value, Real) and value.number is None)
+                and not _has_counter(after.offsets.get(place), one.counter)
+                and not _has_counter(value, one.counter)
             )
-        )
-
-    def _varies(self, place: Any, value: Known, counter: Expr) -> bool:
-        offset = self.scope.offsets.get(place)
-        inside = value.offset if isinstance(value, Place) else value
-        return (offset is not None and v.has_symbol(offset, counter)) or (
-            inside is not None and not isinstance(inside, Real) and v.has_symbol(inside, counter)
         )
 
     # -- chains ------------------------------------------------------------------------------------
@@ -362,31 +355,30 @@ class Loops(Part):
             if not isinstance(value, Real) or offset is None:
                 continue
             for source, path in value.paths.items():
-                if (
-                    isinstance(source, tuple)
-                    and source[0] == "load"
-                    and path
-                    and isinstance(source[1], tuple)
-                    and source[1][0] == place[0]
-                ):
-                    other = self.scope.offsets.get(source[1])
-                    if other is not None and v.is_same(
-                        v.substitute(other, {counter: v.add(atom(counter), ONE)}), offset
-                    ):
-                        found.append(Recurrence(path, self.names.arrays[place[0]].name))
+                match source:
+                    case ("load", (str(array), terms)) if path and array == place[0]:
+                        other = self.scope.offsets.get((array, terms))
+                        following = {counter: v.add(atom(counter), ONE)}
+                        if other is not None and v.is_same(v.substitute(other, following), offset):
+                            found.append(Recurrence(path, self.names.arrays[array].name))
         return tuple(found)
 
 
 def _value_in_pass(start: Known, step: Value, counter: Expr) -> Value | None:
     """Value in a pass of what begins at `start` and changes by `step` in each pass."""
-    base = start.offset if isinstance(start, Place) else start
-    if base is None or isinstance(base, Real):
+    base = formula_of(start)
+    if base is None:
         return None
     try:
         grown = v.sum_over(step, counter, ZERO, atom(counter))
         return None if grown is None else v.add(base, grown)
     except TooLong:
         return None
+
+
+def _has_counter(value: Known, counter: Expr) -> bool:
+    formula = formula_of(value)
+    return formula is not None and v.has_symbol(formula, counter)
 
 
 def _set_anew(body: r.Statement) -> Iterator[str]:

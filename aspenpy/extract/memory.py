@@ -6,14 +6,14 @@ import re
 from typing import Literal
 
 from aspenpy.expr import graph
-from aspenpy.expr.polynomial import atom
+from aspenpy.expr.polynomial import Polynomial, atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Place
 from aspenpy.extract.effects import Changes
 from aspenpy.extract.library_functions import KNOWN
 from aspenpy.extract.places import WHOLE, Places, Target, innermost_type
-from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Read, Real, single_symbol
+from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Read, Real, depends_on_data, single_symbol
 from aspenpy.extract.state import Part, State, source_text
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
@@ -162,10 +162,8 @@ class Memory(Part):
         offset = there.place.offset
         size = there.type.size or 8
         precision = {8: "dp", 4: "sp"}.get(size, "") if there.type.kind == "real" else ""
-        indirect = offset is not None and any(symbol.payload[1] == "unknown" for symbol in v.symbols(offset))
-        access = Access(
-            kind, there.place.array, offset, size, precision, indirect or offset is None, span, (), there.path
-        )
+        indirect = offset is None or depends_on_data(offset)
+        access = Access(kind, there.place.array, offset, size, precision, indirect, span, (), there.path)
         if access.array not in self.frame.ignored:
             self.out.append(access)
         if offset is not None:
@@ -236,9 +234,8 @@ class Memory(Part):
     def _names_behind(self, value: Known) -> str:
         if isinstance(value, Place):
             return self.names.arrays[value.array].name
-        if value is None or isinstance(value, Real):
-            return ""
-        return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in v.symbols(value))
+        some = v.symbols(value) if isinstance(value, Polynomial) else ()
+        return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in some)
 
 
 def _mask_varying(offset: Value) -> Value:

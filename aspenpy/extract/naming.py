@@ -42,7 +42,6 @@ class Kernel(Record):
     name: str
     formals: tuple[Formal, ...]
     lines: tuple[str, ...]
-    totals: tuple[tuple[str, str], ...] = ()
 
 
 MOST_WORDS = 150_000
@@ -88,8 +87,7 @@ class Model:
         for symbol in v.symbols(reach) & self.names.parameters.keys():
             given[symbol] = self.names.parameters[symbol]
         reach = v.substitute(reach, given)
-        is_known = all(symbol.payload[1] in (SIZE, STEADY) for symbol in v.symbols(reach))
-        return reach if is_known or not v.symbols(reach) - self.arguments else None
+        return reach if v.owners(reach) <= {SIZE, STEADY} or not v.symbols(reach) - self.arguments else None
 
     def _find_pointed_bytes(self, key: str) -> Value | None:
         """Bytes of all that the pointers in an array point at, where the source says them."""
@@ -325,8 +323,7 @@ class Naming:
 
     def _is_local(self, volume: Value) -> bool:
         """Whether a size depends on arguments that only this kernel knows."""
-        owners = {symbol.payload[1] for symbol in v.symbols(volume)}
-        return not self.is_root and any(owner.startswith(f"{SIZE} ") for owner in owners)
+        return not self.is_root and any(owner.startswith(f"{SIZE} ") for owner in v.owners(volume))
 
     def write_size(self, array: Array) -> str:
         """Size of an array as its declaration states it."""

@@ -29,6 +29,7 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.loop_transforms import jam_loops, reuse_across_passes
+from aspenpy.extract.scope import depends_on_data
 from aspenpy.extract.values import ONE
 from aspenpy.record import Record
 
@@ -276,7 +277,7 @@ class Registers:
         for first in body:
             if not isinstance(first, Access) or first.offset is None or v.has_symbol(first.offset, nest.counter):
                 continue
-            if first.indirect and any(symbol.payload[1] == "unknown" for symbol in v.symbols(first.offset)):
+            if first.indirect and depends_on_data(first.offset):
                 continue
             key = first.place()
             if key in gone or stored.has_overlap(first) or ("store" in kinds[key] and every.has_overlap(first)):

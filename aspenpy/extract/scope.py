@@ -10,10 +10,10 @@ from fractions import Fraction
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Monomial, atom, constant
+from aspenpy.expr.polynomial import Monomial, Polynomial, atom, constant
 from aspenpy.extract.costs import Array, Hold, Hole, Meaning, Place
 from aspenpy.extract.library_functions import PURE
-from aspenpy.extract.values import COUNTER, Value, is_same, key, symbols
+from aspenpy.extract.values import COUNTER, Value, is_same, key, owners, symbols
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 from aspenpy.language.vocabulary import KEYWORDS
@@ -198,9 +198,15 @@ class Scope:
             self.memory.arrays.pop(array, None)
 
 
+def formula_of(value: Known) -> Value | None:
+    """The formula of a whole number, or of how far into its array a pointer points; None where there is none."""
+    inner = value.offset if isinstance(value, Place) else value
+    return inner if isinstance(inner, Polynomial) else None
+
+
 def single_symbol(value: Known) -> Expr | None:
     """The symbol that a value consists of; None for formulas."""
-    if value is None or isinstance(value, Place | Real) or len(value) != 1:
+    if not isinstance(value, Polynomial) or len(value) != 1:
         return None
     some = symbols(value)
     symbol = some.pop() if len(some) == 1 else None
@@ -209,19 +215,15 @@ def single_symbol(value: Known) -> Expr | None:
 
 def is_default(value: Known) -> bool:
     """Whether a value is a number or a formula in macros."""
-    if value is None or isinstance(value, Place | Real):
-        return False
-    return all(symbol.payload[1] == SIZE for symbol in symbols(value))
+    return isinstance(value, Polynomial) and owners(value) <= {SIZE}
 
 
 def is_equal(a: Known, b: Known) -> bool:
     if isinstance(a, Place) and isinstance(b, Place):
         return a.array == b.array and a.offset is not None and b.offset is not None and key(a.offset) == key(b.offset)
-    if isinstance(a, Real) or isinstance(b, Real):
-        return a is b or (isinstance(a, Real) and isinstance(b, Real) and a.paths == b.paths and a.number == b.number)
-    if a is None or b is None or isinstance(a, Place) or isinstance(b, Place):
-        return False
-    return key(a) == key(b)
+    if isinstance(a, Real) and isinstance(b, Real):
+        return a is b or (a.paths == b.paths and a.number == b.number)
+    return isinstance(a, Polynomial) and isinstance(b, Polynomial) and is_same(a, b)
 
 
 def join_paths(values: list[Real], operation: str | None = None) -> Real:
@@ -422,6 +424,11 @@ class Names:
         return self.arrays[key]
 
 
+def unknown_symbols(value: Value) -> list[Expr]:
+    """Symbols in a value of what the program reads or computes."""
+    return [symbol for symbol in symbols(value) if symbol.payload[1] == UNKNOWN]
+
+
 def depends_on_data(value: Value) -> bool:
     """Whether a value depends on what the program reads or computes."""
-    return any(symbol.payload[1] == UNKNOWN for symbol in symbols(value))
+    return UNKNOWN in owners(value)

@@ -103,6 +103,11 @@ def sort_symbols(some: Iterable[Expr]) -> list[Expr]:
     return sorted(some, key=lambda symbol: str(symbol.payload))
 
 
+def owners(value: Value) -> set[str]:
+    """Owners of the symbols that a value depends on."""
+    return {symbol.payload[1] for symbol in symbols(value)}
+
+
 def counters(value: Value) -> set[Expr]:
     return {symbol for symbol in symbols(value) if symbol.payload[1] == COUNTER}
 

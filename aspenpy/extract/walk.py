@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom
+from aspenpy.expr.polynomial import Polynomial, atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.branches import Branches
@@ -63,7 +63,7 @@ class Walker(Part):
         for formal, own, value in zip(function.formals, self.frame.arguments, context.values, strict=False):
             if isinstance(value, Real) and formal.type.kind == "real":
                 self.scope.values[formal.key] = value
-            if isinstance(own, Expr) and value is not None and not isinstance(value, Place | Real):
+            if isinstance(own, Expr) and isinstance(value, Polynomial):
                 self.frame.given[own] = value
             is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms
             if isinstance(value, Place) and isinstance(own, str) and is_whole and _is_object(formal.type):

@@ -49,6 +49,18 @@ void f(int *q, double *x) {
     assert "param f_branch = 0.125 " in text
 
 
+def test_a_probability_is_that_of_the_condition_as_it_is_written(tmp_path: Path) -> None:
+    """`a <= b` is the opposite of `a > b`, which the parameter may stand for: then it is one less the probability."""
+    (tmp_path / "a.c").write_text("""
+void f(double *x) {
+  #pragma aspen control if probability(0.125)
+  if (x[2] <= 4.5) x[2] /= 3.5;
+}""")
+    text = extract(tmp_path / "a.c").text
+    assert "param f_branch = 0.875 " in text
+    assert "flops [1 - f_branch] as divide" in text
+
+
 # -- names and layout ------------------------------------------------------------------------------
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*|[A-Za-z_]\w*|\.?\d[\w.]*|\s+|.', re.S | re.M)
