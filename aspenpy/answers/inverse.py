@@ -11,11 +11,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from aspenpy.answers.bounds import ANYWHERE, FALLING, Range, Real, bounds, size
 from aspenpy.expr import graph
+from aspenpy.expr.bounds import bounds
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.intervals import ANYWHERE, FALLING, Range, Real, size
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 

@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from aspenpy.answers.bounds import RISING, Box, bounds
 from aspenpy.expr import graph
+from aspenpy.expr.bounds import Box, bounds
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.intervals import RISING
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import OfBlocks, Totaller

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.c_text import HEADERS, CWriter, find_used_helpers, helpers
 from aspenpy.engine.compiled import Kernel, call_signature, kernel_leaves, make_kernel
-from aspenpy.engine.intervals import is_certain
+from aspenpy.engine.operation import is_certain
 from aspenpy.engine.program import Program
 from aspenpy.language.diagnostics import fail
 

@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from aspenpy.engine.compiled import condition_operands, flatten_array, is_condition, why_unwritable
-from aspenpy.engine.intervals import is_certain, is_obeyed
-from aspenpy.engine.operation import Loop, Op, arrays
+from aspenpy.engine.operation import Loop, Op, arrays, is_certain, is_obeyed
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, LEAVES, PRODUCT, SIGN, SUM, Writer
 from aspenpy.expr.functions import FUNCTIONS

@@ -14,8 +14,7 @@ from typing import Any
 
 from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.compiled import CONDITIONS, flatten_array, is_condition
-from aspenpy.engine.intervals import is_certain, is_obeyed
-from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.operation import Loop, Op, is_certain, is_obeyed
 from aspenpy.engine.program import Program
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS

@@ -1,8 +1,15 @@
-"""Operation: a step of a program (see `Program` for the kinds)."""
+"""Operation: a step of a program (see `Program` for the kinds), and the interval that its value lies in."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from aspenpy.expr.arithmetic import DomainError
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.intervals import ANYWHERE, FLAT, OPERATORS, Range
+from aspenpy.expr.laws import LAWS
 
 
 class Op(NamedTuple):
@@ -29,3 +36,49 @@ _ARRAYS = {"index": 1, "lookup": 2}
 def arrays(op: Op) -> tuple[int, ...]:
     """The operands that must be arrays."""
     return op.args[: _ARRAYS.get(op.kind, 0)]
+
+
+# -- intervals -------------------------------------------------------------------------------------
+
+
+Interval = tuple[float, float]
+
+UNBOUNDED: Interval = (-math.inf, math.inf)
+
+LARGEST = 1e300  # larger values are taken to overflow; the margin covers libraries that round differently
+
+
+def find_intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]:
+    """One interval for each operation, from the intervals of the inputs; an operation with a finite interval certainly
+    has a value. Operations that may fail, overflow or have any value, and loops, are unbounded."""
+    ranges: list[Range] = []
+    for op in ops:
+        ranges.append(_range(op, [ranges[arg] for arg in op.args], box))
+    return [(float(found.low), float(found.high)) for found in ranges]
+
+
+def is_certain(interval: Interval) -> bool:
+    return interval[0] >= -LARGEST and interval[1] <= LARGEST
+
+
+def is_obeyed(law: str, interval: Interval) -> bool:
+    """Whether all values of an interval obey a law."""
+    return is_certain(interval) and all(bool(LAWS[law].holds(end)) for end in interval)
+
+
+def _range(op: Op, parts: list[Range], box: Sequence[Interval]) -> Range:
+    if op.kind == "input":
+        return Range(*box[op.payload])
+    if op.kind == "constant" and isinstance(op.payload, float):
+        return Range(op.payload, op.payload, FLAT)
+    if op.kind == "checked":
+        return parts[0] if is_obeyed(op.payload, (float(parts[1].low), float(parts[1].high))) else ANYWHERE
+    function = FUNCTIONS.get(op.kind)
+    law = function.interval if function else OPERATORS.get(op.payload if op.kind == "compare" else op.kind)
+    if law is None or not all(part.low >= -LARGEST and part.high <= LARGEST for part in parts):
+        return ANYWHERE
+    try:
+        found = law(*parts)
+    except (ArithmeticError, ValueError, DomainError):
+        return ANYWHERE
+    return found if found.low >= -LARGEST and found.high <= LARGEST else ANYWHERE

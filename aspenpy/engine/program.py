@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.engine.intervals import ANYWHERE, Interval, find_intervals
-from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.operation import UNBOUNDED, Interval, Loop, Op, find_intervals
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import LARGEST_DEGREE, to_float
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
@@ -169,7 +168,7 @@ class Program:
         self.straight = self.needed(self.roots)
         self.given = {place: self.ops[place].payload for place in self.straight if self.ops[place].kind == "input"}
         """Which of the inputs stands at a place."""
-        self.intervals = find_intervals(self.ops, box or [ANYWHERE] * len(self.inputs))
+        self.intervals = find_intervals(self.ops, box or [UNBOUNDED] * len(self.inputs))
 
     def needed(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:
         """The operations that some results need, in order, with loops as one operation each; those in `given` need no

@@ -9,8 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aspenpy.engine.intervals import is_obeyed
-from aspenpy.engine.operation import Op, arrays
+from aspenpy.engine.operation import Op, arrays, is_obeyed
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, Writer
 from aspenpy.expr import graph

@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
 
-from aspenpy.answers.bounds import Real, size
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.cap_warning import seconds_waited
 from aspenpy.answers.footprint import Footprint
@@ -22,6 +21,7 @@ from aspenpy.explore.variable import takes_whole
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.intervals import Real, size
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.record import Record
 from aspenpy.sweeps.power_cap import capped_points

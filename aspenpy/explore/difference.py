@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 
-from aspenpy.answers.bounds import ANYWHERE, Range, Real, bounds, ranges
 from aspenpy.expr import graph
+from aspenpy.expr.bounds import bounds, ranges
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.intervals import ANYWHERE, Range, Real
 from aspenpy.expr.polynomial import Exact, Monomial, atom, combine, constant, product, total
 
 MOST_TERMS = 64  # a longer sum is not multiplied out: it counts as a variable

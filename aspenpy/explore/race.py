@@ -7,13 +7,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from time import monotonic, process_time
 
-from aspenpy.answers.bounds import FLAT, Range, Real, bounds, size
 from aspenpy.answers.inverse import Piece, Search
 from aspenpy.engine.python import Prepared
 from aspenpy.explore.difference import difference, write_out_sums
 from aspenpy.expr import graph
+from aspenpy.expr.bounds import bounds
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.intervals import FLAT, Range, Real, size
 
 Seen = Callable[[float], None]  # is told which part of a search is done, 0 to 1: of it, or of the time that it may take
 

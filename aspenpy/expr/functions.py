@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from aspenpy.expr import arithmetic, cache_laws, cache_windows, traits
+from aspenpy.expr import arithmetic, cache_laws, cache_windows, intervals, traits
 from aspenpy.expr.process_grids import process_grid
 from aspenpy.record import Record
 
@@ -25,8 +25,8 @@ class Function(Record):
     of them with commas. `derivative` takes the graph module and the arguments and gives one partial derivative an
     argument. `dimension` names the law the dimensions follow. `random` marks draws, which are `draw` nodes.
 
-    A function that SymPy does not have (`sympy` is None) is one without a definition there. `interval` bounds the value
-    over intervals of the arguments; without it nothing is known of it. LLVM code calls what `llvm` names and leaves
+    A function that SymPy does not have (`sympy` is None) is one without a definition there. `interval` is its law of
+    interval arithmetic; without it nothing is known of the value. LLVM code calls what `llvm` names and leaves
     the function to NumPy where it is empty. `jumps`: the value may leap as an argument moves, so that its slope does
     not tell where it goes; `piecewise_constant`: it stays as it is between its leaps.
     """
@@ -40,8 +40,7 @@ class Function(Record):
     sympy: Rule | None = None
     c: str = ""
     llvm: str = ""
-    interval: Rule | None = None
-    rising: bool = False
+    interval: intervals.Law | None = None
     latex: str = ""
     derivative: Rule | None = None
     traits: traits.Rule = traits.nothing
@@ -102,11 +101,6 @@ def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
     return None, None, slope
 
 
-def _bound_monotone(function: Callable[[Any], Any]) -> Rule:
-    """The interval of a monotonically increasing function."""
-    return lambda x: (float(function(x[0])), float(function(x[1])))
-
-
 def _slopes_of_choice(operator: str) -> Rule:
     """Slopes of max and min: 1 for the argument that is chosen, the first of equal ones, and 0 for the others."""
 
@@ -144,8 +138,7 @@ def _logarithm_row(name: str, base: int | None, exact: Rule, latex: str) -> Func
         sympy=lambda sympy, x: sympy.log(x) if base is None else sympy.log(x) / sympy.log(base),
         c=name + "({0})",
         llvm=f"call double @{name}(double {{0}})",
-        interval=_bound_monotone(getattr(math, name)),
-        rising=True,
+        interval=intervals.rising(exact),
         latex=latex + r"\left({0}\right)",
         derivative=lambda graph, x: (1 / (x if base is None else x * graph.apply("log", graph.number(base))),),
     )  # fmt: skip
@@ -161,8 +154,7 @@ def _staircase_row(name: str, exact: Rule, ieee: str, sympy: Rule, brackets: str
         sympy=sympy,
         c=ieee + "({0})",
         llvm=f"call double @llvm.{ieee}.f64(double {{0}})",
-        interval=_bound_monotone(exact),
-        rising=True,
+        interval=intervals.rising(exact),
         latex=rf"\left{left} {{0}} \right{right}",
         derivative=_zero_slopes,
         traits=traits.whole,
@@ -205,8 +197,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x: sympy.exp(x),
             c="aspen_exp({0})",
             llvm="call double @aspen_exp(double {0})",
-            interval=_bound_monotone(math.exp),
-            rising=True,
+            interval=intervals.rising(arithmetic.exponential),
             latex=r"\exp\left({0}\right)",
             derivative=lambda graph, x: (graph.apply("exp", x),),
             traits=traits.positive_result,
@@ -218,8 +209,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x: sympy.sqrt(x),
             c="sqrt({0})",
             llvm="call double @llvm.sqrt.f64(double {0})",
-            interval=_bound_monotone(math.sqrt),
-            rising=True,
+            interval=intervals.rising(arithmetic.square_root),
             latex=r"\sqrt{{{0}}}",
             derivative=lambda graph, x: (1 / (2 * graph.apply("sqrt", x)),),
             traits=traits.root,
@@ -237,7 +227,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x: sympy.Abs(x, evaluate=False),
             c="fabs({0})",
             llvm="call double @llvm.fabs.f64(double {0})",
-            interval=lambda x: (max(0.0, x[0], -x[1]), max(-x[0], x[1])),
+            interval=intervals.magnitude,
             latex=r"\left| {0} \right|",
             derivative=lambda graph, x: (graph.if_else(graph.compare("<", x, graph.ZERO), -1, 1),),
             traits=traits.magnitude,
@@ -258,7 +248,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x, y: sympy.Mod(x, y, evaluate=False),
             c="aspen_mod({joined})",
             llvm="call double @aspen_mod(double {0}, double {1})",
-            interval=lambda x, y: (0.0, y[1]) if y[0] > 0 else (-math.inf, math.inf),
+            interval=intervals.remainder,
             latex=r"\operatorname{{mod}}\left({joined}\right)",
             derivative=lambda graph, x, y: (graph.ONE, -graph.apply("floor", x / y)),
             traits=traits.remainder,
@@ -270,7 +260,7 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, *args: _fold_operands(numpy.maximum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Max, *args),
             c="aspen_max({joined})",
-            interval=lambda *args: (max(low for low, _ in args), max(high for _, high in args)),
+            interval=intervals.maximum,
             latex=r"\max\left({joined}\right)",
             derivative=_slopes_of_choice(">"),
             traits=traits.maximum,
@@ -281,7 +271,7 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, *args: _fold_operands(numpy.minimum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Min, *args),
             c="aspen_min({joined})",
-            interval=lambda *args: (min(low for low, _ in args), min(high for _, high in args)),
+            interval=intervals.minimum,
             latex=r"\min\left({joined}\right)",
             derivative=_slopes_of_choice("<"),
             traits=traits.every,

@@ -34,7 +34,7 @@ from aspenpy.expr.accuracy import (
 from aspenpy.expr.arithmetic import DomainError, add_exactly, format_number
 from aspenpy.expr.array_rules import RULES, ConstantArray
 from aspenpy.expr.failures import UNDEFINED, EvaluationError, TooMuchWork, charge, pass_operations
-from aspenpy.expr.node import Expr
+from aspenpy.expr.node import Expr, operation_of
 from aspenpy.expr.traits import INTEGER
 
 Array = NDArray[Any]
@@ -285,13 +285,6 @@ def _take(value: Any, lanes: Array) -> Any:
 
 TAKE_ARRAYS = frozenset({"array", "index", "lookup", "draw", "if"})
 """Operations whose rules look at arrays; others compute with numbers alone."""
-
-
-def operation_of(node: Expr) -> str:
-    """The name of the rule that computes a node."""
-    if node.kind in ("apply", "junction"):
-        return str(node.payload)
-    return "if" if node.kind == "if_else" else node.kind
 
 
 def _doubt_power(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:

@@ -169,3 +169,10 @@ def fold(rule: Callable[[Expr, Mapping[Expr, Result]], Result], *roots: Expr) ->
     for node in topological_order(*roots):
         results[node] = rule(node, results)
     return results
+
+
+def operation_of(node: Expr) -> str:
+    """The operation of a node: the name of a function, `and` or `or`, `if`, else its kind."""
+    if node.kind in ("apply", "junction"):
+        return str(node.payload)
+    return "if" if node.kind == "if_else" else node.kind

@@ -14,7 +14,7 @@ from aspenpy.engine.arrays import Doubt
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.c_text import helpers, to_c
 from aspenpy.engine.compiled import is_compilable
-from aspenpy.engine.intervals import find_intervals
+from aspenpy.engine.operation import find_intervals
 from aspenpy.engine.program import LOWERED, Program
 from aspenpy.engine.python import Prepared, compile_python
 from aspenpy.expr import graph

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.answers.bounds import Range
 from aspenpy.explore.difference import MOST_PASSES, difference, write_out_sums
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
+from aspenpy.expr.intervals import Range
 
 X = graph.symbol("x")
 NUMBERS = st.integers(-9, 9)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from aspenpy.answers.bounds import Real
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import METRICS, energy_metric
 from aspenpy.answers.inverse import Search
@@ -20,6 +19,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 
