@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from aspenpy.expr.node import Expr
@@ -170,7 +170,7 @@ class Hole(Record):
 
 class Profile(Record):
     """What one function does. `formals` are the symbols of its arguments, by position, None where no formula can need
-    it; `arrays` those that it touches."""
+    it; `notes` are the conditions that are taken to hold."""
 
     key: str
     name: str
@@ -179,6 +179,13 @@ class Profile(Record):
     comment: str = ""
     span: Span | None = None
     notes: tuple[str, ...] = ()
+
+
+def rewrite_inside(item: Item, rewrite: Callable[[list[Item]], list[Item]]) -> Item:
+    """An item whose directly inner items are rewritten; one that has none is itself."""
+    if isinstance(item, Alternative):
+        return item.replace(then=rewrite(item.then), otherwise=rewrite(item.otherwise))
+    return item.replace(body=rewrite(item.body)) if isinstance(item, Nest) else item
 
 
 def walk_items(items: Iterable[Item]) -> Iterator[Item]:

@@ -7,7 +7,7 @@ programming language", DIKU 1994, section 4). A pointer to functions may point a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -225,13 +225,24 @@ def pointer_key(node: r.Expression) -> str | None:
     return node.key if isinstance(node, r.Variable) else None
 
 
-def find_pointer_targets(functions: Iterable[r.Function], initial: Iterable[r.Statement]) -> dict[str, tuple[str, ...]]:
+def resolve_pointers(program: r.Program) -> r.Program:
+    """The program with direct calls in place of calls through pointers to one function, and with those that the others
+    may mean."""
+    pointed = _find_pointer_targets(program)
+    if not pointed:
+        return program
+    names = {function.key: function.name for function in program.functions}
+    functions = (function.replace(body=_resolve_calls(function.body, pointed, names)) for function in program.functions)
+    return program.replace(functions=tuple(functions), pointed=pointed)
+
+
+def _find_pointer_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
     """The keys of the functions that each pointer may point at, by the keys of calls through it."""
-    known = {function.key: function for function in functions}
+    known = {function.key: function for function in program.functions}
     found: dict[str, dict[str, None]] = {}
     given = [
         pair
-        for node in (*(function.body for function in known.values()), *initial)
+        for node in (*(function.body for function in known.values()), *program.globals, *program.initial)
         for pair in _pointer_assignments(node, known)
     ]
     before = -1
@@ -262,19 +273,19 @@ def _pointer_assignments(body: Any, known: Mapping[str, r.Function]) -> Iterator
                 yield to, value
 
 
-def resolve_calls(node: Any, targets: Mapping[str, tuple[str, ...]], names: Mapping[str, str]) -> Any:
+def _resolve_calls(node: Any, targets: Mapping[str, tuple[str, ...]], names: Mapping[str, str]) -> Any:
     """The record with direct calls in place of calls through pointers that have one target."""
     changes: dict[str, Any] = {}
     for field in node._fields:
         inside = getattr(node, field)
         if isinstance(inside, tuple) and any(isinstance(part, Record) for part in inside):
             new: Any = tuple(
-                resolve_calls(part, targets, names) if isinstance(part, Record) else part for part in inside
+                _resolve_calls(part, targets, names) if isinstance(part, Record) else part for part in inside
             )
             if any(one is not other for one, other in zip(new, inside, strict=True)):
                 changes[field] = new
         elif isinstance(inside, Record) and field not in ("span", "type"):
-            new = resolve_calls(inside, targets, names)
+            new = _resolve_calls(inside, targets, names)
             if new is not inside:
                 changes[field] = new
     if isinstance(node, r.Call) and len(targets.get(node.key, ())) == 1:

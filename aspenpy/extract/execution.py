@@ -20,8 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from aspenpy.extract.front_end import CPP
 from aspenpy.extract.line_counts import Layout
+from aspenpy.extract.records import CPP
 from aspenpy.extract.registers import Level
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.opening import read_text_file, read_whole_file

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import sys
 import threading
 from collections import Counter
@@ -20,17 +19,24 @@ from aspenpy.extract import values as v
 from aspenpy.extract.blocks import list_invocations
 from aspenpy.extract.branches import find_never_returning
 from aspenpy.extract.costs import Hole, Invocation, Meaning, Profile
-from aspenpy.extract.effects import find_changes, find_effects, find_exposed_members, find_references, walk_records
+from aspenpy.extract.effects import (
+    find_changes,
+    find_effects,
+    find_exposed_members,
+    find_references,
+    resolve_pointers,
+    walk_records,
+)
 from aspenpy.extract.execution import Build, Counts, parse_command
 from aspenpy.extract.fit import format_number
 from aspenpy.extract.front_end import Reading
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence, Over, measure_points
-from aspenpy.extract.naming import Kernel, Options, source_line
+from aspenpy.extract.naming import Kernel, Options, count_words, source_line
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.state import Context, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer, write_macros
-from aspenpy.extract.tree import read_program as program_of
+from aspenpy.extract.tree import read_program
 from aspenpy.extract.values import TooLong, Value, to_expression
 from aspenpy.extract.walk import Walker
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead, warning
@@ -52,7 +58,7 @@ POOR = 0.1
 OF_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C")
 """How the names of files end that are no headers, also where one includes another."""
 
-_WORD = re.compile(r"\w+|[^\w\s]")
+MAY_OVERLAP = "their values are loaded again after each store; `restrict` in the source says that they are apart"
 
 STACK = 256 * 2**20
 """Bytes of stack for the walk, whose depth follows the nesting of the program."""
@@ -156,12 +162,11 @@ class _Extractor:
         flags: tuple[str, ...],
         run: Run | None,
     ) -> None:
-        reading = Reading(path, flags)
-        self.program, self.diagnostics = program_of(reading)
+        program, self.diagnostics = read_program(Reading(path, flags))
+        self.program = resolve_pointers(program)
         self.flags, self.run = flags, run
         self.path, self.level, self.options, self.wanted = path, level, options, functions
-        self.names = Names()
-        self.names.counts_each = run is not None
+        self.names = Names(counts_each=run is not None)
         self.functions = {function.key: function for function in self.program.functions}
         self.macros = {
             macro.name: graph.symbol(self.names.make_unique(macro.name), SIZE) for macro in self.program.macros
@@ -198,52 +203,60 @@ class _Extractor:
 
     def extract(self) -> Extraction:
         roots = self._find_roots()
-        if not roots:
-            fail(
-                "no-functions",
-                f"`{self.path}` has no function with a body",
-                hint="a model is made of what functions do",
-            )
-        main = next((root for root in roots if root.name == "main"), None)
-        written: list[Kernel] = []
-        done: set[str] = set()
-        words, was_brief = 0, False
-        root_keys = {root.key for root in roots}
-        for function in self._order_callers_first(roots):
-            if function.key in root_keys or function.key in self.contexts:
-                self._profile_function(function, function.key in root_keys)
-        self.writer.roots = {formal for root in roots for formal in self._profile_function(root).formals}
-        self.writer.arguments = {formal for formal in self.writer.roots if isinstance(formal, Expr)}
-        self._bind_arguments(roots)
-        for root in roots:
-            for function in self._order_called_first(root):
-                if function.key not in done:
-                    done.add(function.key)
-                    is_root = function.key in root_keys
-                    profile = self._profile_function(function)
-                    name = "main" if function is main else None
-                    kernel = self.writer.write_kernel(profile, profile.items, is_root, name)
-                    written.append(kernel)
-                    words += sum(len(_WORD.findall(line.partition("//")[0])) for line in kernel.lines)
-                    if self.writer.is_brief and not was_brief:
-                        was_brief = True
-                        self.diagnostics.append(_warn_brief(function))
-                    if words > MOST_WORDS:
-                        hint = "--function NAME models one function and what it calls"
-                        fail(
-                            "too-large",
-                            f"the program is too large for one model, at `{function.name}`",
-                            function.span,
-                            hint=hint,
-                        )
-        called = {id(kernel) for kernel in self.writer.kernels.values()}
-        kernels = [kernel for kernel in written if id(kernel) in called or kernel.name == "main"]
-        if main is None:
-            calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if root.key in self.writer.kernels]
-            kernels.append(Kernel(self.names.make_unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
+        order = self._walk_functions(roots)
+        kernels = self._write_kernels(roots, order)
         self._settle_minor_shares()
         if self.run is not None:
             self._fill_from_runs(self.run)
+        return self._make_extraction(kernels)
+
+    def _walk_functions(self, roots: list[r.Function]) -> list[str]:
+        """Walks what the roots reach, callers first, so that what they know at a call is known in the function. Returns
+        the keys of functions that have kernels, those that are called first."""
+        keys = {root.key for root in roots}
+        for function in self._order_callers_first(roots):
+            if function.key in keys or function.key in self.contexts:
+                self._profile_function(function, function.key in keys)
+        self.writer.set_roots({formal for root in roots for formal in self._profile_function(root).formals})
+        order = self._order_called_first(roots)
+        calls: dict[str, list[Invocation]] = {}
+        for caller in order:
+            for call in list_invocations(self.profiles[caller].items):
+                calls.setdefault(call.function, []).append(call)
+        for key in reversed(order):
+            if key not in keys and key in calls:
+                self.writer.bind_arguments(self.profiles[key], calls[key])
+        return order
+
+    def _write_kernels(self, roots: list[r.Function], order: list[str]) -> list[Kernel]:
+        """The kernels that something calls, and `main`."""
+        keys = {root.key for root in roots}
+        main = next((root.key for root in roots if root.name == "main"), None)
+        written: list[Kernel] = []
+        words, was_brief = 0, False
+        for key in order:
+            function, profile = self.functions[key], self.profiles[key]
+            kernel = self.writer.write_kernel(profile, profile.items, key in keys, "main" if key == main else None)
+            written.append(kernel)
+            words += count_words(kernel.lines)
+            if self.writer.is_brief and not was_brief:
+                was_brief = True
+                self.diagnostics.append(_warn_brief(function))
+            if words > MOST_WORDS:
+                message = f"the program is too large for one model, at `{function.name}`"
+                fail("too-large", message, function.span, hint="--function NAME models one function and what it calls")
+        called = {id(kernel) for kernel in self.writer.kernels.values()}
+        kernels = [kernel for kernel in written if id(kernel) in called or kernel.name == "main"]
+        if main is None:
+            calls = [
+                f"call {self.writer.kernels[key].name}"
+                for key in dict.fromkeys(root.key for root in roots)
+                if key in self.writer.kernels
+            ]
+            kernels.append(Kernel(self.names.make_unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
+        return kernels
+
+    def _make_extraction(self, kernels: list[Kernel]) -> Extraction:
         text = self._write_text(kernels)
         holes = tuple(self._list_holes())
         unknown = [_warn_unknown(hole) for hole in holes if hole.is_left()]
@@ -255,22 +268,23 @@ class _Extractor:
     # -- functions ---------------------------------------------------------------------------------
 
     def _find_roots(self) -> list[r.Function]:
+        """The functions to begin with: those that are wanted, else `main`, else those that no other calls."""
         functions = self.program.functions
+        known = {function.name: function for function in functions}
+        for name in self.wanted:
+            if name not in known:
+                hint = suggest_instead(name, known, "functions")
+                fail("unknown-function", f"there is no function `{name}` in `{self.path}`", hint=hint)
         if self.wanted:
-            known = {function.name: function for function in functions}
-            for name in self.wanted:
-                if name not in known:
-                    fail(
-                        "unknown-function",
-                        f"there is no function `{name}` in `{self.path}`",
-                        hint=suggest_instead(name, known, "functions"),
-                    )
             return [known[name] for name in self.wanted]
         main = [function for function in functions if function.name == "main"]
         if main:
             return main
         called = {call for function in functions for call in self.calls[function.key] if call != function.key}
         roots = [function for function in functions if function.key not in called] or list(functions)
+        if not roots:
+            hint = "a model is made of what functions do"
+            fail("no-functions", f"`{self.path}` has no function with a body", hint=hint)
         return [root for root in roots if not self._is_of_header(root)] or roots
 
     def _is_of_header(self, function: r.Function) -> bool:
@@ -278,35 +292,22 @@ class _Extractor:
         source = None if function.span is None else function.span.source
         return source is not None and source is not self.program.source and not source.name.endswith(OF_SOURCES)
 
-    def _bind_arguments(self, roots: list[r.Function]) -> None:
-        """Callers first, so that what they pass on is known."""
-        order = list(dict.fromkeys(function.key for root in roots for function in self._order_called_first(root)))
-        root_keys = {root.key for root in roots}
-        made: dict[str, list[Invocation]] = {}
-        for caller in order:
-            for call in list_invocations(self.profiles[caller].items):
-                made.setdefault(call.function, []).append(call)
-        for key in reversed(order):
-            calls = made.get(key, [])
-            if key in root_keys:
-                continue
-            if calls:
-                self.writer.bind_arguments(self.profiles[key], calls)
-
-    def _order_called_first(self, root: r.Function) -> Iterator[r.Function]:
-        """The functions that have kernels of their own, those that are called before those that call."""
+    def _order_called_first(self, roots: list[r.Function]) -> list[str]:
+        """Keys of the functions that have kernels of their own, those that are called before those that call."""
+        order: list[str] = []
         seen: set[str] = set()
 
-        def visit(function: r.Function) -> Iterator[r.Function]:
-            if function.key in seen:
-                return
+        def visit(function: r.Function) -> None:
             seen.add(function.key)
             for call in list_invocations(self._profile_function(function).items):
-                if call.function in self.functions:
-                    yield from visit(self.functions[call.function])
-            yield function
+                if call.function in self.functions and call.function not in seen:
+                    visit(self.functions[call.function])
+            order.append(function.key)
 
-        yield from visit(root)
+        for root in roots:
+            if root.key not in seen:
+                visit(root)
+        return order
 
     def _order_callers_first(self, roots: list[r.Function]) -> list[r.Function]:
         """All functions that the roots reach, each behind those that call it; not so in a recursion."""
@@ -341,30 +342,26 @@ class _Extractor:
         return self.profiles[function.key]
 
     def _list_constants(self) -> Iterator[tuple[str, Value]]:
-        """Global variables of whole numbers that nothing assigns to."""
+        """Global variables of whole numbers that nothing assigns to; those above 1 are parameters of the model."""
         for item in self.program.globals:
-            value = item.value
-            if item.variable.type.kind != "integer" or item.variable.key in self.changed:
+            variable, value = item.variable, item.value
+            if variable.type.kind != "integer" or variable.key in self.changed:
                 continue
             if isinstance(value, r.Constant) and isinstance(value.value, int):
-                yield item.variable.key, self._make_constant(item.variable, value.value)
-
-    def _make_constant(self, variable: r.Variable, value: int) -> Value:
-        if value <= 1:
-            return constant(value)
-        return self.names.add_hole(variable.name, Meaning(""), constant(value), variable.span)
+                known = constant(value.value)
+                is_name = value.value > 1
+                yield (
+                    variable.key,
+                    self.names.add_hole(variable.name, Meaning(""), known, variable.span) if is_name else known,
+                )
 
     def _settle_minor_shares(self) -> None:
         """Keeps the guessed value of shares that decide little."""
         holes = self.names.holes
         influence = Influence(self.profiles, holes, self._resolve_value)
         for symbol, hole in list(holes.items()):
-            if (
-                hole.meaning.is_share
-                and symbol in self.writer.used
-                and not hole.rule
-                and influence.weigh(symbol) < LITTLE
-            ):
+            is_guess = hole.meaning.is_share and not hole.rule and symbol in self.writer.used
+            if is_guess and influence.weigh(symbol) < LITTLE:
                 holes[symbol] = hole.replace(meaning=hole.meaning.replace(doubt=""), rule=BY_INFLUENCE)
 
     # -- runs --------------------------------------------------------------------------------------
@@ -372,24 +369,16 @@ class _Extractor:
     def _fill_from_runs(self, run: Run) -> None:
         """Runs the program, and fits parameters to what was counted."""
         command = parse_command(run.command)
-        parallel = any(call.startswith("omp_") for call in self._list_library_calls())
+        nodes = (node for function in self.program.functions for node in walk_records(function.body))
+        parallel = any(isinstance(node, r.Call) and node.name.startswith("omp_") for node in nodes)
         build = Build(self.path, self.flags, run.links, run.compiler, parallel, run.counts)
-        filling = Filling(
-            self.program, self.names.holes, self._resolve_value, measure_points(build, self.program, command, run.over)
-        )
+        points = measure_points(build, self.program, command, run.over)
+        filling = Filling(self.program, self.names.holes, self._resolve_value, points)
         for profile in self.profiles.values():
             filling.find_sites(profile.items)
         for symbol, fit in filling.fit_holes().items():
             self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit)
         self.sizes = {name: float(values[-1]) for name, values in run.over.items()}
-
-    def _list_library_calls(self) -> set[str]:
-        return {
-            node.name
-            for function in self.program.functions
-            for node in walk_records(function.body)
-            if isinstance(node, r.Call)
-        }
 
     def _resolve_value(self, value: Value) -> Value:
         """A value in the parameters of the model, in place of what functions call them."""
@@ -450,10 +439,8 @@ class _Extractor:
             if pairs and key in self.writer.kernels:
                 function = self.functions[key]
                 listed = ", ".join(f"`{a}` and `{b}`" for a, b in sorted(pairs)[:4])
-                hint = (
-                    "their values are loaded again after each store; `restrict` in the source says that they are apart"
-                )
-                yield warning("aliasing", f"in `{function.name}` may overlap: {listed}", function.span, hint=hint)
+                message = f"in `{function.name}` may overlap: {listed}"
+                yield warning("aliasing", message, function.span, hint=MAY_OVERLAP)
 
 
 def _describe_fit(hole: Hole) -> str:

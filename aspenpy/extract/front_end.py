@@ -17,6 +17,7 @@ from glob import glob
 from typing import Any
 
 from aspenpy.extract.library_functions import HEADER
+from aspenpy.extract.records import CPP, C
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source, Span
@@ -26,9 +27,6 @@ MOST_ERRORS = 8
 
 KEEP_GOING, MACROS = 0x200, 0x01
 """Options of `clang_parseTranslationUnit`: go on behind a header that is missing, and record macros."""
-
-CPP = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx", ".H"})
-C = frozenset({".c", ".h"})
 
 OLD = ("implicit-int", "implicit-function-declaration", "int-conversion", "incompatible-function-pointer-types")
 """What GCC up to 13 takes with a warning, and old programs have."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Alternative, Arithmetic, Guard, Item, Nest
+from aspenpy.extract.costs import Access, Arithmetic, Guard, Item, Nest, rewrite_inside
 from aspenpy.extract.values import ONE, Value
 
 VECTOR = 16
@@ -29,17 +29,11 @@ def reuse_across_passes(items: list[Item], vectors: bool) -> list[Item]:
     """Applies predictive commoning to the innermost loops; `vectors` says that loops are vectorised where possible."""
     found: list[Item] = []
     for item in items:
-        if isinstance(item, Alternative):
-            item = item.replace(
-                then=reuse_across_passes(item.then, vectors), otherwise=reuse_across_passes(item.otherwise, vectors)
-            )
-        elif isinstance(item, Nest):
-            if all(isinstance(inner, Access | Arithmetic) for inner in item.body):
-                before, item = _reuse_in_loop(item, vectors)
-                found += before
-            else:
-                item = item.replace(body=reuse_across_passes(item.body, vectors))
-        found.append(item)
+        if isinstance(item, Nest) and all(isinstance(inner, Access | Arithmetic) for inner in item.body):
+            before, item = _reuse_in_loop(item, vectors)
+            found += [*before, item]
+        else:
+            found.append(rewrite_inside(item, lambda inside: reuse_across_passes(inside, vectors)))
     return found
 
 
@@ -52,7 +46,9 @@ def _reuse_in_loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
     for place, item in enumerate(nest.body):
         if not isinstance(item, Access) or item.kind != "load":
             continue
-        if vector and _is_invariant(item, nest) and not any(_is_stored(item, other) for other in inside):
+        step, stores = _stride(item, nest), (other for other in inside if other.kind == "store")
+        is_invariant = step is not None and not step.terms
+        if vector and is_invariant and all(store.array != item.array for store in stores):
             spared.add(place)  # behind the checks of a vectorised loop no store to another array changes it
             before += _load_before_loop(item, nest, 1)
             continue
@@ -84,16 +80,6 @@ def _pass_distance(load: Access, other: Access, nest: Nest, vector: bool) -> int
     if ago is None or not 1 <= ago <= MOST_PASSES or (vector and (ago * load.size) % VECTOR):
         return 0
     return int(ago)
-
-
-def _is_invariant(load: Access, nest: Nest) -> bool:
-    """Whether all passes load from one place."""
-    step = _stride(load, nest)
-    return step is not None and not step.terms
-
-
-def _is_stored(load: Access, other: Access) -> bool:
-    return other.kind == "store" and other.array == load.array
 
 
 def _stride(access: Access, nest: Nest) -> Value | None:
@@ -137,12 +123,11 @@ def jam_loops(items: list[Item], spared: RemoveSpared) -> list[Item]:
     """Applies unroll and jam to the loops. A last odd pass counts as half of a double one."""
     found: list[Item] = []
     for item in items:
-        if isinstance(item, Alternative):
-            item = item.replace(then=jam_loops(item.then, spared), otherwise=jam_loops(item.otherwise, spared))
-        elif isinstance(item, Nest):
-            inner = _find_jammable(item)
-            item = item.replace(body=jam_loops(item.body, spared)) if inner is None else _jam_loop(item, inner, spared)
-        found.append(item)
+        inner = _find_jammable(item) if isinstance(item, Nest) else None
+        if isinstance(item, Nest) and inner is not None:
+            found.append(_jam_loop(item, inner, spared))
+        else:
+            found.append(rewrite_inside(item, lambda inside: jam_loops(inside, spared)))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -50,6 +50,11 @@ MOST_WORDS = 150_000
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
+def count_words(lines: Iterable[str]) -> int:
+    """Words and signs of some lines, without comments."""
+    return sum(len(_WORD.findall(line.partition("//")[0])) for line in lines)
+
+
 class Model:
     """What all kernels of a model share: its data, its parameters, and what its arguments are bound to."""
 
@@ -67,9 +72,10 @@ class Model:
         self.same: dict[str, str] = {}
         self.words = 0
 
-    def count_words(self, lines: list[str]) -> None:
-        """Adds to the length of the text."""
-        self.words += sum(len(_WORD.findall(line.partition("//")[0])) for line in lines)
+    def set_roots(self, formals: set[Expr | str | None]) -> None:
+        """Sets the arguments of the functions that nothing calls, which are parameters and data of the model."""
+        self.roots = {*formals}
+        self.arguments = {formal for formal in formals if isinstance(formal, Expr)}
 
     @property
     def is_brief(self) -> bool:

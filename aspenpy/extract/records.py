@@ -12,6 +12,10 @@ from typing import Literal
 from aspenpy.language.source import Source, Span
 from aspenpy.record import Record
 
+CPP = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx", ".H"})
+C = frozenset({".c", ".h"})
+"""How the names of files of C++ and of C end."""
+
 # -- types -----------------------------------------------------------------------------------------
 
 Kind = Literal["integer", "real", "pointer", "array", "record", "void", "other"]
@@ -265,8 +269,9 @@ NO_POINTERS: Mapping[str, tuple[str, ...]] = {}
 
 
 class Program(Record):
-    """The functions with bodies and the global variables of the files that a user wrote; the keys of functions that are
-    declared never to return, and those of the functions that calls through pointers may mean."""
+    """The functions with bodies and the global variables of the files that a user wrote, with the statements that give
+    members of these their first values. `ending` are the keys of functions that are declared never to return, `pointed`
+    those of the functions that calls through pointers may mean."""
 
     source: Source
     functions: tuple[Function, ...]
@@ -274,3 +279,4 @@ class Program(Record):
     macros: tuple[Macro, ...]
     ending: frozenset[str] = frozenset()
     pointed: Mapping[str, tuple[str, ...]] = NO_POINTERS
+    initial: tuple[Statement, ...] = ()

@@ -26,6 +26,7 @@ from aspenpy.extract.costs import (
     Invocation,
     Item,
     Nest,
+    rewrite_inside,
     walk_items,
 )
 from aspenpy.extract.loop_transforms import jam_loops, reuse_across_passes
@@ -173,10 +174,8 @@ class Registers:
             if isinstance(item, Nest):
                 kept = self._hoist_from_loop(item)
                 found += [*kept.before, kept.nest, *kept.behind]
-            elif isinstance(item, Alternative):
-                found.append(item.replace(then=self._hoist(item.then), otherwise=self._hoist(item.otherwise)))
             else:
-                found.append(item)
+                found.append(rewrite_inside(item, self._hoist))
         return found
 
     # -- straight-line code ------------------------------------------------------------------------
@@ -249,8 +248,7 @@ class Registers:
                     known.drop_overlapping(store)
                     known.drop(store)
             elif isinstance(item, Alternative):
-                then, otherwise = self._forward_stores(item.then), self._forward_stores(item.otherwise)
-                item = item.replace(then=then, otherwise=otherwise)
+                item = rewrite_inside(item, self._forward_stores)
                 known.kinds.clear()
             elif isinstance(item, Invocation | Exchange):
                 known.kinds.clear()
@@ -326,16 +324,9 @@ def _are_apart(one: Array, two: Array) -> bool:
 
 
 def _drop_places(items: list[Item], gone: set[Key]) -> list[Item]:
-    found: list[Item] = []
-    for item in items:
-        if isinstance(item, Access) and item.place() in gone:
-            continue
-        if isinstance(item, Alternative):
-            item = item.replace(then=_drop_places(item.then, gone), otherwise=_drop_places(item.otherwise, gone))
-        elif isinstance(item, Nest):
-            item = item.replace(body=_drop_places(item.body, gone))
-        found.append(item)
-    return found
+    """The items without accesses to some places."""
+    kept = (item for item in items if not (isinstance(item, Access) and item.place() in gone))
+    return [rewrite_inside(item, lambda inside: _drop_places(inside, gone)) for item in kept]
 
 
 def list_accesses(items: list[Item]) -> Iterator[Access]:

@@ -240,7 +240,8 @@ def join_paths(values: list[Real], operation: str | None = None) -> Real:
 class Names:
     """Names for the symbols, arrays and holes of a model: each once, in letters of the language."""
 
-    def __init__(self) -> None:
+    def __init__(self, counts_each: bool = False) -> None:
+        self.counts_each = counts_each  # whether each branch has a count of its own
         self.taken: set[str] = set()
         self.last: dict[str, int] = {}  # the number behind a name that was given last
         self.holes: dict[Expr, Hole] = {}
@@ -262,7 +263,6 @@ class Names:
         self.diagnostics: list[Diagnostic] = []
         self.inputs: dict[Expr, Value | None] = {}  # what is read when the program starts, and its default
         self.lost: dict[str, Known] = {}  # what variables were before another function got their address
-        self.counts_each = False  # whether each branch has a count of its own
         self.rows: dict[object, Value] = {}  # passes of loops that data decide, by the arrays that say them
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at
         self.conditions: dict[tuple[str, str], Value] = {}  # how often conditions hold, by function and text

@@ -26,7 +26,7 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import NoClosedForm
-from aspenpy.extract.naming import Formal, Kernel, Model, Naming, source_line, write_comments
+from aspenpy.extract.naming import Formal, Kernel, Model, Naming, count_words, source_line, write_comments
 from aspenpy.extract.patterns import Request, group_requests
 from aspenpy.extract.pragmas import parallel_directive, parse_directives
 from aspenpy.extract.triangles import CounterRange, Trips
@@ -224,7 +224,7 @@ class Body(Naming):
         head = f"execute [{self.write_formula(_multiply_parts(parts))}]{label} {{" if parts else "execute {"
         comments = write_comments(nest.comment, nest.span) if nest is not None else []
         remarks = [*self._write_reductions(nest), *self._write_remarks(amounts)] if not self.writer.is_brief else []
-        self.writer.count_words(lines)
+        self.writer.words += count_words(lines)
         return [*comments, *remarks, head, *lines, "}"]
 
     def _find_parallel_parts(self, nest: Nest) -> tuple[Value, ...]:

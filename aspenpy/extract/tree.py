@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.effects import find_pointer_targets, resolve_calls
 from aspenpy.extract.front_end import Reading
 from aspenpy.extract.tree_calls import Calls, construct_in_place
 from aspenpy.extract.tree_expressions import FUNCTIONS
@@ -271,17 +270,13 @@ class Tree:
             elif kind in _SCOPES:
                 waiting += reversed(children_of(cursor))
         functions += [*self._read_instances(), *self.unit.made.values()]
-        targets = find_pointer_targets(functions, [*globals_, *initial])
-        names = {function.key: function.name for function in functions}
-        if targets:
-            functions = [function.replace(body=resolve_calls(function.body, targets, names)) for function in functions]
         return r.Program(
             self.unit.reading.text.source,
             tuple(functions),
             tuple(globals_),
             tuple(self.unit.macros.values()),
             frozenset(self.unit.never_return),
-            targets,
+            initial=tuple(initial),
         )
 
     def _read_instances(self) -> Iterator[r.Function]:
