@@ -49,6 +49,7 @@ linkcheck: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -q -b linkcheck docs docs/_build/linkcheck
 
 man: $(VENV)/.installed-dev
+	$(BIN)/python docs/commands_page.py
 	$(BIN)/python docs/manual_pages.py
 
 bench: $(VENV)/.installed

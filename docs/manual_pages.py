@@ -4,8 +4,8 @@ from pathlib import Path
 
 from argparse_manpage.manpage import Manpage
 
-from aspenpy.shell.commands import COMMANDS
-from aspenpy.shell.parser import parser_of
+from aspenpy.shell.parser import Parser
+from aspenpy.shell.registry import entries, load_command
 from aspenpy.version import VERSION
 
 FOLDER = Path(__file__).parent / "_build" / "man"
@@ -13,9 +13,9 @@ FOLDER = Path(__file__).parent / "_build" / "man"
 
 def page(name: str) -> str:
     """The manual page of a command, as roff."""
-    parser = parser_of(name)
+    parser = Parser(load_command(name))
     examples, parser.epilog = parser.epilog or "", None
-    parser.man_short_description = COMMANDS[name]  # type: ignore[attr-defined]
+    parser.man_short_description = entries()[name].summary  # type: ignore[attr-defined]
     lines = examples.partition("\n")[2].replace("\\", "\\e").splitlines()
     text = str(Manpage(parser)).partition("\n")[2].replace(f"aspenpy {name} \\-", f"aspenpy-{name} \\-", 1)
     title = f'.TH ASPENPY\\-{name.upper()} 1 "" "aspenpy {VERSION}" "Manual of aspenpy"'
@@ -24,6 +24,6 @@ def page(name: str) -> str:
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for command in COMMANDS:
+    for command in entries():
         (FOLDER / f"aspenpy-{command}.1").write_text(page(command), encoding="utf-8")
-    print(f"{FOLDER.relative_to(Path.cwd())}: {len(COMMANDS)} pages; man -l shows one")
+    print(f"{FOLDER.relative_to(Path.cwd())}: {len(entries())} pages; man -l shows one")

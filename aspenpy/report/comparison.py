@@ -189,7 +189,7 @@ ROOM = 0.3  # of the axes that the place of a crossover takes
 
 
 @use_shared_style
-def draw(sweep: Sweep) -> Any:
+def draw_comparison(sweep: Sweep) -> Any:
     """A matplotlib figure: runtimes over the parameter on logarithmic axes, with the crossovers marked."""
     from matplotlib.figure import Figure
 

@@ -118,7 +118,7 @@ SIZES = tuple(2 ** (power / 2) for power in range(47))  # bytes, from 1 B to 8 M
 
 
 @use_shared_style
-def draw(network: Network) -> Any:
+def draw_network(network: Network) -> Any:
     """A matplotlib figure: the time of a message and its bytes a second over its size, all logarithmic."""
     from matplotlib.figure import Figure
 

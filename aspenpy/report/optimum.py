@@ -204,7 +204,7 @@ def _named(axes: Any, front: Front, words: Words) -> None:
 
 
 @use_shared_style
-def draw(front: Front, space: Space, subject: str) -> Any:
+def draw_front(front: Front, space: Space, subject: str) -> Any:
     """A matplotlib figure: the first two quantities of a front against each other."""
     from matplotlib.figure import Figure
 

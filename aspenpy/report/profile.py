@@ -219,7 +219,7 @@ class Box(NamedTuple):
 
 
 @use_shared_style
-def draw(profile: Profile) -> Any:
+def draw_profile(profile: Profile) -> Any:
     """A matplotlib Figure. A kernel that did not run is left out."""
     from matplotlib.figure import Figure
 

@@ -82,7 +82,7 @@ def roofs_of(roofline: Roofline) -> Roofs:
 
 
 @use_shared_style
-def draw(roofline: Roofline) -> Any:
+def draw_roofline(roofline: Roofline) -> Any:
     """A matplotlib Figure."""
     from matplotlib.figure import Figure
 

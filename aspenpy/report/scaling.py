@@ -148,7 +148,7 @@ UP = 4.4  # inches of the times; the shares below have a half
 
 
 @use_shared_style
-def draw(scaling: Scaling) -> Any:
+def draw_scaling(scaling: Scaling) -> Any:
     """A matplotlib figure: above the times, below efficiency and the part of communication."""
     from matplotlib.figure import Figure
 

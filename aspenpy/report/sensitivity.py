@@ -229,7 +229,7 @@ def tornado(result: Found, subject: str, unit: str) -> Tornado:
 
 
 @use_shared_style
-def draw(result: Found, subject: str, unit: str) -> Any:
+def draw_sensitivity(result: Found, subject: str, unit: str) -> Any:
     """A matplotlib figure: a bar for each parameter, the longest on top; those that would be no pixel are counted."""
     from matplotlib.figure import Figure
 

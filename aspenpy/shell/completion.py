@@ -12,10 +12,10 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import Kind, load_application, load_machine, names
 from aspenpy.models.machine.model import Machine
-from aspenpy.shell.commands import ALIASES, COMMANDS
 from aspenpy.shell.option import words
 from aspenpy.shell.output import COLORS
-from aspenpy.shell.parser import parser_of
+from aspenpy.shell.parser import Parser
+from aspenpy.shell.registry import ALIASES, entries, load_command
 from aspenpy.shell.study_options import STEPS
 from aspenpy.tables.numbers import RESOURCE_UNITS
 
@@ -34,9 +34,9 @@ def complete() -> None:
     root.add_argument("-V", "--version", action="store_true")
     subparsers = root.add_subparsers(parser_class=_Subparser)
     line = os.environ.get("COMP_LINE", "").split()
-    for name in [*COMMANDS, *(alias for alias in ALIASES if alias in line)]:
+    for name in [*entries(), *(alias for alias in ALIASES if alias in line)]:
         command = ALIASES.get(name, name)
-        parser = subparsers.add_parser(name, help=COMMANDS[command])
+        parser = subparsers.add_parser(name, help=entries()[command].summary)
         if name in line:
             _add_options(parser, command)
     argcomplete.autocomplete(root, always_complete_options="long")
@@ -50,7 +50,7 @@ class _Subparser(ArgumentParser):
 
 
 def _add_options(parser: ArgumentParser, name: str) -> None:
-    for action in parser_of(name)._actions:
+    for action in Parser(load_command(name))._actions:
         completer = COMPLETERS.get(action.dest)
         if completer is not None:
             setattr(action, "completer", completer)  # noqa: B010  argcomplete looks there

@@ -7,12 +7,11 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from importlib import import_module
 
 from aspenpy.allowance import separate_allowance
 from aspenpy.language.diagnostics import TOO_LARGE, AspenError
-from aspenpy.shell.commands import ALIASES, COMMANDS
 from aspenpy.shell.failure import FAILURE, INTERRUPTED, NOBODY_READS, SUCCESS, ClosedPipe, CommandError
+from aspenpy.shell.option import Group
 from aspenpy.shell.output import (
     abandon,
     apply_color_option,
@@ -23,6 +22,7 @@ from aspenpy.shell.output import (
     warn_of_old_name,
 )
 from aspenpy.shell.progress import progress
+from aspenpy.shell.registry import ALIASES, GROUPS, entries, load_command
 from aspenpy.version import VERSION
 
 USAGE = """\
@@ -30,7 +30,6 @@ usage: aspenpy COMMAND ...
 
 How long will this application take on that machine, where does the time go, and what would change it?
 
-commands:
 {commands}
 
 options, before or behind the command:
@@ -86,8 +85,6 @@ def _run_guarded(arguments: list[str]) -> int:
         return INTERRUPTED
 
 
-INTERACTIVE = frozenset({"completion", "lsp", "repl"})  # what they wait for is somebody's next word
-
 OUT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 """How the loader of libraries and the system say it, in exceptions of other kinds."""
 
@@ -108,38 +105,44 @@ def run(arguments: list[str]) -> int:
         name, rest = rest[0], ["--help"]
     name = ALIASES.get(name, name)
     if name in ("-h", "--help", "help"):
-        emit(USAGE.format(commands="\n".join(f"  {name:<11} {line}" for name, line in COMMANDS.items())))
+        emit(USAGE.format(commands="\n\n".join(_list_commands(group) for group in GROUPS)))
         return SUCCESS
     if name in ("-V", "--version", "version"):
         emit(f"aspenpy {VERSION}")
         return SUCCESS
-    if name not in COMMANDS:
+    if name not in entries():
         raise CommandError(_unknown(name))
     from aspenpy.shell.option import plain_arguments, rename_options
     from aspenpy.shell.options import require_machine, require_one_machine, require_outputs
 
-    command = import_module(f"aspenpy.shell.commands.{name}")
-    rest, former = rename_options(command.OPTIONS, rest)
+    command = load_command(name)
+    rest, former = rename_options(command.options, rest)
     for old, today in former.items():
         warn_of_old_name(old, today)
-    parsed = plain_arguments(command.OPTIONS, rest)
+    parsed = plain_arguments(command.options, rest)
     if parsed is None:
-        from aspenpy.shell.parser import parser_of
+        from aspenpy.shell.parser import Parser
 
-        parsed = parser_of(name).parse_words(rest)
+        parsed = Parser(command).parse_words(rest)
     parsed.command_line = [name, *rest]
     require_one_machine(parsed)
     require_machine(parsed)
     require_outputs(parsed)
-    shown = nullcontext() if name in INTERACTIVE else progress(f"aspenpy {name} {getattr(parsed, 'model', '') or ''}")
+    about = f"aspenpy {name} {getattr(parsed, 'model', '') or ''}"
+    shown = nullcontext() if command.interactive else progress(about)
     with separate_allowance(), standard_output_as_file(getattr(parsed, "output", None)), shown:
-        status: int = command.run(parsed)
-    return status
+        return command.run(parsed)
+
+
+def _list_commands(group: Group) -> str:
+    """A group of the help: its title, and a line for each command."""
+    listed = [f"  {entry.name:<12} {entry.summary}" for entry in entries().values() if entry.group == group]
+    return "\n".join([f"{GROUPS[group]}:", *listed])
 
 
 def _unknown(name: str) -> str:
     from aspenpy.language.diagnostics import suggest_nearest
 
     noun = "option" if name.startswith("-") else "command"
-    hint = suggest_nearest(name, COMMANDS) or "`aspenpy --help` lists the commands"
+    hint = suggest_nearest(name, entries()) or "`aspenpy --help` lists the commands"
     return f"there is no {noun} `{name}`; {hint}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 from aspenpy.record import Record
 from aspenpy.shell.failure import CommandError
@@ -50,6 +50,36 @@ class OneOf(Record):
 
 class Arguments(SimpleNamespace):
     """What a command line says, by the destinations of its options."""
+
+
+Group = Literal["predict", "compare", "count", "programs", "measure", "models", "tools"]
+"""Where the help lists a command."""
+
+
+class Command(Record):
+    """A command: its name, what it answers, and the function that runs it and returns the exit status. An interactive
+    one waits for somebody's next word."""
+
+    name: str
+    group: Group
+    summary: str
+    options: tuple[Option | OneOf, ...]
+    examples: Examples
+    run: Callable[[Arguments], int]
+    interactive: bool = False
+
+
+def command(
+    name: str,
+    group: Group,
+    summary: str,
+    options: tuple[Option | OneOf, ...],
+    examples: Examples,
+    interactive: bool = False,
+) -> Callable[[Callable[[Arguments], int]], Command]:
+    """Makes a command of the function below. `aspenpy.shell.registry` reads the first three arguments without importing
+    the module, so they are written out."""
+    return lambda run: Command(name, group, summary, options, examples, run, interactive)
 
 
 def plain_arguments(options: Sequence[Option | OneOf], line: Sequence[str]) -> Arguments | None:

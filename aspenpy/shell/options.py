@@ -7,7 +7,7 @@ from aspenpy.cost.ranks import DISTRIBUTIONS
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Option, choice, flag, option, pairs, positive, repeatable_option, words
-from aspenpy.shell.pictures import require_drawable
+from aspenpy.shell.output import require_drawable
 from aspenpy.tables.formats import FORMATS
 
 # -- which models ----------------------------------------------------------------------------------
@@ -80,6 +80,8 @@ TABLES = OUTPUT.here(
     "(default: they are shown)",
     dest="results",
 )
+
+RESULTS = (ALL_FORMATS, TABLES)  # how results are written, and where to
 
 
 # -- what arguments may not be ---------------------------------------------------------------------

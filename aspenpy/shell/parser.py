@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
-from collections.abc import Iterable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import NoReturn
 
 from aspenpy.language.diagnostics import suggest_nearest
-from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, OneOf, Option
+from aspenpy.shell.option import Arguments, Command, OneOf
 from aspenpy.shell.output import emit
 
 _MISSING = "the following arguments are required: "  # as argparse begins these messages
@@ -33,16 +31,16 @@ class Parser(ArgumentParser):
 
     _line: Sequence[str] = ()
 
-    def __init__(self, name: str, description: str, examples: Examples, options: Iterable[Option | OneOf]) -> None:
-        lines = [f"  # {purpose}\n  {line}" for purpose, line in examples]
+    def __init__(self, command: Command) -> None:
+        lines = [f"  # {purpose}\n  {line}" for purpose, line in command.examples]
         super().__init__(
-            f"aspenpy {name}",
-            description=f"{description[0].upper()}{description[1:]}.",
+            f"aspenpy {command.name}",
+            description=f"{command.summary}.",
             epilog="examples:\n" + "\n".join(lines),
             formatter_class=_of_any_width,
             allow_abbrev=False,
         )
-        for item in options:
+        for item in command.options:
             group = self.add_mutually_exclusive_group() if isinstance(item, OneOf) else self
             for option in item.options if isinstance(item, OneOf) else (item,):
                 group.add_argument(*option.names, **{**option.more, "help": option.help})
@@ -105,12 +103,6 @@ class Parser(ArgumentParser):
     def print_help(self, file: object = None) -> None:
         """As all output is written, so that a pipe that is closed means the same everywhere."""
         emit(self.format_help().rstrip("\n"))
-
-
-def parser_of(name: str) -> Parser:
-    """The parser of a command."""
-    command = import_module(f"aspenpy.shell.commands.{name}")
-    return Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS)
 
 
 def list_in_words(names: Sequence[str]) -> str:

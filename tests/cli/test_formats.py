@@ -5,14 +5,13 @@ import io
 import json
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.main import main
 from aspenpy.shell.option import Option
+from aspenpy.shell.registry import entries, load_command
 from aspenpy.tables.formats import FORMATS
 
 LINES = {
@@ -49,7 +48,7 @@ ELSEWHERE = {"incore", "validate"}
 
 
 def options(command: str) -> list[Option]:
-    listed = import_module(f"aspenpy.shell.commands.{command}").OPTIONS
+    listed = load_command(command).options
     return [item for item in listed if isinstance(item, Option)]
 
 
@@ -76,7 +75,7 @@ def line_of(command: str, files: dict[str, str]) -> list[str]:
 
 
 def test_every_command_with_formats_has_them_all() -> None:
-    with_formats = {command for command in COMMANDS if choices(command)}
+    with_formats = {command for command in entries() if choices(command)}
     assert with_formats == {*LINES, *ELSEWHERE}
     for command in with_formats:
         assert choices(command) - {"speedscope"} == {*FORMATS}, command

@@ -7,14 +7,17 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import aspenpy
 from aspenpy.explore import problem
-from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.main import main
+from aspenpy.shell.option import Command, Group
+from aspenpy.shell.registry import GROUPS, entries
 from tests.cli.conftest import ROOT, Runner
 from tests.thorough import some
 
@@ -33,7 +36,7 @@ PROGRAMS = {"incore": "osaca"}
 """What an extra brings that a command calls."""
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize("command", ["", *entries()])
 def test_examples_work(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,8 +66,20 @@ def test_examples_work(
 
 def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     text = help_of([], capsys)
-    assert re.findall(r"^  (\w+) +\S", text.partition("commands:\n")[2].partition("\n\n")[0], re.M) == list(COMMANDS)
+    listed = text.partition(f"{GROUPS['predict']}:\n")[2].partition("\noptions, ")[0]
+    assert re.findall(r"^  ([\w-]+) +\S", listed, re.M) == list(entries())
     assert text == help_of(["--help"], capsys)
+
+
+def test_the_commands_that_are_listed_are_those_that_are_declared() -> None:
+    declared = {
+        item.name: (item.group, item.summary, module)
+        for module in {entry.module for entry in entries().values()}
+        for item in vars(import_module(f"aspenpy.shell.commands.{module}")).values()
+        if isinstance(item, Command)
+    }
+    assert declared == {entry.name: (entry.group, entry.summary, entry.module) for entry in entries().values()}
+    assert {*GROUPS} == {entry.group for entry in entries().values()} == {*get_args(Group)}
 
 
 def test_version(run: Runner) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.main import main
+from aspenpy.shell.registry import entries
 
 BODIES = (
     "ceil(i/3)",
@@ -76,7 +76,7 @@ def model_of(seed: int, default: str) -> str:
 
 
 def test_every_command_is_asked() -> None:
-    assert LINES.keys() | ASK_NO_MODEL == COMMANDS.keys()
+    assert LINES.keys() | ASK_NO_MODEL == entries().keys()
 
 
 @pytest.mark.parametrize("default", ["600", "3e9"])

@@ -3,17 +3,16 @@
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 
 import pytest
 
-from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import OneOf, Option, plain_arguments
-from aspenpy.shell.parser import parser_of
+from aspenpy.shell.parser import Parser
+from aspenpy.shell.registry import entries, load_command
 
 LINES = [
-    *(words[1:] for name in COMMANDS for _, line in import_module(f"aspenpy.shell.commands.{name}").EXAMPLES
+    *(words[1:] for name in entries() for _, line in load_command(name).examples
       if (words := shlex.split(line, comments=True))[0] == "aspenpy" and "|" not in words),
     ["eval"],
     ["eval", "comd"],
@@ -39,10 +38,10 @@ LINES = [
 @pytest.mark.parametrize("line", LINES, ids=" ".join)
 def test_a_plain_line_says_what_argparse_reads(line: list[str]) -> None:
     name, *words = line
-    command = import_module(f"aspenpy.shell.commands.{name}")
-    plain = plain_arguments(command.OPTIONS, words)
+    command = load_command(name)
+    plain = plain_arguments(command.options, words)
     try:
-        whole = parser_of(name).parse_words(words)
+        whole = Parser(load_command(name)).parse_words(words)
     except CommandError:
         assert plain is None
     else:
@@ -50,8 +49,8 @@ def test_a_plain_line_says_what_argparse_reads(line: list[str]) -> None:
 
 
 def test_the_commonest_lines_need_no_argparse() -> None:
-    command = import_module("aspenpy.shell.commands.eval")
-    assert plain_arguments(command.OPTIONS, ["comd", "--machine", "haswell", "--set", "nx=40"]) is not None
+    command = load_command("eval")
+    assert plain_arguments(command.options, ["comd", "--machine", "haswell", "--set", "nx=40"]) is not None
 
 
 def flat(options: Iterable[Option | OneOf]) -> Iterator[Option]:
@@ -72,8 +71,8 @@ NUMBERS = {
 def test_defaults_are_those_of_the_help() -> None:
     """What argparse gives where a line says nothing, what the help says of it, and numbers as they are promised."""
     found = {}
-    for name in COMMANDS:
-        for item in flat(import_module(f"aspenpy.shell.commands.{name}").OPTIONS):
+    for name in entries():
+        for item in flat(load_command(name).options):
             default, said = item.more.get("default"), re.search(r"\(default: ([^);]*)\)", item.help)
             if said and isinstance(default, int | float) and not isinstance(default, bool):
                 assert float(said[1]) == default, (name, item.names)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aspenpy.extract.registers import LEVELS
-from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.option import OneOf, Option, rename_options
+from aspenpy.shell.registry import entries, load_command
 from aspenpy.shell.study_options import LEVEL
 from tests.cli.conftest import Runner
 
@@ -23,12 +22,12 @@ OWN_CHOICES = {
 
 
 def options_of(command: str) -> Iterator[Option]:
-    for item in import_module(f"aspenpy.shell.commands.{command}").OPTIONS:
+    for item in load_command(command).options:
         yield from item.options if isinstance(item, OneOf) else (item,)
 
 
 NAMED: dict[str, dict[str, Option]] = {}
-for _command in COMMANDS:
+for _command in entries():
     for _option in options_of(_command):
         for _name in _option.names:
             if _name.startswith("-"):
@@ -49,7 +48,7 @@ def test_a_name_has_one_meaning(name: str) -> None:
     assert len(meanings) == 1, meanings
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", entries())
 def test_a_former_name_is_no_name_of_today(command: str) -> None:
     names = {name for option in options_of(command) for name in option.names}
     former = [name for option in options_of(command) for name in option.former]

@@ -20,7 +20,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from aspenpy.shell.main import COMMANDS, main
+from aspenpy.shell.main import main
+from aspenpy.shell.registry import entries
 
 QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
 FOR_THE_SHELL = re.compile(r"""[|&;<>()$`*?\[\]#~{}!"'\\\n]""")
@@ -70,7 +71,7 @@ def plain_command(line: str) -> Command | None:
 
 
 def load_modules(
-    names: Iterable[str] = (*HEAVY, *(f"aspenpy.shell.commands.{command}" for command in COMMANDS)),
+    names: Iterable[str] = (*HEAVY, *(f"aspenpy.shell.commands.{command}" for command in entries())),
 ) -> None:
     """Imports, once for all copies, what commands import when they need it."""
     for name in names:

@@ -10,7 +10,7 @@ from aspenpy.shell.main import main
 
 
 def test_without_pygls(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("aspenpy.shell.commands.lsp.find_spec", lambda name: None)
+    monkeypatch.setattr("aspenpy.shell.commands.connections.find_spec", lambda name: None)
     assert main(["lsp"]) == 2
     assert "pip install 'aspenpy[lsp]'" in capsys.readouterr().err
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aspenpy.shell.commands.sensitivity import split_names
+from aspenpy.shell.commands.variations import split_names
 from aspenpy.shell.main import main
 
 APPLICATION = """model work {

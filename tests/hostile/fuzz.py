@@ -16,8 +16,8 @@ from lark.grammar import NonTerminal, Rule, Symbol
 
 from aspenpy.language.files import grammar_path, models_folder
 from aspenpy.language.tokens import words
-from aspenpy.shell.commands import COMMANDS
-from aspenpy.shell.parser import parser_of
+from aspenpy.shell.parser import Parser
+from aspenpy.shell.registry import entries, load_command
 
 NUMBERS = (
     "0 1 2 3 7 -1 0.5 1/3 1e3 1e6 1e18 1e308 1e-308 1e-320 9007199254740993 18446744073709551616 2^64 -0.0 1e400 .5 007"
@@ -151,12 +151,14 @@ LEFT_OUT = ("repl", "fmt", "help", "measure")
 
 @cache
 def _actions(command: str) -> tuple[Action, ...]:
-    return tuple(action for action in parser_of(command)._actions if not isinstance(action, _SubParsersAction))
+    return tuple(
+        action for action in Parser(load_command(command))._actions if not isinstance(action, _SubParsersAction)
+    )
 
 
 def line(random: Random) -> list[str]:
     """A command line: most of the arguments a command must have, and some of its options."""
-    command = random.choice([name for name in COMMANDS if name not in LEFT_OUT])
+    command = random.choice([name for name in entries() if name not in LEFT_OUT])
     found = [command]
     for action in _actions(command):
         wanted = action.required or not action.option_strings

@@ -10,9 +10,9 @@ import resource
 import signal
 import sys
 import traceback
-from importlib import import_module
 
 from aspenpy.shell.main import main
+from aspenpy.shell.registry import load_command
 
 MEMORY, SECONDS, HANGS = map(int, sys.argv[1:])
 
@@ -40,7 +40,7 @@ def run(folder: str, out: str, err: str, arguments: list[str]) -> None:
 
 if __name__ == "__main__":
     for command in ("check", "eval", "explain", "show"):
-        import_module(f"aspenpy.shell.commands.{command}")
+        load_command(command)
     for line in sys.stdin:
         copy = os.fork()
         if not copy:

@@ -123,5 +123,5 @@ def test_the_command_writes_a_model(tmp_path: Path, capsys: Any) -> None:
 
 
 def test_osaca_is_imported_nowhere() -> None:
-    code = "import sys, aspenpy.answers.incore, aspenpy.shell.commands.incore; print('osaca' in sys.modules)"
+    code = "import sys, aspenpy.answers.incore, aspenpy.shell.commands.caches; print('osaca' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -32,6 +32,7 @@ ELSEWHERE = {
     "aspenpy/sweeps/run.py": "the work of a sweep, written for its own processes",
     "aspenpy/sweeps/store.py": "the lock of a store, and the space that a result takes",
     "aspenpy/answers/incore.py": "what OSACA has just written",
+    "aspenpy/shell/registry.py": "the names of commands in the texts of their modules",
     "aspenpy/shell/output.py": "the device that takes what nobody reads",
 }
 

@@ -18,7 +18,7 @@ START_UP = {
     "aspenpy/__main__.py": "the program begins before anything else is imported, so that Ctrl-C ends it quietly",
     "aspenpy/shell/main.py": "the table of commands, of which one is imported",
     "aspenpy/shell/output.py": "rich and Pygments draw on terminals only",
-    "aspenpy/shell/commands/lsp.py": "the server needs pygls, an extra; help and what is missing are told without it",
+    "aspenpy/shell/commands/connections.py": "the server needs pygls, an extra; help and what is missing need it not",
     "aspenpy/shell/commands/expr.py": "SymPy and the C writer serve one form of a formula each",
     "aspenpy/language/parser.py": "what is wrong with a text is worked out when something is",
     "aspenpy/expr/cache_windows.py": "NumPy counts lines in the sets of a cache",

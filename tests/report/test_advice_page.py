@@ -17,7 +17,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine, parse
 from aspenpy.report.advice import advice as report
 from aspenpy.report.advice.document import picture_of
-from aspenpy.shell.deciding import DOCUMENTS, command_line
+from aspenpy.shell.advice_options import DOCUMENTS, command_line
 from aspenpy.shell.main import main
 from aspenpy.tables.document import Section
 from aspenpy.tables.numbers import ratio, seconds, share

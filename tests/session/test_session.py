@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy import AspenError, Session
 from aspenpy.language.source import Source, Span, split_at_commas, split_at_sign
-from aspenpy.shell.session.commands import COMMANDS
-from aspenpy.shell.session.line import around, read_line
+from aspenpy.shell.session.question import around, read_line
 from aspenpy.shell.session.question import read_question as question
+from aspenpy.shell.session.session import COMMANDS
 from aspenpy.tables.table import Table
 from tests.cli.conftest import AXPY, CLUSTER
 from tests.thorough import examples

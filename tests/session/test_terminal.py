@@ -20,8 +20,8 @@ __all__ = ["models", "spawn"]
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
 
 WITHOUT_PROMPT_TOOLKIT = """
-import aspenpy.shell.prompt
-aspenpy.shell.prompt.find_spec = lambda name: None
+import aspenpy.shell.commands.repl
+aspenpy.shell.commands.repl.find_spec = lambda name: None
 from aspenpy.shell.main import main
 raise SystemExit(main())
 """

@@ -1,18 +1,10 @@
-"""`aspenpy advise`: what an application is bound by, which hardware matters, what to change; Prometheus."""
+"""The command `aspenpy advise`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aspenpy.advice.advise import (
-    AdviceOptions,
-    advise,
-    best_of,
-    classify_case,
-    scale_case,
-    significant_of,
-    space_of,
-)
+from aspenpy.advice.advise import AdviceOptions, advise, best_of, classify_case, scale_case, significant_of, space_of
 from aspenpy.advice.alternatives import KINDS
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.decide import AS_IT_IS
@@ -25,11 +17,11 @@ from aspenpy.report.advice.decision import draw as draw_decided
 from aspenpy.report.advice.design_space import draw as draw_space
 from aspenpy.report.advice.scalability import draw as draw_scaled
 from aspenpy.report.advice.throttling import draw as draw_throttled
-from aspenpy.shell.commands.sensitivity import split_names
-from aspenpy.shell.counters import COUNTER_OPTIONS, counting_of
-from aspenpy.shell.deciding import (
+from aspenpy.shell.advice_options import (
+    COUNTER_OPTIONS,
     DECIDE_OPTIONS,
     budget_of,
+    counting_of,
     decide_for,
     group_for,
     input_of,
@@ -41,9 +33,10 @@ from aspenpy.shell.deciding import (
     uncertain_of,
     write_document,
 )
-from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.commands.variations import split_names
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, option, positive, repeatable_option, words
+from aspenpy.shell.operands import case_of_arguments
+from aspenpy.shell.option import Arguments, Examples, command, option, positive, repeatable_option, words
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import deliver, report
 from aspenpy.shell.progress import say
@@ -125,7 +118,14 @@ OPTIONS = (
 )
 
 
-def run(arguments: Arguments) -> int:
+@command(
+    "advise",
+    "compare",
+    "Advise which hardware to run on: what bounds an application, which components matter, the best of them",
+    OPTIONS,
+    EXAMPLES,
+)
+def run_advise(arguments: Arguments) -> int:
     step, models = _step(arguments.words)
     arguments.model = models[0]
     if not 0 < arguments.threshold <= 1:

@@ -1,4 +1,4 @@
-"""`aspenpy check`: check models for errors and likely mistakes."""
+"""The command `aspenpy check`."""
 
 from __future__ import annotations
 
@@ -11,32 +11,37 @@ from aspenpy.language.files import Reader
 from aspenpy.models.library import load_machine
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import ModelFile, check_files
-from aspenpy.shell.option import Arguments, Examples, option
-from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, SET, SOCKET, TABLES, machine, settings_of
+from aspenpy.shell.option import Arguments, command, option
+from aspenpy.shell.options import OUTSIDE, RESULTS, SET, SOCKET, machine, settings_of
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import STRICT
 from aspenpy.tables.table import CSV, Findings, Paragraph, Report, Table, columns
 
-EXAMPLES: Examples = (
-    ("models of the library; files and folders are named the same way", "aspenpy check comd haswell"),
-    ("an application on a machine: does that know its resources and traits?", "aspenpy check comd --machine haswell"),
-    ("the values of a run on it", "aspenpy check hpcg --machine h100 --set ranks=4 --set h100_boards=4"),
-    ("for an editor", "aspenpy check comd --format json"),
+
+@command(
+    "check",
+    "models",
+    "Check models for errors and likely mistakes",
+    options=(
+        option("files", "FILE", "a model, or a folder: all its files *.aspen, those in folders below too", nargs="+"),
+        machine(required=False, why=", which the applications are to run on"),
+        SOCKET.here(" (default: any of them)"),
+        SET.here("; of the runs on --machine"),
+        STRICT,
+        *RESULTS,
+        OUTSIDE,
+    ),
+    examples=(
+        ("models of the library; files and folders are named the same way", "aspenpy check comd haswell"),
+        (
+            "an application on a machine: does that know its resources and traits?",
+            "aspenpy check comd --machine haswell",
+        ),
+        ("the values of a run on it", "aspenpy check hpcg --machine h100 --set ranks=4 --set h100_boards=4"),
+        ("for an editor", "aspenpy check comd --format json"),
+    ),
 )
-
-OPTIONS = (
-    option("files", "FILE", "a model, or a folder: all its files *.aspen, those in folders below too", nargs="+"),
-    machine(required=False, why=", which the applications are to run on"),
-    SOCKET.here(" (default: any of them)"),
-    SET.here("; of the runs on --machine"),
-    STRICT,
-    ALL_FORMATS,
-    TABLES,
-    OUTSIDE,
-)
-
-
-def run(arguments: Arguments) -> int:
+def run_check(arguments: Arguments) -> int:
     """0, with `--strict` 1 where there are warnings, 2 where there are errors."""
     return conclude(list(_once(_diagnostics(arguments))), arguments)
 

@@ -1,4 +1,4 @@
-"""`aspenpy empirical`: learn runtime or energy from measurements; predict and report with what was learnt."""
+"""The command `aspenpy empirical`."""
 
 from __future__ import annotations
 
@@ -30,14 +30,23 @@ from aspenpy.report.learnt import draw as draw_traces
 from aspenpy.report.learnt import draw_validation, report_plan, report_stages, report_throttling_plan
 from aspenpy.report.speedup import add_choices, report_signature
 from aspenpy.report.speedup import draw as draw_spots
-from aspenpy.shell.commands.fmt import standard_input
-from aspenpy.shell.entry import only_entry, ranks_of
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, pairs, positive, repeatable_option, words
+from aspenpy.shell.operands import only_entry, quantity_of, ranks_of, standard_input
+from aspenpy.shell.option import (
+    Arguments,
+    Examples,
+    choice,
+    command,
+    flag,
+    option,
+    pairs,
+    positive,
+    repeatable_option,
+    words,
+)
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
-from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, LEARNT
 from aspenpy.tables.table import Report
 
@@ -131,7 +140,14 @@ OPTIONS = (
 )
 
 
-def run(arguments: Arguments) -> int:
+@command(
+    "empirical",
+    "measure",
+    "Learn runtime or energy from measurements: ACEE, COS, Leading Loads, Power-Aware Speedup, bandwidth",
+    OPTIONS,
+    EXAMPLES,
+)
+def run_empirical(arguments: Arguments) -> int:
     for path in (arguments.output, arguments.picture, arguments.parameters):
         if path:
             require_writable(path)

@@ -1,4 +1,4 @@
-"""`aspenpy energy`: predict the energy a run consumes, by kernel and component; check budgets and power caps."""
+"""The command `aspenpy energy`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from aspenpy.language.dimensions import JOULES, WATTS
 from aspenpy.learn.estimators.earlier_runs import look_up_runs
 from aspenpy.report.energy import draw
 from aspenpy.report.measurements import add_recorded
-from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeatable_option, words
-from aspenpy.shell.options import ALL_FORMATS, MODEL, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
+from aspenpy.shell.operands import case_of_arguments, quantity_of
+from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option, words
+from aspenpy.shell.options import MODEL, PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, warn_of_old_name
-from aspenpy.shell.quantity import quantity_of
 from aspenpy.shell.study_options import BUDGET, LAW, TRANSFER
 
 EXAMPLES: Examples = (
@@ -67,8 +66,7 @@ OPTIONS = (
         former="--record"
     ),
     PICTURE.here(": power over time"),
-    ALL_FORMATS,
-    TABLES,
+    *RESULTS,
     SEED,
 )
 
@@ -79,7 +77,14 @@ def energy_options_of(arguments: Arguments) -> EnergyOptions:
     return EnergyOptions(law, charged, nic, arguments.active_cores, arguments.uncore, cap)
 
 
-def run(arguments: Arguments) -> int:
+@command(
+    "energy",
+    "predict",
+    "Predict the energy a run consumes, by kernel and component; check budgets and power caps",
+    OPTIONS,
+    EXAMPLES,
+)
+def run_energy(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     if case.socket is None and len(case.required_machine.sockets) > 1:
         return _devices(case, arguments)

@@ -1,4 +1,4 @@
-"""`aspenpy eval`: predict the runtime of an application on a machine, by kernel and resource."""
+"""The command `aspenpy eval`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
-from aspenpy.shell.entry import case_of_arguments, entries
-from aspenpy.shell.option import Arguments, Examples, words
-from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, SAMPLES, SEED, SETTINGS, TABLES, machine
+from aspenpy.shell.operands import case_of_arguments, entries
+from aspenpy.shell.option import Arguments, Examples, command, words
+from aspenpy.shell.options import METRIC, MODEL, RESULTS, SAMPLES, SEED, SETTINGS, machine
 from aspenpy.shell.output import deliver
 from aspenpy.tables.formats import build_json
 from aspenpy.tables.table import CSV, Report, Table
@@ -28,14 +28,16 @@ OPTIONS = (
     machine(required=True),
     *SETTINGS,
     METRIC.here("; only these are shown, several by commas", metavar="NAME,..."),
-    ALL_FORMATS,
-    TABLES,
+    *RESULTS,
     SEED,
     SAMPLES.here(": also their mean, deviation and quantiles"),
 )
 
 
-def run(arguments: Arguments) -> int:
+@command(
+    "eval", "predict", "Predict the runtime of an application on a machine, by kernel and resource", OPTIONS, EXAMPLES
+)
+def run_eval(arguments: Arguments) -> int:
     case = case_of_arguments(arguments, "main")
     predictions = [
         _predict_with_warnings(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)

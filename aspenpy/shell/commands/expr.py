@@ -1,4 +1,4 @@
-"""`aspenpy expr`: the runtime as a formula in the parameters that are left free."""
+"""The command `aspenpy expr`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.language.files import require_writable, write_whole
-from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, OneOf, flag, words
+from aspenpy.shell.operands import case_of_arguments
+from aspenpy.shell.option import Arguments, Examples, OneOf, command, flag, words
 from aspenpy.shell.options import METRIC, MODEL, OUTPUT, SEED, SETTINGS, machine
 from aspenpy.shell.output import emit, report
 from aspenpy.shell.study_options import FREE
@@ -45,7 +45,8 @@ OPTIONS = (
 )
 
 
-def run(arguments: Arguments) -> int:
+@command("expr", "predict", "The runtime as a formula in the parameters that are left free", OPTIONS, EXAMPLES)
+def run_expr(arguments: Arguments) -> int:
     metric = arguments.metric or "runtime"
     if arguments.output is not None:
         require_writable(arguments.output)

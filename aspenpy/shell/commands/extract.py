@@ -1,16 +1,27 @@
-"""`aspenpy extract`: write the application model of a program in C or C++."""
+"""Commands that make models of programs: `extract` from their source, `incore` from the assembly of a loop."""
 
 from __future__ import annotations
 
+from aspenpy.answers.incore import incore
 from aspenpy.extract.extraction import Run, extract
 from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.language.source import Span
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeatable_option
-from aspenpy.shell.options import ALL_FORMATS, OUTPUT
-from aspenpy.shell.output import DEFAULT_FORMAT, complain_in_lines, deliver, emit, report, show_source
+from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    OUTPUT,
+)
+from aspenpy.shell.output import (
+    DEFAULT_FORMAT,
+    complain_in_lines,
+    deliver,
+    emit,
+    report,
+    show_source,
+)
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, RUN
 from aspenpy.sweeps.values import values
 
@@ -85,7 +96,8 @@ def _no_expression(span: Span) -> float:
     fail("bad-axis", f"`{span.text()}` is no number", span, hint="write NAME=LOW..HIGH:log:5 or NAME=1,2,4")
 
 
-def run(arguments: Arguments) -> int:
+@command("extract", "programs", "Write the application model of a program in C or C++", OPTIONS, EXAMPLES)
+def run_extract(arguments: Arguments) -> int:
     if arguments.output is not None:
         require_writable(arguments.output)
     flags = (
@@ -116,3 +128,45 @@ def run(arguments: Arguments) -> int:
         if found.left():
             emit(f"left to a person: {found.summary()}")
     return 0
+
+
+LOOP = r".L1:\n vaddsd %%xmm1, %%xmm0, %%xmm0\n jne .L1\n"
+
+
+@command(
+    "incore",
+    "programs",
+    "Measure a compiled loop with OSACA: cycles by port and by dependence, as a requirement",
+    options=(
+        option("assembly", "FILE", "assembly of x86 or AArch64, as `gcc -O3 -S` writes it; - is standard input"),
+        option(
+            "--arch",
+            "NAME",
+            "the core: snb ivb hsw bdw skx csx icl icx spr, zen1 to zen4, tx2 n1 a64fx tsv110 a72 m1 v2. The numbers "
+            "are those of OSACA, a program of its own under the AGPL-3.0 that pip install 'aspenpy[incore]' brings",
+            required=True,
+        ),
+        option("--lines", "FIRST-LAST", "the lines of the loop (default: those between OSACA's marks)"),
+        OUTPUT.here(": the loop as an application, its flops by class, and its cycles as a chain"),
+        ALL_FORMATS,
+    ),
+    examples=(
+        ("additions that wait for each other", f"printf '{LOOP}' | aspenpy incore - --arch skx"),
+        (
+            "some lines of assembly, as an application",
+            f"printf '{LOOP}' | aspenpy incore - --arch zen3 --lines 1-3 -o sum.aspen",
+        ),
+    ),
+)
+def run_incore(arguments: Arguments) -> int:
+    output = arguments.output
+    if output is not None:
+        require_writable(output)
+    loop = incore(arguments.assembly, arguments.arch, arguments.lines)
+    status = deliver(loop.report(), arguments)
+    if output is None:
+        return status
+    write_whole(output, loop.to_aspen())
+    if arguments.format == "table":
+        emit(f"\n{output} is written")
+    return status

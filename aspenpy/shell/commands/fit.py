@@ -1,4 +1,4 @@
-"""`aspenpy fit`: calibrate parameters to measurements."""
+"""The command `aspenpy fit`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from aspenpy.language.files import require_writable, write_whole
 from aspenpy.learn.fitting.fit import fit
 from aspenpy.learn.fitting.measurements import METRIC_DIMENSIONS
 from aspenpy.report.fit import draw, percent
-from aspenpy.shell.commands.fmt import standard_input
-from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, option, pairs, words
+from aspenpy.shell.operands import case_of_arguments, standard_input
+from aspenpy.shell.option import Arguments, Examples, command, option, pairs, words
 from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, OUTPUT, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
@@ -56,7 +55,8 @@ OPTIONS = (
 )
 
 
-def run(arguments: Arguments) -> int:
+@command("fit", "measure", "Calibrate parameters to measurements", OPTIONS, EXAMPLES)
+def run_fit(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     if arguments.metric not in (None, *METRIC_DIMENSIONS):
         raise CommandError(f"--metric: expected one of {', '.join(METRIC_DIMENSIONS)}, not `{arguments.metric}`")

@@ -1,4 +1,4 @@
-"""`aspenpy fmt`: format model files."""
+"""The command `aspenpy fmt`."""
 
 from __future__ import annotations
 
@@ -12,34 +12,37 @@ from aspenpy.language.opening import read_standard_input
 from aspenpy.language.source import Source
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import files_in
-from aspenpy.shell.option import Arguments, Examples, OneOf, flag, option
+from aspenpy.shell.option import Arguments, OneOf, command, flag, option
 from aspenpy.shell.options import OUTSIDE
 from aspenpy.shell.output import emit, report
 
-EXAMPLES: Examples = (
-    ("from standard input to standard output", "echo 'param  n=4*kilo' | aspenpy fmt -"),
-    ("whether there is something to do", "echo 'param n = 4*kilo' | aspenpy fmt --check -"),
-)
 
-OPTIONS = (
-    option(
-        "files",
-        "FILE",
-        "a model, or a folder: all its files *.aspen; each is replaced by its new text at once or not at all. "
-        "- reads standard input and writes standard output",
-        nargs="+",
+@command(
+    "fmt",
+    "models",
+    "Format model files",
+    options=(
+        option(
+            "files",
+            "FILE",
+            "a model, or a folder: all its files *.aspen; each is replaced by its new text at once or not at all. "
+            "- reads standard input and writes standard output",
+            nargs="+",
+        ),
+        OneOf(
+            (
+                flag("--check", "changes nothing; exits with status 1 if it would"),
+                flag("--diff", "the same, and shows the changes"),
+            )
+        ),
+        OUTSIDE,
     ),
-    OneOf(
-        (
-            flag("--check", "changes nothing; exits with status 1 if it would"),
-            flag("--diff", "the same, and shows the changes"),
-        )
+    examples=(
+        ("from standard input to standard output", "echo 'param  n=4*kilo' | aspenpy fmt -"),
+        ("whether there is something to do", "echo 'param n = 4*kilo' | aspenpy fmt --check -"),
     ),
-    OUTSIDE,
 )
-
-
-def run(arguments: Arguments) -> int:
+def run_fmt(arguments: Arguments) -> int:
     """0, with `--check` and `--diff` 1 if something would change, 2 if a file could not be laid out."""
     status = 0
     for name in _names(arguments.files):
@@ -62,7 +65,7 @@ def _names(given: list[str]) -> Iterator[str]:
 def _lay_out(name: str, arguments: Arguments) -> bool:
     """Lays one file out, or says how; returns whether its text is another one."""
     reader = Reader(allow_outside=arguments.allow_outside)
-    source = standard_input() if name == "-" else reader.read(name)
+    source = Source(read_standard_input(), "<standard input>") if name == "-" else reader.read(name)
     text = format_text(source, reader)
     changed = text != source.text
     if arguments.diff:
@@ -77,10 +80,6 @@ def _lay_out(name: str, arguments: Arguments) -> bool:
         replace(Path(name), text)
         emit(f"{name} changed")
     return changed
-
-
-def standard_input() -> Source:
-    return Source(read_standard_input(), "<standard input>")
 
 
 def _difference(source: Source, text: str) -> str:

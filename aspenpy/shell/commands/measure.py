@@ -1,4 +1,4 @@
-"""`aspenpy measure`: repeat a command until its mean runtime is known; read what other tools have measured."""
+"""The command `aspenpy measure`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.learn.measurements.sheet import Sheet, add_labels, tabulate_rows
 from aspenpy.report.measurements import report_sheet
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeatable_option
+from aspenpy.shell.option import Arguments, Examples, command, flag, option, pairs, repeatable_option
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import say
@@ -56,7 +56,14 @@ OPTIONS = (
 )
 
 
-def run(arguments: Arguments) -> int:
+@command(
+    "measure",
+    "measure",
+    "Repeat a command until its mean runtime is known; read what other tools have measured",
+    OPTIONS,
+    EXAMPLES,
+)
+def run_measure(arguments: Arguments) -> int:
     labels = pairs("--label", "NAME=VALUE, such as threads=4", arguments.label)
     if bool(arguments.command) == bool(arguments.read):
         raise CommandError("measure takes a command behind --, or files with --read")

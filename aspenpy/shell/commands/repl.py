@@ -1,20 +1,82 @@
-"""`aspenpy repl`: ask what-if questions line by line, compared with a baseline."""
+"""The command `aspenpy repl`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.shell.entry import case_of_arguments
+from aspenpy.language.files import user_folder
 from aspenpy.shell.failure import FAILURE
-from aspenpy.shell.option import Arguments, Examples
+from aspenpy.shell.operands import case_of_arguments
+from aspenpy.shell.option import Arguments, Examples, command
 from aspenpy.shell.options import MODEL, SEED, SETTINGS, machine
 from aspenpy.shell.output import emit, report, show
-from aspenpy.shell.prompt import lines
 from aspenpy.shell.session.conversation import Answer
-from aspenpy.shell.session.session import Session
+from aspenpy.shell.session.session import Session, word_start
 from aspenpy.shell.study_options import FAIL_FAST
 from aspenpy.tables.table import Page, Table
+
+if TYPE_CHECKING:
+    from prompt_toolkit.completion import CompleteEvent, Completion
+    from prompt_toolkit.document import Document
+
+
+Completions = Callable[[str], list[str]]  # the words that could end a text
+
+
+def lines(prompt: Callable[[], str], completions: Completions) -> Iterator[str]:
+    """What is typed behind a prompt, line by line, until the end of input. Ctrl-C gives an empty line."""
+    ask = _with_prompt_toolkit(completions) if find_spec("prompt_toolkit") else _read_typed_line
+    while True:
+        try:
+            yield ask(prompt())
+        except KeyboardInterrupt:
+            yield ""
+        except EOFError:
+            return
+
+
+def _history_file() -> str | None:
+    """Where lines are kept for the next time; None where nothing can be."""
+    state = Path(user_folder("XDG_STATE_HOME", ".local/state")) / "aspenpy"
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (state / "history").touch(mode=0o600)
+    except OSError:
+        return None
+    return str(state / "history")
+
+
+def _with_prompt_toolkit(completions: Completions) -> Callable[[str], str]:
+    from collections.abc import Iterable
+
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import Completer, Completion
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    class Names(Completer):
+        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+            before = document.text_before_cursor
+            return [Completion(word, -word_start(before)) for word in completions(before)]
+
+    file = _history_file()
+    history = FileHistory(file) if file else InMemoryHistory()
+    session: PromptSession[str] = PromptSession(history=history, completer=Names(), complete_while_typing=False)
+    return session.prompt
+
+
+def _read_typed_line(prompt: str) -> str:
+    """What is typed; where it is broken off, the cursor stands behind it and goes to a line of its own."""
+    try:
+        return input(prompt)
+    except (KeyboardInterrupt, EOFError):
+        emit("")
+        raise
+
 
 EXAMPLES: Examples = (
     ("what if it were twice as large?", "echo 'set nx=2*nx' | aspenpy repl comd --machine haswell"),
@@ -22,16 +84,18 @@ EXAMPLES: Examples = (
     ("what can be asked", "echo help | aspenpy repl stream --machine simple"),
 )
 
-OPTIONS = (
-    MODEL,
-    machine(required=True),
-    *SETTINGS,
-    FAIL_FAST.here(" in a script"),
-    SEED,
+OPTIONS = (MODEL, machine(required=True), *SETTINGS, FAIL_FAST.here(" in a script"), SEED)
+
+
+@command(
+    "repl",
+    "compare",
+    "Ask what-if questions line by line, compared with a baseline",
+    OPTIONS,
+    EXAMPLES,
+    interactive=True,
 )
-
-
-def run(arguments: Arguments) -> int:
+def run_repl(arguments: Arguments) -> int:
     session = Session(case_of_arguments(arguments))
     report(session.prediction.diagnostics)
     if sys.stdin is not None and sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""`aspenpy sweep`: evaluate metrics at many points: grids and samples of parameters, machines and sockets."""
+"""The command `aspenpy sweep`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from aspenpy.allowance import OPERATIONS, separate_allowance
 from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.dimensions import UNITS
 from aspenpy.report.sweep import draw, summed_up
-from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import FAILURE, CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeatable_option
+from aspenpy.shell.operands import case_of_arguments, machine_named
+from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option
 from aspenpy.shell.options import (
     METRIC,
     MODEL,
@@ -85,7 +85,14 @@ OPTIONS = (
 )
 
 
-def run(arguments: Arguments) -> int:
+@command(
+    "sweep",
+    "compare",
+    "Evaluate metrics at many points: grids and samples of parameters, machines and sockets",
+    OPTIONS,
+    EXAMPLES,
+)
+def run_sweep(arguments: Arguments) -> int:
     if arguments.resume and not arguments.output:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
     names = machine_names(arguments.machines)

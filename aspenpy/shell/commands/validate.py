@@ -1,4 +1,4 @@
-"""`aspenpy validate`: predict a program from its source on this host, run it, and compare."""
+"""The command `aspenpy validate`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
 from aspenpy.report.measurements import draw
-from aspenpy.shell.entry import machine_named, only_entry
+from aspenpy.shell.commands.machine import probed
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, option
-from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
+from aspenpy.shell.operands import machine_named, only_entry
+from aspenpy.shell.option import Arguments, Examples, command, flag, option
+from aspenpy.shell.options import PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, report
-from aspenpy.shell.probing import probed
 from aspenpy.shell.progress import say
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, PRECISION, RUN, runs
 
@@ -50,13 +50,13 @@ OPTIONS = (
     *runs(5, 20, ("--least", "--most")),
     flag("--cpu-time", "compares processor time, for programs of one thread on a host that others use"),
     PICTURE.here(": predicted and measured times over the first axis"),
-    ALL_FORMATS,
-    TABLES,
+    *RESULTS,
     SEED,
 )
 
 
-def run(arguments: Arguments) -> int:
+@command("validate", "measure", "Predict a program from its source, run it, and compare the times", OPTIONS, EXAMPLES)
+def run_validate(arguments: Arguments) -> int:
     if not arguments.over:
         raise CommandError("the sizes are missing: --over n=100..2000:log:5")
     if arguments.most_runs < arguments.least_runs:

@@ -13,19 +13,21 @@ from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span, split_at_commas, split_at_sign
 from aspenpy.models.library import load_machine
 from aspenpy.shell.option import positive
-from aspenpy.shell.session.conversation import Answer, Conversation, whole_line
-from aspenpy.shell.session.line import first_word, identifier, place_errors, refuse_line
+from aspenpy.shell.session.conversation import Answer, Conversation, runtime_line, whole_line
 from aspenpy.shell.session.question import (
+    first_word,
+    identifier,
     is_declared,
     metrics,
     names_in,
+    place_errors,
     read_question,
+    refuse_line,
     replace_names,
     symbol_at,
     tree_of,
 )
 from aspenpy.shell.session.state import History, State
-from aspenpy.shell.session.whatif import page
 from aspenpy.tables.numbers import seconds
 from aspenpy.tables.table import Column, Paragraph, Table, Title
 
@@ -204,7 +206,7 @@ def _travel(session: Conversation, there: History | None, said: str, rest: Span,
     if there is None:
         fail("no-history", refusal, rest)
     session.history = there
-    (now,) = page(session.state)
+    (now,) = runtime_line(session.state)
     return Answer((Title(f"{said}: {now.text}"),))
 
 

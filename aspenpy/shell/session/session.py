@@ -2,14 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from aspenpy.allowance import separate_allowance
+from aspenpy.cost.ranks import DISTRIBUTIONS
 from aspenpy.language.diagnostics import fail, suggest_nearest
-from aspenpy.shell.prompt import word_start
-from aspenpy.shell.session.commands import COMMANDS
+from aspenpy.language.source import Span
+from aspenpy.models.library import names as library_names
+from aspenpy.record import Record
+from aspenpy.shell.session import changes, questions
 from aspenpy.shell.session.conversation import Answer, Conversation
-from aspenpy.shell.session.line import first_word, place_errors, read_line
+from aspenpy.shell.session.question import first_word, metrics, place_errors, read_line
+from aspenpy.shell.session.state import State
+from aspenpy.tables.table import Column, Paragraph, Table, Title
+
+
+class Command(Record):
+    """What a command is for, the function that answers it, how it is written (without, by its name alone), an example
+    (without, as it is written), and the words that complete it."""
+
+    purpose: str
+    run: Callable[[Conversation, Span], Answer]
+    usage: str = ""
+    example: str = ""
+    completed_by: Callable[[State], Iterable[str]] = lambda state: ()
+
+
+def help_(session: Conversation, rest: Span) -> Answer:
+    """Lists the commands, or tells one."""
+    name = rest.text()
+    if not name:
+        rows = tuple((word, item.purpose) for word, item in COMMANDS.items())
+        hint = "`help COMMAND` says more. An expression may name parameters, and runtime, flops, bytes, ..."
+        return Answer((Table((Column(""), Column("", wrapped=True)), rows), Paragraph(hint)))
+    if name not in COMMANDS:
+        fail("unknown-command", f"there is no command `{name}`", rest, hint=suggest_nearest(name, COMMANDS))
+    item = COMMANDS[name]
+    usage = item.usage or name
+    rows = (("written", usage), ("such as", item.example or usage))
+    return Answer((Title(f"{name}: {item.purpose}"), Table((Column(""), Column("", wrapped=True)), rows)))
+
+
+def quit_(session: Conversation, rest: Span) -> Answer:
+    """Ends the session."""
+    return Answer(ended=True)
+
+
+# -- the words that may stand behind a command -----------------------------------------------------
+
+
+def names(state: State) -> list[str]:
+    members = [member for enum in state.application.enums.values() for member in enum.members]
+    return [*parameters(state), *state.names, *metrics(state.prediction), *members]
+
+
+def parameters(state: State) -> list[str]:
+    """Of a name that both models have, that of the application is meant."""
+    scope = state.prediction.scope
+    known = scope.names()
+    plain = [name if known.count(name) == 1 else f"app:{name}" for name in known]
+    return [scope.display_name(scope.symbol(name)) for name in plain]
+
+
+def components(state: State) -> list[str]:
+    """The types and names of what a rank can occupy."""
+    found = [place.component for place in state.required_machine.first_places(state.socket)]
+    return [word for component in found for word in (component.type, component.name)]
+
+
+COMMANDS: dict[str, Command] = {
+    "set": Command("gives parameters other values", changes.set_, changes.SET, "set n=2*n, m=1e6", names),
+    "unset": Command("gives parameters the values of the models again", changes.unset,
+                     changes.UNSET, "unset n", lambda state: state.set),
+    "let": Command("defines a name for the lines behind", changes.let, changes.LET, "let rate = flops/runtime", names),
+    "free": Command("chooses the parameters that formulas keep", changes.free, "free NAME, ...", "free n", parameters),
+    "machine": Command("goes to another machine", changes.machine,
+                       changes.MACHINE, "machine haswell", lambda state: library_names("machines")),
+    "socket": Command("goes to another kind of socket", changes.socket,
+                      "socket S", "socket nvidia_m2090", lambda state: state.required_machine.sockets),
+    "ranks-on": Command("says what each rank occupies; by itself, as the machine says", changes.ranks_on,
+                        changes.RANKS_ON, "ranks-on socket", components),
+    "ranks-per-node": Command("puts so many ranks on a node; by itself, as many as it has places for",
+                              changes.ranks_per_node, changes.RANKS_PER_NODE, "ranks-per-node 4"),
+    "distribution": Command("distributes ranks over the nodes; by itself, one node after the other is filled",
+                            changes.distribution, changes.DISTRIBUTION, "distribution scatter",
+                            lambda state: DISTRIBUTIONS),
+    "kernel": Command("predicts another kernel", changes.kernel,
+                      "kernel K", "kernel main", lambda state: state.application.kernels),
+    "baseline": Command("compares with what is predicted now, from here on", changes.baseline),
+    "undo": Command("takes the last change back", changes.undo),
+    "redo": Command("makes it again", changes.redo),
+    "history": Command("lists the changes", changes.history),
+    "show": Command("the prediction, or values of expressions", questions.show,
+                    "show [EXPR, ...]", "show flops/runtime, n", names),
+    "expr": Command("a formula in the free parameters", questions.expr, "expr [EXPR]", "expr flops/bytes", names),
+    "diff": Command("the derivative by a parameter", questions.diff, "diff [EXPR by] NAME", "diff n", names),
+    "solve": Command("where an equation holds", questions.solve,
+                     "solve EXPR = EXPR for NAME[=LOW..HIGH]", "solve runtime = 1 for n", names),
+    "plot": Command("a curve over a parameter", questions.plot,
+                    "plot [EXPR over] NAME[=LOW..HIGH]", "plot n=1..1e6:log", names),
+    "sweep": Command("a table of values over parameters", questions.sweep,
+                     "sweep [EXPR, ... over] NAME[=LOW..HIGH], ...", "sweep runtime, flops over n=1..10:whole", names),
+    "compare": Command("this machine beside others", questions.compare,
+                       questions.COMPARE, "compare haswell over n=1..1e6", lambda state: library_names("machines")),
+    "explain": Command("the chain behind the runtime", questions.explain,
+                       "explain [KERNEL]", "explain main", lambda state: state.application.kernels),
+    "profile": Command("where the time goes", questions.profile, "profile [calls]", "profile"),
+    "count": Command("how much is asked for", questions.count,
+                     "count [RESOURCE]", "count flops", lambda state: state.prediction.resources),
+    "help": Command("says this; behind it a command, what that one takes", help_,
+                    "help [COMMAND]", "help solve", lambda state: COMMANDS),
+    "quit": Command("ends the session", quit_),
+}  # fmt: skip
+
+
+def word_start(before: str) -> int:
+    """How many characters of the word at the end of a text are there; commands alone have hyphens in their names."""
+    within = "_.:" if " " in before.lstrip() else "_.:-"
+    ends = (place + 1 for place, char in enumerate(before) if not (char.isalnum() or char in within))
+    return len(before) - max(ends, default=0)
 
 
 class Session(Conversation):

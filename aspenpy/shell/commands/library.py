@@ -1,4 +1,4 @@
-"""`aspenpy list`: list the applications and machines of the library."""
+"""Commands that show models: `list` the library, `show` one of them."""
 
 from __future__ import annotations
 
@@ -9,43 +9,46 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.language.axis import split_ends
 from aspenpy.language.diagnostics import suggest_nearest
+from aspenpy.language.files import Reader
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
-from aspenpy.models.library import find, load_machine, names
+from aspenpy.models.library import find, load_machine, load_source, names
 from aspenpy.models.machine.header import Header
 from aspenpy.models.machine.header import header as header_of
-from aspenpy.report.library import Wanted, report_library, sources
+from aspenpy.report.library import Wanted, report_library, sources, summary
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, option
-from aspenpy.shell.options import ALL_FORMATS, TABLES
-from aspenpy.shell.output import deliver
-from aspenpy.shell.quantity import constant_or_failure
-
-EXAMPLES: Examples = (
-    ("applications", "aspenpy list apps"),
-    ("machines", "aspenpy list machines"),
-    ("some of them", "aspenpy list machines --kind gpu --vendor NVIDIA --year 2012..2017"),
-    ("by what is in them", "aspenpy list machines --kind cpu --cores 32.. --memory '..256 GiB'"),
-    ("for a program", "aspenpy list machines --format json"),
-)
+from aspenpy.shell.models import path_of
+from aspenpy.shell.operands import constant_or_failure
+from aspenpy.shell.option import Arguments, choice, command, flag, option
+from aspenpy.shell.options import OUTSIDE, RESULTS
+from aspenpy.shell.output import deliver, deliver_text, show_source
 
 KINDS = ("cpu", "gpu", "system", "abstract", "teaching")
 FILTERS = ("machine_kind", "vendor", "year", "cores", "memory")
 
 
-OPTIONS = (
-    choice("kind", ("apps", "machines"), "apps or machines", metavar="KIND"),
-    choice("--kind", KINDS, "the kind of machine", dest="machine_kind"),
-    option("--vendor", "NAME", "only machines by this vendor"),
-    option("--year", "MIN..MAX", "only machines first delivered in these years"),
-    option("--cores", "MIN..MAX", "only machines with so many cores in all"),
-    option("--memory", "MIN..MAX", "only machines with so much memory in all, such as 1TB.."),
-    ALL_FORMATS,
-    TABLES,
+@command(
+    "list",
+    "models",
+    "List the applications and machines of the library",
+    options=(
+        choice("kind", ("apps", "machines"), "apps or machines", metavar="KIND"),
+        choice("--kind", KINDS, "the kind of machine", dest="machine_kind"),
+        option("--vendor", "NAME", "only machines by this vendor"),
+        option("--year", "MIN..MAX", "only machines first delivered in these years"),
+        option("--cores", "MIN..MAX", "only machines with so many cores in all"),
+        option("--memory", "MIN..MAX", "only machines with so much memory in all, such as 1TB.."),
+        *RESULTS,
+    ),
+    examples=(
+        ("applications", "aspenpy list apps"),
+        ("machines", "aspenpy list machines"),
+        ("some of them", "aspenpy list machines --kind gpu --vendor NVIDIA --year 2012..2017"),
+        ("by what is in them", "aspenpy list machines --kind cpu --cores 32.. --memory '..256 GiB'"),
+        ("for a program", "aspenpy list machines --format json"),
+    ),
 )
-
-
-def run(arguments: Arguments) -> int:
+def run_list(arguments: Arguments) -> int:
     asked = any(getattr(arguments, name) is not None for name in FILTERS)
     if asked and arguments.kind != "machines":
         options = "--kind, --vendor, --year, --cores and --memory"
@@ -123,3 +126,34 @@ def _number(name: str, text: str) -> Any:
         return evaluate(Lowering(constant_or_failure, {})(parse_expression(text.strip(), f"<--{name}>")), {})
     except EvaluationError:
         raise CommandError(f"--{name}: `{text.strip()}` is no number") from None
+
+
+@command(
+    "show",
+    "models",
+    "Show what is in a model: a machine's tree and peaks, an application's calls and data",
+    options=(
+        option("either", "NAME", "a model: a file, or a name of `aspenpy list`"),
+        flag("--source", "shows the text of the model, in colour on a terminal"),
+        *RESULTS,
+        OUTSIDE,
+    ),
+    examples=(
+        ("a machine: its tree, peaks, properties, parameters", "aspenpy show simple"),
+        ("an application: its calls, data, parameters", "aspenpy show comd"),
+        ("its text, in colour on a terminal", "aspenpy show stream --source"),
+        ("for a program", "aspenpy show keeneland --format json"),
+    ),
+)
+def run_show(arguments: Arguments) -> int:
+    reader = Reader(allow_outside=arguments.allow_outside)
+    source = reader.read(path_of(arguments.either))
+    if not arguments.source:
+        return deliver(load_source(source, reader).report(summary=summary(source)), arguments)
+    if arguments.format != "table":
+        raise CommandError(f"--source and --format {arguments.format} are two ways to show a model")
+    if arguments.results is None:
+        show_source(source.text)  # as it stands, whether it is a model or not
+    else:
+        deliver_text(source.text, arguments)
+    return 0

@@ -1,4 +1,4 @@
-"""What is run: the case that a command line asks for."""
+"""Operands: what words of a command line stand for: cases, machines, kernels, quantities such as `1000J` or `20 MW`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from typing import Any
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.scope import DEFAULT_SEED
-from aspenpy.language.diagnostics import fail
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.dimensions import HERTZ, JOULES, SECONDS, WATTS, Dimension, describe_dimension
+from aspenpy.language.infer import dimension_of
+from aspenpy.language.lower import Lowering, constant_value
+from aspenpy.language.opening import read_standard_input
+from aspenpy.language.parser import parse_value
+from aspenpy.language.source import Source
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
@@ -90,3 +100,34 @@ def only_entry(application: Application, kernel: str | None) -> str:
         hint = "choose one with --kernel: " + ", ".join(kernels)
         fail("which-kernel", message, application.node.name_span, hint=hint)
     return kernels[0]
+
+
+EXAMPLES = {JOULES: "1000J", WATTS: "150W", HERTZ: "2.4GHz", SECONDS: "2s"}
+
+
+def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
+    """The value in base units; positive. A bare number is taken to be in the base unit. Raises CommandError for what
+    is no number, or is in units of something else."""
+    try:
+        node = parse_value(text.strip(), f"<{option}>")
+        found = None if isinstance(node, nodes.Array) else dimension_of(node, lambda name: None)
+        value = float(evaluate(Lowering(constant_or_failure, {})(node)))
+    except (AspenError, EvaluationError, TypeError, OverflowError):
+        such_as = EXAMPLES.get(dimension, "1000J or 20MW") if dimension is not None else "1000J or 20MW"
+        raise CommandError(f"{option}: expected a quantity, such as {such_as}, not `{text}`") from None
+    if dimension is not None and found is not None and found != dimension:
+        raise CommandError(
+            f"{option}: expected {describe_dimension(dimension)}, not {describe_dimension(found)}: `{text}`"
+        )
+    if value <= 0:
+        raise CommandError(f"{option}: expected more than nothing, not `{text}`")
+    return value
+
+
+def constant_or_failure(node: nodes.Name) -> Expr:
+    """What a name stands for where no model is: a constant of the language."""
+    return constant_value(node.name) or graph.failure(node.name)
+
+
+def standard_input() -> Source:
+    return Source(read_standard_input(), "<standard input>")

@@ -1,4 +1,4 @@
-"""Options of commands that decide under a budget, for one application or several."""
+"""Options of `aspenpy advise`: budgets, counters, prices, and the steps that decide under them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from aspenpy.advice.advice import Advice
 from aspenpy.advice.advise import AdviceOptions, on_one_node
 from aspenpy.advice.advise import decide_case as decided_within
 from aspenpy.advice.choices import ChoiceOptions
+from aspenpy.advice.clusters import FUZZINESS
 from aspenpy.advice.configuration import Objective
+from aspenpy.advice.counter_evidence import CounterOptions
 from aspenpy.advice.decide import AS_IT_IS, Decided, Input
 from aspenpy.advice.decision import LIMITS, Budget
 from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.advice.throttled import NOISE, PIECES, Throttled
 from aspenpy.answers.case import Case
 from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, WATTS
-from aspenpy.language.files import replace_file, require_writable
+from aspenpy.language.files import measurements_path, replace_file, require_writable
+from aspenpy.learn.measurements.measure import Target
 from aspenpy.report.advice.advice import document
-from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError, writing
+from aspenpy.shell.operands import case_of_arguments, quantity_of
 from aspenpy.shell.option import Arguments, option, pairs, positive, words
 from aspenpy.shell.options import OUTPUT
-from aspenpy.shell.quantity import quantity_of
-from aspenpy.shell.study_options import BUDGET, MINIMISE
+from aspenpy.shell.study_options import BUDGET, COLUMN, MINIMISE, PRECISION
 from aspenpy.tables.document import write_html, write_markdown
 from aspenpy.tables.formats import build_json
 
@@ -217,3 +219,41 @@ def throttle_for(case: Case, options: AdviceOptions, arguments: Arguments) -> Th
 
 MOST_PIECES = 1000
 MOST_ERROR = 100
+
+
+COUNTER_OPTIONS = (
+    option(
+        "--counters",
+        "FILE",
+        "significance and all steps: counters over several runs, in any form that `aspenpy measure --read` takes, with "
+        "runtimes and, where they were measured, energies or powers",
+    ),
+    option("--where", "CONDITION", "of --counters: runs to use, such as 'threads <= 18' (default: all)"),
+    option("--use", "NAME,...", "of --counters: columns to use (default: all that may be counters)"),
+    COLUMN.here(" (of --counters)"),
+    option(
+        "--fuzziness",
+        "M",
+        f"of --counters: how far clusters overlap, above 1 (default: {FUZZINESS:g})",
+        type=float,
+        default=FUZZINESS,
+    ),
+    PRECISION.here(", that is narrow enough (of --counters)"),
+)
+
+
+def counting_of(arguments: Arguments) -> tuple[str | None, CounterOptions]:
+    """The file of `--counters`, and how it is read."""
+    if not 1 < arguments.fuzziness <= 100:
+        raise CommandError(f"--fuzziness: expected a number above 1, not {arguments.fuzziness:g}")
+    if not arguments.precision > 0:
+        raise CommandError(f"--precision: expected a number above 0, not {arguments.precision:g}")
+    if not arguments.counters:
+        for name, given in (("where", arguments.where), ("use", arguments.use), ("column", arguments.columns)):
+            if given:
+                raise CommandError(f"--{name} chooses among --counters FILE")
+        return None, CounterOptions(fuzziness=arguments.fuzziness)
+    target = Target(precision=arguments.precision)
+    columns = pairs("--column", "NAME=HEADER, such as runtime=time", arguments.columns)
+    options = CounterOptions(tuple(words(arguments.use)), arguments.where, columns, arguments.fuzziness, target)
+    return measurements_path(arguments.counters), options

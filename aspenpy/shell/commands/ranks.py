@@ -1,0 +1,143 @@
+"""Commands about many ranks: `scale`, and `network` over which they send messages."""
+
+from __future__ import annotations
+
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.network import Network
+from aspenpy.cost.network.collectives import COLLECTIVES
+from aspenpy.explore.scaling import Scaling, doublings
+from aspenpy.language.axis import read_literal, split_ends
+from aspenpy.language.source import Span, split_at_commas
+from aspenpy.models.library import load_machine
+from aspenpy.report.network import draw_network
+from aspenpy.report.scaling import draw_scaling
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.operands import case_of_arguments
+from aspenpy.shell.option import Arguments, command, flag, option, words
+from aspenpy.shell.options import MODEL, OUTSIDE, PICTURE, RESULTS, SEED, SET, SETTINGS, SOCKET, machine, settings_of
+from aspenpy.shell.output import deliver
+from aspenpy.shell.study_options import PROBLEM, RANK_COUNTS
+
+
+def ranks_in(text: str) -> list[int]:
+    """`1..8M` as 1, 2, 4 and so on to 8 million; `1,8,64` as it is."""
+    first, last = split_ends(text, "--ranks")
+    if last is None:
+        return [_number(part, text) for part in split_at_commas(first)] or [_number(first, text)]
+    low, high = _number(first, text), _number(last, text)
+    if low > high:
+        raise CommandError(f"--ranks: {text} has nothing in it")
+    return doublings(low, high)
+
+
+def _number(written: Span, text: str) -> int:
+    number = read_literal(written)
+    if number is None or not number.is_integer() or number < 1:
+        raise CommandError(f"--ranks: expected whole numbers from 1 on, such as 1..8M or 1,8,64, not `{text}`")
+    return int(number)
+
+
+@command(
+    "scale",
+    "compare",
+    "Predict strong and weak scaling: efficiency, communication, the optimal number of ranks",
+    options=(
+        MODEL,
+        machine(required=True),
+        RANK_COUNTS.here(required=True),
+        flag("--strong", "the problem stays as it is (default)"),
+        flag("--weak", "the problem grows with the ranks"),
+        option("--parameter", "NAME", "the model's number of ranks (default: ranks, or P)"),
+        PROBLEM.here(": n,n,n for n^3 (default: nx,ny,nz)"),
+        flag("--per-rank", "the problem's parameters are those of one rank, as those that a model declares `per rank`"),
+        option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
+        flag("--energy", "also the energy of all sockets that have work"),
+        *SETTINGS,
+        *RESULTS,
+        PICTURE.here(": efficiencies and times by ranks"),
+        SEED,
+    ),
+    examples=(
+        (
+            "the same problem on more and more ranks",
+            "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..8M",
+        ),
+        (
+            "a problem that grows with them",
+            "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8..8M --weak --set nx=20",
+        ),
+        (
+            "a rank on each core, dealt out to the nodes in turn",
+            "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..64 --ranks-on core --distribution "
+            "cyclic",
+        ),
+        (
+            "how large must it be for 80 %?",
+            "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8,64,512 --isoefficiency 0.8",
+        ),
+    ),
+)
+def run_scale(arguments: Arguments) -> int:
+    if arguments.strong and arguments.weak:
+        raise CommandError("--strong and --weak exclude each other")
+    wanted = arguments.isoefficiency
+    if wanted is not None and not 0 < wanted <= 1:
+        raise CommandError(f"--isoefficiency: an efficiency is above 0 and 1 at most, not {wanted:g}")
+    scaling = Scaling(
+        case_of_arguments(arguments),
+        ranks_in(arguments.ranks),
+        "weak" if arguments.weak else "strong",
+        parameter=arguments.parameter,
+        problem=words(arguments.problem),
+        isoefficiency=wanted,
+        energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
+        per_rank=arguments.per_rank,
+    )
+    return deliver(scaling.report(), arguments, lambda: draw_scaling(scaling))
+
+
+COLLECTIVE_SIZES = (8, 1000, 10**6)  # Bytes that collectives are shown for
+
+
+@command(
+    "network",
+    "models",
+    "Show a machine's network: topology, messages, collectives",
+    options=(
+        machine(required=True),
+        SOCKET.here(": its ranks exchange messages, over links inside of nodes too"),
+        RANK_COUNTS.here("; one of them: also what collectives among so many take"),
+        SET,
+        *RESULTS,
+        PICTURE.here(": time by size"),
+        OUTSIDE,
+    ),
+    examples=(
+        ("the topology, and one message by its size", "aspenpy network --machine bluegene_q"),
+        (
+            "the fastest algorithms of collectives among so many ranks",
+            "aspenpy network --machine frontier --socket amd_mi250x --ranks 8192",
+        ),
+        (
+            "of another design",
+            "aspenpy network --machine frontier --socket amd_mi250x --ranks 64 --set slingshot_11_latency=1e-6",
+        ),
+        ("for a program", "aspenpy network --machine bluegene_q --format json"),
+    ),
+)
+def run_network(arguments: Arguments) -> int:
+    ranks = None
+    if arguments.ranks is not None:
+        ranks, *more = ranks_in(arguments.ranks)
+        if more:
+            raise CommandError("--ranks: `network` takes one number of ranks; `scale` takes several")
+    found = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
+    network = Network(found, set=settings_of(arguments), socket=arguments.socket)
+    collectives = [
+        network.collective(name, ranks, size)
+        for name in COLLECTIVES
+        for size in (COLLECTIVE_SIZES if name != "barrier" else (0,))
+        if ranks is not None
+    ]
+    report = network.report(collectives=collectives, ranks=ranks)
+    return deliver(report, arguments, lambda: draw_network(network))
