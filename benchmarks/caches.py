@@ -39,7 +39,7 @@ def sizes_and_ways() -> Subject:
     """A cache of 16 KiB and more, by whole lines, with 1 to 16 ways."""
     over = {"d1_capacity": 64 * numpy.arange(256.0, 256 + POINTS / 16), "d1_ways": numpy.arange(1.0, 17.0)}
     distances: Any = aspenpy.parse(DISTANCES)
-    run = Run(make_study(distances, aspenpy.load_machine("cachegrind"), over), "auto", 1)
+    run = Run(make_study(aspenpy.Case(distances, aspenpy.load_machine("cachegrind")), over), "auto", 1)
     return Subject(whole(run), whole(run_of("comd", scattered(COMD), "c")), agrees(run))
 
 

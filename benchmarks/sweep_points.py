@@ -13,11 +13,12 @@ from typing import Any
 import numpy
 
 import aspenpy
+from aspenpy.answers.case import Case
 from aspenpy.engine import c, llvm
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.program import Program
 from aspenpy.sweeps.formats import format_of
-from aspenpy.sweeps.grid import make_study
+from aspenpy.sweeps.grid import Layout, make_study
 from aspenpy.sweeps.run import Run, available_cores
 from aspenpy.sweeps.store import Store
 from benchmarks.measure import Action, Benchmark, Subject, bare_python, seconds
@@ -42,7 +43,7 @@ def grid(names: Sequence[str]) -> dict[str, Any]:
 
 def run_of(app: str, over: Mapping[str, Any], backend: str, cores: int = 1, *, zipped: bool = True) -> Run:
     model, machine = aspenpy.load_application(app), aspenpy.load_machine("haswell")
-    study = make_study(model, machine, over, zip=[tuple(over)] if zipped else [])
+    study = make_study(Case(model, machine), over, Layout(zip=[tuple(over)] if zipped else []))
     return Run(study, backend, cores)
 
 
@@ -147,7 +148,7 @@ def separable() -> Subject:
     )
     machine: Any = aspenpy.parse("machine unit { socket [1] cpu } socket cpu { resource flops(n) [n] }")
     axes = {name: numpy.linspace(1, 500, 250) for name in "abc"}
-    run = Run(make_study(model, machine, axes), "numpy", 1)
+    run = Run(make_study(Case(model, machine), axes), "numpy", 1)
     ones = numpy.ones((250, 250, 250))
     return Subject(whole(run), lambda: ones + 1.0, agrees(run))
 

@@ -24,7 +24,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import Real, size
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.record import Record
-from aspenpy.sweeps.power_cap import capped_points
+from aspenpy.sweeps.points import capped_points
 from aspenpy.tables.result import Result
 
 LOOKED_AT = 33  # values of a parameter at which power caps are looked at

@@ -34,8 +34,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import of_kind, sum_terms
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.sweeps.points import Floats, Formulas
-from aspenpy.sweeps.power_cap import capped_points
+from aspenpy.sweeps.points import Floats, Formulas, capped_points
 from aspenpy.tables.numbers import counted
 from aspenpy.tables.result import Result
 

@@ -182,7 +182,7 @@ def run_and_compare(
     Raises AspenError where the command cannot be run, ends with an error, or has a placeholder that is no axis."""
     line = Command(command, list(over))
     axes = {name: axis if axis.whole is not None else axis.replace(whole=True) for name, axis in over.items()}
-    study = make_study(case, None, axes)
+    study = make_study(case, axes)
     if study.points > MOST_POINTS:
         fail(
             "too-many-points",

@@ -59,7 +59,10 @@ REPORTS = {
         "Sobol",
     ),
     "aspenpy.report.speedup": ("Dvfs",),
-    "aspenpy.report.sweep": ("SweepResult",),
+    "aspenpy.report.sweep": (
+        "Summary",
+        "SweepResult",
+    ),
     "aspenpy.report.trace": (
         "Parallelism",
         "Trace",

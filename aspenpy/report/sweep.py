@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy
 
-from aspenpy.expr.failures import REASONS
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
@@ -21,17 +20,12 @@ from aspenpy.tables.table import CSV, TEXT, Column, Report, Table
 
 def report_sweep(result: SweepResult) -> Report:
     """What was swept, and what came out of it."""
-    return summed_up(result.study, result.summary)
+    return report_summary(result.summary)
 
 
-register_report(SweepResult, report_sweep)
-
-
-def summed_up(study: Study, summary: Summary) -> Report:
+def report_summary(summary: Summary) -> Report:
     """The same of a sweep whose points are not kept."""
-    first_at = {reason: study.point(summary.first_bad[reason]) for reason in summary.bad}
-    counted = sorted(summary.bad.items())
-    told = [(_told(study, reason, summary.first_bad[reason]), number, first_at[reason]) for reason, number in counted]
+    study = summary.study
     data = {
         **attributes(study),
         "points": summary.points,
@@ -46,14 +40,18 @@ def summed_up(study: Study, summary: Summary) -> Report:
             for name, metric in study.metrics.items()
         },
         "no_value": [
-            {"reason": REASONS[reason], "message": why, "points": number, "first_at": at}
-            for (reason, _), (why, number, at) in zip(counted, told, strict=True)
+            {"reason": item.reason, "message": item.message, "points": item.points, "first_at": item.first_at}
+            for item in summary.missing
         ],
     }
-    parts = (_extremes(study, summary), _places(study, summary), _bad(study, summary, told))
+    parts = (_extremes(study, summary), _places(study, summary), _missing(study, summary))
     units = {name: study.units[name] for name in study.columns if name in study.units}
     headline = _headline(study, summary)
     return Report(headline, data, parts, tuple(study.diagnostics), {"axes": units} if units else {})
+
+
+register_report(SweepResult, report_sweep)
+register_report(Summary, report_summary)
 
 
 def _headline(study: Study, summary: Summary) -> str:
@@ -91,21 +89,17 @@ def _places(study: Study, summary: Summary) -> Table:
     return Table((Column("at the"), *_axes(study)), tuple(rows), media=TEXT)
 
 
-def _bad(study: Study, summary: Summary, bad: list[tuple[str, int, dict[str, Any]]]) -> Table:
+def _missing(study: Study, summary: Summary) -> Table:
     heads = (
         Column("no value"),
         Column("points", "count"),
         Column("share", "share"),
         *(column.replace(header=f"first at {column.header}") for column in _axes(study)),
     )
-    rows = tuple((why, number, number / summary.points, *at.values()) for why, number, at in bad)
+    rows = tuple(
+        (item.message, item.points, item.points / summary.points, *item.first_at.values()) for item in summary.missing
+    )
     return Table(heads, rows, media=TEXT)
-
-
-def _told(study: Study, reason: int, point: int) -> str:
-    """Why there is no value, as a prediction at the first such point says it."""
-    failure = study.failure(point)
-    return REASONS[reason] if failure is None else failure.diagnostics[0].message
 
 
 def _axes(study: Study) -> list[Column]:
@@ -130,10 +124,12 @@ WIDE = 50  # an axis whose ends are so many times apart is drawn logarithmically
 
 
 @use_shared_style
-def draw(result: SweepResult) -> Any:
-    """A matplotlib Figure of the first metric."""
+def draw(result: SweepResult | Summary) -> Any:
+    """A matplotlib Figure of the first metric. Raises AspenError for a summary, which has no points."""
     from matplotlib.figure import Figure
 
+    if isinstance(result, Summary):
+        fail("no-picture", "too many points for a picture", hint="--memory-limit allows more")
     name = next(iter(result))
     values = result[name].values
     numeric = [dimension.name for dimension in result.study.dimensions]

@@ -9,6 +9,9 @@ from typing import Any
 import numpy
 
 from aspenpy.allowance import INTERPRETED
+from aspenpy.answers.energy.cap_warning import SAME, as_warnings, cap_warning
+from aspenpy.answers.energy.waiting import waiting_of_run
+from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats as Floats
 from aspenpy.expr import graph
 from aspenpy.expr.accuracy import EXACT, WHOLE
@@ -17,6 +20,8 @@ from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate, needed_
 from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, charge
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes, Sums
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.tables.numbers import seconds
 
 POINTS_AT_ONCE = 1 << 14  # few enough for the arrays of some dozen nodes to stay in a cache
 VALUES_AT_ONCE = 1 << 23
@@ -238,3 +243,33 @@ def plain(value: Any) -> int | float:
     """Python's own number; whole ones as int, for the exact rules."""
     number = float(value)
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def capped_points(
+    prediction: Prediction,
+    symbols: Sequence[Expr],
+    rows: Sequence[Sequence[float]],
+    labels: Sequence[str],
+    free: Sequence[str] = (),
+) -> list[Diagnostic]:
+    """A warning where the run is longer under the power cap of its socket at some points, with the one at which it is
+    longest in proportion. `rows` are the values of the symbols at each point; `labels` say which point it is; `free`
+    are the symbols that are parameters, by name."""
+    if prediction.stated_cap is None or not rows:
+        return []
+    try:
+        with prediction.scope.locating():
+            formulas = prediction.scope.formulas([waiting_of_run(prediction.tree), prediction.tree.runtime], free)
+            prepared = Formulas(formulas, symbols, prediction.seed)
+            waited, runtime = prepared(numpy.array(rows, dtype=float), missing=True)
+    except AspenError as error:
+        return as_warnings(error)
+    longer = waited > runtime * SAME
+    if not longer.any():
+        return []
+    most = int(numpy.argmax(numpy.where(longer, waited / numpy.where(runtime > 0, runtime, 1), 0)))
+    times = f"{seconds(float(runtime[most] + waited[most]))}, and not {seconds(float(runtime[most]))}"
+    at = f"the run takes {times}, with {labels[most]}"
+    if len(rows) > 1:
+        at += f"; {int(longer.sum())} of {len(rows)} points wait"
+    return [cap_warning(prediction, at)]

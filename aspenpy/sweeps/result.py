@@ -1,4 +1,4 @@
-"""Result: what a sweep found, with the names of its dimensions; and what can be said about it in a few numbers."""
+"""Result: metrics over the named dimensions of a sweep, and a summary of them in a few numbers."""
 
 from __future__ import annotations
 
@@ -43,11 +43,20 @@ class Extreme(Record):
     point: int
 
 
-class Summary:
+class Missing(Record):
+    """Points without a value for the same reason: how many, and the first of them with what a prediction there says."""
+
+    reason: str
+    message: str
+    points: int
+    first_at: Mapping[str, Any]
+
+
+class Summary(Result):
     """Counts and extremes of a sweep, taken up stretch by stretch, in any order."""
 
     def __init__(self, study: Study) -> None:
-        self.metrics = tuple(study.metrics)
+        self.study = study
         self.points = 0
         self.bad: dict[int, int] = {}
         self.first_bad: dict[int, int] = {}
@@ -63,7 +72,7 @@ class Summary:
                     first = stretch.start + int(numpy.flatnonzero(stretch.reasons == reason)[0])
                     self.bad[reason] = self.bad.get(reason, 0) + count
                     self.first_bad[reason] = min(first, self.first_bad.get(reason, first))
-        for name, values in zip(self.metrics, stretch.values, strict=True):
+        for name, values in zip(self.study.metrics, stretch.values, strict=True):
             if stretch.reasons is None:
                 low, high = int(values.argmin()), int(values.argmax())
             elif numpy.isnan(values).all():
@@ -81,9 +90,20 @@ class Summary:
         """Of a metric whose values are kept."""
         return float(numpy.nanmedian(self._values[name])) if name in self._values and name in self.least else None
 
-    def reasons(self) -> dict[str, int]:
-        """How many points have no value, by why."""
-        return {REASONS[reason]: count for reason, count in sorted(self.bad.items())}
+    @property
+    def has_values(self) -> bool:
+        """Whether any point has a value."""
+        return sum(self.bad.values()) < self.points
+
+    @cached_property
+    def missing(self) -> tuple[Missing, ...]:
+        """The points without a value, by reason."""
+        found = []
+        for reason, first in sorted(self.first_bad.items()):
+            failure = self.study.failure(first)
+            message = REASONS[reason] if failure is None else failure.diagnostics[0].message
+            found.append(Missing(REASONS[reason], message, self.bad[reason], self.study.point(first)))
+        return tuple(found)
 
 
 def _keep(found: dict[str, Extreme], name: str, new: Extreme, sign: int) -> None:
@@ -95,10 +115,13 @@ def _keep(found: dict[str, Extreme], name: str, new: Extreme, sign: int) -> None
 class SweepResult(Result, Mapping[str, Variable]):
     """Metrics by name, each over the dimensions of the sweep; `coords` has the values along them.
 
-    Where a point has no value, the metrics are NaN and `reason` tells why, by a code of `reasons.REASONS`.
+    Where a point has no value, the metrics are NaN and `reason` tells why, by a code of `reasons.REASONS`. `values` and
+    `reasons` are the arrays that the stretches are put into, in memory if none are given.
     """
 
-    def __init__(self, study: Study, values: Floats, reasons: Reasons) -> None:
+    def __init__(self, study: Study, values: Floats | None = None, reasons: Reasons | None = None) -> None:
+        values = numpy.empty((len(study.metrics), study.points)) if values is None else values
+        reasons = numpy.zeros(study.points, dtype=numpy.uint8) if reasons is None else reasons
         self.dims = {item.name: item.size for item in study.directions}
         names = tuple(self.dims)
         self._metrics = {
@@ -109,7 +132,15 @@ class SweepResult(Result, Mapping[str, Variable]):
         self.coords = coordinates(study)
         self.attrs = attributes(study)
         self.study = study
-        self._values, self._reasons = values, reasons
+        self.all_values, self._reasons = values, reasons
+
+    def add(self, stretch: Stretch) -> None:
+        """Takes up a stretch, whose values may already be in their place."""
+        here = slice(stretch.start, stretch.start + stretch.values.shape[1])
+        if stretch.values.base is not self.all_values:
+            self.all_values[:, here] = stretch.values
+        if stretch.reasons is not None:
+            self._reasons[here] = stretch.reasons
 
     @cached_property
     def summary(self) -> Summary:
@@ -118,10 +149,15 @@ class SweepResult(Result, Mapping[str, Variable]):
         for start in range(0, self.study.points, STRETCH):
             here = slice(start, start + STRETCH)
             reasons = self._reasons[here]
-            taken.add(Stretch(start, self._values[:, here], reasons if reasons.any() else None))
-        for name, row in zip(self.study.metrics, self._values, strict=True):
+            taken.add(Stretch(start, self.all_values[:, here], reasons if reasons.any() else None))
+        for name, row in zip(self.study.metrics, self.all_values, strict=True):
             taken.keep(name, row)
         return taken
+
+    @property
+    def has_values(self) -> bool:
+        """Whether any point has a value."""
+        return self.summary.has_values
 
     def __getitem__(self, name: str) -> Variable:
         require_known(name, self._metrics, "unknown-metric", f"the sweep has no metric `{name}`")
@@ -175,22 +211,3 @@ def attributes(study: Study) -> dict[str, str]:
         "model_hash": study.model_hash,
         "aspenpy_version": VERSION,
     }
-
-
-class InMemory:
-    """Puts stretches together in the arrays of a result: in memory, or in those that are given."""
-
-    def __init__(self, study: Study, values: Floats | None = None, reasons: Reasons | None = None) -> None:
-        self.study = study
-        self.values = numpy.empty((len(study.metrics), study.points)) if values is None else values
-        self.reasons = numpy.zeros(study.points, dtype=numpy.uint8) if reasons is None else reasons
-
-    def add(self, stretch: Stretch) -> None:
-        here = slice(stretch.start, stretch.start + stretch.values.shape[1])
-        if stretch.values.base is not self.values:
-            self.values[:, here] = stretch.values
-        if stretch.reasons is not None:
-            self.reasons[here] = stretch.reasons
-
-    def result(self) -> SweepResult:
-        return SweepResult(self.study, self.values, self.reasons)

@@ -17,7 +17,7 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.engine.backends import Backend, choose_backend
 from aspenpy.expr.failures import REASONS
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
-from aspenpy.sweeps.cluster import compute_stretches
+from aspenpy.sweeps.cluster import compute_stretches, connect
 from aspenpy.sweeps.study import Study
 from aspenpy.sweeps.work import Stretch, Work, Worker, likely, lower_formulas
 
@@ -30,8 +30,8 @@ WORTH_PROCESSES = 4_000_000  # points from which on it pays to start processes
 
 class Run:
     """A study with the back end and the cores that it is computed with. `processes` lets it start some unasked, which
-    in a program of a user would run that program again; a `client` of Dask has its workers compute instead. Stretches
-    that are computed at once take at most `memory` bytes, or are one."""
+    in a program of a user would run that program again; a `client` of Dask, or the address of its scheduler, has its
+    workers compute instead. Stretches that are computed at once take at most `memory` bytes, or are one."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Run:
         self.work = Work(study.formulas, study.inputs, columns, study.grid, study.seed, self.backend.name, STRETCH)
         self.worker = Worker(self.work)
         self.plan = self.worker.plan
-        self.client = client
+        self.client = connect(client) if isinstance(client, str) else client
         self.waiting = max(1, memory // (HELD * STRETCH * (8 * len(study.metrics) + 1)))
         self.cores = self._cores(cores, processes)
 

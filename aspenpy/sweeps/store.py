@@ -24,7 +24,7 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.files import flush_to_disk, put_in_place, require_writable
 from aspenpy.language.opening import open_file, read_text_file
 from aspenpy.language.schema import parse_json
-from aspenpy.sweeps.result import InMemory, SweepResult
+from aspenpy.sweeps.result import SweepResult
 from aspenpy.sweeps.run import Run
 from aspenpy.sweeps.work import Stretch
 
@@ -260,10 +260,10 @@ class Store:
         """All stretches as one result, whose arrays lie in files: of little memory, whatever their size."""
         shape = (len(self.study.metrics), self.study.points)
         values = _map_array(self.folder / "values.whole", numpy.float64, shape)
-        whole = InMemory(self.study, values, _map_array(self.folder / "reasons.whole", numpy.uint8, shape[1:]))
+        whole = SweepResult(self.study, values, _map_array(self.folder / "reasons.whole", numpy.uint8, shape[1:]))
         for stretch in self.kept():
             whole.add(stretch)
-        return whole.result()
+        return whole
 
     @contextmanager
     def _report_file_errors(self) -> Iterator[None]:

@@ -22,8 +22,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.application.ranges import parameters_with_range, range_warning
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
-from aspenpy.sweeps.points import plain
-from aspenpy.sweeps.power_cap import capped_points
+from aspenpy.sweeps.points import capped_points, plain
 
 MOST_LOOKED_AT = 33  # points of a case at which its power cap is looked at
 
@@ -114,6 +113,12 @@ class Study:
     @property
     def points(self) -> int:
         return len(self.cases) * self.points_of_case
+
+    @property
+    def result_bytes(self) -> int:
+        """A float64 a metric and a byte for the reason, at each point, and a float64 for each value of an axis."""
+        axes = sum(dimension.size * len(dimension.columns) for dimension in self.dimensions)
+        return 8 * axes + self.points * (8 * len(self.metrics) + 1)
 
     # -- formulas --------------------------------------------------------------------------------
 

@@ -1,4 +1,10 @@
-"""Sweep: a metric at many points, from Python."""
+"""Sweep: metrics at many points.
+
+study = make_study(case, over)  # cases, values along the axes, and each metric as a formula of the axes
+run = Run(study)                # the formulas as programs, and what runs them
+result = compute(run)           # the points, stretch by stretch
+report = result.report()        # the extremes, where they are, and the points without a value
+"""
 
 from __future__ import annotations
 
@@ -6,19 +12,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from importlib.util import find_spec
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from aspenpy.allowance import MEMORY, one_allowance, separate_allowance
-from aspenpy.answers.case import Case, CaseOptions
+from aspenpy.answers.case import Case, CaseOptions, split_options
 from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
-from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.result import InMemory, SweepResult
+from aspenpy.sweeps.grid import Layout, make_study
+from aspenpy.sweeps.result import Summary, SweepResult
 from aspenpy.sweeps.run import Run
-from aspenpy.sweeps.study import Study
+from aspenpy.sweeps.store import Store
 
 
 class SweepOptions(CaseOptions, total=False):
@@ -60,38 +66,45 @@ def sweep(
         base units (seconds, flop, B)
     :raises AspenError: for an axis or a metric that is unknown, and for more points than `memory` holds
     """
-    running: dict[str, Any] = {name: options.pop(name) for name in ("backend", "cores", "client") if name in options}
+    case, own = split_options(app, machine, options)
+    running = {name: own.pop(name) for name in ("backend", "cores", "client") if name in own}
+    layout = Layout(**own, memory=memory)
     axes = {name: parse_axis(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()}
-    study = make_study(
-        app, machine, axes, metrics=[metric] if isinstance(metric, str) else metric, memory=memory, **options
-    )
-    with separate_allowance(math.inf) if options.get("yes") else nullcontext():
+    study = make_study(case, axes, layout, metrics=[metric] if isinstance(metric, str) else metric)
+    with separate_allowance(math.inf) if layout.yes else nullcontext():
         result = compute_in_memory(Run(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast)
     return result.to_xarray() if find_spec("xarray") else result
 
 
-def compute_in_memory(
-    run: Run, memory: int = MEMORY, *, fail_fast: bool = False, seen: Callable[[int], None] | None = None
-) -> SweepResult:
-    """All of a run in memory; `seen` is told of each stretch how many points it has.
+def compute(
+    run: Run,
+    memory: int = MEMORY,
+    *,
+    store: Store | None = None,
+    fail_fast: bool = False,
+    seen: Callable[[int], None] = lambda points: None,
+) -> SweepResult | Summary:
+    """All points of a run, kept in a `store` if there is one; `seen` is told of each stretch how many points it has.
+    Points whose results take more than so many bytes of `memory` are only summarised."""
+    found = SweepResult(run.study) if run.study.result_bytes <= memory else Summary(run.study)
+    if store is not None:
+        stretches = store.filled(run, fail_fast=fail_fast)
+    else:
+        into = found.all_values if isinstance(found, SweepResult) else None
+        stretches = run.stretches(fail_fast=fail_fast, into=into)
+    for stretch in stretches:
+        found.add(stretch)
+        seen(stretch.values.shape[1])
+    if store is not None:
+        store.finish()
+    return found
 
-    Raises AspenError where the results would take more than so many bytes.
-    """
-    study = run.study
-    needed = result_bytes(study)
+
+def compute_in_memory(run: Run, memory: int = MEMORY, *, fail_fast: bool = False) -> SweepResult:
+    """All points of a run. Raises AspenError where the results would take more than so many bytes of `memory`."""
+    needed = run.study.result_bytes
     if needed > memory:
         sizes = f"{format_quantity(needed, 'B')} of results, and {format_quantity(memory, 'B')} may be used"
         hint = "allow more memory, or let the results go to a Parquet file"
-        fail("too-large", f"{study.points:,} points are {sizes}", hint=hint)
-    kept = InMemory(study)
-    for stretch in run.stretches(fail_fast=fail_fast, into=kept.values):
-        kept.add(stretch)
-        if seen is not None:
-            seen(stretch.values.shape[1])
-    return kept.result()
-
-
-def result_bytes(study: Study) -> int:
-    """A float64 a metric and a byte for the reason, at each point, and a float64 for each value of an axis."""
-    axes = sum(len(values) for _, values in study.columns.values())
-    return 8 * axes + study.points * (8 * len(study.metrics) + 1)
+        fail("too-large", f"{run.study.points:,} points are {sizes}", hint=hint)
+    return cast(SweepResult, compute(run, memory, fail_fast=fail_fast))

@@ -6,16 +6,166 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import prod
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 
-from aspenpy.engine.arrays import Floats, Reasons
+from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons
 from aspenpy.engine.backends import BACKENDS, Backend
 from aspenpy.engine.compiled import Kernel
 from aspenpy.engine.program import Program
+from aspenpy.expr.array_rules import ConstantArray
+from aspenpy.expr.failures import FINE
 from aspenpy.expr.graph import Expr
-from aspenpy.sweeps.sheet import Blocks, Sheet
+
+Slices = tuple[slice, ...]
+
+LARGEST_SHARED = 1 << 21  # places over which an operation is computed once for all blocks
+LEAST_SHARING = 16  # times that a value is used again, below which it is computed in each block
+
+
+class Sheet:
+    """`columns` has for each input of the program its dimension and its values along it; a kernel computes the
+    program from its leaves on."""
+
+    def __init__(
+        self,
+        program: Program,
+        shape: Sequence[int],
+        columns: Sequence[tuple[int, Floats]],
+        kernel: Kernel | None = None,
+    ) -> None:
+        self.program, self.shape, self.kernel = program, tuple(shape), kernel
+        self._dimensions = [dimension for dimension, _ in columns]
+        inputs = [_along(dimension, values, len(self.shape)) for dimension, values in columns]
+        self._inputs = {place: inputs[number] for place, number in program.given.items()}
+        self._wanted = program.roots if kernel is None else kernel.leaves
+        straight = [place for place in program.needed(self._wanted) if place not in self._inputs]
+        shared = self._places_shared(straight)
+        self._order = Order(program, [place for place in straight if place not in shared], self._wanted)
+        self._everything = Order(program, [p for p in program.straight if p not in self._inputs], program.roots)
+        self._shared = self._compute_shared([place for place in straight if place in shared])
+
+    # -- what blocks share -----------------------------------------------------------------------
+
+    def _places_shared(self, straight: Sequence[int]) -> set[int]:
+        """Operations over so few dimensions that they are computed once for all blocks."""
+        shared: set[int] = set()
+        for place in straight:
+            op = self.program.ops[place]
+            over = {dimension for number, dimension in enumerate(self._dimensions) if op.mask >> number & 1}
+            size = prod(self.shape[dimension] for dimension in over)
+            small = size <= LARGEST_SHARED and size * LEAST_SHARING <= prod(self.shape)
+            if small and all(arg in shared or arg in self._inputs for arg in op.args):
+                shared.add(place)
+        return shared
+
+    def _compute_shared(self, places: Sequence[int]) -> Known:
+        """Of what is shared, that which the blocks use; the inputs are among it."""
+        used = {arg for place in self._order.places for arg in self.program.ops[place].args} | set(self._wanted)
+        order = Order(self.program, places, [place for place in places if place in used])
+        known = Known(dict(self._inputs))
+        try:
+            Fast(self.program).compute(order, known)
+        except Doubt:
+            known = Known(dict(self._inputs))
+            Careful(self.program).compute(order, known)
+        return known
+
+    # -- blocks ----------------------------------------------------------------------------------
+
+    def block(self, slices: Slices, results: Sequence[Floats]) -> Reasons | None:
+        """Fills an array for each root, one value a point of a block of the grid, NaN where there is none. Gives the
+        reasons; None where all is fine."""
+        shape = tuple(len(range(*part.indices(size))) for part, size in zip(slices, self.shape, strict=True))
+        try:
+            self._fastly(slices, shape, results)
+        except Doubt:
+            return self._carefully(slices, shape, results)
+        return None
+
+    def _fastly(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> None:
+        known = _part(self._shared, slices)
+        if known.reasons:
+            raise Doubt
+        Fast(self.program).compute(self._order, known)
+        if self.kernel is not None:
+            columns = [_column(known.values[leaf], shape) for leaf in self.kernel.leaves]
+            self.kernel.run(columns, results)
+            return
+        for root, result in zip(self.program.roots, results, strict=True):
+            result.reshape(shape)[...] = known.values[root]
+            if not numpy.isfinite(result).all():
+                raise Doubt
+
+    def _carefully(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> Reasons | None:
+        """A point has a reason where any of the roots has one; the others keep their values there."""
+        known = _part(self._shared if self.kernel is None else Known(self._inputs), slices)
+        Careful(self.program).compute(self._order if self.kernel is None else self._everything, known)
+        reasons = numpy.zeros(shape, dtype=numpy.uint8)
+        for root, result in zip(self.program.roots, results, strict=True):
+            failed = known.reasons.get(root, FINE)
+            reasons = numpy.where(reasons != FINE, reasons, failed).astype(numpy.uint8)
+            result.reshape(shape)[...] = numpy.where(failed, numpy.nan, known.values[root])
+        return reasons.reshape(-1) if reasons.any() else None
+
+
+def _part(known: Known, slices: Slices) -> Known:
+    """A block's part of what is known everywhere."""
+    values = {place: _cut(value, slices) for place, value in known.values.items()}
+    reasons = {place: _cut(reason, slices) for place, reason in known.reasons.items()}
+    return Known(values, {place: reason for place, reason in reasons.items() if numpy.any(reason)})
+
+
+def _along(dimension: int, values: Floats, dimensions: int) -> Floats:
+    """Values along one of so many dimensions."""
+    shape = [1] * dimensions
+    shape[dimension] = len(values)
+    return numpy.ascontiguousarray(values, dtype=numpy.float64).reshape(shape)
+
+
+def _cut(value: Any, slices: Slices) -> Any:
+    """A block's part of a value, which has one place in the dimensions that it does not depend on."""
+    if isinstance(value, tuple) and not isinstance(value, ConstantArray):
+        return tuple(_cut(element, slices) for element in value)
+    if not isinstance(value, numpy.ndarray) or value.ndim == 0:
+        return value
+    return value[tuple(part if size > 1 else slice(None) for part, size in zip(slices, value.shape, strict=True))]
+
+
+def _column(values: Floats, shape: tuple[int, ...]) -> Floats:
+    if values.shape == shape and values.flags.c_contiguous:
+        return values.reshape(-1)
+    return numpy.ascontiguousarray(numpy.broadcast_to(values, shape)).reshape(-1)
+
+
+# -- how a grid is cut -----------------------------------------------------------------------------
+
+
+class Blocks:
+    """A grid in blocks of at most so many points, in the order of its points (the last dimension is the fastest)."""
+
+    def __init__(self, shape: Sequence[int], most: int) -> None:
+        self.shape = tuple(shape)
+        behind = [prod(self.shape[place + 1 :]) for place in range(len(self.shape))]
+        self._cut = next((place for place, size in enumerate(behind) if size <= most), 0)
+        self._rows = max(1, most // behind[self._cut])
+        self._behind = behind[self._cut]
+        self._stretches = -(-self.shape[self._cut] // self._rows)
+        self.count = prod(self.shape[: self._cut]) * self._stretches
+
+    def __getitem__(self, number: int) -> tuple[int, Slices]:
+        """The number of the block's first point, and its place."""
+        outer, inner = divmod(number, self._stretches)
+        first = inner * self._rows
+        rows = min(self._rows, self.shape[self._cut] - first)
+        start = (outer * self.shape[self._cut] + first) * self._behind
+        slices = [slice(first, first + rows), *(slice(None) for _ in self.shape[self._cut + 1 :])]
+        for size in reversed(self.shape[: self._cut]):
+            outer, index = divmod(outer, size)
+            slices.insert(0, slice(index, index + 1))
+        return start, tuple(slices)
+
 
 KEPT = 32  # programs, and their compiled code, that are kept for further sweeps over the same axes
 SAMPLED = 10_000  # values of a column that are looked at beforehand

@@ -40,7 +40,7 @@ def test_a_sweep_says_where_the_cap_makes_runs_longer() -> None:
     """E/(cap - P) is 4 s at every rate; T is 4, 2, 1 and 0.5 s."""
     machine = aspenpy.parse(CAPPED)
     case = Case(APPLICATION, machine)
-    (message,) = capped_messages(make_study(case, None, {"rate": [1e9, 2e9, 4e9, 8e9]}))
+    (message,) = capped_messages(make_study(case, {"rate": [1e9, 2e9, 4e9, 8e9]}))
     assert message.endswith("the run takes 4 s, and not 500 ms, with rate = 8e+09; 3 of 4 points wait")
 
 
@@ -69,7 +69,7 @@ def test_power_that_the_cap_does_not_limit_may_be_unknown() -> None:
         aspenpy.predict(case),
         aspenpy.place(case),
         aspenpy.scale(case, ranks=[1, 2, 4]),
-        make_study(case, None, {"rate": [1e9]}),
+        make_study(case, {"rate": [1e9]}),
     ]
     assert [capped_messages(answer) for answer in answers] == [[]] * len(answers)
     assert not any("power" in item.message for answer in answers for item in answer.diagnostics)

@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from aspenpy.answers.case import Case
 from aspenpy.language.files import measurements_path, models_folder
 from aspenpy.learn.estimators.model_files import KINDS, checksum, save_model
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
@@ -245,7 +246,7 @@ def _unfinished() -> dict[str, bytes]:
     folder = Path("fuzzed-sweep").resolve()
     folder.mkdir()
     app, machine = both(APPLICATION, SECONDS)
-    run = Run(make_study(app, machine, {"n": [1.0, 2.0, 3.0]}))
+    run = Run(make_study(Case(app, machine), {"n": [1.0, 2.0, 3.0]}))
     path = folder / "r.csv"
     list(Store(path, run, format_of(path).write).filled(run))
     files = {file.name: file.read_bytes() for file in (folder / "r.csv.part").iterdir()}

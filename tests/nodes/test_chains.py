@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from aspenpy import Energy, predict
+from aspenpy.answers.case import Case
 from aspenpy.sweeps.grid import make_study
 from aspenpy.sweeps.run import Run
 from aspenpy.sweeps.sweep import compute_in_memory
@@ -86,7 +87,7 @@ def test_energy_follows_the_time() -> None:
 def test_sweeps_and_programs_agree(backend: str) -> None:
     declared = "param n = 1 mixture both {add [3], multiply [n]}"
     app = application("execute { flops [1e5*n] as both, dp chain [1e5*n] as add }", declared)
-    study = make_study(app, machine(MACHINE), {"n": [1, 2, 8]}, metrics=["runtime"])
+    study = make_study(Case(app, machine(MACHINE)), {"n": [1, 2, 8]}, metrics=["runtime"])
     found = compute_in_memory(
         Run(study, processes=False, backend=backend)
     )  # without xarray, whose import takes a second

@@ -112,9 +112,9 @@ def test_a_second_sweep_starts_at_once() -> None:
     from aspenpy.sweeps.run import Run
 
     app, machine = models()
-    first, second = (Run(make_study(app, machine, {"n": [1, 2, high]})) for high in (3, 3))
+    first, second = (Run(make_study(Case(app, machine), {"n": [1, 2, high]})) for high in (3, 3))
     assert first.study.formulas[0] is second.study.formulas[0]
-    other = Run(make_study(app, machine, {"n": [1, 2, 3]}, set={"rate": 8}))
+    other = Run(make_study(Case(app, machine, set={"rate": 8}), {"n": [1, 2, 3]}))
     assert [list(run.worker.stretch(0).values[0]) for run in (first, second, other)] == [
         [0.5, 1, 1.5],
         [0.5, 1, 1.5],

@@ -24,7 +24,7 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.node import topological_order
 from aspenpy.expr.printer import to_latex
 from aspenpy.expr.sympy_view import from_sympy, to_sympy
-from aspenpy.sweeps.sheet import Sheet
+from aspenpy.sweeps.work import Sheet
 from tests.thorough import THOROUGH
 
 APPLICATIONS = sorted(path.stem for path in (Path(__file__).parents[2] / "models" / "apps").glob("*.aspen"))

@@ -5,7 +5,7 @@ import pytest
 
 from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.sweeps.values import values
+from aspenpy.sweeps.grid import values
 from tests.tiny import codes
 
 

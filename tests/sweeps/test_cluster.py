@@ -10,6 +10,7 @@ from time import sleep
 import numpy
 import pytest
 
+from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.sweeps import cluster as cluster_module
 from aspenpy.sweeps import run as run_module
@@ -80,7 +81,7 @@ def client(cluster):
 def test_a_worker_that_cannot_compute(client, monkeypatch):
     """What is wrong is told, not tried for ever."""
     monkeypatch.setattr(run_module, "STRETCH", 1)
-    running = Run(make_study(APP, machine(), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
+    running = Run(make_study(Case(APP, machine()), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
     running.work = running.work._replace(backend="none such")
     with pytest.raises(AspenError, match="could not compute a part of the sweep: 'none such'"):
         list(running.stretches())
@@ -89,7 +90,7 @@ def test_a_worker_that_cannot_compute(client, monkeypatch):
 def test_a_result_lost_after_completion_is_computed_again(cluster, client, monkeypatch):
     monkeypatch.setattr(run_module, "STRETCH", 1)
     n = numpy.linspace(1, 2, 4 << 15)
-    stretches = Run(make_study(APP, machine(), {"n": n}), "numpy", client=client).stretches()
+    stretches = Run(make_study(Case(APP, machine()), {"n": n}), "numpy", client=client).stretches()
     starts = [next(stretches).start]
     while any(client.processing().values()):
         sleep(0.01)
@@ -106,7 +107,7 @@ def test_workers_killed_at_random_moments(cluster, client, monkeypatch):
     moments = set(draw.sample(range(STRETCHES - 10), KILLS))
     n = numpy.linspace(1, 2, STRETCHES << 15)
     starts = []
-    for stretch in Run(make_study(APP, machine(), {"n": n}), "numpy", client=client).stretches():
+    for stretch in Run(make_study(Case(APP, machine()), {"n": n}), "numpy", client=client).stretches():
         here = slice(stretch.start, stretch.start + stretch.values.shape[1])
         numpy.testing.assert_allclose(stretch.values[0], 2 * n[here], rtol=1e-15)
         if len(starts) in moments:
@@ -139,14 +140,14 @@ def forgotten(client, monkeypatch, share, patience):
 def test_a_part_of_which_nothing_is_heard_is_asked_for_again(client, monkeypatch):
     asked = forgotten(client, monkeypatch, lambda count: count == 2, 3)  # seconds, for the others' results
     n = numpy.linspace(1, 2, 4 << 15)
-    stretches = list(Run(make_study(APP, machine(), {"n": n}), "numpy", client=client).stretches())
+    stretches = list(Run(make_study(Case(APP, machine()), {"n": n}), "numpy", client=client).stretches())
     assert sorted(stretch.start for stretch in stretches) == [number << 15 for number in range(4)]
     assert asked[4:] == [1]
 
 
 def test_a_part_of_which_nothing_is_ever_heard(client, monkeypatch):
     asked = forgotten(client, monkeypatch, lambda count: True, 0.3)
-    running = Run(make_study(APP, machine(), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
+    running = Run(make_study(Case(APP, machine()), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
     with pytest.raises(AspenError, match="could not compute a part of the sweep: it was lost, again and again"):
         list(running.stretches())
     assert asked == 4 * [0]  # once, and three times again

@@ -87,7 +87,7 @@ def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> Non
     assert found.status == 0
     assert "median" in found.out
     assert run(*ON, "--over", "n=1..9:real:100", "--memory-limit", "500B", "--picture", "p.svg").err.startswith(
-        "aspenpy: too many"
+        "error: too many points for a picture"
     )
 
 
@@ -103,7 +103,8 @@ def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> Non
         ),
         (
             ["--over", "n", "--memory-limit", "3 s"],
-            "aspenpy: --memory-limit: expected a size, such as 500MB or 1GiB, not `3 s`\n",
+            "aspenpy: --memory-limit: expected a size, such as 500MB or 1GiB, not `3 s`; "
+            "`aspenpy sweep --help` says what it takes\n",
         ),
         (
             ["--over", "n", "--metric", "a,,b"],

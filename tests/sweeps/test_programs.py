@@ -15,7 +15,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.failures import CONSTRAINT, DIVISION, DOMAIN, FINE, OVERFLOW, UNDEFINED
 from aspenpy.expr.graph import apply, array, checked, compare, counter, draw, failure, if_else, index, junction, power
-from aspenpy.sweeps.sheet import Blocks, Sheet
+from aspenpy.sweeps.work import Blocks, Sheet
 from tests.expr.strategies import SYMBOLS, built, environments, recipes, robust_worth
 from tests.thorough import examples
 

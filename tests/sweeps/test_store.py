@@ -13,6 +13,7 @@ from random import Random
 import numpy
 import pytest
 
+from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.sweeps import formats
 from aspenpy.sweeps import run as run_module
@@ -29,8 +30,8 @@ OVER = {"n": [1.0, 2.0], "m": [0, 1, 4]}
 ROWS = [(n, m, None if m == 0 else 2 * n / m) for n in OVER["n"] for m in OVER["m"]]
 
 
-def running(over=OVER, **options):
-    return Run(make_study(APP, machine(), over, **options))
+def running(over=OVER, metrics=("runtime",), **options):
+    return Run(make_study(Case(APP, machine(), **options), over, metrics=metrics))
 
 
 def stored(path, over=OVER, **options):

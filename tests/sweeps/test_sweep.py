@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aspenpy
+from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import predict_energy
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.expr.failures import CONSTRAINT, DIVISION, OVERFLOW
@@ -47,14 +48,16 @@ def test_a_grid():
 
 
 def test_without_xarray_a_result_of_ours():
-    study = make_study(APP, SECONDS, {"n": [1, 2]})
+    study = make_study(Case(APP, SECONDS), {"n": [1, 2]})
     found = compute_in_memory(Run(study))
     assert found["runtime"].values.tolist() == [runtime(1, 2), runtime(2, 2)]
     assert (found["runtime"].dims, found["runtime"].unit, found.dims) == (("n",), "s", {"n": 2})
     assert found.coords["n"][1].tolist() == [1, 2]
     assert numpy.asarray(found["runtime"]).sum() == runtime(1, 2) + runtime(2, 2)
     assert repr(found) == "<SweepResult of runtime over (n: 2)>"
-    assert "runtime   15 s    19 s     23 s" in str(compute_in_memory(Run(make_study(APP, SECONDS, {"n": [3, 5, 4]}))))
+    assert "runtime   15 s    19 s     23 s" in str(
+        compute_in_memory(Run(make_study(Case(APP, SECONDS), {"n": [3, 5, 4]})))
+    )
     with pytest.raises(AspenError, match="the sweep has no metric `runtim`"):
         found["runtim"]
 
@@ -167,9 +170,9 @@ def test_cells_are_predictions_where_laws_break_inside_the_box(backend):
     @given(bodies())
     def agree(body):
         app = application(body, "param n = 1 param m = 1")
-        found = compute_in_memory(Run(make_study(app, SECONDS, over), backend))
+        found = compute_in_memory(Run(make_study(Case(app, SECONDS), over), backend))
         values, reasons = found["runtime"].values, found.reason.values
-        plain = compute_in_memory(Run(make_study(app, SECONDS, over), "numpy"))
+        plain = compute_in_memory(Run(make_study(Case(app, SECONDS), over), "numpy"))
         assert reasons.tolist() == plain.reason.values.tolist()
         for (row, n), (column, m) in product(enumerate(over["n"]), enumerate(over["m"])):
             try:
@@ -187,7 +190,9 @@ def test_a_difference_that_turns_negative_is_no_amount(backend):
     if BACKENDS[backend].missing():
         pytest.skip(BACKENDS[backend].missing())
     app = application("execute { flops [n - m] }", "param n = 1 param m = 1")
-    found = compute_in_memory(Run(make_study(app, SECONDS, {"n": [0.0, 2.0, 5.0], "m": [1.0, 2.0, 3.0]}), backend))
+    found = compute_in_memory(
+        Run(make_study(Case(app, SECONDS), {"n": [0.0, 2.0, 5.0], "m": [1.0, 2.0, 3.0]}), backend)
+    )
     none = math.nan
     expected = numpy.array([[none, none, none], [1, 0, none], [4, 3, 2]])
     numpy.testing.assert_array_equal(found["runtime"].values, expected)
@@ -199,7 +204,7 @@ def test_many_points_on_all_cores(backend):
     if BACKENDS[backend].missing():
         pytest.skip(BACKENDS[backend].missing())
     n = numpy.linspace(1, 9, 2 * STRETCH + 7)
-    found = compute_in_memory(Run(make_study(APP, SECONDS, {"n": n}), backend, cores=2))
+    found = compute_in_memory(Run(make_study(Case(APP, SECONDS), {"n": n}), backend, cores=2))
     numpy.testing.assert_allclose(found["runtime"].values, runtime(n, 2), rtol=1e-15)
     assert found.summary.points == len(n)
     assert found.summary.least["runtime"].point == 0
@@ -283,17 +288,17 @@ def test_1e15_points_say_their_size():
 
 
 def test_warnings():
-    study = make_study(APP, SECONDS, {"n": [1, 101], "m": [1]}, set={"k": 1}, metrics=["flops"])
+    study = make_study(Case(APP, SECONDS, set={"k": 1}), {"n": [1, 101], "m": [1]}, metrics=["flops"])
     assert [item.code for item in study.diagnostics] == ["outside-range", "no-effect"]
 
 
 def test_a_hash_tells_models_apart():
     hashes = {
-        make_study(app, model, {"n": [1]}, set=settings).model_hash
+        make_study(Case(app, model, set=settings), {"n": [1]}).model_hash
         for app, model, settings in ((APP, SECONDS, {}), (APP, SLOW, {}), (APP, SECONDS, {"k": 3}))
     }
     assert len(hashes) == 3
-    assert make_study(APP, SECONDS, {"n": [1]}).model_hash in hashes
+    assert make_study(Case(APP, SECONDS), {"n": [1]}).model_hash in hashes
 
 
 def test_library_models_agree_with_predict():
@@ -328,7 +333,7 @@ def test_a_picture_has_twelve_lines_at_most(lines, drawn, tmp_path):
     text = "machine m{0} {{ socket [1] cpu }} socket cpu {{ resource flops(n) [{0}*n] }}"
     machines = [machine(text.format(k)) for k in range(1, lines + 1)]
     app = application("execute { flops [n] }", "param n = 1")
-    found = compute_in_memory(Run(make_study(app, SECONDS, {"machine": machines, "n": [1.0, 2.0, 4.0]})))
+    found = compute_in_memory(Run(make_study(Case(app, SECONDS), {"machine": machines, "n": [1.0, 2.0, 4.0]})))
     if not drawn:
         with pytest.raises(AspenError, match=f"a picture has at most 12 lines, and here are {lines}"):
             draw(found)

@@ -23,7 +23,7 @@ from aspenpy.shell.output import (
     show_source,
 )
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, RUN
-from aspenpy.sweeps.values import values
+from aspenpy.sweeps.grid import values
 
 MOST_SHOWN = 30
 """Warnings that are shown."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from argparse import ArgumentTypeError
 from math import inf
 
-from aspenpy.allowance import OPERATIONS, separate_allowance
+from aspenpy.allowance import MEMORY, OPERATIONS, separate_allowance
 from aspenpy.language.axis import Axis, parse_axis
-from aspenpy.language.dimensions import UNITS
-from aspenpy.report.sweep import draw, summed_up
+from aspenpy.language.dimensions import BYTES, UNITS
+from aspenpy.report.sweep import draw
 from aspenpy.shell.failure import FAILURE, CommandError
 from aspenpy.shell.operands import case_of_arguments, machine_named
 from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option
@@ -28,14 +29,12 @@ from aspenpy.shell.options import (
 from aspenpy.shell.output import complain, deliver
 from aspenpy.shell.progress import counted
 from aspenpy.shell.study_options import FAIL_FAST, OVER
-from aspenpy.sweeps.cluster import connect
 from aspenpy.sweeps.formats import format_of
-from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.result import InMemory, Summary, SweepResult
+from aspenpy.sweeps.grid import Layout, make_study
 from aspenpy.sweeps.run import Run
 from aspenpy.sweeps.store import Store
 from aspenpy.sweeps.study import Study
-from aspenpy.sweeps.sweep import compute_in_memory, result_bytes
+from aspenpy.sweeps.sweep import compute
 
 EXAMPLES: Examples = (
     ("where the runtime is least, and where largest", "aspenpy sweep comd --machine haswell --over nx=10..100:whole"),
@@ -54,6 +53,17 @@ EXAMPLES: Examples = (
 )
 
 METHODS = ("sobol", "latin", "uniform")
+
+
+def _bytes(text: str) -> int:
+    """The type of an option that takes an amount of memory."""
+    matched = re.fullmatch(r"(\d++\.?\d*+|\.\d++)\s*+([A-Za-z]*)", text)
+    unit = UNITS.get((matched[2] or "B") if matched else "")
+    size = float(matched[1]) * float(unit.size) if matched and unit and unit.dimension == BYTES else 0.0
+    if size < 1:
+        raise ArgumentTypeError(f"expected a size, such as 500MB or 1GiB, not `{text}`")
+    return int(size)
+
 
 OPTIONS = (
     MODEL,
@@ -74,7 +84,7 @@ OPTIONS = (
     option("--backend", "B", "auto (the default), numpy, llvm or c", default="auto"),
     option("--jobs", "N", "points computed at once, each on a core (default: all, for a large sweep)", type=int),
     option("--dask", "ADDRESS", "the workers of this Dask cluster compute: tcp://HOST:PORT"),
-    option("--memory-limit", "SIZE", "the most memory that results may take (default: 1GiB)", default="1GiB"),
+    option("--memory-limit", "SIZE", "the most memory that results may take (default: 1GiB)", type=_bytes),
     OUTPUT.here(": all points, a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr"),
     flag("--resume", "with -o: resumes an interrupted sweep"),
     FAIL_FAST.here(", a point without a value"),
@@ -95,52 +105,39 @@ OPTIONS = (
 def run_sweep(arguments: Arguments) -> int:
     if arguments.resume and not arguments.output:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
-    names = machine_names(arguments.machines)
-    if len(names) > 1:
-        arguments.over.append(f"machine={','.join(names)}")
-    arguments.machine = names[0] if len(names) == 1 else None
-    require_machine(arguments)
-    memory = _bytes(arguments.memory_limit)
+    memory = arguments.memory_limit or MEMORY
     study = _study(arguments, memory)
-    client = None if arguments.dask is None else connect(arguments.dask)
     with separate_allowance(inf if arguments.yes else OPERATIONS):
-        run = Run(study, arguments.backend, arguments.jobs, client=client, memory=memory)
-        result, summary = _run_sweep(run, memory, arguments)
-    status = deliver(summed_up(study, summary), arguments, lambda: draw(_keep_result(result)))
-    if sum(summary.bad.values()) < summary.points:
+        run = Run(study, arguments.backend, arguments.jobs, client=arguments.dask, memory=memory)
+        store = None
+        if arguments.output:
+            store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
+        seen = counted(study.points, f"points by {run.backend.name}")
+        found = compute(run, memory, store=store, fail_fast=arguments.fail_fast, seen=seen)
+    status = deliver(found.report(), arguments, lambda: draw(found))
+    if found.has_values:
         return status
     complain("none of the points has a value")
     return FAILURE
 
 
-def _keep_result(result: SweepResult | None) -> SweepResult:
-    if result is None:
-        raise CommandError("too many points for a picture; --memory-limit allows more")
-    return result
-
-
 def _study(arguments: Arguments, memory: int) -> Study:
-    over = _axes(arguments.over)
-    if arguments.machine is None and "machine" not in over:
-        raise CommandError("a machine is needed: --machine M, or --over machine=A,B")
+    metrics = _names(arguments.metric, "--metric")
+    groups = [_names(group, "--zip") for group in arguments.zip]
+    layout = Layout(groups, arguments.samples, arguments.sampling, arguments.yes, memory)
+    over = _axes(arguments)
+    require_machine(arguments)
     case = case_of_arguments(arguments, "main" if "kernel" in over else None)
     if case.machine is None:
         case = case.changed(machine=machine_named(over["machine"].items[0].text(), arguments))
-    return make_study(
-        case,
-        None,
-        over,
-        metrics=_names(arguments.metric, "--metric"),
-        zip=[_names(group, "--zip") for group in arguments.zip],
-        samples=arguments.samples,
-        method=arguments.sampling,
-        allow_outside=arguments.allow_outside,
-        yes=arguments.yes,
-        memory=memory,
-    )
+    return make_study(case, over, layout, metrics=metrics, allow_outside=arguments.allow_outside)
 
 
-def _axes(texts: list[str]) -> dict[str, Axis]:
+def _axes(arguments: Arguments) -> dict[str, Axis]:
+    """The axes of `--over`; several machines of `--machine` are one, and a single one is that of the case."""
+    names = machine_names(arguments.machines)
+    arguments.machine = names[0] if len(names) == 1 else None
+    texts = [*arguments.over, *([f"machine={','.join(names)}"] if len(names) > 1 else [])]
     if not texts:
         raise CommandError("a sweep goes over something: --over n=1k..1M:log:200")
     axes: dict[str, Axis] = {}
@@ -148,6 +145,8 @@ def _axes(texts: list[str]) -> dict[str, Axis]:
         if axis.name in axes:
             raise CommandError(f"--over: there are two axes `{axis.name}`")
         axes[axis.name] = axis
+    if not names and "machine" not in axes:
+        raise CommandError("a machine is needed: --machine M, or --over machine=A,B")
     return axes
 
 
@@ -156,37 +155,3 @@ def _names(text: str, option: str) -> list[str]:
     if not all(names) or len(set(names)) < len(names):
         raise CommandError(f"{option}: expected different names with commas between them, not `{text}`")
     return names
-
-
-def _bytes(text: str) -> int:
-    matched = re.fullmatch(r"(\d++\.?\d*+|\.\d++)\s*+([A-Za-z]*)", text)
-    unit = UNITS.get((matched[2] or "B") if matched else "")
-    if matched and unit and unit.dimension == UNITS["B"].dimension:
-        size = float(matched[1]) * float(unit.size)
-        if size >= 1:
-            return int(size)
-    raise CommandError(f"--memory-limit: expected a size, such as 500MB or 1GiB, not `{text}`")
-
-
-def _run_sweep(run: Run, memory: int, arguments: Arguments) -> tuple[SweepResult | None, Summary]:
-    """Computes all points, writes them to `--output` if given; None where `--memory-limit` is too small."""
-    study = run.study
-    fits = result_bytes(study) <= memory
-    store = None
-    if arguments.output:
-        store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
-    taken = InMemory(study) if fits else Summary(study)
-    seen = counted(study.points, f"points by {run.backend.name}")
-    if fits and store is None:
-        result = compute_in_memory(run, memory, fail_fast=arguments.fail_fast, seen=seen)
-        return result, result.summary
-    fail_fast = arguments.fail_fast
-    for stretch in run.stretches(fail_fast=fail_fast) if store is None else store.filled(run, fail_fast=fail_fast):
-        taken.add(stretch)
-        seen(stretch.values.shape[1])
-    if store is not None:
-        store.finish()
-    if isinstance(taken, Summary):
-        return None, taken
-    result = taken.result()
-    return result, result.summary

@@ -19,7 +19,6 @@ from aspenpy.language.source import Span, split_at_commas
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.units import unit_of_parameter
-from aspenpy.report.sweep import summed_up
 from aspenpy.shell.session.conversation import Answer, Conversation, format_cell, runtime_line, sweep_table, value_table
 from aspenpy.shell.session.question import (
     Question,
@@ -236,7 +235,7 @@ def _summarise_metrics(names: list[str], axes: list[Values], where: Span, state:
     dimensions = [Dimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]
     study = Study([state], [], dimensions, metrics=names)
     with place_errors(where):
-        return summed_up(study, compute_in_memory(Run(study, processes=False)).summary).page
+        return compute_in_memory(Run(study, processes=False)).report().page
 
 
 def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
