@@ -11,7 +11,8 @@ from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.edges import Edges, Spread, edges_told
 from aspenpy.answers.moved import MOVING, QUANTITIES, ByLevel, Moved
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.cost.caches.level import POLICIES, Level, levels_of
+from aspenpy.cost.caches.level import Level, levels_of
+from aspenpy.cost.caches.policies import POLICIES
 from aspenpy.cost.caches.traffic import Traffic as BlockTraffic
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -199,13 +200,13 @@ class Traffic(Result):
     def _approximated(self) -> list[Diagnostic]:
         return [
             Diagnostic(
-                f"modelled-as-{policy.law}",
-                f"the cache `{level.name}` is `{level.policy}` and modelled as `{policy.law}`, {policy.closeness}",
+                f"modelled-as-{policy.like}",
+                f"the cache `{level.name}` is `{level.policy}` and modelled as `{policy.like}`, {policy.closeness}",
                 level.place.component.properties["policy"].span,
                 severity="note",
             )
             for level in self.levels
-            if (policy := POLICIES[level.policy]).closeness
+            if (policy := POLICIES[level.policy]).like
         ]
 
     @cached_property

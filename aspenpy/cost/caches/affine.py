@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.around import Around
 from aspenpy.cost.caches.interference import (
     Window,
     footprint,
@@ -17,8 +18,8 @@ from aspenpy.cost.caches.interference import (
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine
+from aspenpy.cost.caches.policies import Touches, at_least_none, but_its_own
 from aspenpy.cost.caches.siblings import apart, meets, together
-from aspenpy.cost.caches.touches import Around, Touches, at_least_none, but_its_own
 from aspenpy.cost.caches.warm import missing_share
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

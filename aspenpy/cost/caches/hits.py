@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.affine import affine
-from aspenpy.cost.caches.interference import RARE
-from aspenpy.cost.caches.level import POLICIES, Level
+from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.patterns import Affine, Distances, Scattered, Stencil
+from aspenpy.cost.caches.policies import POLICIES, Touches
 from aspenpy.cost.caches.stencils import stencil
 from aspenpy.cost.caches.tables import random_touches
-from aspenpy.cost.caches.touches import Around, Touches, at_least_none
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
@@ -21,7 +21,7 @@ def touches(access: Access, around: Around, level: Level) -> list[Touches]:
     `warm` says)."""
     all_touches = _RULES[type(access.pattern)](access, around, level)
     if not access.is_scattered:  # that rule holds for any policy
-        all_touches = LAWS[POLICIES[level.policy].law](all_touches, level)
+        all_touches = [*POLICIES[level.policy].law(all_touches, level.lines)]
     if access.fresh:  # a page is zeroed in the cache as it is first touched
         return [part.replace(hits=graph.ONE) if part.first else part for part in all_touches]
     return all_touches
@@ -52,52 +52,6 @@ def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
         return graph.ONE
     return (access.word if unit == "word" else graph.ONE) / level.line
 
-
-def _randomly_replaced(found: list[Touches], level: Level) -> list[Touches]:
-    """The hits where a random line is replaced: (1 - m/B)^t with t visits between, where the share m of the visits of
-    lines misses. First touches fill the cache before they replace anything, and the visits that do so are not among
-    them."""
-    visits = [part for part in found if not part.near]
-    first = graph.add(*(part.count for part in visits if part.first))
-    filling = graph.apply("min", first, level.lines)
-    count = graph.apply("max", 1, graph.add(*(part.count for part in visits)) - filling)
-    again = [part for part in visits if not part.first]
-    shares = [part.count / count for part in again]
-    between = dict(zip(again, _visits_between([part.distance for part in again], shares), strict=True))
-    pairs = [value for part, share in zip(again, shares, strict=True) for value in (between[part], share)]
-    misses = graph.apply("random_misses", level.lines, *(pairs or [graph.ZERO, graph.ZERO]))
-    stays = 1 - misses / level.lines
-    hits = [stays ** between.get(part, part.distance) for part in found]
-    return [part.replace(hits=hit * _has_distance(part)) for part, hit in zip(found, hits, strict=True)]
-
-
-def _visits_between(distances: list[Expr], shares: list[Expr]) -> list[Expr]:
-    """The visits between two touches of a line, from the other lines between them (shortest distance first) and the
-    share of the visits at each distance.
-
-    Of c lines already met, only a visit at a distance of c or more meets one more: the footprint of t visits grows by
-    P(D >= c) each (Xiang, Bao, Ding and Gao, ASPLOS 2013), so that t is the sum of 1 / P(D >= c) over c below D.
-    """
-    visits, met, further = graph.ZERO, graph.ZERO, graph.ONE
-    between = []
-    for distance, share in zip(distances, shares, strict=True):
-        visits = visits + at_least_none(distance - met) / further
-        between.append(visits)
-        met = graph.apply("max", met, distance)
-        further = graph.apply("max", RARE, further - share)
-    return between
-
-
-def _has_distance(part: Touches) -> Expr:
-    """0 for first touches, which nothing came before."""
-    return graph.ZERO if part.first else graph.ONE
-
-
-LAWS: dict[str, Callable[[list[Touches], Level], list[Touches]]] = {
-    "lru": lambda found, level: found,
-    "random": _randomly_replaced,
-}
-"""The hits under a replacement policy, from those of the least recently used."""
 
 _RULES: dict[type, Callable[[Access, Around, Level], list[Touches]]] = {
     Affine: affine,

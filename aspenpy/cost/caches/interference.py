@@ -22,9 +22,6 @@ where each is anywhere in it."""
 MOST_SWEEPS = 4
 """Trips up to which a loop may be sweeps that follow each other."""
 
-RARE = graph.number(1e-9)
-"""A chance below which what follows from it is not asked."""
-
 
 class Neighbours(Record):
     """What else is touched between two touches of a line: by other nests of the same data structure (`siblings`), and

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 
+from aspenpy.cost.caches.policies import POLICIES
 from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import STORE_RATES, bandwidth_of_all_cores
 from aspenpy.expr import graph
@@ -15,20 +16,6 @@ from aspenpy.models.machine.model import Component, Machine, Place
 from aspenpy.models.machine.words import word
 from aspenpy.record import Record
 
-
-class Policy(Record):
-    """A replacement policy: the law of hits that prices it (`caches.hits.LAWS`), and how closely it follows that law;
-    "" where the law is its own."""
-
-    law: str
-    closeness: str = ""
-
-
-POLICIES = {
-    "lru": Policy("lru"),
-    "plru": Policy("lru", "which it is in sweeps, and comes within some 8 % of elsewhere"),
-    "random": Policy("random"),
-}
 INCLUSIONS = ("inclusive", "exclusive", "victim")
 WRITES = ("allocate", "no_allocate", "streaming")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.affine import first_touches
+from aspenpy.cost.caches.around import Around
 from aspenpy.cost.caches.interference import sets_of, share_kept_in_sets
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import Loop
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Stencil
-from aspenpy.cost.caches.touches import Around, Touches, at_least_none, but_its_own
+from aspenpy.cost.caches.policies import Touches, at_least_none, but_its_own
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.interference import RARE, footprint
+from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.interference import footprint
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.patterns import Scattered
-from aspenpy.cost.caches.touches import Around, Touches, at_least_none
+from aspenpy.cost.caches.policies import RARE, Touches, at_least_none
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from aspenpy.allowance import allowance
 from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.around import Around
 from aspenpy.cost.caches.block_loops import in_the_same_loops
 from aspenpy.cost.caches.hits import pages_first_touched, touches
 from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import product
 from aspenpy.cost.caches.patterns import Affine, Stencil
+from aspenpy.cost.caches.policies import Touches
 from aspenpy.cost.caches.structures import structures
-from aspenpy.cost.caches.touches import Around, Touches
 from aspenpy.cost.caches.warm import Swept
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -1,4 +1,4 @@
-"""Touches: of the lines of an access, with what comes between two of one line, and what else happens in its block."""
+"""Around: what else happens in the block of an access."""
 
 from __future__ import annotations
 
@@ -12,23 +12,6 @@ from aspenpy.cost.caches.warm import Swept
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
-
-
-class Touches(Record):
-    """So many touches of lines, of which the share `hits` finds its line; `distance` other lines were touched since.
-    Those that are `near` go on with a line: they belong to the same visit of it. Those that are `known` are the first
-    of their access, and another one has touched the data structure there before."""
-
-    count: Expr
-    hits: Expr
-    distance: Expr
-    near: bool = False
-    known: bool = False
-
-    @property
-    def first(self) -> bool:
-        """Whether nothing came before."""
-        return self.hits is graph.ZERO
 
 
 class Around(Record):
@@ -55,12 +38,3 @@ class Around(Record):
             return list(values)
         nests = (nest, *self.nests.siblings, *(other for others in self.nests.others for other in others))
         return averages(values, weight, [other.loops for other in nests], depth)
-
-
-def but_its_own(lines: Expr) -> Expr:
-    """The other lines among those between two touches of one."""
-    return at_least_none(lines - 1)
-
-
-def at_least_none(count: Expr) -> Expr:
-    return graph.apply("max", 0, count)
