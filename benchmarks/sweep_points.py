@@ -14,8 +14,7 @@ import numpy
 
 import aspenpy
 from aspenpy.answers.case import Case
-from aspenpy.engine import c, llvm
-from aspenpy.engine.backends import BACKENDS
+from aspenpy.engine.backends import BACKENDS, c_kernel, llvm_kernel, machine_code
 from aspenpy.engine.program import Program
 from aspenpy.sweeps.formats import format_of
 from aspenpy.sweeps.grid import Layout, make_study
@@ -93,8 +92,8 @@ def compiling() -> Subject:
     program = Program(run.study.formulas[0], run.study.inputs)
 
     def action() -> Any:
-        llvm.machine_code.cache_clear()
-        return llvm.kernel(program)
+        machine_code.cache_clear()
+        return llvm_kernel(program)
 
     return Subject(action, bare_python, lambda kernel: len(kernel.leaves) == len(COMD))
 
@@ -107,7 +106,7 @@ def whole_call() -> Subject:
         scattered(COMD, 8 * POINTS),
     )
     run, columns = run_of("comd", over, "numpy"), list(over.values())
-    kernel = c.kernel(Program(run.study.formulas[0], run.study.inputs))
+    kernel = c_kernel(Program(run.study.formulas[0], run.study.inputs))
 
     def loop() -> Any:
         found = numpy.empty(len(columns[0]))

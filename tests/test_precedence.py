@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.expr.precedence import (
+from aspenpy.language.printer import (
     ATOM,
     BINARY,
     NEGATE,

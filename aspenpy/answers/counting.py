@@ -21,7 +21,6 @@ from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import range_of_symbol
 from aspenpy.models.application.total import (
     Amount,
     Amounts,
@@ -35,6 +34,7 @@ from aspenpy.models.application.total import (
     run_totals,
 )
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.model import range_of_symbol
 from aspenpy.record import Record
 from aspenpy.tables.numbers import count
 from aspenpy.tables.result import Result

@@ -16,9 +16,9 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_nearest
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.application.total import RUNTIME, Amount, Busy, Calls, Exclusive, Total, of_kind
 from aspenpy.models.machine.model import OWNER, Machine, Property
+from aspenpy.models.model import range_warnings
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 

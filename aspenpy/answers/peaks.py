@@ -15,8 +15,7 @@ from aspenpy.cost.operations import CLASSES, tensor_rates
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.ranks import ONE_INSTANCE
 from aspenpy.expr import graph
-from aspenpy.expr.definitions import CircularDefinition, order_definitions
-from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.evaluate import CircularDefinition, EvaluationError, evaluate_many, order_definitions
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail, suggest_instead, suggest_nearest

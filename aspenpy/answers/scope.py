@@ -18,8 +18,13 @@ from aspenpy.answers.whole_numbers import counts, is_fraction
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, with_both, with_value
 from aspenpy.expr import graph
-from aspenpy.expr.definitions import CircularDefinition, order_definitions, resolve_definitions
-from aspenpy.expr.evaluate import Evaluation, EvaluationError
+from aspenpy.expr.evaluate import (
+    CircularDefinition,
+    Evaluation,
+    EvaluationError,
+    order_definitions,
+    resolve_definitions,
+)
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -41,7 +46,7 @@ from aspenpy.models.application.dimensions import carries_units
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first
 from aspenpy.models.machine.model import OWNER, Machine
-from aspenpy.models.setting_units import Written, require_units
+from aspenpy.models.units import Written, require_units
 
 Value = int | Fraction | float
 Setting = Value | str | nodes.Expression | Expr

@@ -18,8 +18,7 @@ from aspenpy.expr.evaluate import EvaluationError, Value, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.language.lower import find_place
-from aspenpy.models.machine.model import Component, Machine, Place, Property
-from aspenpy.models.machine.words import one_of
+from aspenpy.models.machine.model import Component, Machine, Place, Property, one_of
 from aspenpy.record import Record
 
 EDGES = "edges"

@@ -23,8 +23,7 @@ from aspenpy.cost.ranks import Instances, ratio
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, warning
-from aspenpy.models.machine.model import Machine, Place
-from aspenpy.models.machine.words import one_of
+from aspenpy.models.machine.model import Machine, Place, one_of
 
 SCHEDULES = ("first", "balanced")
 """Who works on the parts of a block: the first kind of core, or all kinds as they become free."""

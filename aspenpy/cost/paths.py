@@ -17,8 +17,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.source import Span
-from aspenpy.models.machine.model import Machine, Place
-from aspenpy.models.machine.words import word
+from aspenpy.models.machine.model import Machine, Place, word
 from aspenpy.record import Record
 
 INTERCONNECT, MESSAGES = "interconnect", "messages"

@@ -20,8 +20,7 @@ from __future__ import annotations
 from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.models.machine.model import Component, Place
-from aspenpy.models.machine.words import one_of
+from aspenpy.models.machine.model import Component, Place, one_of
 from aspenpy.record import Record
 
 AFFINITIES = ("scatter", "compact")

@@ -17,7 +17,7 @@ from aspenpy.language.dimensions import parse_unit, unit_symbol
 from aspenpy.language.files import models_folder
 from aspenpy.language.parser import parse_expression
 from aspenpy.language.source import Source, Span
-from aspenpy.models.machine.provenance import comment_at
+from aspenpy.models.machine.texts import comment_at
 from aspenpy.record import NamedTuple
 from aspenpy.tables.numbers import count, unit_of_resource
 

@@ -1,15 +1,152 @@
-"""Back ends: the ways to run a program, and the choice among them."""
+"""Back ends: the ways to run a program as a loop over points, and the choice among them.
+
+Generated C is compiled by the compiler of this machine in a temporary folder, which is removed once the library is
+loaded; LLVM assembly is compiled in this process. The texts are made of operations with names of our own: no word of a
+user gets into them.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import ctypes.util
+import re
+import shutil
+import subprocess
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from aspenpy.engine import c, llvm
-from aspenpy.engine.compiled import Kernel, is_compilable
+from aspenpy.engine.arrays import MOST_PASSES
+from aspenpy.engine.c_text import HEADERS, CWriter, find_used_helpers, helpers
+from aspenpy.engine.compiled import Kernel, call_signature, is_compilable, kernel_leaves, make_kernel
+from aspenpy.engine.llvm_text import source as llvm_source
+from aspenpy.engine.operation import is_certain
 from aspenpy.engine.program import Program
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.record import Record
+
+# -- generated C -----------------------------------------------------------------------------------
+
+
+OPTIONS = (
+    *("-std=c99", "-O3", "-march=native", "-fPIC", "-shared"),
+    *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+)
+"""No fused multiply-add: it would move steps of `ceil` from where the other back ends have them. The last option lets
+both branches of a condition be computed."""
+
+SECONDS = 120  # time limit of the compiler
+
+
+def find_compiler() -> str | None:
+    """Path of the C compiler of this machine; None without one."""
+    return next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
+
+
+def c_kernel(program: Program) -> Kernel:
+    """The program compiled; raises AspenError if the compiler fails."""
+    path, given = find_compiler(), kernel_leaves(program)
+    assert path is not None
+    with TemporaryDirectory(prefix="aspenpy-") as folder:
+        text, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
+        text.write_text(c_source(program, given))
+        command = [path, *OPTIONS, str(text), "-o", str(library), "-lm"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
+        except subprocess.CalledProcessError as error:
+            reason = next((line for line in error.stderr.splitlines() if "error" in line), "no reason given")
+            fail("not-compiled", f"{path} cannot compile the model: {reason}", hint="--backend numpy needs no compiler")
+        except (OSError, subprocess.TimeoutExpired) as error:
+            fail("not-compiled", f"{path} cannot be run: {error}", hint="--backend numpy needs no compiler")
+        loaded = ctypes.CDLL(str(library))
+    results = len(program.roots)
+    function = call_signature(len(given), results)(("run", loaded))
+    return make_kernel(function, given, loaded)
+
+
+def c_source(program: Program, given: tuple[int, ...]) -> str:
+    """The program as C, with a column for each operation that is given."""
+    inputs, results = range(len(given)), range(len(program.roots))
+    parameters = [f"const double *restrict in{n}" for n in inputs] + [f"double *restrict out{n}" for n in results]
+    places = [place for place in program.needed(program.roots, given) if place not in given]
+    names = {place: f"v{n}" for n, place in enumerate(given)}
+    writer = CWriter(program, places, names, set(names.values()), float(MOST_PASSES))
+    lines = [f"const double {name} = in{n}[i];" for n, name in enumerate(names.values())]
+    for place, name in names.items():
+        low, high = program.intervals[place]
+        if is_certain((low, high)):
+            lines.append(f"failed |= !(({name} >= {low!r}) & ({name} <= {high!r}));")
+    lines += writer.block(places)
+    for n, root in enumerate(program.roots):
+        lines += [f"const double r{n} = {writer.text(root)};", f"failed |= !isfinite(r{n});", f"out{n}[i] = r{n};"]
+    body = "\n".join("        " + line for line in lines)
+    function = (
+        f"int run(int64_t count, {', '.join(parameters)})\n{{\n    int failed = 0;\n"
+        f"    for (int64_t i = 0; i < count; i++) {{\n{body}\n    }}\n    return failed;\n}}\n"
+    )
+    headers = ["#include <stdint.h>", *HEADERS]
+    return "\n\n".join(["\n".join(headers), *find_used_helpers(function, helpers()), function])
+
+
+# -- LLVM ------------------------------------------------------------------------------------------
+
+
+LANES = (("+avx512f", 8), ("+avx", 4))
+"""Points that one instruction handles, by feature of the processor; 2 without any."""
+
+KEPT = 8  # number of programs whose machine code is kept for repeated sweeps
+
+
+def llvm_kernel(program: Program) -> Kernel:
+    """The program compiled for this processor; equal texts are compiled once."""
+    given = kernel_leaves(program)
+    engine = machine_code(llvm_source(program, given, lanes()))
+    function = call_signature(len(given), len(program.roots))(engine.get_function_address("run"))
+    return make_kernel(function, given, engine)
+
+
+@lru_cache(maxsize=KEPT)
+def machine_code(text: str) -> Any:
+    """LLVM assembly optimised and compiled, ready to be called."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    _offer_library(llvm, text)
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
+    )
+    module = llvm.parse_assembly(text)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    return engine
+
+
+def _offer_library(llvm: Any, text: str) -> None:
+    """Tells LLVM where the functions of the C library are that the text declares."""
+    library = ctypes.CDLL(ctypes.util.find_library("m"))
+    for name in re.findall(r"^declare double @([a-z0-9]+)\(", text, re.MULTILINE):
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvm.add_symbol(name, address)
+
+
+def lanes() -> int:
+    """How many points an instruction of this machine's processor handles."""
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features().flatten().split(",")
+    return next((width for feature, width in LANES if feature in features), 2)
+
+
+# -- the choice ------------------------------------------------------------------------------------
+
 
 LARGE = 200_000  # points of a case above which compiling pays
 LLVM_BYTES = 1 << 27  # the least memory for compiling: LLVM alone takes 80 MB
@@ -32,13 +169,13 @@ def _why_no_llvm() -> str | None:
 
 
 def _why_no_compiler() -> str | None:
-    return None if c.compiler() else "the back end `c` needs a C compiler: gcc, clang or cc"
+    return None if find_compiler() else "the back end `c` needs a C compiler: gcc, clang or cc"
 
 
 BACKENDS = {
     "numpy": Backend("numpy", 1 << 15, False, None, lambda: None),
-    "llvm": Backend("llvm", 1 << 16, True, llvm.kernel, _why_no_llvm),
-    "c": Backend("c", 1 << 16, True, c.kernel, _why_no_compiler),
+    "llvm": Backend("llvm", 1 << 16, True, llvm_kernel, _why_no_llvm),
+    "c": Backend("c", 1 << 16, True, c_kernel, _why_no_compiler),
 }
 
 

@@ -14,11 +14,11 @@ from aspenpy.engine.compiled import condition_operands, flatten_array, is_condit
 from aspenpy.engine.operation import Loop, Op, arrays, is_certain, is_obeyed
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, LEAVES, PRODUCT, SIGN, SUM, Writer
+from aspenpy.expr.arithmetic import float_numeral
+from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import free_symbols
-from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr, nodes_of_kind
-from aspenpy.expr.numerals import float_numeral
 from aspenpy.expr.printer import display_names
 
 _WORDS = """

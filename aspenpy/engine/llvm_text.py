@@ -16,8 +16,8 @@ from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.compiled import CONDITIONS, flatten_array, is_condition
 from aspenpy.engine.operation import Loop, Op, is_certain, is_obeyed
 from aspenpy.engine.program import Program
+from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.expr.laws import LAWS
 
 LIKE_ARITHMETIC = {
     "add": "fadd double {0}, {1}",

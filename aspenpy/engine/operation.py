@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from aspenpy.expr.arithmetic import DomainError
+from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.intervals import ANYWHERE, FLAT, OPERATORS, Range
-from aspenpy.expr.laws import LAWS
 
 
 class Op(NamedTuple):

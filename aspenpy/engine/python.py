@@ -13,12 +13,11 @@ from aspenpy.engine.operation import Op, arrays, is_obeyed
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, Writer
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, interpolate, to_float
+from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, float_numeral, interpolate, to_float
 from aspenpy.expr.evaluate import EvaluationError, Value, evaluate, evaluate_many, to_exact_value
+from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS, special_functions
-from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
-from aspenpy.expr.numerals import float_numeral
 
 SET_APART = frozenset({"sum", "draw"})
 """Kinds of nodes that `evaluate` computes, and whose values the function is given."""

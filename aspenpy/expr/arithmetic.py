@@ -10,6 +10,7 @@ import operator
 from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -239,3 +240,120 @@ def format_number(value: Number) -> str:
         return f"{float(value):g}"
     except OverflowError:
         return "a number beyond 10^308"
+
+
+MOST_RANKS = 10**12  # all numbers up to the root of the ranks are tried: a million
+
+MOST_DIMENSIONS = 6
+
+
+def process_grid(ranks: Number, dimensions: Number, axis: Number) -> Number:
+    """The ranks along one axis, counted from 0, of a grid of so many dimensions: `grid(12, 2, 0)` is 4."""
+    count = _require_whole(ranks, "the ranks of a grid", 1, MOST_RANKS)
+    many = _require_whole(dimensions, "the dimensions of a grid", 1, MOST_DIMENSIONS)
+    return near_equal_factors(count, many)[_require_whole(axis, "the axis of a grid", 0, many - 1)]
+
+
+def _require_whole(value: Number, role: str, least: int, most: int) -> int:
+    if not least <= value <= most or int(value) != value:
+        raise DomainError(f"{role} must be a whole number from {least:,} to {most:,}, not {format_number(value)}")
+    return int(value)
+
+
+@lru_cache(maxsize=4096)
+def near_equal_factors(number: int, many: int) -> tuple[int, ...]:
+    """So many factors, the largest first."""
+    found = _find_factors(number, many, number, divisors(number))
+    assert found is not None, "the number itself and ones are factors"
+    return found
+
+
+def _find_factors(number: int, many: int, largest: int, candidates: list[int]) -> tuple[int, ...] | None:
+    """The first in the order of the module whose factors are no larger than `largest`."""
+    if many == 1:
+        return (number,) if number <= largest else None
+    for factor in candidates:
+        if factor > largest:
+            break
+        if number % factor == 0 and factor**many >= number:
+            others = _find_factors(number // factor, many - 1, factor, candidates)
+            if others is not None:
+                return (factor, *others)
+    return None
+
+
+def divisors(number: int) -> list[int]:
+    """Those of a whole number, the smallest first."""
+    small, divisor = [], 1
+    while divisor * divisor <= number:
+        if number % divisor == 0:
+            small.append(divisor)
+        divisor += 1
+    return small + [number // divisor for divisor in reversed(small) if divisor * divisor != number]
+
+
+MOST_DIGITS = 20  # a decimal with more significant digits is written as a quotient
+_PLAIN_ABOVE, _PLAIN_BELOW = -4, 15  # powers of ten between which a number is written without an exponent
+
+
+def decimal_digits(value: int | Fraction) -> tuple[int, int] | None:
+    """(digits, exponent) with value = digits * 10^exponent, digits not divisible by 10; None if the decimal is not
+    finite."""
+    bottom = value.denominator
+    twos = (bottom & -bottom).bit_length() - 1
+    fives, rest = 0, bottom >> twos
+    while rest % 5 == 0:
+        fives, rest = fives + 1, rest // 5
+    if rest != 1:
+        return None
+    places = max(twos, fives)
+    digits, exponent = value.numerator * (10**places // bottom), -places
+    while digits and digits % 10 == 0:
+        digits, exponent = digits // 10, exponent + 1
+    return digits, exponent
+
+
+def _mantissa(digits: int, exponent: int) -> tuple[str, int]:
+    """(`1.07`, -6) for 107 * 10^-8."""
+    text = str(digits)
+    return text[0] + ("." + text[1:] if len(text) > 1 else ""), exponent + len(text) - 1
+
+
+def _plain_decimal(digits: int, exponent: int) -> str | None:
+    """Without an exponent, if the number is neither too small nor too large for that."""
+    text = str(digits)
+    if not _PLAIN_ABOVE <= exponent + len(text) - 1 <= _PLAIN_BELOW:
+        return None
+    if exponent >= 0:
+        return text + "0" * exponent
+    padded = text.rjust(1 - exponent, "0")
+    return padded[:exponent] + "." + padded[exponent:]
+
+
+def _format_numeral(value: Number, scientific: str, quotient: str) -> tuple[str, bool]:
+    if isinstance(value, float):
+        mantissa, _, power = repr(value).partition("e")
+        return scientific.format(mantissa, int(power)) if power else mantissa, True
+    parts = decimal_digits(value)
+    if parts is None or (len(str(parts[0])) > MOST_DIGITS and value.denominator != 1):
+        return quotient.format(value.numerator, value.denominator), False
+    digits, exponent = parts
+    plain = _plain_decimal(digits, exponent)
+    if plain is None and (exponent < 0 or exponent >= 6):
+        return scientific.format(*_mantissa(digits, exponent)), True
+    return plain or str(value), True
+
+
+def aspen_numeral(value: Number) -> tuple[str, bool]:
+    return _format_numeral(value, "{}e{}", "{}/{}")
+
+
+def latex_numeral(value: Number) -> tuple[str, bool]:
+    text, _ = _format_numeral(value, r"{} \cdot 10^{{{}}}", r"\frac{{{}}}{{{}}}")
+    return text, "cdot" not in text
+
+
+def float_numeral(value: Number) -> str:
+    """The nearest double, with as many digits as C and Python need to read it back exactly; raises OverflowError beyond
+    the largest."""
+    return repr(float(value))

@@ -16,10 +16,9 @@ import numpy
 from numpy.typing import NDArray
 
 from aspenpy.expr import draws
-from aspenpy.expr.failures import CONSTRAINT, DOMAIN
+from aspenpy.expr.failures import CONSTRAINT, DOMAIN, LAWS
 from aspenpy.expr.functions import ELEMENTARY, FUNCTIONS, special_functions
 from aspenpy.expr.graph import COMPARISONS
-from aspenpy.expr.laws import LAWS
 
 LONG_TABLE = 8
 """Elements of a constant table from which on its segments are searched for instead of computed one by one."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from aspenpy.expr import arithmetic, cache_laws, cache_windows, intervals, traits
-from aspenpy.expr.process_grids import process_grid
+from aspenpy.expr.arithmetic import process_grid
 from aspenpy.record import Record
 
 Rule = Callable[..., Any]

@@ -38,30 +38,36 @@ from aspenpy.expr.arithmetic import (
     multiply_exactly,
     raise_to_power,
 )
+from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.expr.laws import LAWS
-from aspenpy.expr.leaves import (
+from aspenpy.expr.node import (
+    CONSTRUCTORS,
     FALSE,
     FROM_ZERO,
     MINUS_ONE,
     ONE,
     TRUE,
     ZERO,
+    Expr,
     array,
     coerce,
     counter,
+    dependents,
     failure,
+    fold,
+    intern_node,
     is_call,
     is_counter,
     is_exact,
     is_integer,
     is_total,
+    nodes_of_kind,
     number,
     stream,
     symbol,
+    topological_order,
     whole_number,
 )
-from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, fold, intern_node, nodes_of_kind, topological_order
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
 
 __all__ = [

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import Number
+from aspenpy.expr.arithmetic import Number, aspen_numeral, latex_numeral
 from aspenpy.expr.functions import FUNCTIONS, Function
 from aspenpy.expr.node import TEXTS, Expr, nodes_of_kind, topological_order
-from aspenpy.expr.numerals import aspen_numeral, latex_numeral
 from aspenpy.record import Record
 
 MOST_NODES = 1_000_000  # limit of the nodes of the written tree, in which shared nodes count as often as they are used

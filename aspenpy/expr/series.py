@@ -13,7 +13,7 @@ from functools import lru_cache, reduce
 from math import comb, lcm
 
 from aspenpy.expr import graph
-from aspenpy.expr.laws import LAWS
+from aspenpy.expr.failures import LAWS
 from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, intern_node
 from aspenpy.expr.polynomial import ARITHMETIC, Polynomial, combine, product
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE

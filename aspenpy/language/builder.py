@@ -11,9 +11,8 @@ from typing import Any
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
-from aspenpy.language.literals import LiteralError, read_number, read_quantity, read_string
 from aspenpy.language.source import Source, Span
-from aspenpy.language.tokens import Token
+from aspenpy.language.tokens import LiteralError, Token, read_number, read_quantity, read_string
 
 # -- expressions and conditions --------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ def _recognise_stream(stream: TokenStream, builder: Builder, start: str) -> Any:
         kind = token.type
         while (action := actions[states[-1]].get(kind, _STUCK)) < 0:
             if action == _STUCK:
-                from aspenpy.language.complaint import refuse
+                from aspenpy.language.mistakes import refuse
 
                 refuse(stream, token, states, values)
             symbol, length, make = steps[~action]

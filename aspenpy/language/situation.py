@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from aspenpy.language import nodes
 from aspenpy.language.source import Span
-from aspenpy.language.stray import LONGEST_SHOWN, shorten_word_line
 from aspenpy.language.tables import END, tables
-from aspenpy.language.tokens import Token, TokenStream
+from aspenpy.language.tokens import LONGEST_SHOWN, Token, TokenStream, shorten_word_line
 from aspenpy.language.vocabulary import CLOSING, CONSTANTS, KEYWORDS, STATEMENT, keywords_that_begin, word_for
 
 BLOCK_OF_EXECUTE = KEYWORDS["EXECUTE"].encloses["LBRACE"]

@@ -7,19 +7,79 @@ the bound on nesting, and an explanation of characters that begin no word.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NoReturn
 
 from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import parse_unit
 from aspenpy.language.files import Reader
 from aspenpy.language.opening import MAXIMUM_SIZE
 from aspenpy.language.source import Source, Span
-from aspenpy.language.stray import refuse_stray
 from aspenpy.language.tables import END, tables
 from aspenpy.language.vocabulary import CONSTANTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_STRAY = (
+    (r"/\*(?:.*?\*/)?", "there are no block comments", "comments start with `//` and end with the line"),
+    (r'"', "this string is not closed", 'end it with `"`'),
+    (r"'[^'\n]*'?", "strings stand in double quotes", None),
+    (r"[\u201c-\u201f]", "`{0}` is not a double quote", 'write `"`'),
+    (r"%", "`%` is not an operator", "write `mod(a, b)` for the remainder"),
+    (r"&&?", "`{0}` is not an operator", "conditions are joined by `and`"),
+    (r"\|\|?", "`{0}` is not an operator", "conditions are joined by `or`"),
+    (r"!", "`!` is not an operator", "write `!=` for `is not equal to`, or turn the comparison round"),
+    (r"#[^\n]*", "`#` does not start a comment", "comments start with `//`"),
+    (r";", "`;` separates nothing here", "leave it out: statements end by themselves"),
+    (r"[\u2212\u2013\u2014]", "`{0}` is not a minus sign", "write `-`"),
+    (r"[\u00d7\u00b7\u22c5]", "`{0}` is not an operator", "write `*`"),
+    (r"\ufeff", "stray byte order mark (U+FEFF)", "it may only stand at the very beginning of a file"),
+)
+
+
+LONGEST_SHOWN = 40  # characters of the user's text that a message repeats
+
+
+def shorten_word_line(text: str) -> str:
+    """The beginning of the first line of a text."""
+    line = text.partition("\n")[0]
+    return line if len(line) <= LONGEST_SHOWN else line[: LONGEST_SHOWN - 3] + "..."
+
+
+def refuse_stray(source: Source, position: int) -> NoReturn:
+    """Raises the error for the character at this position of the file's text."""
+    text = source.text
+    for pattern, message, hint in _STRAY:
+        match = re.compile(pattern, re.DOTALL).match(text, position)
+        if match is not None:
+            fail("stray-character", message.format(shorten_word_line(match[0])), Span(source, *match.span()), hint=hint)
+    import unicodedata
+
+    character = text[position]
+    code = f"U+{ord(character):04X}"
+    if unicodedata.category(character)[0] in "LM":
+        _refuse_name(source, position)
+    span = Span(source, position, position + 1)
+    if unicodedata.category(character) == "Cc":
+        fail("stray-character", f"stray control character {code}", span, hint="delete it")
+    if unicodedata.category(character)[0] in "ZC":
+        name = unicodedata.name(character, "no name").lower()
+        fail("stray-character", f"stray invisible character {code} ({name})", span, hint="write a space")
+    fail("stray-character", f"stray character `{character}`", span)
+
+
+def _refuse_name(source: Source, position: int) -> NoReturn:
+    """A name with letters that are not ASCII, told with the whole word."""
+    first = position
+    while first and re.match(r"\w", source.text[first - 1]):
+        first -= 1
+    word = re.compile(r"[\w\u0300-\u036f]*").match(source.text, first)
+    end = max(position + 1, word.end() if word else 0)
+    message = f"`{shorten_word_line(source.text[first:end])}` is not a name: identifiers are ASCII"
+    fail("stray-character", message, Span(source, first, end), hint="use the letters A-Z and a-z, digits and `_`")
 
 
 MAXIMUM_NESTING = 200  # brackets open at one place, with the signs and powers that wait for an operand
@@ -175,3 +235,57 @@ class _Nesting:
         else:
             self.depth = self.outer[-1] + 1 if self.outer else 0
         return self.depth > MAXIMUM_NESTING or self.blocks > MAXIMUM_BLOCKS
+
+
+LONGEST_NUMBER = 4_000  # characters of a number: converting more takes quadratic time, and nobody can read them
+LARGEST_EXPONENT = 400  # behind `e`; a floating-point number ends at about 308
+
+
+class LiteralError(ValueError):
+    """A literal that is not accepted; the text says why in the user's words."""
+
+
+@lru_cache(maxsize=4096)
+def read_number(spelling: str) -> int | Fraction:
+    """The exact value: an int where it is one, a Fraction elsewhere."""
+    if len(spelling) > LONGEST_NUMBER:
+        raise LiteralError(f"this number is {len(spelling):,} characters long; {LONGEST_NUMBER:,} are the most")
+    if spelling.isdigit():
+        return int(spelling)
+    mantissa, _, exponent = spelling.lower().partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    if len(exponent) > LONGEST_EXPONENT or abs(int(exponent or 0)) > LARGEST_EXPONENT:
+        raise LiteralError(f"the exponent of `{_shorten(spelling)}` is beyond {LARGEST_EXPONENT}")
+    scale = int(exponent or 0) - len(fraction)
+    digits = int(whole + fraction)
+    return digits * 10**scale if scale >= 0 else _reduce_fraction(Fraction(digits, 10**-scale))
+
+
+LONGEST_EXPONENT = 12  # characters of an exponent that are looked at
+
+
+@lru_cache(maxsize=4096)
+def read_quantity(spelling: str) -> tuple[int | Fraction, str]:
+    """The value in base units, and the unit as it is spelled."""
+    match = re.match(r"([0-9.]++(?:[eE][+-]?[0-9]+)?+) ?(.*)", spelling)
+    assert match is not None, f"{spelling!r} is no quantity"
+    number, unit = match.groups()
+    return _reduce_fraction(read_number(number) * parse_unit(unit).size), unit
+
+
+def read_string(spelling: str) -> str:
+    r"""The text between the quotes; `\"` stands for a quote and `\\` for a backslash."""
+    return re.sub(r'\\(["\\])', r"\1", spelling[1:-1])
+
+
+def write_string(value: str) -> str:
+    """The inverse of `read_string`."""
+    return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
+
+
+def _reduce_fraction(value: int | Fraction) -> int | Fraction:
+    return value.numerator if value.denominator == 1 else value
+
+
+def _shorten(spelling: str) -> str:
+    return spelling if len(spelling) <= 20 else spelling[:9] + "..." + spelling[-8:]

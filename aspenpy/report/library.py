@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from aspenpy.language.source import Source
 from aspenpy.models.library import Kind, find, names
-from aspenpy.models.machine.header import Header, header
+from aspenpy.models.machine.texts import Header, header
 from aspenpy.tables.formats import objects
 from aspenpy.tables.table import JSON, Column, Paragraph, Report, table
 

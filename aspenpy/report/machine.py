@@ -18,7 +18,7 @@ from aspenpy.language.source import Span
 from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.model import OWNER, Machine, Place
-from aspenpy.models.machine.provenance import Origin, provenance
+from aspenpy.models.machine.texts import Origin, provenance
 from aspenpy.models.units import Units
 from aspenpy.report import network as networks
 from aspenpy.report.declarations import Declared, Tree, declared, lines

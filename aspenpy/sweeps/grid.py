@@ -22,8 +22,8 @@ from aspenpy.language.axis import CATEGORIES, Axis, Extent, read_number_or_expre
 from aspenpy.language.diagnostics import AspenError, fail, require_known
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
-from aspenpy.models.application.ranges import range_of_symbol
 from aspenpy.models.library import load_application, load_machine
+from aspenpy.models.model import range_of_symbol
 from aspenpy.record import Record
 from aspenpy.sweeps.declarations import is_countable
 from aspenpy.sweeps.study import Categories, Dimension, Study

@@ -19,7 +19,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
-from aspenpy.models.application.ranges import parameters_with_range, range_warning
+from aspenpy.models.model import parameters_with_range, range_warning
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
 from aspenpy.sweeps.points import capped_points, plain

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.expr.numerals import aspen_numeral, decimal_digits
+from aspenpy.expr.arithmetic import aspen_numeral, decimal_digits
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.record import NamedTuple
 

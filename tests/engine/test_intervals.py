@@ -13,9 +13,8 @@ from aspenpy.engine.operation import LARGEST, UNBOUNDED, find_intervals, is_cert
 from aspenpy.engine.program import Program
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
-from aspenpy.expr.failures import CONSTRAINT, FINE
+from aspenpy.expr.failures import CONSTRAINT, FINE, LAWS
 from aspenpy.expr.graph import apply, checked, compare, if_else, junction, power
-from aspenpy.expr.laws import LAWS
 from tests.expr.strategies import SYMBOLS, built, recipes, robust_worth
 from tests.sweeps.test_programs import AVAILABLE, swept
 from tests.thorough import examples

@@ -9,7 +9,7 @@ from random import Random
 import numpy
 import pytest
 
-from aspenpy.engine import llvm
+from aspenpy.engine import backends
 from aspenpy.engine.arrays import Doubt
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.c_text import helpers, to_c
@@ -22,9 +22,9 @@ from aspenpy.expr.array_rules import RULES as ARRAY_RULES
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import RULES as EXACT_RULES
 from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import apply, array, checked, counter, power, substitute, summation, symbol
-from aspenpy.expr.laws import LAWS
 from aspenpy.expr.printer import RULES as PRINTED
 from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.expr.sympy_view import TO_SYMPY, from_sympy, to_sympy
@@ -293,7 +293,7 @@ def test_lru_hits_at_all_sizes(backend):
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_lru_hits_at_several_points_at_once(lanes, monkeypatch):
     """Neighbours have different ways; the last points fill no vector."""
-    monkeypatch.setattr(llvm, "lanes", lambda: lanes)
+    monkeypatch.setattr(backends, "lanes", lambda: lanes)
     draws = Random(lanes)
     ways = [draws.randint(1, 40) for _ in range(some(101, 29))]
     points = [(draws.randint(0, 3000), count, count * draws.randint(1, 500)) for count in ways]

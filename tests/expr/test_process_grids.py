@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.expr.arithmetic import DomainError
-from aspenpy.expr.process_grids import near_equal_factors, process_grid
+from aspenpy.expr.arithmetic import DomainError, near_equal_factors, process_grid
 from tests.thorough import examples
 
 

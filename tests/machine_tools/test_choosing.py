@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.models.machine.header import Header, header
+from aspenpy.models.machine.texts import Header, header
 from tests.cli.conftest import ROOT, Runner, models, run
 
 __all__ = ["models", "run"]

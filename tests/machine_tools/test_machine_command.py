@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
+from aspenpy.models.machine.texts import KINDS, Kind, skeleton
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]

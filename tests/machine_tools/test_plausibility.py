@@ -8,7 +8,7 @@ import aspenpy
 from aspenpy.answers.checks.plausibility import RANGES, implausible
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.library import names
-from aspenpy.models.machine.skeleton import skeleton
+from aspenpy.models.machine.texts import skeleton
 from tests.tiny import machine
 
 SOUND = skeleton("box", "cluster")

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from aspenpy.models.machine.provenance import provenance
+from aspenpy.models.machine.texts import provenance
 from tests.cli.conftest import Runner, models, run
 from tests.tiny import machine
 

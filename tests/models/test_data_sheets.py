@@ -12,8 +12,7 @@ import pytest
 import aspenpy
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import evaluate_many
-from aspenpy.models.machine.model import Component, Place
-from aspenpy.models.machine.words import WORDS
+from aspenpy.models.machine.model import WORDS, Component, Place
 
 FOLDER = Path(__file__).parents[2] / "models" / "machines"
 

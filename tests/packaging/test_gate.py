@@ -22,7 +22,7 @@ ELSEWHERE = {
     "aspenpy/engine/javascript_text.py": "helpers in JavaScript",
     "aspenpy/engine/llvm_text.py": "helpers in LLVM's language",
     "aspenpy/editor/textmate.py": "the grammar",
-    "aspenpy/models/machine/skeleton.py": "templates of machines",
+    "aspenpy/models/machine/texts.py": "templates of machines",
     "aspenpy/probe/remarks.py": "counters of the kernel in /sys",
     "aspenpy/probe/topology.py": "what the kernel says in /sys and /proc",
     "aspenpy/advice/system.py": "what the kernel says in /sys",

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.language.literals import LARGEST_EXPONENT, LONGEST_NUMBER, read_string, write_string
 from aspenpy.language.nodes import Number
 from aspenpy.language.parser import parse_expression
+from aspenpy.language.tokens import LARGEST_EXPONENT, LONGEST_NUMBER, read_string, write_string
 
 
 def read(text: str) -> Number:

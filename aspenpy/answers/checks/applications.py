@@ -33,11 +33,10 @@ from aspenpy.language.statements import declarations_by_name, own_names
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import callees_first
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.application.recovery import own_callees, recover_kernels
 from aspenpy.models.application.total import blocks_in
 from aspenpy.models.machine.model import Machine
-from aspenpy.models.model import enum_constants
+from aspenpy.models.model import enum_constants, range_warnings
 
 ANY_TARGET = frozenset({"flops", "intops", "messages", "intracomm"})
 """Resources whose `to` and `from` often name something that is no data structure."""

@@ -20,9 +20,8 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, suggest_nearest, warning
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.lower import Origins
-from aspenpy.models.application.ranges import range_warnings
-from aspenpy.models.machine.model import OWNER, Component, Machine
-from aspenpy.models.machine.words import WORDS
+from aspenpy.models.machine.model import OWNER, WORDS, Component, Machine
+from aspenpy.models.model import range_warnings
 
 
 def check_machine(machine: Machine) -> list[Diagnostic]:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from aspenpy.expr import graph
-from aspenpy.expr.definitions import CircularDefinition, order_definitions
-from aspenpy.expr.evaluate import EvaluationError, evaluate, needed_nodes
+from aspenpy.expr.evaluate import CircularDefinition, EvaluationError, evaluate, needed_nodes, order_definitions
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.lower import Origins

@@ -12,8 +12,7 @@ from aspenpy.cost.sharing import STORE_RATES, bandwidth_of_all_cores
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest
-from aspenpy.models.machine.model import Component, Machine, Place
-from aspenpy.models.machine.words import word
+from aspenpy.models.machine.model import Component, Machine, Place, word
 from aspenpy.record import Record
 
 INCLUSIONS = ("inclusive", "exclusive", "victim")

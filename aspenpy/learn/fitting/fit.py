@@ -24,9 +24,9 @@ from aspenpy.learn.fitting.rewriting import rewrite_application, rewrite_machine
 from aspenpy.learn.fitting.search import find_best_fit
 from aspenpy.learn.measurements.sheet import Data, make_sheet
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import parameters_with_range, range_warning
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.model import parameters_with_range, range_warning
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 

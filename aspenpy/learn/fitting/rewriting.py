@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from aspenpy.expr.arithmetic import aspen_numeral
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.expr.numerals import aspen_numeral
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import parse_unit

@@ -1,18 +1,20 @@
-"""Declarations: a loaded application model, its names resolved on demand."""
+"""Declarations: a loaded application model, its names resolved on demand, and its mixtures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Self
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic, fail, suggest_instead, suggest_nearest
+from aspenpy.language.diagnostics import Diagnostic, Related, fail, suggest_instead, suggest_nearest
 from aspenpy.language.lower import Lowering, check_value_at, constant_value, lower_guarded
 from aspenpy.language.source import Span
 from aspenpy.language.statements import walk_statements
+from aspenpy.language.vocabulary import OPERATION_CLASSES
+from aspenpy.models.application import flow
 from aspenpy.models.application.flow import Kernel
 from aspenpy.models.model import Model, Parameter, parameter
 from aspenpy.record import Record
@@ -211,3 +213,57 @@ class Declarations(Model):
 def _size(lower: Lowering, node: nodes.Expression) -> Expr:
     """The bytes of a data structure, or the extent along one of its axes."""
     return check_value_at("size", lower_guarded(lower, node), node.span, lower.origins)
+
+
+TAKEN = frozenset({*OPERATION_CLASSES, "dp", "sp", "simd", "fmad"})
+"""Traits that say something of operations by themselves."""
+
+
+def check_mixtures(mixtures: Iterable[nodes.Mixture]) -> None:
+    """A mixture is a proportion of classes of operations, used as a trait in the model or kernel that declares it:
+
+        mixture stencil {add [4], multiply [1]}
+        execute { flops [5*n] as stencil, dp }    // flops [4*n] as add, dp and flops [n] as multiply, dp
+
+    Refuses names that are traits already, classes that do not exist and those that are given twice."""
+    for mixture in mixtures:
+        if mixture.name in TAKEN:
+            message = f"`{mixture.name}` is a trait of operations already, and cannot name a mixture"
+            fail("mixture", message, mixture.name_span, hint="give the mixture another name")
+        first: dict[str, nodes.Mixed] = {}
+        for part in mixture.parts:
+            if part.name not in OPERATION_CLASSES:
+                known = "the classes are " + ", ".join(OPERATION_CLASSES)
+                hint = suggest_nearest(part.name, OPERATION_CLASSES) or known
+                fail("mixture", f"there is no class of operations `{part.name}`", part.name_span, hint=hint)
+            if part.name in first:
+                related = (Related(first[part.name].name_span, "first given here"),)
+                fail("mixture", f"the mixture has two parts `{part.name}`", part.name_span, related=related)
+            first[part.name] = part
+
+
+def divide_by_mixture(
+    requirement: flow.Requirement, mixtures: Mapping[str, nodes.Mixture], lower: Lowering
+) -> list[flow.Requirement]:
+    """A requirement as one for each class of the mixture that it names; as it is where it names none."""
+    named = [trait for trait in requirement.traits if trait.name in mixtures]
+    if not named:
+        return [requirement]
+    said, *more = named
+    if more:
+        message = f"`{requirement.resource}` is divided by one mixture only, not by `{more[0].name}` as well"
+        fail("mixture", message, more[0].span, related=(Related(said.span, "the first"),))
+    if said.arguments:
+        fail("mixture", f"the mixture `{said.name}` takes no arguments", said.span, hint=f"write `as {said.name}`")
+    parts = mixtures[said.name].parts
+    amounts = [
+        check_value_at("part", lower_guarded(lower, part.amount), part.amount.span, lower.origins) for part in parts
+    ]
+    together = graph.add(*amounts)
+    requirements = []
+    for part, amount in zip(parts, amounts, strict=True):
+        share = graph.div(amount, together)
+        traits = [trait.replace(name=part.name) if trait is said else trait for trait in requirement.traits]
+        quantity, whole = graph.mul(requirement.quantity, share), graph.mul(requirement.amount, share)
+        requirements.append(requirement.replace(quantity=quantity, amount=whole, traits=tuple(traits)))
+    return requirements

@@ -8,15 +8,14 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from aspenpy.expr import graph
-from aspenpy.expr.definitions import CircularDefinition, resolve_definitions
+from aspenpy.expr.evaluate import CircularDefinition, resolve_definitions
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, join_chain
 from aspenpy.language.lower import Lowering, carry_origin, check_value_at, failure_node, lower_guarded
 from aspenpy.language.statements import calls, declarations_by_name
 from aspenpy.models.application import flow
-from aspenpy.models.application.declarations import Declarations
-from aspenpy.models.application.mixtures import divide_by_mixture
+from aspenpy.models.application.declarations import Declarations, divide_by_mixture
 from aspenpy.models.model import enum_constants
 from aspenpy.record import Record
 

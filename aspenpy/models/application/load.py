@@ -10,8 +10,8 @@ from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
 from aspenpy.language.statements import declarations_by_name, is_of_library
+from aspenpy.models.application.declarations import check_mixtures
 from aspenpy.models.application.dimensions import contradictions
-from aspenpy.models.application.mixtures import check_mixtures
 from aspenpy.models.application.model import Application
 
 MOST_IMPORTS = 1_000  # models one application may import in all: far above any real one, and a bound for hostile ones

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.diagnostics import Diagnostic, fail, require_known
 from aspenpy.language.lower import Lowering, constant_value, lower_guarded
 from aspenpy.language.source import Span
 from aspenpy.models.model import Model, Parameter, parameter
@@ -303,3 +303,25 @@ class Machine(Model):
 
     def _scopes(self) -> dict[str, Any]:
         return {"machine": self.node.declarations} | {f"machine {each.name}": each for each in self.node.components}
+
+
+WORDS = frozenset({"topology", "placement", "policy", "inclusion", "writes", "affinity", "joins", "schedule"})
+"""Their names: what stands in their brackets is no parameter."""
+
+
+def word(component: Component, name: str) -> str | None:
+    """The word of a property as it is written; None where there is no such property, or nothing in its brackets."""
+    known = component.properties.get(name)
+    if known is None or known.value is None:
+        return None
+    return str(known.value.payload[0]) if known.value.kind == "symbol" else str(known.value)
+
+
+def one_of(component: Component, name: str, words: Collection[str], default: str) -> str:
+    """A property that is one of some words. Raises AspenError, at the property, for any other."""
+    written = word(component, name)
+    if written is None:
+        return default
+    message = f"{component.type} `{component.name}`: unknown {name} `{written}`"
+    require_known(written, words, f"unknown-{name}", message, component.properties[name].span)
+    return written

@@ -13,8 +13,8 @@ from aspenpy.language.files import Reader
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.models.library import find, load_machine, load_source, names
-from aspenpy.models.machine.header import Header
-from aspenpy.models.machine.header import header as header_of
+from aspenpy.models.machine.texts import Header
+from aspenpy.models.machine.texts import header as header_of
 from aspenpy.report.library import Wanted, report_library, sources, summary
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import path_of

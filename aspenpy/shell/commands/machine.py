@@ -17,7 +17,7 @@ from aspenpy.models.library import load_machine, names, parse
 from aspenpy.models.machine.load import link
 from aspenpy.models.machine.load import load as load_source
 from aspenpy.models.machine.model import Machine
-from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
+from aspenpy.models.machine.texts import KINDS, Kind, skeleton
 from aspenpy.probe.importers import import_files
 from aspenpy.probe.probe import Probe, import_machine, probe
 from aspenpy.probe.topology import read_topology

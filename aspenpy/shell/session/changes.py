@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError
 from typing import cast
 
 from aspenpy.cost.ranks import DISTRIBUTIONS
-from aspenpy.expr.numerals import aspen_numeral
+from aspenpy.expr.arithmetic import aspen_numeral
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.nodes import Expression
 from aspenpy.language.parser import parse_value

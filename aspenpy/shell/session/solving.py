@@ -14,7 +14,7 @@ from aspenpy.expr import graph
 from aspenpy.language.axis import Axis, Extent, is_wide, read_axis, read_literal
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, split_at_sign
-from aspenpy.models.application.ranges import range_of_symbol
+from aspenpy.models.model import range_of_symbol
 from aspenpy.record import Record
 from aspenpy.report.counts import exactly_between, write_exactly
 from aspenpy.shell.session.conversation import format_cell

@@ -1,8 +1,12 @@
-"""Provenance: where the numbers of a machine are from, as the comments beside them say."""
+"""What the text of a machine model says beside the model: the header it is listed under, the comments that tell where
+numbers are from; and skeletons, commented texts to begin with (`skeletons/KIND.aspen`)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, get_args
 
 from aspenpy.language import nodes
 from aspenpy.language.source import Source, Span
@@ -80,3 +84,43 @@ def _upwards(source: Source, start: int) -> Iterator[str]:
         begin = source.text.rfind("\n", 0, end) + 1
         yield source.text[begin:end].strip()
         end = begin - 1
+
+
+_LINE = re.compile(r"// *+(kind|vendor|year): *+(.*\S)")
+
+
+class Header(Record):
+    """What a machine is listed under; None for what its file does not say."""
+
+    kind: str | None
+    vendor: str | None
+    year: int | None
+
+
+def header(text: str) -> Header:
+    """The header of a file's text: the comment lines that it begins with."""
+    facts: dict[str, str] = {}
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        match = _LINE.fullmatch(line.rstrip())
+        if match:
+            facts.setdefault(match[1], match[2])
+    year = facts.get("year", "")
+    return Header(facts.get("kind"), facts.get("vendor"), int(year) if re.fullmatch(r"[0-9]{1,4}", year) else None)
+
+
+Kind = Literal["cpu", "gpu", "cluster"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+TEMPLATES = Path(__file__).with_name("skeletons")
+
+
+def skeleton(name: str, kind: Kind = "cpu") -> str:
+    """The text of a machine model of that name, which must be an identifier of the language."""
+    return _text(f"{kind}.aspen").replace("NAME", name)
+
+
+def _text(file: str) -> str:
+    text = (TEMPLATES / file).read_text(encoding="utf-8")
+    return re.sub(r"^include (.*)\n", lambda line: _text(line[1]), text, flags=re.MULTILINE)
