@@ -19,9 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from aspenpy.advice.advice import Advice
-    from aspenpy.advice.advise import AdviceOptions
-    from aspenpy.advice.asked import advise
+    from aspenpy.advice.advise import Advice, AdviceOptions, advise
     from aspenpy.answers.case import Case
     from aspenpy.answers.checks.files import check
     from aspenpy.answers.counting import Counts
@@ -40,11 +38,11 @@ if TYPE_CHECKING:
     from aspenpy.answers.roofline import Roofline, roofline
     from aspenpy.answers.trace import Trace, trace
     from aspenpy.answers.traffic import Traffic, traffic
-    from aspenpy.explore.asked import optimise
     from aspenpy.explore.compare import compare
     from aspenpy.explore.comparison import Comparison
-    from aspenpy.explore.methods import sensitivity
+    from aspenpy.explore.optimise import optimise
     from aspenpy.explore.scaling import Scaling, scale
+    from aspenpy.explore.sensitivity import sensitivity
     from aspenpy.extract.extraction import Extraction
     from aspenpy.extract.extraction import extract as extract_application
     from aspenpy.generate.mpi import Skeleton, mpi
@@ -128,7 +126,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "Advice": "aspenpy.advice.advice",
+    "Advice": "aspenpy.advice.advise",
     "AdviceOptions": "aspenpy.advice.advise",
     "Application": "aspenpy.models.application.model",
     "AspenError": "aspenpy.language.diagnostics",
@@ -159,7 +157,7 @@ _HOME = {
     "Traffic": "aspenpy.answers.traffic",
     "Validation": "aspenpy.learn.model_validation",
     "WhatIf": "aspenpy.page.what_if",
-    "advise": "aspenpy.advice.asked",
+    "advise": "aspenpy.advice.advise",
     "check": "aspenpy.answers.checks.files",
     "compare": "aspenpy.explore.compare",
     "count": "aspenpy.answers.prediction",
@@ -173,7 +171,7 @@ _HOME = {
     "memory": "aspenpy.answers.footprint",
     "mpi": "aspenpy.generate.mpi",
     "network": "aspenpy.answers.network",
-    "optimise": "aspenpy.explore.asked",
+    "optimise": "aspenpy.explore.optimise",
     "parallelism": "aspenpy.answers.parallelism",
     "parse": "aspenpy.models.library",
     "peaks": "aspenpy.answers.peaks",
@@ -184,7 +182,7 @@ _HOME = {
     "reuse_distances": "aspenpy.traces.measure",
     "roofline": "aspenpy.answers.roofline",
     "scale": "aspenpy.explore.scaling",
-    "sensitivity": "aspenpy.explore.methods",
+    "sensitivity": "aspenpy.explore.sensitivity",
     "sweep": "aspenpy.sweeps.sweep",
     "trace": "aspenpy.answers.trace",
     "traffic": "aspenpy.answers.traffic",

@@ -3,29 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Unpack
 
-from aspenpy.advice.advice import Advice
-from aspenpy.advice.choices import ChoiceOptions
-from aspenpy.advice.classification import Classified
+from aspenpy.advice.classification import Classification, Classified
 from aspenpy.advice.configurable import configurable
-from aspenpy.advice.configuration import Configuration, Objective
+from aspenpy.advice.configuration import Budget, ComponentRange, Configuration, NearOptimal, Objective, Outcome
 from aspenpy.advice.counter_evidence import CounterOptions
 from aspenpy.advice.decide import AS_IT_IS as AS_GIVEN
-from aspenpy.advice.decide import Decided, Input
-from aspenpy.advice.decision import Budget
+from aspenpy.advice.decide import ChoiceOptions, Decided, Input
 from aspenpy.advice.design_space import LEVELS, DesignSpace
 from aspenpy.advice.problem import fewest_nodes, on_all_places, problem_of
-from aspenpy.advice.ranges import EVERY
-from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scaled
+from aspenpy.advice.ranges import EVERY, SystemRange
+from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scalability, Scaled
+from aspenpy.advice.significance import Significance
 from aspenpy.advice.significant import Significant
-from aspenpy.advice.system import SystemRange
 from aspenpy.advice.throttled import Throttled
 from aspenpy.advice.uncertain import Uncertain
-from aspenpy.answers.case import Case
+from aspenpy.allowance import one_allowance
+from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
+from aspenpy.explore.sensitivity import Effects
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.measurements.sheet import Data
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+
+class Advice(Result):
+    """The results of all steps, in their order: `case` is what was asked; a step that was left out is None."""
+
+    def __init__(
+        self,
+        case: Case,
+        classified: Classified,
+        significant: Significant,
+        uncertain: Uncertain,
+        scaled: Scaled | None,
+        decided: Decided | None,
+        throttled: Throttled,
+    ) -> None:
+        self.case, self.classified, self.significant, self.uncertain = case, classified, significant, uncertain
+        self.scaled, self.decided, self.throttled = scaled, decided, throttled
+
+    @property
+    def space(self) -> DesignSpace:
+        """Step 3."""
+        return self.uncertain.space
+
+    @property
+    def base(self) -> Outcome:
+        """What the run takes where nothing is varied."""
+        return self.space.base
+
+    @property
+    def classifications(self) -> tuple[Classification, ...]:
+        """The whole application first, then its kernels, the longest first."""
+        return self.classified.classifications
+
+    @property
+    def significances(self) -> tuple[Significance, ...]:
+        """Shares of the components, by counters where there are any, then by the model."""
+        return self.significant.significances
+
+    @property
+    def ranges(self) -> tuple[ComponentRange, ...]:
+        """The hardware components that vary, with the ends of their ranges in the units of the components."""
+        return self.space.ranges
+
+    @property
+    def runtime_effects(self) -> Effects:
+        """Normalised sensitivities of the runtime, alone and in pairs."""
+        return self.space.runtime_effects
+
+    @property
+    def energy_effects(self) -> Effects | None:
+        """Of the energy; None where the machine states no power."""
+        return self.space.energy_effects
+
+    @property
+    def near_optimal(self) -> tuple[NearOptimal, ...]:
+        """The range of each component over the configurations that are nearly the best."""
+        return self.space.near_optimal
+
+    @property
+    def scalings(self) -> tuple[Scalability, ...]:
+        """Runtime and efficiency over the number of nodes, strong and weak; empty where that step was left out."""
+        return () if self.scaled is None else self.scaled.scalings
+
 
 OF_SO_MANY_NODES = "wrong-network-size"  # the code of a network whose shape is for one number of nodes
 
@@ -143,7 +209,7 @@ def decide_case(case: Case, options: AdviceOptions) -> Decided:
     return Decided(case, options.budget, options.inputs, options.objective, within)
 
 
-def advise(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = lambda step: None) -> Advice:
+def advise_case(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = lambda step: None) -> Advice:
     """What an application on one node of a machine is bound by, its components alone and in pairs, and where the best
     configurations scale to; the last is left out where there is no network between nodes. `watch` is told of each step
     that begins. Raises AspenError."""
@@ -180,3 +246,21 @@ def _decide_with_few(case: Case, options: AdviceOptions) -> Decided | None:
 
 
 MOST_DECIDED = 3  # components of which all combinations with all numbers of nodes are tried
+
+
+@one_allowance
+def advise(
+    app: Application | Case,
+    machine: Machine | None = None,
+    *,
+    advice: AdviceOptions = AS_IT_IS,
+    **options: Unpack[CaseOptions],
+) -> Advice:
+    """What a run is bound by, which components of the hardware matter, and which configurations are nearly the best.
+
+    `advice` says which components are `wanted` and what else the steps take; the other options are those of `Case`.
+
+    :returns: the results of all steps: seconds, joules and watts by component and configuration
+    :raises AspenError: for a component, level or budget that cannot be, and where the run has no runtime
+    """
+    return advise_case(case_of(app, machine, options), advice)

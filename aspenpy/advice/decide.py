@@ -5,19 +5,264 @@ Step 5 of Prometheus (Umar, dissertation, Virginia Tech, 2018, section 4.6).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
-from aspenpy.advice.choices import ChoiceOptions, Choices
+import numpy
+from numpy.typing import NDArray
+
 from aspenpy.advice.components import COMPONENTS
-from aspenpy.advice.configuration import Objective
-from aspenpy.advice.decision import Budget, Decision
+from aspenpy.advice.configurable import configurable
+from aspenpy.advice.configuration import (
+    UNITS,
+    BindingLimit,
+    Budget,
+    Choice,
+    Decision,
+    Limit,
+    Objective,
+    Outcome,
+    configuration_of,
+)
+from aspenpy.advice.design_space import ALIKE, DesignSpace
+from aspenpy.advice.problem import problem_of
+from aspenpy.advice.ranges import SystemRange
+from aspenpy.advice.scalability import MOST_NODES, node_counts
 from aspenpy.answers.case import Case
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
+from aspenpy.answers.energy.totals import energy_totals
+from aspenpy.answers.metrics import metric, summable
 from aspenpy.answers.scope import Setting
-from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
+from aspenpy.cost.paths import paths_of
+from aspenpy.engine.arrays import Floats
+from aspenpy.explore.optimise import non_dominated
+from aspenpy.explore.space import Quantity
+from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, fail, warning
 from aspenpy.language.dimensions import format_quantity
+from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.numbers import counted
 from aspenpy.tables.result import Result
+
+MOST_CHOICES = 200_000
+"""Combinations of which all are tried: a few seconds for the applications of the library."""
+
+FEW_CHOICES = 20_000  # up to which every number of nodes is tried, else as many as there are levels
+
+DECIDED = ("nodes", "clock", "cores")  # components, where the user names none
+NEAR = 1e-9  # by which part a limit may be exceeded by rounding
+
+Bools = NDArray[numpy.bool_]
+
+
+class ChoiceOptions(Record):
+    """The hardware components that are `wanted` (nodes, clock and cores, if none; nodes always where there is a
+    network), ranges of the system, `levels` of each, the most `nodes`, how energy is counted, the parameters of the
+    problem's `size`, and the `price` of a node, None where the machine's own `cost` holds."""
+
+    wanted: tuple[str, ...] = ()
+    system: tuple[SystemRange, ...] = ()
+    levels: int = 10
+    nodes: int = MOST_NODES
+    energy: EnergyOptions = DEFAULT
+    size: tuple[str, ...] = ()
+    price: float | None = None
+
+
+class Choices:
+    """All combinations of the levels of components, a row of `points` each, for one case: runtime (s), energy (J; nan
+    where the machine states no power) and cost (nan where it states none). Energy is that of all sockets that have
+    work. Combinations without a value are left out."""
+
+    def __init__(self, case: Case, options: ChoiceOptions) -> None:
+        energy = options.energy if options.energy.charged != "auto" else options.energy.replace(charged="cores_used")
+        wanted = components_to_vary(case, options)
+        self.space = DesignSpace(case, wanted, options.system, levels=options.levels, options=energy, size=options.size)
+        self.nodes = self._count_stated_nodes()
+        self.costs = options.price is not None or "cost" in summable(self.space.prediction.machine)
+        self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
+        self._with_more_nodes()
+        size = int(numpy.prod([len(values) for values in self.levels]))
+        if size > MOST_CHOICES:
+            message = f"{size:,} combinations: at most {MOST_CHOICES:,} are tried"
+            fail("too-many-choices", message, hint="take fewer --levels, --nodes or components")
+        points = numpy.stack([grid.ravel() for grid in numpy.meshgrid(*self.levels, indexing="ij")], axis=1)
+        values = self.space.space.evaluator(self._quantities(energy), missing=True)(points)
+        known = ~numpy.isnan(values[0])
+        if not known.any():
+            self.space.space.evaluator(self._quantities(energy)[:1])(points[:1])
+        self.points: Floats = points[known]
+        self.runtime: Floats = values[0, known]
+        self.energy: Floats = values[1, known]
+        self.cost: Floats = values[2, known] if options.price is None else options.price * self._node_counts()
+
+    def _node_counts(self) -> Floats:
+        """The nodes of each row."""
+        for place, item in enumerate(self.space.ranges):
+            if item.component == "nodes":
+                counts: Floats = self.points[:, place] * item.factor
+                return counts
+        return numpy.full(len(self.points), float(self.nodes))
+
+    def _count_stated_nodes(self) -> int:
+        """How many there are where nothing is varied, 1 where the machine has no number of them."""
+        nodes = self.space.machine.parameter("nodes")
+        if nodes is None or nodes.sets not in self.space.case.set:
+            return 1
+        scope = self.space.prediction.scope
+        return round(nodes.factor * float(scope.values([scope.symbol(nodes.sets)], self.space.case.seed)[0]))
+
+    def _levels(self, place: int, levels: int) -> Floats:
+        """The values of a component, the one where nothing is varied among them unless values are listed."""
+        item = self.space.space.variables[place]
+        grid = item.grid(levels)
+        return grid if item.kind == "choice" else numpy.unique(numpy.append(grid, item.base))
+
+    def _with_more_nodes(self) -> None:
+        """All numbers of nodes that are looked at, where that leaves few enough combinations."""
+        for place, item in enumerate(self.space.ranges):
+            values = self.space.space.variables[place].values if item.component == "nodes" else self.levels[place]
+            others = numpy.prod([len(levels) for other, levels in enumerate(self.levels) if other != place])
+            if len(values) * others <= FEW_CHOICES:
+                self.levels[place] = values
+
+    def _quantities(self, energy: EnergyOptions) -> tuple[Quantity, Quantity, Quantity]:
+        prediction = self.space.prediction
+        nothing: Quantity = lambda each: each.tree.runtime  # noqa: E731 - a row that is not read
+        cost = metric("cost").expr if "cost" in summable(prediction.machine) else nothing
+        if self.space.powerless is not None:
+            return (nothing, nothing, cost)
+        totals = {id(each): energy_totals(each.tree, energy) for each in self.space.space.cases}
+        return (lambda each: totals[id(each)].capped_runtime, lambda each: totals[id(each)].energy, cost)
+
+    # -- reading rows ----------------------------------------------------------------------------
+
+    def amounts(self, limit: Limit) -> Floats:
+        """What each takes of a limit's amount. Raises AspenError where the machine does not state it."""
+        if limit == "time":
+            return self.runtime
+        if limit == "money":
+            if not self.costs:
+                root = self.space.prediction.machine.root
+                hint = "say what a node costs, in any currency: --price 5000, or `property cost [5000]` in its nodes"
+                fail("no-cost", f"a budget of money, and `{root.name}` states no cost", root.name_span, hint=hint)
+            return self.cost
+        if self.space.powerless is not None:
+            raise AspenError(self.space.powerless)
+        power: Floats = self.energy / self.runtime
+        return self.energy if limit == "energy" else power
+
+    def worth(self, objective: Objective) -> Floats:
+        """The objective of each. Raises AspenError where the machine states no power and it needs it."""
+        if objective == "runtime":
+            return self.runtime
+        energy = self.amounts("energy")
+        product: Floats = energy * self.runtime ** {"energy": 0, "edp": 1, "ed2p": 2}[objective]
+        return product
+
+    def choice(self, row: int) -> Choice:
+        """That of a row."""
+        ranges = self.space.ranges
+        values = {item.component: float(x) for item, x in zip(ranges, self.points[row], strict=True)}
+        varied = next((it for it in ranges if it.component == "nodes"), None)
+        nodes = self.nodes if varied is None else round(values.pop("nodes") * varied.factor)
+        configuration = configuration_of({item.component: item for item in ranges}, values)
+        energy = None if self.space.powerless is not None else float(self.energy[row])
+        cost = float(self.cost[row]) if self.costs else None
+        return Choice(nodes, configuration, Outcome(float(self.runtime[row]), energy), cost)
+
+    def within(self, budget: Budget, but: Iterable[Limit] = ()) -> Bools:
+        """Which keep to a budget, but for some limits of it."""
+        kept: Bools = numpy.ones(len(self.points), dtype=bool)
+        for limit, bound in budget.limits.items():
+            if limit not in but:
+                kept &= self.amounts(limit) <= bound * (1 + NEAR)
+        return kept
+
+    def best(self, objective: Objective, kept: Bools) -> int:
+        """The row with the least objective; of those that rounding cannot tell apart the one with the least energy, or
+        runtime where there is none."""
+        rows = numpy.flatnonzero(kept)
+        worth = self.worth(objective)[rows]
+        alike = rows[worth <= worth.min() * (1 + ALIKE)]
+        return int(alike[(self.runtime[alike] * self.energy[alike]).argmin()])
+
+    def front(self, kept: Bools) -> tuple[Choice, ...]:
+        """Those that none beats in both runtime and energy, the fastest first."""
+        rows = numpy.flatnonzero(kept)
+        if self.space.powerless is not None:
+            return ()
+        places = non_dominated(numpy.stack([self.runtime[rows], self.energy[rows]]))
+        return tuple(self.choice(int(rows[place])) for place in places)
+
+    # -- what binds ------------------------------------------------------------------------------
+
+    def bindings(self, objective: Objective, budget: Budget, value: float) -> tuple[BindingLimit, ...]:
+        """Limits without each of which the objective would be less than it is."""
+        worth, found = self.worth(objective), []
+        for limit, bound in budget.limits.items():
+            better = self.within(budget, [limit]) & (worth < value * (1 - NEAR))
+            if better.any():
+                rows, amounts = numpy.flatnonzero(better), self.amounts(limit)
+                following = float(amounts[rows].min())
+                there = rows[amounts[rows] <= following]
+                found.append(
+                    BindingLimit(limit, bound, float(worth[rows].min()), following, float(worth[there].min()), value)
+                )
+        return tuple(found)
+
+    def jointly(self, objective: Objective, budget: Budget, value: float) -> tuple[Limit, ...]:
+        """The fewest limits without all of which it would be less; nothing where there are none."""
+        worth, names = self.worth(objective), list(budget.limits)
+        for count in range(2, len(names) + 1):
+            for some in combinations(names, count):
+                if (self.within(budget, some) & (worth < value * (1 - NEAR))).any():
+                    return some
+        return ()
+
+    def unmet(self, budget: Budget) -> tuple[str, int]:
+        """Why none keeps to the budget, and the row that exceeds it least: by the smallest part of a limit."""
+        limits = budget.limits
+        alone = [limit for limit, bound in limits.items() if not self.within(Budget(**{limit: bound})).any()]
+        excess = {limit: self.amounts(limit) / bound for limit, bound in limits.items()}
+        row = int(numpy.max([excess[limit] for limit in alone or limits], axis=0).argmin())
+        taken = {limit: float(self.amounts(limit)[row]) for limit in limits}
+        over = [limit for limit in limits if taken[limit] > limits[limit] * (1 + NEAR)]
+        told = [
+            f"the {limit} is {amount_in(limit, taken[limit])}, {amount_in(limit, taken[limit] - limits[limit])} above "
+            f"{amount_in(limit, limits[limit])}"
+            for limit in over
+        ]
+        together = "" if alone else "; each of the limits could be met without the others"
+        return f"where the excess is least, {' and '.join(told)}{together}", row
+
+
+def amount_in(limit: Limit, value: float) -> str:
+    """With its unit."""
+    return format_quantity(value, UNITS[limit], 4) if UNITS[limit] else f"{value:,.6g}"
+
+
+def components_to_vary(case: Case, options: ChoiceOptions) -> list[str]:
+    """The components, with nodes where the application can run on several of them."""
+    machine = configurable(case.required_machine, case.socket)
+    stated = {item.component for item in machine.parameters}
+    wanted: Sequence[str] = options.wanted or [name for name in DECIDED[1:] if name in stated]
+    names = {text.partition("=")[0] for text in wanted}
+    nodes = machine.parameter("nodes")
+    if nodes is None or "nodes" in names or nodes.sets in case.set or not _joins_nodes(machine.machine, case.socket):
+        return list(wanted)
+    if problem_of(case, options.size).ranks is None:
+        return list(wanted)
+    most = options.nodes if nodes.high is None else min(options.nodes, int(nodes.high))
+    return [f"nodes={','.join(map(str, node_counts(most)))}", *wanted]
+
+
+def _joins_nodes(machine: Machine, socket: str | None) -> bool:
+    """Whether a path joins nodes: one that is not inside of a node."""
+    return any(
+        all(outer.type != "node" for outer in (within.component, *within.parents))
+        for _, within in paths_of(machine, socket, None).places
+    )
 
 
 class Input(Record):

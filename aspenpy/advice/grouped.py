@@ -10,13 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy
 
-from aspenpy.advice.choices import NEAR, ChoiceOptions, Choices
-from aspenpy.advice.configuration import Objective, Outcome
-from aspenpy.advice.decide import Input
-from aspenpy.advice.decision import Budget, Choice, Limit
+from aspenpy.advice.configuration import Budget, Choice, Limit, Objective, Outcome
+from aspenpy.advice.decide import NEAR, ChoiceOptions, Choices, Input
 from aspenpy.answers.case import Case
 from aspenpy.engine.arrays import Floats
-from aspenpy.explore.pareto import non_dominated
+from aspenpy.explore.optimise import non_dominated
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail
 from aspenpy.record import Record
 from aspenpy.tables.result import Result

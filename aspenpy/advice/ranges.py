@@ -1,19 +1,22 @@
 """Ranges: between which values each hardware component of a machine is varied, and who says so.
 
-Section 4.3.3 of Umar's dissertation (Virginia Tech, 2018): by the system's own specification, or by the manufacturer's
-values with variations by hand.
+Section 4.3.3 of Umar's dissertation (Virginia Tech, 2018): by the system's own specification, as its tools tell it on
+this host or in saved output (listing 4.1), or by the manufacturer's values with variations by hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from glob import glob
+from pathlib import Path
+from subprocess import DEVNULL, run
 
 import numpy
 
 from aspenpy.advice.components import COMPONENTS, HardwareComponent
 from aspenpy.advice.configurable import ComponentParameter, Configurable
 from aspenpy.advice.configuration import ComponentRange, RangeSource
-from aspenpy.advice.system import SystemRange
 from aspenpy.explore.variable import Kind, Variable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
@@ -24,8 +27,124 @@ from aspenpy.language.diagnostics import AspenError, fail, require_known
 from aspenpy.language.dimensions import describe_dimension, format_quantity, parse_unit
 from aspenpy.language.infer import dimension_of
 from aspenpy.language.lower import Lowering, constant_value
+from aspenpy.language.opening import read_whole_file
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+
+class SystemRange(Record):
+    """The least and the greatest value of a hardware component, in its base unit, and which line of what says so."""
+
+    component: str
+    low: float
+    high: float
+    origin: str
+
+
+Read = Callable[[str], list[SystemRange]]
+UNITS = {"k": 1e3, "M": 1e6, "G": 1e9}
+NUMBER = r"(\d{1,12}(?:\.\d{1,12})?)(?![\d.])"
+
+
+def cpufreq(text: str) -> list[SystemRange]:
+    """`cpupower frequency-info`: hardware limits of the clock."""
+    found = re.search(rf"hardware limits:\s*{NUMBER} ([kMG])Hz\s*[-\u2013]\s*{NUMBER} ([kMG])Hz", text)
+    if found is None:
+        return []
+    low, high = (float(found[at]) * UNITS[found[at + 1]] for at in (1, 3))
+    return [SystemRange("clock", low, high, f"cpupower: {found[0]}")]
+
+
+def sysfs(text: str) -> list[SystemRange]:
+    """`grep . /sys/devices/system/cpu/cpu0/cpufreq/*`, in kHz; with `intel_pstate/*_perf_pct` the part of it that is
+    allowed (kernel.org, admin-guide/pm/intel_pstate)."""
+    ends = [re.search(rf"cpuinfo_{end}_freq:{NUMBER}", text) for end in ("min", "max")]
+    if ends[0] is None or ends[1] is None:
+        return []
+    low, high = (1e3 * float(end[1]) for end in ends if end)
+    origin = f"cpufreq: {ends[0][0]}, {ends[1][0]}"
+    for place, end in enumerate(("min", "max")):
+        percent = re.search(rf"intel_pstate/{end}_perf_pct:{NUMBER}", text)
+        if percent is not None:
+            limit = float(percent[1]) / 100 * 1e3 * float(ends[1][1])
+            low, high = (max(low, limit), high) if place == 0 else (low, min(high, limit))
+            origin += f", {percent[0]}"
+    return [SystemRange("clock", low, high, origin)]
+
+
+COUNTS = {"cores": "Core(s) per socket", "sockets": "Socket(s)", "smt": "Thread(s) per core"}
+
+
+def lscpu(text: str) -> list[SystemRange]:
+    """`lscpu`: clocks, and from one up to as many cores, sockets and threads as there are."""
+    found = []
+    ends = [re.search(rf"CPU {end} MHz:\s*{NUMBER}", text) for end in ("min", "max")]
+    if ends[0] is not None and ends[1] is not None:
+        low, high = (1e6 * float(end[1]) for end in ends if end)
+        found.append(SystemRange("clock", low, high, "lscpu: CPU min MHz, CPU max MHz"))
+    for component, label in COUNTS.items():
+        count = re.search(rf"^\s*{re.escape(label)}:\s*(\d+)", text, re.MULTILINE)
+        if count is not None and int(count[1]) > 1:
+            found.append(SystemRange(component, 1.0, float(count[1]), f"lscpu: {label}: {count[1]}"))
+    return found
+
+
+def nvidia(text: str) -> list[SystemRange]:
+    """`nvidia-smi -q -d SUPPORTED_CLOCKS`: the graphics clocks at the highest memory clock, and the memory clocks."""
+    if "Supported Clocks" not in text:
+        return []
+    blocks: dict[float, list[float]] = {}
+    for kind, clock in re.findall(r"(Memory|Graphics)\s*:\s*(\d+) MHz", text):
+        if kind == "Memory":
+            blocks.setdefault(1e6 * float(clock), [])
+        elif blocks:
+            blocks[list(blocks)[-1]].append(1e6 * float(clock))
+    named = {"clock": blocks[max(blocks)] if blocks else [], "memory_clock": list(blocks)}
+    return [
+        SystemRange(name, min(clocks), max(clocks), f"nvidia-smi: {len(clocks)} supported clocks")
+        for name, clocks in named.items()
+        if len(clocks) > 1
+    ]
+
+
+READERS: tuple[Read, ...] = (cpufreq, sysfs, lscpu, nvidia)
+COMMANDS = (("cpupower", "frequency-info"), ("lscpu",), ("nvidia-smi", "-q", "-d", "SUPPORTED_CLOCKS"))
+FILES = ("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_*_freq", "/sys/devices/system/cpu/intel_pstate/*_perf_pct")
+HOST = "host"
+
+
+def system_ranges(name: str) -> tuple[SystemRange, ...]:
+    """Of a file with saved output of one or several of these tools, or of this host. Of several for one component the
+    first holds. Raises AspenError for a file in which no range is found."""
+    texts = _of_host() if name == HOST else [_text(name)]
+    found: dict[str, SystemRange] = {}
+    for text in texts:
+        for reader in READERS:
+            for item in reader(text):
+                found.setdefault(item.component, item)
+    if not found and name != HOST:
+        hint = "save what cpupower frequency-info, lscpu or nvidia-smi -q -d SUPPORTED_CLOCKS prints"
+        fail("no-ranges", f"`{name}` contains no range of a hardware component", hint=hint)
+    return tuple(found.values())
+
+
+def _text(name: str) -> str:
+    return read_whole_file(name, hint="`host` reads this machine").decode(errors="replace")
+
+
+def _of_host() -> list[str]:
+    """What the tools that this host has print, and its files; those that fail are left out."""
+    files = [f"{path}:{Path(path).read_text()}" for pattern in FILES for path in glob(pattern)]
+    texts = ["\n".join(files)]
+    for command in COMMANDS:
+        try:
+            done = run(command, stdout=-1, stderr=DEVNULL, stdin=DEVNULL, text=True, timeout=20, check=False)
+        except OSError:
+            continue
+        texts.append(done.stdout if done.returncode == 0 else "")
+    return texts
+
 
 VOLT = "V"  # a unit that the language does not have
 WIDER = 2.0

@@ -10,7 +10,7 @@ import numpy
 
 from aspenpy.advice.configurable import configurable
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.sampled import Sampled, quantities, sample_configurations
+from aspenpy.advice.uncertain import Sampled, quantities, sample_configurations
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.cap import PowerByClock, power_by_clock
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
+from aspenpy.explore.compare import Efficiency
 from aspenpy.explore.comparison import Comparison, Crossover, Sweep, Unproven
-from aspenpy.explore.efficiency import Efficiency
 from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charged

@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.learn.estimators.earlier_runs import EarlierRuns
+from aspenpy.learn.estimators.training_rows import EarlierRuns
 from aspenpy.learn.measurements.measure import Measured
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.learn.model_validation import NEAR, Point, Validation

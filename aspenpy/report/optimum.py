@@ -7,8 +7,7 @@ from typing import Any
 
 from aspenpy.answers.prediction import Prediction
 from aspenpy.explore.constraint import unit_of_quantity
-from aspenpy.explore.optimise import Binding, Goal, Optimum
-from aspenpy.explore.pareto import Front
+from aspenpy.explore.optimise import Binding, Front, Goal, Optimum
 from aspenpy.explore.space import Space
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.language.dimensions import format_quantity

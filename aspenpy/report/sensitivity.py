@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from aspenpy.answers.metrics import metric
 from aspenpy.explore.elasticity import Elasticities, Elasticity
-from aspenpy.explore.methods import Found
-from aspenpy.explore.sensitivity import Effects
+from aspenpy.explore.sensitivity import Effects, Found
 from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.printer import text_if_short
 from aspenpy.language.dimensions import format_quantity

@@ -8,15 +8,11 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import cast, get_args
 
-from aspenpy.advice.advice import Advice
-from aspenpy.advice.advise import AdviceOptions, on_one_node
+from aspenpy.advice.advise import Advice, AdviceOptions, on_one_node
 from aspenpy.advice.advise import decide_case as decided_within
-from aspenpy.advice.choices import ChoiceOptions
-from aspenpy.advice.clusters import FUZZINESS
-from aspenpy.advice.configuration import Objective
-from aspenpy.advice.counter_evidence import CounterOptions
-from aspenpy.advice.decide import AS_IT_IS, Decided, Input
-from aspenpy.advice.decision import LIMITS, Budget
+from aspenpy.advice.configuration import LIMITS, Budget, Objective
+from aspenpy.advice.counter_evidence import FUZZINESS, CounterOptions
+from aspenpy.advice.decide import AS_IT_IS, ChoiceOptions, Decided, Input
 from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.advice.throttled import NOISE, PIECES, Throttled
 from aspenpy.answers.case import Case

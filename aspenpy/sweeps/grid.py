@@ -1,4 +1,4 @@
-"""Grid: from the axes that were asked for to a study with values along each."""
+"""Grid: from the axes that were asked for to a study with values along each, in their order or scattered."""
 
 from __future__ import annotations
 

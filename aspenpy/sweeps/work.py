@@ -1,4 +1,8 @@
-"""Work: a study cut into stretches, and the worker that computes them, in this process or another."""
+"""Work: a study cut into stretches, and the worker that computes them, in this process or another.
+
+A stretch is computed block by block on a sheet: one program over one grid. What depends on some of the dimensions only
+is computed once for all of them, and the blocks take their part of it.
+"""
 
 from __future__ import annotations
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from aspenpy.advice.advise import AdviceOptions, decide_case, scale_case, space_of
-from aspenpy.advice.choices import ChoiceOptions
-from aspenpy.advice.configuration import Configuration
-from aspenpy.advice.decide import Decided
-from aspenpy.advice.decision import Budget
+from aspenpy.advice.configuration import Budget, Configuration
+from aspenpy.advice.decide import ChoiceOptions, Decided
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import predict_energy
 from aspenpy.answers.energy.options import EnergyOptions

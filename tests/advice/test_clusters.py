@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy
 import pytest
 
-from aspenpy.advice.clusters import best, candidates, fuzzy_c_means, partition_coefficient, xie_beni
+from aspenpy.advice.counter_evidence import best, candidates, fuzzy_c_means, partition_coefficient, xie_beni
 from aspenpy.engine.arrays import Floats
 
 

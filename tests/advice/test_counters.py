@@ -15,8 +15,7 @@ from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.counter_evidence import CounterOptions, shapley_values
 from aspenpy.advice.counters import KNOWN_COUNTERS, find_counter
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.samples import samples_of
-from aspenpy.advice.significance import CounterEvidence
+from aspenpy.advice.significance import CounterEvidence, samples_of
 from aspenpy.advice.significant import Significant
 from aspenpy.answers.case import Case
 from aspenpy.learn.measurements.measure import Target

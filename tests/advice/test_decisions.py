@@ -8,10 +8,8 @@ from itertools import product
 import numpy
 import pytest
 
-from aspenpy.advice.choices import ChoiceOptions
-from aspenpy.advice.configuration import Objective
-from aspenpy.advice.decide import Decided, Input
-from aspenpy.advice.decision import Budget
+from aspenpy.advice.configuration import Budget, Objective
+from aspenpy.advice.decide import ChoiceOptions, Decided, Input
 from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import predict_energy

@@ -18,10 +18,9 @@ import aspenpy
 from aspenpy import AspenError, Fit
 from aspenpy.language.source import Source
 from aspenpy.learn.fitting import certainty
-from aspenpy.learn.fitting.axis import make_axis
 from aspenpy.learn.fitting.fit import FittedParameter
 from aspenpy.learn.fitting.measurements import read_measurements
-from aspenpy.learn.fitting.responses import Errors, Responses
+from aspenpy.learn.fitting.responses import Errors, Responses, make_axis
 from aspenpy.learn.measurements.sheet import make_sheet, tabulate_rows
 from tests.thorough import THOROUGH, examples
 from tests.tiny import application, codes, machine

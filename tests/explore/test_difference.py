@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.explore.difference import MOST_PASSES, difference, write_out_sums
+from aspenpy.explore.race import MOST_PASSES, difference, write_out_sums
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.intervals import Range

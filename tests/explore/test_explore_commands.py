@@ -160,7 +160,7 @@ def test_what_is_not_installed_is_named(
     from importlib import util
 
     there = util.find_spec
-    for name in ("optimise", "variance", "pareto"):
+    for name in ("optimise", "variance"):
         monkeypatch.setattr(
             f"aspenpy.explore.{name}.find_spec", lambda wanted: None if wanted == missing else there(wanted)
         )

@@ -14,8 +14,7 @@ import aspenpy
 from aspenpy import Case, optimise
 from aspenpy.answers.metrics import metric
 from aspenpy.explore import problem
-from aspenpy.explore.optimise import Optimum
-from aspenpy.explore.pareto import Front, non_dominated
+from aspenpy.explore.optimise import Front, Optimum, non_dominated
 from aspenpy.explore.variance import Sobol
 from aspenpy.language.diagnostics import AspenError
 from tests.thorough import examples, slow, some
@@ -207,7 +206,7 @@ def test_machines_among_the_variables() -> None:
     text = """machine NAME {{ socket s }} socket s {{ property cost [{cost}] core [k] c }}
 core c {{ resource flops(x) [x/{speed}] }} param k = 2 in 1 .. 8"""
     texts = {"one": text.format(cost=100, speed=1), "two": text.format(cost=300, speed=2)}
-    from aspenpy.explore.asked import goals_of, search_goals
+    from aspenpy.explore.optimise import goals_of, search_goals
     from aspenpy.explore.space import make_space
 
     app = application("execute [8] { flops [12] }")

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.measurements.columns import KNOWN, read_numbers, recognise_columns
+from aspenpy.learn.measurements.columns import KNOWN, evaluate_formula, read_numbers, recognise_columns
 from aspenpy.learn.measurements.conditions import select_rows
-from aspenpy.learn.measurements.formulas import evaluate_formula
 from aspenpy.learn.measurements.sheet import tabulate_rows
 
 ROWS = [

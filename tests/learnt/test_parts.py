@@ -11,7 +11,6 @@ from scipy import stats
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.estimators.bandwidth import BandwidthSensitivity
-from aspenpy.learn.estimators.earlier_runs import look_up_runs
 from aspenpy.learn.estimators.leading_loads import COUNTERS, REGRESSIONS, LeadingLoads
 from aspenpy.learn.estimators.model_files import KINDS
 from aspenpy.learn.estimators.regression import (
@@ -25,7 +24,7 @@ from aspenpy.learn.estimators.regression import (
     variance_inflation,
 )
 from aspenpy.learn.estimators.speedup import Spot, find_sweet_spots
-from aspenpy.learn.estimators.training_rows import compare_devices, drop_rows_with_gaps, require_one_scale
+from aspenpy.learn.estimators.training_rows import compare_devices, drop_rows_with_gaps, look_up_runs, require_one_scale
 from aspenpy.learn.measurements.columns import find_base_rows, find_key_problem, rows_by_key
 from aspenpy.learn.measurements.sheet import Sheet, make_sheet
 from benchmarks.interval_core import leading_cycles

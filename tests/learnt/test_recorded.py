@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.estimators.earlier_runs import look_up_runs
+from aspenpy.learn.estimators.training_rows import look_up_runs
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from tests.cli.conftest import Runner, models, run
 

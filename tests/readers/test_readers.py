@@ -9,8 +9,8 @@ import pytest
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Source
 from aspenpy.learn.measurements.columns import read_numbers, recognise_columns
-from aspenpy.learn.measurements.perf_likwid import read_likwid
 from aspenpy.learn.measurements.read import read_measurements, recognise_format
+from aspenpy.learn.measurements.tools import read_likwid
 
 LIKWID = """\
 STRUCT,Info,3,,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from aspenpy.advice.advise import AdviceOptions, advise
+from aspenpy.advice.advise import AdviceOptions, advise_case
 from aspenpy.answers.case import Case, case_of
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
@@ -107,7 +107,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     assert main([*words, "-o", str(folder / "report.md")]) == 0
     case = case_of(load_application(str(folder / "work.aspen")), load_machine("haswell"), {})
     options = AdviceOptions(("clock", "memory_bandwidth"), nodes=8, counters=folder / "runs.csv")
-    found, command = advise(case, options), command_line([*words, "-o", str(folder / "report.md")])
+    found, command = advise_case(case, options), command_line([*words, "-o", str(folder / "report.md")])
     return {suffix: write(found, command) for suffix, write in DOCUMENTS.items()} | {
         "command": (folder / "report.md").read_text()
     }
@@ -226,7 +226,7 @@ def test_shorter_kernels_are_left_out_beyond_a_limit(most: int, left_out: int, m
     text = f"model work {{ {kernels} kernel main {{ execute [8] {{ flops [4e9] as dp }} call k1 call k2 call k3 }} }}"
     application = parse(text)
     assert isinstance(application, Application)
-    blocks = report._kernels(advise(Case(application, load_machine("haswell"))))
+    blocks = report._kernels(advise_case(Case(application, load_machine("haswell"))))
     shown = [block.title for block in blocks if isinstance(block, Section) and block.level == 3]
     assert shown == ["main", "k3", "k2", "k1"][:most]
     said = " ".join(str(block) for block in blocks)

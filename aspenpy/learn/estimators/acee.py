@@ -21,9 +21,17 @@ from aspenpy.learn.estimators.regression import (
     variance_inflation,
 )
 from aspenpy.learn.estimators.training_rows import compare_devices, drop_rows_with_gaps, require_one_scale
-from aspenpy.learn.measurements.columns import KNOWN, is_numeric, plain_unit, read_numbers, row_keys, rows_by_key
+from aspenpy.learn.measurements.columns import (
+    KNOWN,
+    evaluate_formula,
+    find_columns,
+    is_numeric,
+    plain_unit,
+    read_numbers,
+    row_keys,
+    rows_by_key,
+)
 from aspenpy.learn.measurements.conditions import number_in
-from aspenpy.learn.measurements.formulas import evaluate_formula, find_columns
 from aspenpy.learn.measurements.libraries import require_library
 from aspenpy.learn.measurements.sheet import Data, Heading, Sheet, count_noun
 from aspenpy.tables.table import JSON, TEXT, Column, Table

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.fitting.axis import Axis
-from aspenpy.learn.fitting.responses import Errors
+from aspenpy.learn.fitting.responses import Axis, Errors
 from aspenpy.learn.fitting.search import LEAST_SLOPE, choose_starts
 from aspenpy.record import Record
 

@@ -16,10 +16,17 @@ from aspenpy.answers.case import Case, CaseOptions, split_options
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_nearest
-from aspenpy.learn.fitting.axis import Axis, find_moving_parameter, make_axis
 from aspenpy.learn.fitting.certainty import Certainty, find_undetermined, judge_certainty
 from aspenpy.learn.fitting.measurements import Measurement, read_measurements
-from aspenpy.learn.fitting.responses import Errors, Responses, require_enough, root_mean_square
+from aspenpy.learn.fitting.responses import (
+    Axis,
+    Errors,
+    Responses,
+    find_moving_parameter,
+    make_axis,
+    require_enough,
+    root_mean_square,
+)
 from aspenpy.learn.fitting.rewriting import rewrite_application, rewrite_machine
 from aspenpy.learn.fitting.search import find_best_fit
 from aspenpy.learn.measurements.sheet import Data, make_sheet

@@ -11,28 +11,26 @@ from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.files import Reader
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source
-from aspenpy.learn.measurements.nvidia import (
+from aspenpy.learn.measurements.records import is_record_store, read_records
+from aspenpy.learn.measurements.sheet import Data, Sheet, make_sheet, tabulate_rows
+from aspenpy.learn.measurements.tools import (
     ENTITIES,
     RAW,
     SAMPLES,
     SUMMARY,
+    is_likwid,
+    is_perf,
+    is_perf_json,
     read_dcgm,
+    read_likwid,
     read_ncu,
     read_ncu_raw,
     read_nvprof,
     read_nvprof_summary,
-    read_smi,
-)
-from aspenpy.learn.measurements.perf_likwid import (
-    is_likwid,
-    is_perf,
-    is_perf_json,
-    read_likwid,
     read_perf,
     read_perf_json,
+    read_smi,
 )
-from aspenpy.learn.measurements.records import is_record_store, read_records
-from aspenpy.learn.measurements.sheet import Data, Sheet, make_sheet, tabulate_rows
 from aspenpy.record import Record
 
 MOST_ROWS = 200_000

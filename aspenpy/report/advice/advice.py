@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.advice.advice import Advice
+from aspenpy.advice.advise import Advice
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import ComponentRange, NearOptimal
 from aspenpy.advice.scalability import Scalability

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aspenpy.advice.advice import Advice
+from aspenpy.advice.advise import Advice
 from aspenpy.advice.classification import Classification, Classified
 from aspenpy.report.advice.document import MOST_KERNELS, explained, link_joules
 from aspenpy.report.prediction import subject

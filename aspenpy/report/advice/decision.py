@@ -6,10 +6,9 @@ from collections.abc import Callable
 from itertools import cycle
 from typing import Any
 
-from aspenpy.advice.advice import Advice
-from aspenpy.advice.choices import amount_in
-from aspenpy.advice.decide import Decided
-from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Decision, Limit
+from aspenpy.advice.advise import Advice
+from aspenpy.advice.configuration import UNITS, BindingLimit, Budget, Choice, Decision, Limit
+from aspenpy.advice.decide import Decided, amount_in
 from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.design_space import configured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aspenpy.advice.advice import Advice
+from aspenpy.advice.advise import Advice
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Objective, Outcome
 from aspenpy.advice.design_space import DesignSpace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
-from aspenpy.advice.advice import Advice
+from aspenpy.advice.advise import Advice
 from aspenpy.advice.scalability import Scalability, Scaled
 from aspenpy.report.advice.design_space import configured
 from aspenpy.report.advice.document import explained, picture_of

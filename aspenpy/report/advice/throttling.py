@@ -6,10 +6,10 @@ from collections.abc import Callable
 from itertools import cycle
 from typing import Any
 
-from aspenpy.advice.advice import Advice
+from aspenpy.advice.advise import Advice
 from aspenpy.advice.components import COMPONENTS
-from aspenpy.advice.sampled import Sampled
 from aspenpy.advice.throttled import Restriction, Throttled
+from aspenpy.advice.uncertain import Sampled
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.document import explained, picture_of
 from aspenpy.report.advice.problem import problem_note

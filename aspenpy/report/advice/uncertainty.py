@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aspenpy.advice.components import COMPONENTS
-from aspenpy.advice.sampled import Sampled
-from aspenpy.advice.uncertain import Claim, Uncertain
+from aspenpy.advice.uncertain import Claim, Sampled, Uncertain
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.document import explained
 from aspenpy.report.prediction import subject

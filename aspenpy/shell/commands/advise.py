@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aspenpy.advice.advise import AdviceOptions, advise, best_of, classify_case, scale_case, significant_of, space_of
+from aspenpy.advice.advise import (
+    AdviceOptions,
+    advise_case,
+    best_of,
+    classify_case,
+    scale_case,
+    significant_of,
+    space_of,
+)
 from aspenpy.advice.alternatives import KINDS
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.decide import AS_IT_IS
-from aspenpy.advice.ranges import EVERY
+from aspenpy.advice.ranges import EVERY, system_ranges
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
-from aspenpy.advice.system import system_ranges
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.report.advice.decision import draw as draw_decided
@@ -222,7 +229,7 @@ def _throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
 
 
 def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    found = advise(case, options, say)
+    found = advise_case(case, options, say)
     if arguments.output:
         write_document(found, arguments)
         if arguments.format == "table":

@@ -9,12 +9,12 @@ from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.explore.efficiency import Efficiency
+from aspenpy.explore.compare import Efficiency
 from aspenpy.explore.variable import takes_whole, value_of_end
 from aspenpy.language.axis import read_interval
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
-from aspenpy.learn.estimators.earlier_runs import look_up_runs
+from aspenpy.learn.estimators.training_rows import look_up_runs
 from aspenpy.report.energy import draw
 from aspenpy.report.measurements import add_recorded
 from aspenpy.shell.failure import CommandError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language.files import require_writable, write_whole
-from aspenpy.learn.estimators.earlier_runs import model_name
 from aspenpy.learn.estimators.model_files import load_learnt
+from aspenpy.learn.estimators.training_rows import model_name
 from aspenpy.learn.measurements.columns import read_numbers, recognise_columns
 from aspenpy.learn.measurements.measure import Measured, Target, measure, tabulate_runs
 from aspenpy.learn.measurements.read import read_measurements

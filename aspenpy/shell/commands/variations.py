@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
-from aspenpy.explore.asked import goals_of, search_goals
-from aspenpy.explore.methods import sensitivity
-from aspenpy.explore.optimise import require_scipy
-from aspenpy.explore.pareto import Front
+from aspenpy.explore.optimise import Front, goals_of, require_scipy, search_goals
+from aspenpy.explore.sensitivity import sensitivity
 from aspenpy.explore.space import make_space
 from aspenpy.language.axis import parse_axis, split_axes
 from aspenpy.language.diagnostics import drop_repeats

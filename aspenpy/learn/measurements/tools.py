@@ -1,10 +1,16 @@
-"""NVIDIA: times and metrics of `nvprof --csv`, metrics of `ncu --csv`, samples of `nvidia-smi --query-gpu
---format=csv` and of DCGM."""
+"""Tools: what programs that count print.
+
+Lines of `perf stat -x,` and `perf stat -j`, one for each event of a run; tables of LIKWID; times and metrics of
+`nvprof --csv`, metrics of `ncu --csv`, samples of `nvidia-smi --query-gpu --format=csv` and of DCGM.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 
+from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import parse_unit
 from aspenpy.language.source import Source, Span
 from aspenpy.learn.measurements.columns import plain_unit
@@ -20,6 +26,175 @@ from aspenpy.learn.measurements.sheet import (
     require_width,
     tabulate_cells,
 )
+
+BEFORE = r"(\s*\d+\.\d+,(?=[\d<]|CPU\d|S\d))?(CPU\d+,|S\d+(-[A-Z]+\d+)*,\d+,)?"
+"""Fields before the value of an event: the time of an interval (`-I`), and a core (`-A`, `--per-core`)."""
+
+COMMENTS = re.compile(r"(?:#.*\n|[^\S\n]*\n)*")
+"""Lines before the first that says something. Blank ones are taken in one way only: with `\\s*` for the blanks n of
+them would be tried in 2^n ways."""
+
+EVENT = re.compile(rf"{BEFORE}[^,\n]*,[^,\d\n]*,[A-Za-z][\w./:=-]*(,[\w=]+)*/?,\d+,\d+(\.\d+)?")
+"""Pattern of the first line after comments."""
+
+OF_UNIT = re.compile(r"^(?:cpu|cpu_core|cpu_atom|arm\w*pmu\w*)/([A-Za-z][\w.-]*)/[ukhpGHS]*$")
+"""An event of a processor with several kinds of cores: `cpu_core/cycles/u`."""
+
+UNITS = {"msec": "ms", "Joules": "J", "ns": "ns"}
+HINT = "a line is `value,unit,event,runtime,share counted`"
+
+
+def is_perf(head: str) -> bool:
+    return EVENT.match(head, skip_comments(head)) is not None
+
+
+def is_perf_json(head: str) -> bool:
+    return head.startswith("{", skip_comments(head)) and '"counter-value"' in head
+
+
+def skip_comments(head: str) -> int:
+    found = COMMENTS.match(head)
+    return 0 if found is None else found.end()
+
+
+def read_perf(source: Source) -> Sheet:
+    """A row with a column for each event; of several lines of one event (a line for each core) the sum."""
+    row: Row = {}
+    for cells in read_lines(source):
+        if str(cells[0].value).startswith("#"):
+            continue
+        cells = cells[count_leading_cells(cells) :] or cells
+        require_values(cells, least=3, what="event of perf", hint=HINT)
+        event = str(cells[2].value)
+        if event.count("/") == 1:  # cpu/event=0x3c,umask=0x0/
+            unit, _, rest = ",".join(str(cell.value) for cell in cells[2:]).partition("/")
+            event = f"{unit}/{rest.partition('/')[0]}/"
+        add_event(row, event, str(cells[1].value), cells[0])
+    return tabulate_cells([row] if row else [], source)
+
+
+def count_leading_cells(cells: list[Cell]) -> int:
+    """Number of cells before the value."""
+    found = re.match(BEFORE, ",".join(str(cell.value) for cell in cells))
+    return 0 if found is None else found[0].count(",")
+
+
+def read_perf_json(source: Source) -> Sheet:
+    """As `read_perf`, of a JSON object a line; a line with no counter has a metric alone, made of the others."""
+    row: Row = {}
+    start = 0
+    for line, text in enumerate(source.text.split("\n"), 1):
+        span = Span(source, start, start + len(text))
+        start += len(text) + 1
+        if not text.strip() or text.startswith("#"):
+            continue
+        try:
+            held = json.loads(re.sub(r",\s*}$", "}", text.strip()))
+            if "counter-value" not in held and "metric-value" in held:
+                continue
+            value, unit, event = held["counter-value"], held.get("unit", ""), held["event"]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            fail(
+                "bad-line",
+                f"line {line} is not an event of perf",
+                span,
+                hint='it is {"counter-value": ..., "event": ...}',
+            )
+        add_event(row, str(event), str(unit), Cell(str(value), line, span))
+    return tabulate_cells([row] if row else [], source)
+
+
+def add_event(row: Row, event: str, unit: str, cell: Cell) -> None:
+    name = re.sub(r":[ukhpGHS]+$", "", OF_UNIT.sub(r"\1", event))
+    header = f"{name} [{UNITS.get(unit, unit)}]" if unit else name
+    counted = not str(cell.value).startswith("<not")
+    value = parse_number(cell) if counted else None
+    before = row.get(header)
+    if before is not None and before.value != "" and value is not None:
+        value += float(before.value)
+    elif before is not None and value is None:
+        return
+    row[header] = cell._replace(value="" if value is None else value)
+
+
+# LIKWID: the tables that `likwid-perfctr -o x.csv` writes, raw and metrics, of threads and with statistics.
+
+
+TITLE = re.compile(r"Group \d+ (?P<kind>Raw|Metric)(?P<statistics> Stat| STAT)?$")
+LONGEST, MEAN, SUM = "longest", "mean", "sum"
+HEADS = ("Event", "Metric", "Region Info")
+"""How the names of columns begin; of a region marked in the program its time and its calls come before the events."""
+
+TABLE_FORM = "a table begins with a line `TABLE,Group 1 Raw,MEM,...` and the names of its columns"
+
+
+def is_likwid(head: str) -> bool:
+    return head.startswith(("STRUCT,", "TABLE,")) or "\nTABLE,Group" in head or "\nTABLE,Region" in head
+
+
+def read_likwid(source: Source, per_thread: bool = False) -> Sheet:
+    """A row for each region, or for each thread of it; without statistics the values of the threads are put together:
+    events and amounts are summed, times are those of the slowest, clocks and ratios are means."""
+    regions: dict[str, dict[str, Row]] = {}
+    threads: dict[str, int] = {}
+    for region, is_raw, header, cells in read_table_lines(source):
+        own = regions.setdefault(region, {})
+        columns = [str(cell.value) for cell in header]
+        first = 2 if columns[:2] == ["Event", "Counter"] else 1
+        name, values = str(cells[0].value), cells[first : len(columns)]
+        threads[region] = max(threads.get(region, 0), len(values))
+        if per_thread:
+            for column, cell in zip(columns[first:], values, strict=True):
+                row = own.setdefault(
+                    column, {"region": Cell(region, cell.row), "hardware_thread": Cell(column, cell.row)}
+                )
+                row[name] = cell
+        else:
+            row = own.setdefault("", {"region": Cell(region, cells[0].row)})
+            row[name] = cells[0]._replace(value=combine_threads(SUM if is_raw else combining_rule(name), values))
+    rows = []
+    for region, parts in regions.items():
+        for row in parts.values():
+            line = next(iter(row.values())).row
+            rows.append(row if per_thread else {"threads": Cell(threads[region], line)} | row)
+    return tabulate_cells(rows, source)
+
+
+def read_table_lines(source: Source) -> Iterator[tuple[str, bool, list[Cell], list[Cell]]]:
+    """Region, whether the values are events, header and cells of each line of a table that is no statistics: these are
+    of the threads' own values."""
+    region, header, inside = "", list[Cell](), False
+    for cells in read_lines(source):
+        while len(cells) > max(len(header), 1) and not cells[-1].value:
+            cells.pop()
+        first = str(cells[0].value)
+        if first in ("TABLE", "STRUCT"):
+            texts = [str(cell.value) for cell in cells[1:]]
+            title = next((found for text in texts if (found := TITLE.search(text))), None)
+            inside, header = first == "TABLE" and title is not None and not title["statistics"], []
+            region = next((text.removeprefix("Region ") for text in texts if text.startswith("Region ")), "")
+        elif inside and (not header or first in HEADS):
+            header = cells
+        elif inside:
+            require_width(cells, len(header), TABLE_FORM)
+            yield region, str(header[0].value) == "Event", header, cells
+
+
+def combine_threads(rule: str, cells: list[Cell]) -> float | str:
+    """The values of the threads combined into one number; blank where there are none."""
+    found = [value for value in map(parse_number, cells) if value is not None]
+    if not found:
+        return ""
+    return max(found) if rule == LONGEST else sum(found) / len(found) if rule == MEAN else sum(found)
+
+
+def combining_rule(name: str) -> str:
+    """Rule that combines a metric of threads; metrics without a unit are ratios."""
+    unit = re.search(r"\[([^\[\]]*)\]$", name)
+    if unit is None:
+        return LONGEST if name == "call count" else MEAN
+    return {"s": LONGEST, "MHz": MEAN, "GHz": MEAN, "%": MEAN, "C": MEAN}.get(unit[1], SUM)
+
 
 RAW = re.compile(r'^"ID",.*"Kernel Name",.*"\w+__', re.MULTILINE)
 """The header of `ncu --csv --page raw`: a column for each metric."""
