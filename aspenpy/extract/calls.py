@@ -8,7 +8,7 @@ from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Meaning, Nest, Place
+from aspenpy.extract.costs import Access, Array, Exchange, Invocation, Item, Meaning, Nest, Place
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
@@ -63,12 +63,8 @@ class Calls(Part):
             return self._container_size(node)
         if node.name in ("resize", "assign") and len(node.arguments) >= 2 and node.arguments[1].type.kind == "integer":
             return self._resize(node)
-        if (
-            node.name in k.EXTREMES
-            and len(node.arguments) == 2
-            and node.type.kind != "real"
-            and node.arguments[0].type.kind == "integer"
-        ):
+        is_whole = node.type.kind != "real" and [part.type.kind for part in node.arguments[:1]] == ["integer"]
+        if node.name in k.EXTREMES and len(node.arguments) == 2 and is_whole:
             return v.extreme(k.EXTREMES[node.name], [self.evaluator.evaluate_integer(part) for part in node.arguments])
         if node.name in k.GROWING and node.arguments and (grown := self.places.locate(node.arguments[0])) is not None:
             self._note_size(grown, None)
@@ -204,7 +200,7 @@ class Calls(Part):
         key = f"heap@{owner}@{node.span.start if node.span else id(node)}" + "".join(
             f"@{place}" for place in self.stack.sites
         )
-        array = self.names.add_array(key, "allocated", "heap", 8, (None,), size, True, node.span)
+        array = self.names.add_array(Array(key, "allocated", "heap", 8, (None,), size, True, node.span))
         return Place(array.key, ZERO)
 
     def _enter(self, node: r.Call, function: r.Function) -> Known:

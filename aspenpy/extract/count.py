@@ -80,12 +80,9 @@ class Counter:
         for whole, rest in (nest.bounds, nest.bounds[::-1]):
             for outer in around:
                 straight = v.linear_parts(rest, outer.counter)
-                if (
-                    straight is not None
-                    and v.is_same(straight[1], -whole)
-                    and not v.counters(straight[0])
-                    and not v.counters(whole)
-                ):
+                if straight is None or not v.is_same(straight[1], -whole):
+                    continue
+                if not v.counters(straight[0]) and not v.counters(whole):
                     return atom(graph.apply("min", v.to_expression(whole), v.to_expression(rest)))
         return None
 
@@ -194,14 +191,10 @@ class Counter:
         for guard in guards:
             value = v.to_expression(guard.value)
             if guard.operator == "==":
-                known = v.number(guard.value)
-                factor = (
-                    ONE
-                    if known == 0
-                    else ZERO
-                    if known is not None
-                    else v.subtract(ONE, atom(graph.apply("min", 1, graph.apply("abs", value))))
-                )
+                if (known := v.number(guard.value)) is not None:
+                    factor = ZERO if known else ONE
+                else:
+                    factor = v.subtract(ONE, atom(graph.apply("min", 1, graph.apply("abs", value))))
             elif self.assume_nonnegative(guard.value, (), ()):
                 continue
             elif (known := v.number(guard.value)) is not None:

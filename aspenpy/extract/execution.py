@@ -272,15 +272,8 @@ NEAR = (".", "build", "..", "../build")
 """Folders in which it is looked for, from that of the source on."""
 
 LEVELS: dict[str, Level] = {
-    "": "o1",
-    "0": "source",
-    "g": "o1",
-    "1": "o1",
-    "2": "o2",
-    "s": "o2",
-    "3": "o3",
-    "fast": "o3",
-}
+    "0": "source", "": "o1", "g": "o1", "1": "o1", "2": "o2", "s": "o2", "3": "o3", "fast": "o3"
+}  # fmt: skip
 """The level of `extract` by what stands behind `-O`."""
 
 ENTRY: Mapping[str, Any] = {"arguments": [], "command": ""}

@@ -146,11 +146,8 @@ class ExecutionCounter:
     def _follow_loop(self, node: r.LoopStatement, entering: float | None) -> _Flow:
         body = _body_without_variable(node) if _is_range(node) else node.body
         passes = self._count_entries(body)
-        tests = (
-            None
-            if node.condition is None or _is_range(node)
-            else self._count_tests(node.condition, node.condition.span)
-        )
+        tested = None if _is_range(node) else node.condition
+        tests = None if tested is None else self._count_tests(tested, tested.span)
         if passes is None and node.tested_first and tests is not None and entering is not None:
             passes = None if has_exit(node.body) else tests - entering
         inside = self._follow(body, passes)

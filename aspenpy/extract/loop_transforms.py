@@ -62,13 +62,9 @@ def _reuse_in_loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
 def _pass_distance(load: Access, other: Access, nest: Nest, vector: bool) -> int:
     """Number of passes after which a load touches a place that another access has touched; 0 where it does not."""
     step, same = _stride(load, nest), _stride(other, nest)
-    if (
-        load.array != other.array
-        or load.size != other.size
-        or step is None
-        or same is None
-        or not v.is_same(step, same)
-    ):
+    if load.array != other.array or load.size != other.size:
+        return 0
+    if step is None or same is None or not v.is_same(step, same):
         return 0
     assert load.offset is not None
     assert other.offset is not None

@@ -85,18 +85,10 @@ class Loops(Part):
         share = None
         early = not is_all or (has_exit(node.body) and node.condition is not None)
         if early and not (len(bounds) == 1 and self.trips.is_hole(bounds[0])):
-            text = loop_text(node)
-            share = self.state.add_hole(
-                f"{variable or 'loop'}_share",
-                Meaning(
-                    f"the part of its passes that {text} makes, which may be left early", ": all at most", is_share=True
-                ),
-                ONE,
-                node.span,
-                0,
-                "" if has_exit(node.body) else BY_BOUND,
-                read_aspen_control(node.pragmas, "loop"),
-            )
+            text = f"the part of its passes that {loop_text(node)} makes, which may be left early"
+            meaning = Meaning(text, ": all at most", is_share=True)
+            rule, stated = "" if has_exit(node.body) else BY_BOUND, read_aspen_control(node.pragmas, "loop")
+            share = self.state.add_hole(f"{variable or 'loop'}_share", meaning, ONE, node.span, 0, rule, stated)
         first, is_downward = self._first_value(node, entry, steps)
         nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span, first, is_downward)
         self.active.nests.append(nest)

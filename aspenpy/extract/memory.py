@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 from aspenpy.expr import graph
@@ -12,7 +13,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Place
 from aspenpy.extract.effects import Changes
 from aspenpy.extract.library_functions import KNOWN
-from aspenpy.extract.places import WHOLE, Places, Target, innermost_type
+from aspenpy.extract.places import WHOLE, Places, Target
 from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Read, Real, depends_on_data, single_symbol
 from aspenpy.extract.state import Part, State, source_text
 from aspenpy.extract.values import ZERO, TooLong, Value
@@ -39,13 +40,8 @@ class Memory(Part):
             return there.place
         if there.place is None:
             return self._read_register(there, node)
-        if (
-            isinstance(node, r.Variable)
-            and node.type.kind == "integer"
-            and (fixed := self.facts.constants.get(node.key)) is not None
-        ):
-            return fixed
-        return self.read(there, node)
+        fixed = self.facts.constants.get(node.key) if isinstance(node, r.Variable) else None
+        return self.read(there, node) if fixed is None else fixed
 
     def _read_register(self, there: Target, node: r.Expression) -> Known:
         name = there.variable or ""
@@ -55,12 +51,8 @@ class Memory(Part):
             if name in self.names.lost and (symbol := single_symbol(found)) is not None:
                 self.names.inputs[symbol] = self.names.lost[name]  # type: ignore[assignment]
             if there.type.kind == "pointer":
-                of = there.type.of or there.type
                 found = Place(
-                    self.names.add_array(
-                        f"?{name}", there.name, "formal", innermost_type(of).size or 8, (None,), None, False, node.span
-                    ).key,
-                    ZERO,
+                    self.places.add_pointed_array(f"?{name}", there.name, there.type.of or there.type, node.span), ZERO
                 )
             self.scope.values[name] = found
         return found
@@ -80,18 +72,12 @@ class Memory(Part):
             self._note_pointing_member(known, node)
             return known
         if type.kind == "pointer":
-            of = type.of or type
             constant_place = offset is not None and not v.counters(offset)
             entry = f"{array}->{there.name if not constant_place else source_text(node)}"
-            inner = self.names.add_array(
-                entry, there.name or "memory", "formal", innermost_type(of).size or 8, (None,), None, False, node.span
-            )
-            row = (
-                None
-                if offset is None
-                else self.names.make_unknown(source_text(node), node.span, tuple(v.counters(offset)))
-            )
-            found: Known = Place(inner.key, ZERO if constant_place else row)
+            inner = self.places.add_pointed_array(entry, there.name or "memory", type.of or type, node.span)
+            varying = () if offset is None else tuple(v.counters(offset))
+            row = None if offset is None else self.names.make_unknown(source_text(node), node.span, varying)
+            found: Known = Place(inner, ZERO if constant_place else row)
             self._note_pointing_member(found, node)
         elif type.kind == "integer":
             steady = self._is_steady(array, there.name, offset)
@@ -149,11 +135,7 @@ class Memory(Part):
         known."""
         for call in changed.calls - KNOWN:
             stored = self.facts.effects.get(call)
-            if (
-                stored is None
-                or names & stored
-                or any(name[5:] not in KNOWN for name in stored if name.startswith("call "))
-            ):
+            if stored is None or names & stored or _called_by(stored) - KNOWN:
                 return True
         return False
 
@@ -210,8 +192,7 @@ class Memory(Part):
         stored, unknown_calls = self._stored_names(names, calls), False
         for call in calls - KNOWN:
             inside = self.facts.effects.get(call)
-            others = {name[5:] for name in inside or () if name.startswith("call ")}
-            unknown_calls = unknown_calls or inside is None or not others <= KNOWN
+            unknown_calls = unknown_calls or inside is None or bool(_called_by(inside) - KNOWN)
         if unknown_calls:
             self.forget()
         self.scope.memory = self.scope.memory.filter(lambda place, value: not self._is_touched(place, value, stored))
@@ -236,6 +217,11 @@ class Memory(Part):
             return self.names.arrays[value.array].name
         some = v.symbols(value) if isinstance(value, Polynomial) else ()
         return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in some)
+
+
+def _called_by(effects: Iterable[str]) -> set[str]:
+    """Names of the library functions that a function calls."""
+    return {name.removeprefix("call ") for name in effects if name.startswith("call ")}
 
 
 def _mask_varying(offset: Value) -> Value:

@@ -334,13 +334,8 @@ class Naming:
     def write_size(self, array: Array) -> str:
         """Size of an array as its declaration states it."""
         if array.volume is None:
-            bytes_ = self.names.add_hole(
-                f"{array.name}_bytes",
-                Meaning(f"bytes of `{array.name}`", UNSAID),
-                constant(8_000_000),
-                array.span,
-                1,
-            )
+            meaning, guess = Meaning(f"bytes of `{array.name}`", UNSAID), constant(8_000_000)
+            bytes_ = self.names.add_hole(f"{array.name}_bytes", meaning, guess, array.span, 1)
             return f"[{self.write_formula(bytes_)}]"
         extents = [extent for extent in array.extents if extent is not None]
         product = constant(array.word)

@@ -11,6 +11,7 @@ from aspenpy.extract.costs import Array, Hold, Place
 from aspenpy.extract.scope import Known
 from aspenpy.extract.state import Part, State
 from aspenpy.extract.values import ZERO, TooLong, Value
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 WHOLE = "*"
@@ -98,16 +99,9 @@ class Places(Part):
         if type.kind == "array" or node.scope == "global" or in_memory:
             word = innermost_type(type)
             hold: Hold = "global" if node.scope == "global" else "local"
-            array = self.names.add_array(
-                key,
-                node.name,
-                hold,
-                word.size or 8,
-                shape,
-                volume(type, shape, word),
-                True,
-                self.facts.global_spans.get(key, node.span),
-            )
+            span = self.facts.global_spans.get(key, node.span)
+            size = volume(type, shape, word)
+            array = self.names.add_array(Array(key, node.name, hold, word.size or 8, shape, size, True, span))
             return Target(None, Place(array.key, ZERO), type, shape, node.name)
         return Target(key, None, type, shape, node.name)
 
@@ -127,9 +121,7 @@ class Places(Part):
                 return None
             if there.type.kind == "record" and there.type.of is not None:
                 return self._locate_contained(there, node)
-            if (
-                there.place is None and there.variable is not None and there.type.kind == "pointer"
-            ) or there.type.kind == "pointer":
+            if there.type.kind == "pointer":
                 pointer, shape, of = self.evaluator.evaluate(base), (), there.type.of or node.type
             else:
                 pointer, shape, of = there.place, there.shape[1:], there.type.of or node.type
@@ -137,7 +129,8 @@ class Places(Part):
         at = self.evaluator.evaluate_integer(index)
         name = source_name(base)
         if not isinstance(pointer, Place):
-            pointer = Place(self._array_behind(base, of).key, None)
+            key = f"?{root_variable(base)}.{name}"  # one for each name in the source
+            pointer = Place(self.add_pointed_array(key, name, of, base.span), None)
         offset = None
         if pointer.offset is not None:
             offset = self._advance(pointer.offset, at, of, shape)
@@ -155,16 +148,9 @@ class Places(Part):
         """Place of an element of a standard container, whose data are an array of their own."""
         of = there.type.of or node.type
         owner = container_owner(there)
-        array = self.names.add_array(
-            self.names.add_owner(there.place, f"{owner}[]"),
-            there.name or "elements",
-            "heap",
-            of.size or 8,
-            (None,),
-            None,
-            True,
-            node.span,
-        )
+        key = self.names.add_owner(there.place, f"{owner}[]")
+        held = Array(key, there.name or "elements", "heap", of.size or 8, (None,), span=node.span)
+        array = self.names.add_array(held)
         at = self.evaluator.evaluate_integer(node.index)
         return Target(None, Place(array.key, v.scale(at, of.size or 8)), of, (), there.name)
 
@@ -190,11 +176,10 @@ class Places(Part):
             size = v.multiply(size, extent)
         return size
 
-    def _array_behind(self, node: r.Expression, of: r.Type) -> Array:
-        """Array that an unknown pointer points into: one for each name in the source."""
-        name = source_name(node)
-        key = f"?{root_variable(node)}.{name}"
-        return self.names.add_array(key, name, "formal", innermost_type(of).size or 8, (None,), None, False, node.span)
+    def add_pointed_array(self, key: str, name: str, of: r.Type, span: Span | None) -> str:
+        """Key of the array that an unknown pointer points into; `of` is the type of its elements."""
+        word = innermost_type(of).size or 8
+        return self.names.add_array(Array(key, name, "formal", word, (None,), None, False, span)).key
 
     def take_address(self, node: r.Expression) -> Known:
         """Address of an expression. A variable in a register moves to memory, and is not known from then on."""
@@ -206,10 +191,8 @@ class Places(Part):
         name = there.variable or ""
         self.scope.values.pop(name, None)
         size = there.type.size or 8
-        array = self.names.add_array(
-            f"{name}&", there.name or "local", "local", size, (), constant(size), True, node.span
-        )
-        return Place(array.key, ZERO)
+        array = Array(f"{name}&", there.name or "local", "local", size, (), constant(size), True, node.span)
+        return Place(self.names.add_array(array).key, ZERO)
 
 
 def volume(type: r.Type, shape: tuple[Value | None, ...], word: r.Type) -> Value | None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, Polynomial, atom, constant
-from aspenpy.extract.costs import Array, Hold, Hole, Meaning, Place
+from aspenpy.extract.costs import Array, Hole, Meaning, Place
 from aspenpy.extract.library_functions import PURE
 from aspenpy.extract.values import COUNTER, Value, is_same, key, owners, symbols
 from aspenpy.language.diagnostics import Diagnostic
@@ -165,13 +165,10 @@ class Scope:
             found = self.find_input(one, two)
             return either(one, two) if found is None else found
 
-        differing = {
-            name
-            for name in self.values.keys() | other.values.keys()
-            if (one := self.values.get(name)) is not (two := other.values.get(name)) and not is_equal(one, two)
-        }
-        for name in differing:
+        for name in self.values.keys() | other.values.keys():
             left, right = self.values.get(name), other.values.get(name)
+            if left is right or is_equal(left, right):
+                continue
             both = isinstance(left, Real) and isinstance(right, Real)
             self.values[name] = join_paths([left, right]) if both else chosen(left, right)  # type: ignore[list-item]
         kept = Contents()
@@ -406,22 +403,12 @@ class Names:
             return key
         return self.find_canonical(owner, same) + key[len(owner) :]
 
-    def add_array(
-        self,
-        key: str,
-        name: str,
-        hold: Hold,
-        word: int,
-        extents: tuple[Value | None, ...] = (),
-        volume: Value | None = None,
-        alone: bool = True,
-        span: Span | None = None,
-    ) -> Array:
-        if key not in self.arrays:
-            self.arrays[key] = Array(
-                key, name if hold == "formal" else self.make_unique(name), hold, word, extents, volume, alone, span
-            )
-        return self.arrays[key]
+    def add_array(self, array: Array) -> Array:
+        """The array of that key: the one there is, or this one under a name of its own."""
+        if array.key not in self.arrays:
+            name = array.name if array.hold == "formal" else self.make_unique(array.name)
+            self.arrays[array.key] = array.replace(name=name)
+        return self.arrays[array.key]
 
 
 def unknown_symbols(value: Value) -> list[Expr]:

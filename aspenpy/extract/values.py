@@ -242,12 +242,12 @@ def ratio(a: Value, b: Value) -> Value:
 def _leading(value: Value) -> Monomial:
     """The monomial of the highest degree, of several the first by name."""
     return max(
-        value.terms,
-        key=lambda monomial: (
-            sum(exponent for _, exponent in monomial),
-            [(base.serial, exponent) for base, exponent in monomial],
-        ),
+        value.terms, key=lambda monomial: (_degree(monomial), [(base.serial, power) for base, power in monomial])
     )
+
+
+def _degree(monomial: Monomial) -> int:
+    return sum(exponent for _, exponent in monomial)
 
 
 def floor_quotient(a: Value, b: Value) -> Value:
@@ -346,7 +346,7 @@ def sign_for_large(value: Value) -> int | None:
         return 0
     by_degree: dict[int, Fraction] = {}
     for monomial, coefficient in value.terms.items():
-        degree = sum(exponent for _, exponent in monomial)
+        degree = _degree(monomial)
         by_degree[degree] = by_degree.get(degree, Fraction(0)) + coefficient
     highest = by_degree[max(by_degree)]
     return None if highest == 0 else 1 if highest > 0 else -1
@@ -394,7 +394,7 @@ def to_expression(value: Value) -> Expr:
     if not value.terms:
         return graph.ZERO
     denominator = lcm(*(coefficient.denominator for coefficient in value.terms.values()))
-    ordered = sorted(value.terms.items(), key=lambda item: (-sum(exponent for _, exponent in item[0]), _names(item[0])))
+    ordered = sorted(value.terms.items(), key=lambda item: (-_degree(item[0]), _names(item[0])))
     if ordered[0][1] < 0:
         positive = next((item for item in ordered if item[1] > 0), ordered[0])
         ordered.remove(positive)
@@ -403,11 +403,8 @@ def to_expression(value: Value) -> Expr:
     for monomial, coefficient in ordered:
         factor = int(coefficient * denominator)
         term = _term(monomial, abs(factor))
-        result = (
-            (graph.neg(term) if factor < 0 else term)
-            if result is None
-            else (graph.sub if factor < 0 else graph.add)(result, term)
-        )
+        signed = graph.neg(term) if factor < 0 else term
+        result = signed if result is None else (graph.sub if factor < 0 else graph.add)(result, term)
     assert result is not None
     return graph.div(result, denominator)
 

@@ -9,7 +9,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.branches import Branches
 from aspenpy.extract.calls import Calls, can_inline
-from aspenpy.extract.costs import Place, Profile
+from aspenpy.extract.costs import Array, Place, Profile
 from aspenpy.extract.effects import final_jump, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.loops import Loops
@@ -88,7 +88,7 @@ class Walker(Part):
         it is."""
         array, own = self.names.arrays[key], f"{function.key}->{key}"
         if key not in self.frame.inherited:
-            self.names.add_array(own, array.name, "formal", array.word, array.extents, None, False)
+            self.names.add_array(Array(own, array.name, "formal", array.word, array.extents, None, False))
             self.frame.inherited[key] = own
         return self.frame.inherited[key]
 
@@ -109,14 +109,13 @@ class Walker(Part):
             if type.kind == "array" and all(extent is not None for extent in shape):
                 size = volume(type, shape, word)
             name = "self" if formal.name == "this" else formal.name
-            array = self.names.add_array(
-                f"{formal.key}*", name, "formal", word.size or 8, shape, size, type.restrict, formal.span
-            )
-            place = Place(array.key, ZERO, type.name == "&")
+            key = f"{formal.key}*"
+            self.names.add_array(Array(key, name, "formal", word.size or 8, shape, size, type.restrict, formal.span))
+            place = Place(key, ZERO, type.name == "&")
             if formal.name == "this":
                 self.frame.this = place
             self.scope.values[formal.key] = place
-            return array.key
+            return key
         if type.kind == "real":
             self.scope.values[formal.key] = NOTHING
         return None
