@@ -8,10 +8,9 @@ from itertools import count
 
 from aspenpy.editor.colours import colour_words
 from aspenpy.editor.completion import suggestions
-from aspenpy.editor.documents import Document
+from aspenpy.editor.documents import Document, Text
 from aspenpy.editor.meaning import NOTHING
 from aspenpy.editor.project import Project
-from aspenpy.editor.text import Text
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
 from benchmarks.measure import Benchmark, Subject, seconds

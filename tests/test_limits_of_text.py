@@ -8,7 +8,7 @@ import pytest
 
 from aspenpy.expr import graph
 from aspenpy.expr.printer import excerpt
-from aspenpy.generate.described import formula
+from aspenpy.generate.c_parameters import formula
 from aspenpy.language.tokens import LiteralError, read_number, shorten_word_line
 from aspenpy.report.explanation import LONGEST_FORMULA as LONGEST_EXPLAINED
 from aspenpy.report.roofline_picture import LONGEST_ROOF

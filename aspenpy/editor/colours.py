@@ -11,7 +11,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from aspenpy.editor.pieces import MOST_KEPT, pieces
 from aspenpy.report.highlight import AspenLexer
 
-TYPES = tuple(
+WORD_TYPES = tuple(
     "comment keyword operator string number function class type property variable namespace decorator".split()
 )
 
@@ -35,7 +35,7 @@ _BY_TOKEN = (
 
 def colour_words(text: str) -> Iterator[tuple[int, int, int]]:
     """The words of a file that have a colour, in order: where each begins, its length, and the place of its type in
-    `TYPES`. None is on two lines."""
+    `WORD_TYPES`. None is on two lines."""
     for begin, piece in pieces(text):
         for start, length, kind in _colour_cached(piece):
             yield begin + start, length, kind
@@ -58,4 +58,4 @@ def _colour_cached(text: str) -> tuple[tuple[int, int, int], ...]:
 
 @lru_cache
 def _type_of(token: Any) -> int | None:
-    return next((TYPES.index(name) for known, name in _BY_TOKEN if token in known), None)
+    return next((WORD_TYPES.index(name) for known, name in _BY_TOKEN if token in known), None)

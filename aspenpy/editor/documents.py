@@ -1,14 +1,168 @@
-"""Documents: the files that an editor has open, each with the last that could be made of it."""
+"""Documents: the files that an editor has open, with their lines, positions as the editor counts them, the last that
+could be made of each, and what is wrong with them."""
 
 from __future__ import annotations
 
 import os
+import re
+from bisect import bisect_right
 from urllib.parse import quote, unquote, urlsplit
 
 from aspenpy.editor.meaning import NOTHING, Meaning, Remark, Stretch
+from aspenpy.editor.pieces import syntax_errors
 from aspenpy.editor.project import LARGEST, Project
-from aspenpy.editor.remarks import move_remarks, syntax_remarks
-from aspenpy.editor.text import Text
+from aspenpy.language.source import Span
+from aspenpy.record import NamedTuple
+
+_LINE_END = re.compile(r"\r\n|\r|\n")  # an editor's lines; Python's `splitlines` knows more of them
+
+UNITS = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
+"""Bytes of a unit that columns are counted in."""
+
+
+class Text:
+    """A text with the offsets at which its lines begin. `encoding` says what columns count: bytes of UTF-8, the units
+    of 16 bits that the protocol has by default, or characters. A position that lies nowhere is moved to the nearest
+    place: to the end of its line, to the end of the text, in front of a character that it cuts."""
+
+    __slots__ = ("_ascii", "encoding", "starts", "text")
+
+    def __init__(self, text: str, encoding: str = "utf-16") -> None:
+        self.text, self.encoding = text, encoding
+        self.starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self._ascii = text.isascii()
+
+    def offset(self, line: int, column: int) -> int:
+        """Where a position is, in characters from the beginning."""
+        if line < 0 or column < 0:
+            return 0 if line < 0 else self._start(line)
+        start = self._start(line)
+        if line >= len(self.starts):
+            return start
+        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        while end > start and self.text[end - 1] in "\r\n":
+            end -= 1
+        if self._ascii or self.encoding == "utf-32":
+            return min(start + column, end)
+        return start + self._characters(self.text[start:end], column)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 0."""
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect_right(self.starts, offset) - 1
+        return line, self.columns(self.starts[line], offset)
+
+    def columns(self, start: int, end: int) -> int:
+        """The columns between two offsets of a line."""
+        return end - start if self._ascii else self._columns(self.text[start:end])
+
+    def replace_part(self, start: int, end: int, text: str) -> Text:
+        """The text with another one from one offset to another."""
+        start, end = min(start, end), max(start, end)
+        return Text(self.text[:start] + text + self.text[end:], self.encoding)
+
+    def _start(self, line: int) -> int:
+        return self.starts[line] if line < len(self.starts) else len(self.text)
+
+    def _columns(self, text: str) -> int:
+        if self.encoding == "utf-32":
+            return len(text)
+        return (
+            len(text.encode(f"{self.encoding}{'-le' if self.encoding == 'utf-16' else ''}", "surrogatepass"))
+            // (UNITS[self.encoding])
+        )
+
+    def _characters(self, line: str, column: int) -> int:
+        """How many characters of a line stand before a column."""
+        reached = 0
+        for place, character in enumerate(line):
+            reached += self._columns(character)
+            if reached > column:
+                return place
+        return len(line)
+
+
+def move_offset(offset: int, start: int, end: int, length: int) -> int | None:
+    """Where an offset is after the characters from `start` to `end` became `length` others; None if it was inside."""
+    if offset <= start:
+        return offset
+    return offset + length - (end - start) if offset >= end else None
+
+
+class Fix(NamedTuple):
+    """A text in the place of another one."""
+
+    title: str
+    start: int
+    end: int
+    text: str
+
+
+def syntax_remarks(path: str, text: str) -> list[Remark]:
+    """The mistakes in the pieces of an application, found without reading the others again."""
+
+    def place(span: Span | None, begin: int) -> Stretch:
+        return Stretch(path, begin, begin) if span is None else Stretch(path, begin + span.start, begin + span.end)
+
+    return [
+        Remark(
+            place(error.span, begin),
+            error.severity,
+            error.code,
+            error.message,
+            error.hint or "",
+            tuple((place(item.span, begin), item.label) for item in error.related),
+        )
+        for begin, error in syntax_errors(text)
+    ]
+
+
+def move_remarks(remarks: list[Remark], path: str, start: int, end: int, length: int) -> list[Remark]:
+    """Remarks after an edit of a file: moved with the text; what the edit touched is gone."""
+    result = []
+    for remark in remarks:
+        place = _move_stretch(remark.place, path, start, end, length)
+        if place is not None:
+            related = ((_move_stretch(item, path, start, end, length), label) for item, label in remark.related)
+            told = tuple((item, label) for item, label in related if item is not None)
+            result.append(remark._replace(place=place, related=told))
+    return result
+
+
+def _move_stretch(place: Stretch, path: str, start: int, end: int, length: int) -> Stretch | None:
+    if place.path != path:
+        return place
+    if place.end <= start:
+        return place
+    first, last = move_offset(place.start, start, end, length), move_offset(place.end, start, end, length)
+    return None if first is None or last is None or place.start <= start else Stretch(path, first, last)
+
+
+# -- mending ---------------------------------------------------------------------------------------
+
+_QUOTED = re.compile(r"`([^`]+)`")
+_WRITE = re.compile(r"write `([^`]+)`(?: for a quarter)?\Z")
+_ARRAY = re.compile(r"write `param (\w+(?:\[\])+) = ")
+
+
+def fixes(remark: Remark, text: str) -> list[Fix]:
+    """What the hint of a remark proposes, where it can be put in the place of what is wrong."""
+    start, end = remark.place.start, remark.place.end
+    wrong = text[start:end]
+    if remark.hint.startswith("did you mean"):
+        spelled = next((word for word in reversed(_QUOTED.findall(remark.message)) if word in wrong), wrong)
+        place = re.search(rf"(?<!\w){re.escape(spelled)}(?!\w)", wrong)
+        if place is None:
+            return []
+        first, last = start + place.start(), start + place.end()
+        return [Fix(f"Change to `{word}`", first, last, word) for word in _QUOTED.findall(remark.hint)]
+    array = _ARRAY.match(remark.hint)
+    if array is not None:
+        return [Fix(f"Change to `{array[1]}`", start, end, array[1])]
+    write = _WRITE.match(remark.hint)
+    if write is not None and "..." not in write[1] and f"`{wrong}`" in remark.message:
+        return [Fix(f"Change to `{write[1]}`", start, end, write[1])]
+    return []
 
 
 def path_of(uri: str) -> str:

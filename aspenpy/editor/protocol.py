@@ -6,11 +6,11 @@ from difflib import SequenceMatcher
 
 from lsprotocol import types
 
-from aspenpy.editor import colours, completion, names, structure
-from aspenpy.editor.documents import Document, Workspace
+from aspenpy.editor import completion, names, structure
+from aspenpy.editor.colours import colour_words
+from aspenpy.editor.documents import Document, Text, Workspace
 from aspenpy.editor.meaning import Remark, Stretch
 from aspenpy.editor.project import Place
-from aspenpy.editor.text import Text
 
 SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
@@ -119,7 +119,7 @@ def encode_words(text: Text, part: types.Range | None) -> list[int]:
     data: list[int] = []
     at, line, column = 0, 0, 0
     starts = [*text.starts, len(text.text) + 1]
-    for start, length, kind in colours.colour_words(text.text):
+    for start, length, kind in colour_words(text.text):
         if start < first or start > last:
             continue
         while starts[at + 1] <= start:

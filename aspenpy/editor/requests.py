@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from aspenpy.editor import annotations as notes_in
-from aspenpy.editor import colours, completion, structure
-from aspenpy.editor.documents import Document, Workspace
-from aspenpy.editor.hover import hover as told_at
+from aspenpy.editor import completion, structure
+from aspenpy.editor.colours import WORD_TYPES
+from aspenpy.editor.documents import Document, Workspace, fixes
+from aspenpy.editor.hints import hover_at, note_times, note_values
 from aspenpy.editor.meaning import Stretch
 from aspenpy.editor.names import Name, name_at
 from aspenpy.editor.project import Project
@@ -27,7 +27,6 @@ from aspenpy.editor.protocol import (
     range_of,
     symbol_of,
 )
-from aspenpy.editor.remarks import fixes
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import Reader
 from aspenpy.language.format import format_text
@@ -88,7 +87,7 @@ def _at_name(answer: Callable[[Workspace, Document, Project, Name, P], T | None]
 @_at_place
 def hover(workspace: Workspace, cursor: Cursor, params: types.HoverParams) -> types.Hover | None:
     document, project, offset, _ = cursor
-    told = told_at(project, document.path, offset, document.meaning)
+    told = hover_at(project, document.path, offset, document.meaning)
     if told is None:
         return None
     content = types.MarkupContent(types.MarkupKind.Markdown, told.markdown)
@@ -213,7 +212,7 @@ def format(
 @_of_document
 def values(workspace: Workspace, document: Document, params: types.InlayHintParams) -> list[types.InlayHint] | None:
     start, end = (document.text.offset(at.line, at.character) for at in (params.range.start, params.range.end))
-    notes = notes_in.values(document.path, document.text.text, document.meaning, start, end)
+    notes = note_values(document.path, document.text.text, document.meaning, start, end)
     return [types.InlayHint(position_of(document.text, note.offset), note.text, padding_left=False) for note in notes]
 
 
@@ -221,7 +220,7 @@ def values(workspace: Workspace, document: Document, params: types.InlayHintPara
 def times(workspace: Workspace, document: Document, params: types.CodeLensParams) -> list[types.CodeLens] | None:
     return [
         types.CodeLens(range_of(document.text, note.offset, note.offset), types.Command(note.text, ""))
-        for note in notes_in.times(document.text.text, document.meaning)
+        for note in note_times(document.text.text, document.meaning)
     ]
 
 
@@ -246,7 +245,7 @@ def mend(workspace: Workspace, document: Document, params: types.CodeActionParam
     return actions
 
 
-_LEGEND = types.SemanticTokensLegend(list(colours.TYPES), [])
+_LEGEND = types.SemanticTokensLegend(list(WORD_TYPES), [])
 
 Handler = Callable[[Workspace, Any], Any]
 

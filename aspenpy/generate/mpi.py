@@ -17,8 +17,7 @@ from aspenpy.cost.memory import Hierarchy
 from aspenpy.engine.c_text import find_used_helpers, helpers, helpers_in, identifier
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.generate.c_parameters import RESERVED, CParameters
-from aspenpy.generate.c_text import comment
+from aspenpy.generate.c_parameters import RESERVED, CParameters, comment
 from aspenpy.generate.exchanges import MESSAGES, doubts, exchange_of
 from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_kernels
 from aspenpy.language.diagnostics import Diagnostic, fail

@@ -10,9 +10,17 @@ from typing import Any
 from aspenpy.engine.c_text import identifier
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.generate.c_parameters import RESERVED, CParameters
-from aspenpy.generate.c_text import comment, string
-from aspenpy.generate.described import demand, describe_flow, execute, formula, heading
+from aspenpy.generate.c_parameters import (
+    RESERVED,
+    CParameters,
+    comment,
+    demand,
+    describe_flow,
+    execute,
+    formula,
+    heading,
+    string,
+)
 from aspenpy.generate.exchanges import MESSAGES, exchange_of
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from html import escape
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from aspenpy.answers.case import Case
@@ -13,11 +18,53 @@ from aspenpy.answers.prediction import predict
 from aspenpy.engine.javascript_text import NotInJavaScript, add_helpers, to_javascript
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
 from aspenpy.language.dimensions import UNITS, format_quantity, parse_unit, unit_symbol
-from aspenpy.page.document import document
-from aspenpy.page.inputs import Input, Place, inputs_of, refuse_arrays
+from aspenpy.page.inputs import Input, Numbers, Place, inputs_of, refuse_arrays
 from aspenpy.page.machine import MachinePage, machine_page
-from aspenpy.page.numbers import Numbers
 from aspenpy.version import VERSION
+
+SCRIPTS = (
+    "elements.js",
+    "units.js",
+    "typed.js",
+    "state.js",
+    "charts.js",
+    "roofline.js",
+    "kernels.js",
+    "controls.js",
+    "page.js",
+)
+"""In the order in which they use each other, within one function of strict JavaScript."""
+
+_FOLDER = Path(__file__).with_name("files")
+
+
+def document(title: str, facts: dict[str, Any], functions: str) -> str:
+    """The whole file. `functions` declares `machines`."""
+    style, own = _text("page.css"), "\n".join(map(_text, SCRIPTS))
+    script = f'(function () {{\n"use strict";\n{functions}\n{own}\n}})();\n'
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+    )
+    return _text("page.html").format(
+        title=escape(title), policy=policy, style=style, script=script, data=_data(facts), version=facts["version"]
+    )
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _data(facts: dict[str, Any]) -> str:
+    """JSON in which no character ends the element that it stands in."""
+    text = json.dumps(facts, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+@cache
+def _text(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8").rstrip("\n")
+
 
 MOST_MACHINES = 4  # side by side
 MOST_BYTES = 1_500_000  # of a page that goes as an attachment of a mail

@@ -3,74 +3,33 @@
 from importlib import import_module
 
 REPORTS = {
-    "aspenpy.report.advice.advice": ("Advice",),
-    "aspenpy.report.advice.classification": ("Classified",),
-    "aspenpy.report.advice.decision": (
-        "Decided",
-        "Grouped",
-    ),
-    "aspenpy.report.advice.design_space": ("DesignSpace",),
-    "aspenpy.report.advice.scalability": ("Scaled",),
-    "aspenpy.report.advice.significance": ("Significant",),
-    "aspenpy.report.advice.throttling": ("Throttled",),
-    "aspenpy.report.application": (
-        "Application",
-        "Extraction",
-    ),
-    "aspenpy.report.comparison": (
-        "Comparison",
-        "Efficiency",
-    ),
-    "aspenpy.report.counts": ("Counts",),
-    "aspenpy.report.cycles": (
-        "Ecm",
-        "InCore",
-    ),
-    "aspenpy.report.energy": ("Energy",),
-    "aspenpy.report.explanation": ("Explanation",),
-    "aspenpy.report.fit": ("Fit",),
-    "aspenpy.report.footprint": ("Footprint",),
-    "aspenpy.report.learnt": (
-        "LearntModel",
-        "PredictionErrors",
-    ),
-    "aspenpy.report.machine": (
-        "Machine",
-        "SideBySide",
-    ),
-    "aspenpy.report.measurements": (
-        "Measured",
-        "Validation",
-    ),
-    "aspenpy.report.network": ("Network",),
-    "aspenpy.report.optimum": (
-        "Front",
-        "Optimum",
-    ),
-    "aspenpy.report.placement": ("Placement",),
-    "aspenpy.report.prediction": ("Prediction",),
-    "aspenpy.report.profile": ("Profile",),
-    "aspenpy.report.roofline": ("Roofline",),
-    "aspenpy.report.scaling": ("Scaling",),
-    "aspenpy.report.sensitivity": (
-        "Effects",
-        "Elasticities",
-        "Morris",
-        "Sobol",
-    ),
-    "aspenpy.report.speedup": ("Dvfs",),
-    "aspenpy.report.sweep": (
-        "Summary",
-        "SweepResult",
-    ),
-    "aspenpy.report.trace": (
-        "Parallelism",
-        "Trace",
-    ),
-    "aspenpy.report.traffic": (
-        "ReuseDistances",
-        "Traffic",
-    ),
+    "aspenpy.report.advice.advice": "Advice",
+    "aspenpy.report.advice.classification": "Classified",
+    "aspenpy.report.advice.decision": "Decided Grouped",
+    "aspenpy.report.advice.design_space": "DesignSpace",
+    "aspenpy.report.advice.scalability": "Scaled",
+    "aspenpy.report.advice.significance": "Significant",
+    "aspenpy.report.advice.throttling": "Throttled",
+    "aspenpy.report.application": "Application Extraction",
+    "aspenpy.report.comparison": "Comparison Efficiency Placement",
+    "aspenpy.report.counts": "Counts Footprint",
+    "aspenpy.report.energy": "Energy",
+    "aspenpy.report.explanation": "Ecm Explanation InCore",
+    "aspenpy.report.fit": "Fit",
+    "aspenpy.report.learnt": "LearntModel PredictionErrors",
+    "aspenpy.report.machine": "Machine SideBySide",
+    "aspenpy.report.measurements": "Measured Validation",
+    "aspenpy.report.network": "Network",
+    "aspenpy.report.optimum": "Front Optimum",
+    "aspenpy.report.prediction": "Prediction",
+    "aspenpy.report.profile": "Profile",
+    "aspenpy.report.roofline": "Roofline",
+    "aspenpy.report.scaling": "Scaling",
+    "aspenpy.report.sensitivity": "Effects Elasticities Morris Sobol",
+    "aspenpy.report.speedup": "Dvfs",
+    "aspenpy.report.sweep": "Summary SweepResult",
+    "aspenpy.report.trace": "Parallelism Trace",
+    "aspenpy.report.traffic": "ReuseDistances Traffic",
 }
 """The types that each module reports, by their names: a module is imported when the first such result is shown."""
 
@@ -78,5 +37,5 @@ REPORTS = {
 def load_reports(kind: str) -> None:
     """Imports the modules that report types called `kind`, if there are any."""
     for module, kinds in REPORTS.items():
-        if kind in kinds:
+        if kind in kinds.split():
             import_module(module)

@@ -15,7 +15,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Leaf, Totals, callees_first, calls_in, run_totals
 from aspenpy.models.units import Units
 from aspenpy.record import Record
-from aspenpy.report.declarations import Declared, Tree, declared, lines
+from aspenpy.report.listings import Declared, Tree, declaration_table, lines
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, facts, table
 
@@ -106,7 +106,7 @@ def report_application(application: Application, summary: str | None = None) -> 
     parts = (
         _calls(application, trees),
         table(STRUCTURES, sizes_of(application), "data", media=TEXT + JSON),
-        declared("parameters", parameters_of(application)),
+        declaration_table("parameters", parameters_of(application)),
     )
     headline = f"application {application.name}: {summary}" if summary else f"application {application.name}"
     return Report(headline, data, parts, tuple(application.warnings))

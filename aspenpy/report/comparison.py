@@ -1,18 +1,19 @@
-"""Machines compared, and kinds of sockets by energy, as reports."""
+"""Machines compared, kernels placed on sockets, and kinds of sockets by energy, as reports."""
 
 from __future__ import annotations
 
 from itertools import cycle
 from typing import Any
 
+from aspenpy.answers.placement.placement import Placement
 from aspenpy.explore.compare import Efficiency
 from aspenpy.explore.comparison import Comparison, Crossover, Sweep, Unproven
 from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import drop_repeats
-from aspenpy.report.energy import charged
-from aspenpy.report.prediction import ranks_of, served
+from aspenpy.report.energy import charges_in_words
+from aspenpy.report.prediction import ranks_of, resource_on_component
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, label_axis, name_ends, set_title, use_shared_style
-from aspenpy.tables.numbers import quantity, seconds
+from aspenpy.tables.numbers import Amount, quantity, seconds
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
@@ -94,7 +95,7 @@ def _each_rank(item: Any) -> str | None:
 
 def _bound(item: Any) -> str | None:
     bottleneck = item.prediction.bottleneck
-    return bottleneck and served(bottleneck.resource, bottleneck.component)
+    return bottleneck and resource_on_component(bottleneck.resource, bottleneck.component)
 
 
 def _stretches(sweep: Sweep) -> Table:
@@ -119,12 +120,12 @@ def _crossovers(sweep: Sweep) -> tuple[Table, Table]:
     def both(item: Crossover, x: Real) -> dict[str, float]:
         return {who: float(sweep.time(who, x)) for who in (item.first, item.second)}
 
-    def told(item: Crossover, x: Real) -> str:
+    def times_in_words(item: Crossover, x: Real) -> str:
         times = [seconds(time) for time in both(item, x).values()]
         return times[0] if sweep.meets(item) else " and ".join(times)
 
-    before = Column("times before", get=lambda item: told(item, item.before))
-    behind = Column("times behind", get=lambda item: told(item, item.behind))
+    before = Column("times before", get=lambda item: times_in_words(item, item.before))
+    behind = Column("times behind", get=lambda item: times_in_words(item, item.behind))
     meet = all(map(sweep.meets, sweep.crossovers))
     names = (Column("from", get="first"), Column("to", get="second"))
     where = Column(f"at {sweep.parameter}", get=lambda item: place(item.before, item.behind))
@@ -265,7 +266,90 @@ def report_efficiency(found: Efficiency) -> Report:
     devices = table(heads, found.devices, "devices", marked=frozenset([found.devices.index(best)]), sparse=True)
     where = f"{found.comparison.case.application.name} on {found.machine.name}"
     headline = f"{where}: {best.socket} consumes least, {quantity('J')(best.value)}"
-    return Report(headline, data, (devices, Paragraph(f"model: {charged(best.energy)}")))
+    return Report(headline, data, (devices, Paragraph(f"model: {charges_in_words(best.energy)}")))
 
 
 register_report(Efficiency, report_efficiency)
+
+
+def six_digits(value: float) -> str:
+    return f"{value:.6g}"
+
+
+KERNELS = (
+    Column("kernel", key="name"),
+    Column("socket"),
+    Column("calls", six_digits, "right"),
+    Column("time", unit="s", quantity=True),
+    Column("moved for it", unit="B", get=lambda item: item.volume or None, media=TEXT),
+    Column("in", unit="s", get=lambda item: item.transfer if item.volume else None, media=TEXT),
+    Column("moved", unit="B", get="volume", quantity=True, media=DATA),
+    Column("transfer", unit="s", quantity=True, media=DATA),
+)
+MOVES = (
+    Column("data"),
+    Column("from", get="source"),
+    Column("to", get="destination"),
+    Column("times", six_digits, "right"),
+    Column("volume", unit="B", quantity=True),
+    Column("in", unit="s", key="time", get="seconds", quantity=True),
+)
+BESIDE = (Column("placement"), Column("runtime", unit="s"), Column("times this", "ratio"), Column("because"))
+
+
+def report_placement(placement: Placement) -> Report:
+    """The answer, where each kernel runs, what moves, and what the run takes on one kind of socket alone."""
+    search = placement.search
+    data = {
+        "application": placement.application.name,
+        "machine": placement.machine.name,
+        "kernel": placement.kernel,
+        "runtime": Amount(placement.runtime, "s"),
+        "transfer": Amount(placement.transfer, "s"),
+        "hidden": Amount(placement.hidden, "s"),
+        "search": search and {"method": search.method, "proven": search.proven, "tried": search.tried},
+        "alternatives": [_alternative(socket, found) for socket, found in placement.alternatives.items()],
+    }
+    parts = (
+        Paragraph(_summary(placement)),
+        table(KERNELS, placement.kernels, "kernels"),
+        table(MOVES, placement.moves, "transfers", title="transfers", media=TEXT + JSON),
+        _beside(placement),
+    )
+    where = f"{placement.application.name} on {placement.machine.name}"
+    headline = f"{where}: {placement.kernel} takes {seconds(placement.runtime)}"
+    return Report(headline, data, parts, tuple(placement.diagnostics))
+
+
+register_report(Placement, report_placement)
+
+
+def _alternative(socket: str, found: Any) -> dict[str, Any]:
+    if isinstance(found, float):
+        return {"socket": socket, "runtime": Amount(found, "s"), "reason": None}
+    return {"socket": socket, "runtime": None, "reason": found.message}
+
+
+def _summary(placement: Placement) -> str:
+    """How it was found, and what moving data and overlap are of the whole."""
+    search = placement.search
+    text = ""
+    if search is not None:
+        priced = f"{search.method}, {search.tried} {'step' if search.tried == 1 else 'steps'} priced"
+        text = f"the fastest that was found ({priced}), perhaps not the fastest of all; "
+        if search.proven:
+            text = f"the fastest of all placements ({priced}); "
+    moving = f"transfers take {seconds(placement.transfer)}" if placement.moves else "nothing is moved"
+    hidden = f"; branches that overlap save {seconds(placement.hidden)}" if placement.hidden > 0 else ""
+    return f"{text}{moving}{hidden}"
+
+
+def _beside(placement: Placement) -> Table:
+    rows: list[tuple[Any, ...]] = [("this", placement.runtime, 1.0, None)]
+    for socket, found in placement.alternatives.items():
+        if isinstance(found, float):
+            ratio = found / placement.runtime if placement.runtime else None
+            rows.append((f"all on {socket}", found, ratio, None))
+        else:
+            rows.append((f"all on {socket}", None, None, found.message))
+    return Table(BESIDE, tuple(rows), frozenset({0}), title="beside it", media=TEXT, sparse=True)

@@ -105,14 +105,14 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
         "socket": energy.prediction.socket or "none",
         "energy-delay product (EDP)": f"{energy.edp:.6g} J s",
         "energy-delay^2 product (ED2P)": f"{energy.ed2p:.6g} J s^2",
-        "model": charged(energy),
+        "model": charges_in_words(energy),
     }
     if energy.options.law == "responding" and energy.capped_runtime:
-        facts_by_name["charged"] = _occupied(energy)
+        facts_by_name["charged"] = _parts_at_work(energy)
     if energy.left_out:
         facts_by_name["left out"] = f"power of {', '.join(energy.left_out)}"
     if cap is not None:
-        facts_by_name["capped"] = _capped(cap)
+        facts_by_name["capped"] = _cap_in_words(cap)
     if sum(energy.waiting.values()) > 0:
         facts_by_name["power cap reached"] = _waiting(energy)
     facts_by_name |= {verdict.limit: _verdict(verdict) for verdict in verdicts}
@@ -142,7 +142,7 @@ MESSAGES = {
 """What the options say, in words."""
 
 
-def charged(energy: Energy) -> str:
+def charges_in_words(energy: Energy) -> str:
     """By which law and options the energy is counted."""
     options = energy.options
     more = [name for name, on in (("active cores", options.active_cores), ("uncore", options.uncore)) if on]
@@ -150,7 +150,7 @@ def charged(energy: Energy) -> str:
     return f"{LAWS[options.law]}. {CHARGED[options.charged]}, and {MESSAGES[options.nic]}{added}"
 
 
-def _occupied(energy: Energy) -> str:
+def _parts_at_work(energy: Energy) -> str:
     """What works and what is idle beside it, counted on average over the run."""
     working, idle = (
         ", ".join(f"{expected(number)} {name}" for name, number in _numbers(energy, cause).items() if number)
@@ -173,7 +173,7 @@ def _waiting(energy: Energy) -> str:
     return f"{listed} slowed down, {slower}; with --throttle the clock is lowered instead"
 
 
-def _capped(cap: Capped) -> str:
+def _cap_in_words(cap: Capped) -> str:
     if cap.clock == cap.declared:
         return (
             f"{watts(cap.cap)} hold: a socket consumes at most {watts(cap.power)} at {format_quantity(cap.clock, 'Hz')}"
@@ -322,7 +322,7 @@ def draw(energy: Energy) -> Any:
     axes = figure.add_subplot()
     kernels = [kernel for kernel in energy.kernels if kernel.time > 0]
     keys = [key for key in energy.totals.by_term if any(kernel.by_term.get(key) for kernel in kernels)]
-    fills, named = _fills(keys), _named(energy, kernels)
+    fills, named = _fills(keys), _kernels_with_names(energy, kernels)
     start, numbered = 0.0, []
     for kernel in kernels:
         below = 0.0
@@ -356,7 +356,7 @@ def _fills(keys: list[Key]) -> dict[Key, dict[str, Any]]:
     return fills
 
 
-def _named(energy: Energy, kernels: list[KernelEnergy]) -> list[KernelEnergy]:
+def _kernels_with_names(energy: Energy, kernels: list[KernelEnergy]) -> list[KernelEnergy]:
     """Those that take longest, and the one with the highest power."""
     wide = [kernel for kernel in kernels if kernel.time > LEAST_WIDTH * energy.capped_runtime]
     peak = sorted(kernels, key=lambda kernel: -(kernel.power or 0.0))[:1]

@@ -1,13 +1,16 @@
-"""An Explanation as a report."""
+"""Explanations, and cycles of loops, as reports: step by step, by the execution-cache-memory model, and by OSACA."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import ceil
 from typing import Any
 
+from aspenpy.answers.ecm import Ecm, EcmBlock, Term, short
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.explanation import Explanation, Step
+from aspenpy.answers.incore import InCore
 from aspenpy.cost.messages import Exchange
 from aspenpy.cost.operations import HELD_BY_SINGLE
 from aspenpy.expr import graph
@@ -17,7 +20,7 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Span
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share, unit_of_resource
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, Column, Report, columns, facts, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
 
 LONGEST_FORMULA = 400  # characters of a formula; the rest becomes an ellipsis
 Valuer = Callable[["Expr"], Any]  # the value of an expression, None where it differs from call to call
@@ -68,8 +71,8 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
     return [
         ("requirement", quote_span(step.span, step.resource)),
         ("written at", _place(step.span)),
-        ("one instance asks for", _worked_out(step.demand, unit, value)),
-        ("instances", _worked_out(step.parallelism, "", value)),
+        ("one instance asks for", _formula_and_value(step.demand, unit, value)),
+        ("instances", _formula_and_value(step.parallelism, "", value)),
         *_spread(step, value),
         ("the run asks for", amount(Amount(step.amount, unit))),
         ("served by", f"{step.component}, {count(step.count)} in all"),
@@ -77,15 +80,15 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
         ("seconds of an amount", _formula(step.rate)),
         ("written at", _place(step.machine_span)),
         *((f"as {trait.name}", _formula(trait.formula)) for trait in step.traits),
-        *((f"as {exchange.name}", _exchanged(exchange, value)) for exchange in step.exchanges),
-        *((f"as {name}", _ignored(name)) for name in step.ignored_traits),
+        *((f"as {exchange.name}", _exchange_in_words(exchange, value)) for exchange in step.exchanges),
+        *((f"as {name}", _ignored_trait_in_words(name)) for name in step.ignored_traits),
         *_together(step, value),
-        *_launched(step, value),
+        *_launch_facts(step, value),
         ("the run takes", f"{seconds(step.time)}, {share(step.share)} of the runtime{_bound(step)}"),
     ]
 
 
-def _ignored(trait: str) -> str:
+def _ignored_trait_in_words(trait: str) -> str:
     """What becomes of a trait that the machine does not know."""
     if trait in HELD_BY_SINGLE:
         return "no rate of it here, computed in single precision where the machine tells precisions apart"
@@ -110,7 +113,7 @@ def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
     taken = value(step.serial)
     if step.left_by_caches is None:
         plain = step.spread is None or taken is None
-        return [(one, _worked_out(step.serial, "s", value) if plain else seconds(taken))]
+        return [(one, _formula_and_value(step.serial, "s", value) if plain else seconds(taken))]
     left = value(step.left_by_caches)
     if left is None or taken is None:
         return [(one, _formula(step.serial))]
@@ -145,18 +148,18 @@ def _times(step: Step, value: Valuer) -> str:
         return f"ceil(instances/{count(step.count)}) times as long"
     crowded = value(step.crowded)
     if step.spread is None or crowded is None:
-        return f"{_worked_out(step.crowded, '', value)} times as long"
+        return f"{_formula_and_value(step.crowded, '', value)} times as long"
     return "as long" if crowded == 1 else f"{amount(Amount(crowded, ''))} times as long: so many share the fullest"
 
 
-def _launched(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _launch_facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """What the block takes before it begins."""
     if step.launch is None:
         return []
-    return [("before it begins", f"{_worked_out(step.launch, 's', value)}, a launch on {step.launched_on}")]
+    return [("before it begins", f"{_formula_and_value(step.launch, 's', value)}, a launch on {step.launched_on}")]
 
 
-def _exchanged(exchange: Exchange, value: Valuer) -> str:
+def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
     """By which algorithm, and what a message takes."""
     ranks = value(exchange.ranks)
     if (exchange.schemes or exchange.paths) and ranks is not None and value(exchange.size) is not None:
@@ -172,7 +175,7 @@ def _bound(step: Step) -> str:
     return f"; {step.kernel} is bound by it" if step.bounds else ""
 
 
-def _worked_out(expr: Expr, unit: str, value: Valuer) -> str:
+def _formula_and_value(expr: Expr, unit: str, value: Valuer) -> str:
     number = value(expr)
     text = _formula(expr)
     if number is None:
@@ -245,3 +248,102 @@ def _location(span: Span | None) -> dict[str, Any] | None:
         return None
     line, column = span.position()
     return {"file": span.resolve().source.name, "line": line, "column": column, "text": quote_span(span, "")}
+
+
+def report_ecm(ecm: Ecm) -> Report:
+    """Block by block: the notation, what each term is, and how many cores saturate the memory."""
+    prediction = ecm.prediction
+    shown = (facts(_block_facts(block), title=_block_heading(block)) for block in ecm.blocks)
+    where = f"{prediction.application.name} on {prediction.machine.name}"
+    data = {"runtime": Amount(prediction.runtime, "s")}
+    parts = (*shown, blocks(ecm, media=JSON), blocks(ecm, media=CSV))
+    headline = (
+        f"{where}: execution-cache-memory model, one core, cycles a cache line; {seconds(prediction.runtime)} in all"
+    )
+    return Report(headline, data, parts, ecm.diagnostics)
+
+
+register_report(Ecm, report_ecm)
+
+
+def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:
+    """A row a block."""
+    terms = Column("terms", get=lambda block: [_term(term) for term in block.terms], media=JSON)
+    heads = (
+        *columns("kernel block"),
+        Column("iterations", "count"),
+        Column("ecm", get="notation"),
+        Column("one core", short, align="right", key="cycles"),
+        Column("saturated by", _whole_cores, align="right", key="cores"),
+        *((Column("overlapping"), terms, Column("available")) if media == JSON else ()),
+    )
+    return table(heads, ecm.blocks, "ecm" if media == JSON else "", media=media)
+
+
+def _term(term: Term) -> dict[str, object]:
+    return {name: getattr(term, name) for name in ("symbol", "component", "cycles", "serial")}
+
+
+def _block_facts(block: EcmBlock) -> list[tuple[str, str]]:
+    rows = [
+        ("a line of work", f"{count(block.iterations)} iterations"),
+        ("cycles", f"{block.notation} = {short(block.cycles)}"),
+        ("T_OL", f"{short(block.overlapping)}: the core computes, beside all else"),
+    ]
+    for term in block.terms:
+        told = "adds up with the other serial levels" if term.serial else "overlaps"
+        rows.append((term.symbol, f"{short(term.cycles)}: {term.component}, {told}"))
+    if block.cores is not None:
+        rows.append(("memory", f"saturated by {_whole_cores(block.cores)} of {count(block.available)} cores"))
+    return rows
+
+
+def _block_heading(block: EcmBlock) -> str:
+    return f'{block.kernel}, "{block.block}"' if block.block else block.kernel
+
+
+def _whole_cores(cores: float | None) -> str:
+    """Whole cores; a rounding error asks for no more."""
+    return "-" if cores is None else count(ceil(cores * (1 - 1e-9)))
+
+
+# -- loops in a core -------------------------------------------------------------------------------
+
+
+def report_incore(found: InCore) -> Report:
+    """Cycles of an iteration, by port and by dependence, and the application that says the same."""
+    rows = [
+        ("ports", f"{found.ports:g} cycles of the busiest"),
+        ("loop-carried dependence", f"{found.loop_carried:g} cycles from one iteration to the next"),
+        ("critical path", f"{found.critical_path:g} cycles from begin to end"),
+        ("an iteration takes", f"{found.cycles:g} cycles, bound by {_loop_bound(found)}"),
+    ]
+    busy = [port for port in found.pressure if port[1]]
+    heads = (
+        Column("port", get=lambda port: port[0]),
+        Column("cycles", "ratio", get=lambda port: port[1], align="right"),
+    )
+    operations = (*columns("name precision simd amount"),)
+    data = {
+        "architecture": found.architecture,
+        "osaca": found.version,
+        "ports": found.ports,
+        "loop_carried": found.loop_carried,
+        "critical_path": found.critical_path,
+        "cycles": found.cycles,
+        "pressure": dict(found.pressure),
+        "aspen": found.to_aspen(),
+    }
+    parts = (
+        facts(rows),
+        table(heads, busy, title="cycles of an iteration", media=(*TEXT, *CSV)),
+        table(operations, found.operations, "operations", media=JSON),
+    )
+    return Report(f"{found.name} on {found.architecture}, by OSACA {found.version}", data, parts, found.diagnostics)
+
+
+register_report(InCore, report_incore)
+
+
+def _loop_bound(found: InCore) -> str:
+    return "its ports" if found.ports >= found.loop_carried else "the dependence"

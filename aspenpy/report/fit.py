@@ -73,8 +73,8 @@ def _end(item: Any, place: int) -> float | None:
 
 def facts_of(fit: Fit) -> Table:
     """How well the model comes to the measurements."""
-    largest = signed(fit.worst.error)
-    where = "" if largest == signed(0) else f" in row {fit.worst.measurement.row}"
+    largest = signed_percent(fit.worst.error)
+    where = "" if largest == signed_percent(0) else f" in row {fit.worst.measurement.row}"
     rows = (
         ("root mean square", f"{percent(fit.rms)}, before the fit {percent(fit.rms_before)}"),
         ("mean", percent(fit.mean_error)),
@@ -99,14 +99,14 @@ def _measurements(fit: Fit) -> tuple[Table, ...]:
 
 
 def _residual_columns(names: list[str]) -> tuple[Column, ...]:
-    def given(name: str) -> Column:
+    def setting_column(name: str) -> Column:
         return Column(name, setting, "right", get=lambda item: dict(item.measurement.settings).get(name), media=TEXT)
 
     return (
         Column("row", align="right", get="measurement.row"),
         Column("machine", get=_machine),
         Column("socket", get="measurement.socket"),
-        *map(given, names),
+        *map(setting_column, names),
         Column("settings", get=lambda item: dict(item.measurement.settings), media=JSON),
         Column("of", key="metric", get="measurement.metric"),
         Column("measured", "amount", get=lambda item: _amount(item, item.measurement.value), media=TEXT),
@@ -114,7 +114,7 @@ def _residual_columns(names: list[str]) -> tuple[Column, ...]:
         Column("measured", get="measurement.value", media=DATA),
         Column("predicted", media=DATA),
         Column("unit", get=lambda item: unit_of_metric(item.measurement.metric), media=DATA),
-        Column("error", signed, "right"),
+        Column("error", signed_percent, "right"),
     )
 
 
@@ -159,7 +159,7 @@ def percent(value: float) -> str:
     return f"{100 * value:.3g} %" if abs(value) >= 1e-12 else "0 %"
 
 
-def signed(value: float) -> str:
+def signed_percent(value: float) -> str:
     return f"{'+' if value > 0 and percent(value) != '0 %' else ''}{percent(value)}"
 
 

@@ -180,7 +180,7 @@ class _Reader:
     def _name(self, word: _Word) -> Any:
         before, after = self._at(-1), self._at(1)
         if self.traits == self.depth and (before.kind == "COMMA" or before.text in ("as", "with")):
-            return self._listed(after)
+            return self._type_in_list(after)
         if before.text == "from" and after.kind == "LPAR" and word.text in FUNCTIONS:
             return Name.Builtin
         if before.kind == "KEYWORD" and (named := _keyword(before.text).names):
@@ -193,7 +193,7 @@ class _Reader:
             return Name.Builtin
         return Name.Constant if word.text in MORE_CONSTANTS else Name
 
-    def _listed(self, after: _Word) -> Any:
+    def _type_in_list(self, after: _Word) -> Any:
         """A trait, the shape of data, or a parameter of an imported model."""
         if after.kind == "EQUAL":
             return Name.Variable
@@ -214,7 +214,7 @@ class _Reader:
         return Name.Class if before.kind == "NAME" and after.kind == "LBRACE" else None
 
 
-def highlighted(text: str, columns: int) -> str:
+def highlight(text: str, columns: int) -> str:
     """The text of a model with its words in colour."""
     from rich.syntax import Syntax
 

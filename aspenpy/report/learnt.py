@@ -15,7 +15,7 @@ from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.estimators.speedup import PowerAwareSpeedup
 from aspenpy.learn.estimators.validation import ErrorSummary, Predicted, PredictionErrors
 from aspenpy.learn.measurements.sheet import count_noun
-from aspenpy.report.fit import signed
+from aspenpy.report.fit import signed_percent
 from aspenpy.report.speedup import draw_surface
 from aspenpy.tables.drawing import (
     BLACK,
@@ -273,7 +273,7 @@ def _rows(found: PredictionErrors, unit: str) -> list[Table]:
         Column("predicted", unit=unit),
         Column("from", unit=unit, key="low", get=lambda row: row.interval and row.interval[0]),
         Column("to", unit=unit, key="high", get=lambda row: row.interval and row.interval[1]),
-        Column("error", signed, "right", get=lambda row: row.error if row.is_measured else None),
+        Column("error", signed_percent, "right", get=lambda row: row.error if row.is_measured else None),
     )
     row, trained = Column("row", align="right"), Column("trained", media=DATA)
     shown = table((row, *labels, *numbers), worst, title=title, sparse=True, media=TEXT)

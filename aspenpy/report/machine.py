@@ -21,7 +21,7 @@ from aspenpy.models.machine.model import OWNER, Machine, Place
 from aspenpy.models.machine.texts import Origin, provenance
 from aspenpy.models.units import Units
 from aspenpy.report import network as networks
-from aspenpy.report.declarations import Declared, Tree, declared, lines
+from aspenpy.report.listings import Declared, Tree, declaration_table, lines
 from aspenpy.tables.formats import objects
 from aspenpy.tables.numbers import Amount, unit_of_resource
 from aspenpy.tables.registry import register_report
@@ -80,8 +80,8 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
         table(_peak_columns(found), rates, title="peaks", media=TEXT),
         _formulas(machine, found),
         *(() if network is None else (networks.figures(network),)),
-        declared("properties", properties_of(machine)),
-        declared("parameters", parameters_of(machine)),
+        declaration_table("properties", properties_of(machine)),
+        declaration_table("parameters", parameters_of(machine)),
         table(SOURCES, _with_repeats(origins), title="sources", media=TEXT),
         table(SOURCES, origins, "sources", media=JSON),
     )

@@ -59,7 +59,7 @@ def figures(network: Network, title: str = "network") -> Table:
     made, parts = network.topology, network.parts
     numbers = made.figures()
 
-    def bounded(name: str, value: str) -> str:
+    def add_bound(name: str, value: str) -> str:
         return BOUNDS[made.bound(name)] + value
 
     hop = f", and {seconds(parts['hop_latency'])} a hop" if parts["hop_latency"] else ""
@@ -67,9 +67,9 @@ def figures(network: Network, title: str = "network") -> Table:
     rows = [
         ("topology", describe_topology(made)),
         ("nodes", _places(network, int(numbers["nodes"]))),
-        ("diameter", bounded("diameter", counted(numbers["diameter"], "hop"))),
-        ("average distance", bounded("average_distance", f"{float(numbers['average_distance']):.4g} hops")),
-        ("bisection", bounded("bisection", halves)),
+        ("diameter", add_bound("diameter", counted(numbers["diameter"], "hop"))),
+        ("average distance", add_bound("average_distance", f"{float(numbers['average_distance']):.4g} hops")),
+        ("bisection", add_bound("bisection", halves)),
         ("links a node", f"{_links(network):.4g}"),
         ("ports of a router", count(numbers["radix"])),
         ("a port injects", _rate(parts["injection"])),

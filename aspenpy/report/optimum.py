@@ -187,7 +187,7 @@ def _alike(front: Front) -> dict[str, Any]:
     return {name: value for name, value in first.items() if all(it.point[name] == value for it in front.choices)}
 
 
-def _named(axes: Any, front: Front, words: Words) -> None:
+def _name_points(axes: Any, front: Front, words: Words) -> None:
     """The configurations of some points, evenly chosen, both ends among them; a goal, and what all have alike, is no
     part of their names."""
     left_out = {goal.subject.text for goal in front.goals} | _alike(front).keys()
@@ -213,7 +213,7 @@ def draw_front(front: Front, space: Space, subject: str) -> Any:
     # What dominates lies below and to the left: between two points the front is a step.
     axes.step(xs, ys, where="post", color=PALE, linewidth=1)
     axes.plot(xs, ys, "o", color=BLUE)
-    _named(axes, front, words)
+    _name_points(axes, front, words)
     for name, values, goal in zip("xy", (xs, ys), front.goals, strict=False):
         unit = words.unit(goal)
         axes.set(**{f"{name}label": goal.subject.text})

@@ -98,8 +98,8 @@ def _together(prediction: Prediction, resource: str, group: Sequence[str], kerne
     names = [resource, *(name for name in group if name != resource)]
     components = {prediction.component_of(name, kernel) for name in names}
     if len(components) == 1:
-        return served(" + ".join(names), prediction.component_of(resource, kernel))
-    return " + ".join(served(name, prediction.component_of(name, kernel)) for name in names)
+        return resource_on_component(" + ".join(names), prediction.component_of(resource, kernel))
+    return " + ".join(resource_on_component(name, prediction.component_of(name, kernel)) for name in names)
 
 
 def _spread(samples: Samples, random: bool) -> dict[str, str]:
@@ -113,7 +113,7 @@ def _spread(samples: Samples, random: bool) -> dict[str, str]:
     }
 
 
-def served(resource: str, component: str | None) -> str:
+def resource_on_component(resource: str, component: str | None) -> str:
     """`loads on ddr4_2133`."""
     name = component.rpartition("/")[2] if component else resource
     return resource if name == resource else f"{resource.rpartition('.')[2]} on {name}"

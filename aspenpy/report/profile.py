@@ -11,8 +11,8 @@ from aspenpy.answers.ecm import ecm, is_serial
 from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.message_paths import MESSAGES
 from aspenpy.answers.profile import Profile
-from aspenpy.report.cycles import blocks
-from aspenpy.report.prediction import served, subject
+from aspenpy.report.explanation import blocks
+from aspenpy.report.prediction import resource_on_component, subject
 from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, shorten, use_shared_style
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share
 from aspenpy.tables.registry import register_report
@@ -97,7 +97,7 @@ def _flat(profile: Profile) -> Table:
         Column("exclusive/call", unit="s", get=lambda kernel: kernel.exclusive / kernel.calls),
         Column("inclusive/call", unit="s", get=lambda kernel: kernel.inclusive / kernel.calls),
         Column("bound by", get=lambda kernel: _bound(profile, kernel)),
-        Column("kernel", get=lambda kernel: called(kernel.name, profile.arguments[kernel.name])),
+        Column("kernel", get=lambda kernel: format_call(kernel.name, profile.arguments[kernel.name])),
     )
     return table(heads, ran, marked=frozenset([0]), media=TEXT)
 
@@ -105,7 +105,7 @@ def _flat(profile: Profile) -> Table:
 def _bound(profile: Profile, kernel: KernelUse) -> str | None:
     """The resource, with the path where messages have several."""
     path = profile.prediction.path_of_messages(kernel.name) if kernel.bound_by == MESSAGES else None
-    return kernel.bound_by if path is None else served(MESSAGES, path)
+    return kernel.bound_by if path is None else resource_on_component(MESSAGES, path)
 
 
 def _ran(profile: Profile) -> list[KernelUse]:
@@ -113,7 +113,7 @@ def _ran(profile: Profile) -> list[KernelUse]:
     return [kernel for kernel in profile.kernels if kernel.calls]
 
 
-def called(name: str, arguments: Iterable[str]) -> str:
+def format_call(name: str, arguments: Iterable[str]) -> str:
     """`solve(n, 2*k)`; the name alone where it takes nothing."""
     listed = ", ".join(arguments)
     return f"{name}({listed})" if listed else name
@@ -138,11 +138,13 @@ def _calls(profile: Profile) -> list[Table]:
         name = kernel.name
         callers = [row("from", arc.calls, arc.time, arc.caller) for arc in taken if arc.callee == name]
         own = [
-            row("all", kernel.calls, kernel.inclusive, called(name, profile.arguments[name])),
+            row("all", kernel.calls, kernel.inclusive, format_call(name, profile.arguments[name])),
             row("own", kernel.calls, kernel.exclusive, "in its own blocks"),
         ]
         callees = [
-            row("to", arc.calls, arc.time, called(arc.callee, arc.arguments)) for arc in taken if arc.caller == name
+            row("to", arc.calls, arc.time, format_call(arc.callee, arc.arguments))
+            for arc in taken
+            if arc.caller == name
         ]
         rows = (*callers, *own, *callees)
         tables.append(Table(heads, rows, frozenset([len(callers)]), title=name, media=TEXT))
@@ -232,7 +234,9 @@ def draw_profile(profile: Profile) -> Any:
         name: f"{shorten(name)}\n{share(_part(kernel.inclusive, profile))}, own {share(kernel.share)}"
         for name, kernel in ran.items()
     }
-    boxes = placed(callees, {name: CHARACTER * max(map(len, text.split("\n"))) + 0.2 for name, text in texts.items()})
+    boxes = place_boxes(
+        callees, {name: CHARACTER * max(map(len, text.split("\n"))) + 0.2 for name, text in texts.items()}
+    )
     across = max(NARROWEST, max(box.left + box.width for box in boxes.values()) + MARGIN)
     depth = max(box.middle for box in boxes.values()) + BOX_HEIGHT / 2 + FOOTING
     figure = Figure(figsize=(across, depth))
@@ -274,7 +278,7 @@ def layers_of(callees: Graph) -> list[list[str]]:
     return [list(layer) for layer in topological_generations(graph)]
 
 
-def placed(callees: Graph, widths: Mapping[str, float]) -> dict[str, Box]:
+def place_boxes(callees: Graph, widths: Mapping[str, float]) -> dict[str, Box]:
     """Boxes that do not overlap, each close to its neighbours (barycentres, swept there and back)."""
     layers = layers_of(callees)
     neighbours: dict[str, list[str]] = {name: list(found) for name, found in callees.items()}

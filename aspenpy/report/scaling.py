@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.explore.scaling import Point, Scaling
-from aspenpy.report.prediction import bound_ranks, served, subject
+from aspenpy.report.prediction import bound_ranks, resource_on_component, subject
 from aspenpy.tables.drawing import (
     BLACK,
     GREY,
@@ -126,7 +126,11 @@ def _points(scaling: Scaling) -> Table:
 
 
 def _bound(point: Point) -> str | None:
-    return None if point.bottleneck is None else served(point.bottleneck.resource, point.bottleneck.component)
+    return (
+        None
+        if point.bottleneck is None
+        else resource_on_component(point.bottleneck.resource, point.bottleneck.component)
+    )
 
 
 def _calls(point: Point) -> str | None:

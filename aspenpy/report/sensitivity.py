@@ -34,7 +34,7 @@ def report_sensitivity(result: Found) -> Report:
         points = f"{skipped.count:,} of {skipped.total:,} points have no value and are left out"
         parts = (*parts, Paragraph(f"{points}: {skipped.reason}"))
         data["skipped"] = {"points": skipped.count, "of": skipped.total, "reason": skipped.reason}
-    return Report(f"{subject}: {_said(result)}", {"subject": subject, "unit": unit, **data}, parts, ())
+    return Report(f"{subject}: {_leaders_in_words(result)}", {"subject": subject, "unit": unit, **data}, parts, ())
 
 
 register_report(Elasticities, report_sensitivity)
@@ -43,7 +43,7 @@ register_report(Sobol, report_sensitivity)
 register_report(Morris, report_sensitivity)
 
 
-def _said(result: Found) -> str:
+def _leaders_in_words(result: Found) -> str:
     leaders = _leaders(result)
     if isinstance(result, tuple) and result and all(item.here is None and item.mean is None for item in result):
         return "has no value where a parameter is changed"

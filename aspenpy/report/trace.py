@@ -9,7 +9,7 @@ from aspenpy.answers.parallelism import BlockParallelism, Parallelism
 from aspenpy.answers.trace import Demand, Step, Trace
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.vocabulary import OPERATION_CLASSES
-from aspenpy.report.declarations import in_regions, lines
+from aspenpy.report.listings import in_regions, lines
 from aspenpy.tables.numbers import Amount, amount, count, counted, plain, setting, share, unit_of_resource
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
@@ -32,9 +32,9 @@ def report_trace(trace: Trace) -> Report:
     heads = (
         *(times if trace.machine else ()),
         Column("step", get=lambda step: "  " * step.depth + _WORDS[step.kind](step)),
-        Column("asks for", get=lambda step: ", ".join(map(_demanded, step.demands)) or None, wrapped=True),
+        Column("asks for", get=lambda step: ", ".join(map(_format_demand, step.demands)) or None, wrapped=True),
     )
-    left = _left_out(trace)
+    left = _omission_note(trace)
     parts = (
         table(heads, trace.steps, media=TEXT),
         table(STEPS, trace.steps, "steps", media=JSON),
@@ -66,7 +66,7 @@ def _demand(demand: Demand) -> dict[str, object]:
     return {name: unit if name == "unit" else getattr(demand, name) for name in DEMANDS.split()}
 
 
-def _left_out(trace: Trace) -> str | None:
+def _omission_note(trace: Trace) -> str | None:
     """What the page does not show."""
     more = "--most shows more steps, --passes more passes of each loop"
     if not trace.complete:
@@ -122,7 +122,7 @@ _WORDS: dict[str, Callable[[Step], str]] = {
 }
 
 
-def _demanded(demand: Demand) -> str:
+def _format_demand(demand: Demand) -> str:
     text = f"{demand.resource} {amount(Amount(demand.amount, unit_of_resource(demand.resource)))}"
     if demand.data is not None:
         text += f" {demand.direction} {demand.data}"
@@ -146,7 +146,7 @@ BLOCKS = (
 def report_parallelism(found: Parallelism) -> Report:
     """The call paths as trees, the blocks as their leaves; what can run most at once stands out."""
     data = {"application": found.application.name, "kernel": found.kernel, "most": found.most}
-    headline = f"{found.application.name}: {found.kernel} has {_said(found)}"
+    headline = f"{found.application.name}: {found.kernel} has {_most_at_once(found)}"
     parts = (*((_tree(found),) if found.blocks else ()), table(BLOCKS, found.blocks, "blocks", media=DATA))
     warnings = warnings_of(found.application, found.run.machine, kernel=found.kernel)
     return Report(headline, data, parts, tuple(warnings))
@@ -171,7 +171,7 @@ def _tree(found: Parallelism) -> Table:
     return Table(heads, tuple(rows), frozenset(marked), media=TEXT)
 
 
-def _said(found: Parallelism) -> str:
+def _most_at_once(found: Parallelism) -> str:
     if found.most is None:
         return "no block" if not found.blocks else "an unknown number of instances at once"
     instances = counted(found.most, "part" if found.wide else "instance")

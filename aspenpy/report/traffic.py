@@ -97,10 +97,10 @@ register_report(Traffic, report_traffic)
 
 def _memory(traffic: Traffic) -> float:
     """Bytes between the last cache and memory, those of requirements without a pattern included."""
-    return _unpatterned(traffic) + traffic.totals[-1].bytes
+    return _bytes_without_pattern(traffic) + traffic.totals[-1].bytes
 
 
-def _unpatterned(traffic: Traffic) -> float:
+def _bytes_without_pattern(traffic: Traffic) -> float:
     """Bytes of requirements that do not say how they touch their data: they go past the caches."""
     resources = traffic.prediction.resources
     asked = sum(use.amount for name, use in resources.items() if name.rpartition(".")[2] in MEMORY_RESOURCES)
@@ -149,7 +149,7 @@ def draw_traffic(traffic: Traffic) -> Any:
         axes.barh(range(len(names)), widths, left=starts, height=0.6, label=shorten(label), **EDGE, **FILLS[place])
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
     ticks = [f"{shorten(name, 24)} – {shorten(lower, 24)}" for name, lower in zip(names, below, strict=True)]
-    if (past := _unpatterned(traffic)) > SMALLEST * max(starts, default=0.0):
+    if (past := _bytes_without_pattern(traffic)) > SMALLEST * max(starts, default=0.0):
         axes.barh(len(names), past, height=0.6, color=GREY)
         starts, ticks = [*starts, past], [*ticks, "without a pattern – memory"]
     for place, total in enumerate(starts):

@@ -102,9 +102,9 @@ def deliver_text(text: str, arguments: Arguments) -> None:
 def show_source(text: str) -> None:
     """Writes the text of a model to standard output, as it is; on a terminal in colour."""
     if is_terminal(sys.stdout):
-        from aspenpy.report.highlight import highlighted
+        from aspenpy.report.highlight import highlight
 
-        emit(highlighted(text, _terminal_width()))
+        emit(highlight(text, _terminal_width()))
     else:
         emit(text, end="" if text.endswith("\n") else "\n")
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.editor.meaning import Question
-from aspenpy.editor.worker import Worker
+from aspenpy.editor.meaning import Question, Worker
 from aspenpy.shell.main import main
 
 

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
-from aspenpy.editor.messages import Messages
+from aspenpy.editor.server import Messages
 from tests.editor.client import Client
 
 NOTE = b'{"jsonrpc": "2.0", "method": "$/setTrace", "params": {"value": "off"}}'

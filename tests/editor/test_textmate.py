@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from aspenpy.editor.names import words_in
-from aspenpy.editor.textmate import textmate_grammar, textmate_text
 from tests.editor.textmate import Tokeniser
+from tests.editor.textmate_grammar import textmate_grammar, textmate_text
 from tests.thorough import slow
 
 ROOT = Path(__file__).parents[2]

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.editor.items import end_of
+from aspenpy.editor.documents import Text, fixes, move_remarks, syntax_remarks
+from aspenpy.editor.hints import end_of
 from aspenpy.editor.meaning import Remark, Stretch
 from aspenpy.editor.names import names_of
 from aspenpy.editor.pieces import pieces, syntax_errors
-from aspenpy.editor.remarks import fixes, move_remarks, syntax_remarks
-from aspenpy.editor.text import Text
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import Reader

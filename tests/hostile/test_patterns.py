@@ -33,7 +33,7 @@ ENDS = ("", "\x01", "!", "\n\x01")
 
 SHORT = {
     "aspenpy/editor/completion.py": "what stands before the cursor in a line",
-    "aspenpy/editor/items.py": "what stands before the cursor in a line",
+    "aspenpy/editor/hints.py": "what stands before the cursor in a line",
     "aspenpy/editor/pieces.py": "a model of 8 MiB at most, whose texts end in their line",
     "aspenpy/extract/front_end.py": "the 2,000 characters in front of a declaration, and the 400 behind it",
 }

@@ -22,8 +22,8 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.models.library import names
+from aspenpy.page.inputs import Numbers
 from aspenpy.page.machine import machine_page
-from aspenpy.page.numbers import Numbers
 from aspenpy.shell.main import main
 from tests.thorough import THOROUGH
 

@@ -1,7 +1,7 @@
 """Which kernel calls which, how often."""
 
 from aspenpy.report.application import Called, call_trees
-from aspenpy.report.declarations import Tree
+from aspenpy.report.listings import Tree
 from tests.tiny import application
 
 KERNELS = """

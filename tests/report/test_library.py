@@ -3,7 +3,7 @@
 import pytest
 
 from aspenpy.language.source import Source
-from aspenpy.report.library import summary
+from aspenpy.report.listings import summary
 
 
 @pytest.mark.parametrize(

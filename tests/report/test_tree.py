@@ -1,6 +1,6 @@
 """Lines that lead from a name to the one it hangs on."""
 
-from aspenpy.report.declarations import Tree, lines
+from aspenpy.report.listings import Tree, lines
 
 
 def leaf(name: str) -> Tree[str]:

@@ -34,7 +34,7 @@ def test_differences(value: float, base: float, text: str) -> None:
     ],
 )  # fmt: skip
 def test_percent_of_a_fit(value: float, text: str, signed: str) -> None:
-    assert (fit.percent(value), fit.signed(value)) == (text, signed)
+    assert (fit.percent(value), fit.signed_percent(value)) == (text, signed)
 
 
 @pytest.mark.parametrize(

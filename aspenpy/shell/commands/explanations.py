@@ -13,8 +13,7 @@ from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.files import put_whole
 from aspenpy.models.library import load_application
 from aspenpy.report.profile import draw_profile, write_speedscope
-from aspenpy.report.roofline_gnuplot import script
-from aspenpy.report.roofline_picture import draw_roofline
+from aspenpy.report.roofline_picture import draw_roofline, script
 from aspenpy.shell.failure import writing
 from aspenpy.shell.operands import case_of_arguments, machine_named, only_entry, ranks_of
 from aspenpy.shell.option import Arguments, command, flag, option, positive

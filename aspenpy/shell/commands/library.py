@@ -15,7 +15,7 @@ from aspenpy.language.parser import parse_expression
 from aspenpy.models.library import find, load_machine, load_source, names
 from aspenpy.models.machine.texts import Header
 from aspenpy.models.machine.texts import header as header_of
-from aspenpy.report.library import Wanted, report_library, sources, summary
+from aspenpy.report.listings import Wanted, report_library, sources, summary
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import path_of
 from aspenpy.shell.operands import constant_or_failure

@@ -1,15 +1,18 @@
-"""Lines of tables: parameters and properties with values, units and ranges; trees of components and kernels."""
+"""Lists: the library; parameters and properties with values, units and ranges; trees of components and kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from aspenpy.language import nodes
-from aspenpy.language.source import Span
+from aspenpy.language.source import Source, Span
+from aspenpy.models.library import Kind, find, names
+from aspenpy.models.machine.texts import Header, header
 from aspenpy.record import Record
+from aspenpy.tables.formats import objects
 from aspenpy.tables.numbers import Amount, worth
-from aspenpy.tables.table import JSON, TEXT, Column, Table, table
+from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, Table, table
 
 
 class Declared(Record):
@@ -24,9 +27,9 @@ class Declared(Record):
     node: nodes.Parameter | nodes.Property
 
 
-def declared(key: str, found: Iterable[Declared]) -> Table:
+def declaration_table(key: str, found: Iterable[Declared]) -> Table:
     """The names with their values."""
-    return table(COLUMNS, found, key, title=key, sparse=True, media=TEXT + JSON)
+    return table(DECLARED, found, key, title=key, sparse=True, media=TEXT + JSON)
 
 
 def value_text(item: Declared) -> str | None:
@@ -56,7 +59,7 @@ def _text(span: Span | None) -> str:
     return " ".join(span.text().split()) if span else ""
 
 
-COLUMNS = (
+DECLARED = (
     Column("name"),
     Column("value", get=value_text, media=TEXT),
     Column("value", media=JSON),
@@ -114,3 +117,48 @@ def in_regions(items: Iterable[tuple[tuple[str, ...], Item]], root: str) -> Tree
             place = place.branches[-1]
         place.branches.append(Tree(Region(leaf, item), []))
     return tree
+
+
+Sources = Mapping[str, Source]  # models by name
+Wanted = Callable[[str, Header], bool]  # whether a machine, of which the name and the header are given, is to be listed
+
+COLUMNS = (
+    Column("name", get=lambda item: item[0]),
+    Column("what it is", key="summary", get=lambda item: summary(item[1]), wrapped=True),
+)
+
+
+def _header_column(name: str) -> Column:
+    """Something that a machine's header says."""
+    return Column(name, get=lambda item: getattr(header(item[1].text), name), media=JSON)
+
+
+MACHINES = tuple(map(_header_column, ("kind", "vendor", "year")))
+
+
+def sources(kind: Kind, wanted: Wanted | None = None) -> Sources:
+    """The models of the library; with `wanted` only those."""
+    by_name = {name: find(kind, name) for name in names(kind)}
+    if wanted is None:
+        return by_name
+    return {name: source for name, source in by_name.items() if wanted(name, header(source.text))}
+
+
+def report_library(kind: Kind, listed: Sources) -> Report:
+    """A table of the names with their summaries; of machines also kind, vendor and year."""
+    heads = COLUMNS + MACHINES if kind == "machines" else COLUMNS
+    nothing = () if listed else (Paragraph("There is none like that in the library."),)
+    models = table(heads, listed.items())
+    return Report("", {}, (models, *nothing), array=objects(models.within("json")))
+
+
+def summary(source: Source) -> str:
+    """The first sentence of the comment that a model begins with, less the model's name."""
+    written = []
+    for line in source.text.splitlines():
+        if not line.startswith("//") or not line.removeprefix("//").strip():
+            break
+        written.append(line.removeprefix("//").strip())
+    text = " ".join(written)
+    name, colon, rest = text.partition(": ")
+    return rest if colon and name.isidentifier() else text

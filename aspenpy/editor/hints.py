@@ -1,13 +1,15 @@
-"""Hover: what is told of the word at a place, as Markdown."""
+"""Hints: what is told of the word at a place, as Markdown, and between the words of a file: values of formulas, and
+times of kernels and blocks."""
 
 from __future__ import annotations
 
 import os
+import re
+from itertools import pairwise
 
 from aspenpy.editor import names
-from aspenpy.editor.items import end_of, start_of
 from aspenpy.editor.meaning import Meaning
-from aspenpy.editor.names import Name, Word, name_at
+from aspenpy.editor.names import DECLARED, Name, Word, name_at, names_of, words_in
 from aspenpy.editor.pieces import pieces
 from aspenpy.editor.project import Place, Project
 from aspenpy.expr.functions import FUNCTIONS
@@ -17,9 +19,57 @@ from aspenpy.language.dimensions import parse_unit, unit_symbol
 from aspenpy.language.files import models_folder
 from aspenpy.language.parser import parse_expression
 from aspenpy.language.source import Source, Span
+from aspenpy.language.vocabulary import CONSTANT, KEYWORDS, Keyword
 from aspenpy.models.machine.texts import comment_at
 from aspenpy.record import NamedTuple
 from aspenpy.tables.numbers import count, unit_of_resource
+
+_OPERANDS = frozenset(("NAME", "NUMBER", "QUANTITY", "STRING", "RPAR", "RSQB", "RBRACE"))
+"""What may end an item: a name behind one of them begins another."""
+
+_LAST_WORD = re.compile(r"[A-Za-z_]\w*\Z")  # at the end of a text
+
+
+def _end_of_item(code: list[Word], start: int) -> int:
+    """Where the declaration ends whose name begins there: before a block of statements or parts that it opens, or
+    before the next item; of what is declared in brackets, with the name. `code` are the words without comments."""
+    place = next((place for place, word in enumerate(code) if word.start == start), None)
+    if place is None:
+        return start
+    depth, end, opened = 0, start + len(code[place].text), code[place - 1].text if place else ""
+    for before, word in pairwise(code[place:]):
+        if word.kind == "LBRACE" and not depth and opened not in ("param", "enum", "mixture"):
+            return end
+        depth += (word.kind in ("LBRACE", "LPAR", "LSQB")) - (word.kind in ("RBRACE", "RPAR", "RSQB"))
+        row = KEYWORDS.get(word.text.upper()) if word.kind == "KEYWORD" else None
+        follows = word.kind == "INCLUDE" or (word.kind == "NAME" and before.kind in _OPERANDS)
+        if depth < 0 or (not depth and (_begins(row) or follows)):
+            return end
+        if opened not in DECLARED and opened != "import":
+            return end
+        end = word.start + len(word.text)
+    return end
+
+
+def _begins(row: Keyword | None) -> bool:
+    return row is not None and bool(row.begins) and row.begins != CONSTANT
+
+
+def start_of(text: str, name: Name) -> int:
+    """Where the keyword, or the type of the component, before a name begins."""
+    before = text[max(0, name.start - 100) : name.start].rstrip()
+    word = _LAST_WORD.search(before)
+    return name.start if word is None else max(0, name.start - 100) + word.start()
+
+
+def end_of(text: str, name: Name) -> int:
+    """Where a declaration ends: before the next one, the block that it opens, or a word of another item."""
+    part = next((part for part in pieces(text) if part.start <= name.start < part.start + len(part.text)), None)
+    if part is None:
+        return name.end
+    words = [word for word in words_in(part.text) if word.kind != "COMMENT"]
+    return part.start + _end_of_item(words, name.start - part.start)
+
 
 LONGEST_SHOWN = 400  # characters of a declaration
 
@@ -32,7 +82,7 @@ class Hover(NamedTuple):
     end: int
 
 
-def hover(project: Project, path: str, offset: int, meaning: Meaning) -> Hover | None:
+def hover_at(project: Project, path: str, offset: int, meaning: Meaning) -> Hover | None:
     """What is told of the word at an offset; None where there is nothing to tell."""
     name = name_at(project.names(path).names, offset)
     if name is not None:
@@ -127,3 +177,39 @@ def _shorten_path(path: str) -> str:
     """A path from the folder of the library, or its last part."""
     library = os.path.join(models_folder(), "")
     return f"{path.removeprefix(library)} of the library" if path.startswith(library) else os.path.basename(path)
+
+
+class Note(NamedTuple):
+    """A text at an offset."""
+
+    offset: int
+    text: str
+
+
+def note_values(path: str, text: str, meaning: Meaning, start: int, end: int) -> list[Note]:
+    """The values of parameters, properties and data that are written as formulas, behind them."""
+    notes = []
+    for name in names_of(text).names:
+        if name.declares and start <= name.start <= end and name.kind in (names.VALUE, names.DATA, names.PROPERTY):
+            known = meaning.known.get(full_name(path, name, Place(path, name)))
+            if known is not None and known.computed:
+                notes.append(Note(end_of(text, name), f" = {known.value}"))
+    return notes
+
+
+def note_times(text: str, meaning: Meaning) -> list[Note]:
+    """What kernels and their blocks take on the chosen machine, above them. Blocks of a kernel that has more or fewer
+    than when its times were found out have none."""
+    notes = []
+    by_kernel = {lens.kernel: lens for lens in meaning.lenses}
+    for start, piece in pieces(text):
+        words = words_in(piece)
+        kernel = next((later for word, later in pairwise(words) if word.text == "kernel"), None)
+        lens = by_kernel.get(kernel.text) if kernel is not None else None
+        if lens is None or kernel is None:
+            continue
+        notes.append(Note(start + kernel.start, lens.whole))
+        blocks = [word.start + start for word in words if word.kind == "KEYWORD" and word.text == "execute"]
+        if len(blocks) == len(lens.blocks):
+            notes += map(Note, blocks, lens.blocks)
+    return notes
