@@ -10,9 +10,9 @@ from aspenpy.expr import graph
 from aspenpy.expr.printer import excerpt
 from aspenpy.generate.c_parameters import formula
 from aspenpy.language.tokens import LiteralError, read_number, shorten_word_line
+from aspenpy.report.advice.scalability import LONGEST_LABEL
 from aspenpy.report.explanation import LONGEST_FORMULA as LONGEST_EXPLAINED
 from aspenpy.report.roofline_picture import LONGEST_ROOF
-from aspenpy.report.scaling import LONGEST_LABEL
 from aspenpy.tables.drawing import LONGEST_TITLE, shorten
 from aspenpy.tables.numbers import setting
 from aspenpy.traces.text_formats import shorten_line
