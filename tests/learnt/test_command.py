@@ -61,7 +61,7 @@ def test_a_model_that_was_saved(run: Runner, tmp_path: Path) -> None:
         (("acee", "predict", "acee_example", "--model", path), "holds a model `cos`, not `acee`"),
         (("cos", "fit", "cos_example", "--model", path), "--model belongs to predict and report"),
         (("cos", "report", "cos_example", "--model", path, "--option", "form=stall"), "--option belongs to fit"),
-        (("cos", "report", "cos_example", "-o", path), "-o belongs to fit"),
+        (("cos", "report", "cos_example", "-o", path), "--output belongs to fit"),
         (("cos", "fit", "cos_example", "--option", "intercept=perhaps"), "expected yes or no"),
         (("bandwidth", "fit", "bandwidth_example", "--option", "trees=many"), "expected a number"),
         (("cos", "fit", "cos_example", "--predictors", "threads"), "`cos` takes none"),

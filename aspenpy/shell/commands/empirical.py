@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +72,32 @@ OF_A_PREDICTION = (
     "factors", "processors",
 )  # fmt: skip
 """Options by what they are about."""
+
+REFUSALS: tuple[tuple[set[str], tuple[str, ...], str], ...] = (
+    ({"plan"}, ("picture", *OF_A_MODEL, "test", "leave_out", *OF_A_PREDICTION), "does not belong to plan"),
+    ({"trace"}, (*OF_A_MODEL, *OF_ROWS, *OF_A_PREDICTION), "does not belong to trace"),
+    (
+        {"prediction"},
+        (*OF_A_MODEL, *OF_ROWS, "columns", "choose"),
+        "is about measurements, and --machine about a prediction",
+    ),
+    ({"prediction", "bandwidth"}, ("clocks", "volts", "processors", "picture"), "belongs to power-aware"),
+    ({"prediction", "power-aware"}, ("factors",), "belongs to bandwidth"),
+    ({"measurements"}, OF_A_PREDICTION, "needs --machine M: it is about an application on a machine"),
+    ({"measurements", "predict"}, ("output",), "belongs to fit"),
+    ({"measurements", "report"}, ("output",), "belongs to fit"),
+    ({"measurements", "predict"}, ("parameters",), "belongs to fit and report"),
+    (
+        {"measurements", "saved model"},
+        ("choices", "predictors", "train", "leave_out"),
+        "belongs to fit: --model is a model that has learnt",
+    ),
+    ({"measurements", "fit"}, ("model",), "belongs to predict and report"),
+)
+"""Options that would be passed over, each row for the uses that have all of its facts, and why."""
+
+KINDS_OF = {"plan": ("cos", "cos-throttling"), "trace": ("cos",)}
+"""The models that an action belongs to, where it does not belong to all."""
 
 
 def _counts(text: str) -> list[int]:
@@ -153,13 +178,13 @@ def run_empirical(arguments: Arguments) -> int:
             require_writable(path)
     if not 0 < arguments.confidence < 1:
         raise CommandError(f"--confidence: expected a number between 0 and 1, not {arguments.confidence:g}")
+    _refuse_options(arguments)
     if arguments.action == "plan":
         return deliver(_plan(arguments), arguments)
     if arguments.action == "trace":
         return _trace(arguments)
     if arguments.machine:
         return _split(arguments)
-    _refuse(arguments, OF_A_PREDICTION, "needs --machine M: it is about an application on a machine")
     sheet = _sheet(model := _model(arguments), arguments)
     split = Split(arguments.train, arguments.test, arguments.leave_out)
     if arguments.model:
@@ -197,8 +222,6 @@ def _split(arguments: Arguments) -> int:
     """An application on a machine, at other clocks or with less bandwidth."""
     if arguments.kind not in ("power-aware", "bandwidth") or arguments.action != "predict" or arguments.data is None:
         raise CommandError("--machine belongs to power-aware predict APPLICATION, and to bandwidth predict APPLICATION")
-    about = "is about measurements, and --machine about a prediction"
-    _refuse(arguments, (*OF_A_MODEL, *OF_ROWS, "columns", "choose"), about)
     outside = arguments.allow_outside
     application = load_application(arguments.data, allow_outside=outside)
     kernel = only_entry(application, arguments.kernel)
@@ -217,9 +240,7 @@ def _split(arguments: Arguments) -> int:
         )
     )
     if arguments.kind == "bandwidth":
-        _refuse(arguments, ("clocks", "volts", "processors", "picture"), "belongs to power-aware")
         return deliver(report_signature(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
-    _refuse(arguments, ("factors",), "belongs to bandwidth")
     clocks = [quantity_of(text, HERTZ, "--clocks") for text in words(arguments.clocks)]
     surface = predict_dvfs(found, arguments.processors or (1, 2, 4, 8, 16), clocks, arguments.volts or ())
     return deliver(surface.report(), arguments, lambda: draw_spots(surface))
@@ -233,18 +254,12 @@ def _chosen_from(model: LearntModel, sheet: Sheet) -> tuple[ApplicationTime, ...
 
 def _trace(arguments: Arguments) -> int:
     """What is busy when, as COS traces."""
-    _refuse(arguments, (*OF_A_MODEL, *OF_ROWS, *OF_A_PREDICTION), "does not belong to trace")
-    if arguments.kind != "cos":
-        raise CommandError(f"trace belongs to cos, not to {arguments.kind}")
     traces = read_traces(_sheet(KINDS["cos"](), arguments))
     return deliver(report_stages(traces), arguments, lambda: draw_traces(traces))
 
 
 def _plan(arguments: Arguments) -> Report:
     """Which configurations to measure."""
-    _refuse(arguments, ("picture", *OF_A_MODEL, "test", "leave_out", *OF_A_PREDICTION), "does not belong to plan")
-    if arguments.kind not in ("cos", "cos-throttling"):
-        raise CommandError(f"plan belongs to cos and cos-throttling, not to {arguments.kind}")
     if arguments.data is None and not arguments.train:
         return report_plan(PUBLISHED_PLAN) if arguments.kind == "cos" else report_throttling_plan()
     if arguments.kind == "cos-throttling":
@@ -258,34 +273,28 @@ def _model(arguments: Arguments) -> LearntModel:
     """The model of a command line: read from its file, or new."""
     if arguments.action == "predict" and not arguments.model:
         raise CommandError("predict needs a model: --model FILE, which fit writes with -o")
-    if arguments.action != "fit" and arguments.output:
-        raise CommandError("-o belongs to fit")
-    if arguments.action == "predict" and arguments.parameters:
-        raise CommandError("--parameters belongs to fit and report")
     if arguments.record_model and (arguments.action != "fit" or not is_record_store(Path(arguments.data or ""))):
         raise CommandError("--record-model belongs to fit, and DATA is then a record store")
     if not arguments.model:
         return KINDS[arguments.kind](**_options(arguments))
-    for name in ("choices", "predictors", "train", "leave_out"):
-        if getattr(arguments, name):
-            raise CommandError(f"--model is a model that has learnt: --{_spelled(name)} belongs to fit")
-    if arguments.action == "fit":
-        raise CommandError("--model belongs to predict and report")
     model = load_learnt(arguments.model)
     if model.kind != arguments.kind:
         fail("model-kind", f"`{arguments.model}` holds a model `{model.kind}`, not `{arguments.kind}`")
     return model
 
 
-def _refuse(arguments: Arguments, names: Iterable[str], why: str) -> None:
-    """Refuses options that would be passed over."""
-    for name in names:
-        if getattr(arguments, name):
-            raise CommandError(f"--{_spelled(name)} {why}")
-
-
-def _spelled(name: str) -> str:
-    return {"choices": "option", "columns": "column", "settings": "set"}.get(name, name.replace("_", "-"))
+def _refuse_options(arguments: Arguments) -> None:
+    """Refuses options that would be passed over, and models that an action does not belong to."""
+    action, kind = arguments.action, arguments.kind
+    use = action if action in KINDS_OF else "prediction" if arguments.machine else "measurements"
+    facts = {use, action, kind, *(("saved model",) if arguments.model else ())}
+    for needed, names, why in REFUSALS:
+        for name in names if needed <= facts else ():
+            if getattr(arguments, name):
+                spelled = {"choices": "option", "columns": "column", "settings": "set"}.get(name, name)
+                raise CommandError(f"--{spelled.replace('_', '-')} {why}")
+    if kind not in KINDS_OF.get(action, (kind,)):
+        raise CommandError(f"{action} belongs to {' and '.join(KINDS_OF[action])}, not to {kind}")
 
 
 def _options(arguments: Arguments) -> dict[str, Any]:
