@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from aspenpy.answers.roofline import Roofline, roofline
     from aspenpy.answers.trace import Trace, trace
     from aspenpy.answers.traffic import Traffic, traffic
-    from aspenpy.explore.compare import compare
-    from aspenpy.explore.comparison import Comparison
+    from aspenpy.explore.comparison import Comparison, compare
     from aspenpy.explore.optimise import optimise
     from aspenpy.explore.scaling import Scaling, scale
     from aspenpy.explore.sensitivity import sensitivity
@@ -159,7 +158,7 @@ _HOME = {
     "WhatIf": "aspenpy.page.what_if",
     "advise": "aspenpy.advice.advise",
     "check": "aspenpy.answers.checks.files",
-    "compare": "aspenpy.explore.compare",
+    "compare": "aspenpy.explore.comparison",
     "count": "aspenpy.answers.prediction",
     "energy": "aspenpy.answers.energy.account",
     "extract_application": "aspenpy.extract.extraction",

@@ -1,78 +1,38 @@
-"""Comparison: one kernel on several machines or sockets, and where which of them is the fastest."""
+"""Comparison: one application on several machines or kinds of sockets, by runtime and by energy.
+
+The energies are those of Umar, dissertation 2018, section 3.9.1. The kernel's data may first have to be moved to the
+socket: while they are, it draws its idle power, and its link what it declares.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations, pairwise
+from typing import Unpack
 
-from aspenpy.answers.case import Case
+from aspenpy.allowance import one_allowance
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.cap_warning import seconds_waited
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
+from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.footprint import Footprint
-from aspenpy.answers.inverse import Piece
 from aspenpy.answers.occupancy import unlike_ranks
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.compute import target
 from aspenpy.cost.transfer import LINK, over_link
-from aspenpy.explore.race import MET, TIE, Deadline, Race, Seen
+from aspenpy.explore.crossovers import Contender, Crossovers
+from aspenpy.explore.race import Seen
 from aspenpy.explore.variable import takes_whole
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.intervals import Real, size
+from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.sweeps.points import capped_points
 from aspenpy.tables.result import Result
-
-LOOKED_AT = 33  # values of a parameter at which power caps are looked at
-
-
-class Contender(Record):
-    """One machine with the socket it computes on. `transfer` is the seconds that moving the kernel's data there takes,
-    as an expression; 0 where they are."""
-
-    label: str
-    prediction: Prediction
-    transfer: Expr
-
-    @property
-    def time(self) -> Expr:
-        """Seconds in all, in the symbols of the models."""
-        return graph.add(self.prediction.tree.runtime, self.transfer)
-
-
-class Crossover(Record):
-    """Where two contenders change places: from `before`, where `first` is the faster, to `behind`, where `second`
-    is. Both are one value where the times meet; a step in one of them (`ceil`) lies between two neighbours. From
-    `before` to `behind` they may also tie."""
-
-    first: str
-    second: str
-    before: Real
-    behind: Real
-
-
-class Unproven(Record):
-    """A part of the interval in which it could not be proven that all crossovers of two contenders are found: those
-    that are lie between neighbours of the `looks` values that were tried."""
-
-    first: str
-    second: str
-    low: Real
-    high: Real
-    looks: int
-
-
-class Stretch(Record):
-    """The fastest contender over an interval of the parameter, and those that are as fast in all of it."""
-
-    low: Real
-    high: Real
-    fastest: str
-    tied: tuple[str, ...] = ()
 
 
 class Comparison(Result):
@@ -126,7 +86,7 @@ class Comparison(Result):
 
     def over(
         self, parameter: str, low: Real, high: Real, *, whole: bool | None = None, progress: Seen | None = None
-    ) -> Sweep:
+    ) -> Crossovers:
         """All crossovers of any two contenders in the interval, and who is the fastest where; at `whole` numbers alone
         if nothing else is said of a parameter whose range declares such. `progress` is told which part of the proof is
         done, 0 to 1."""
@@ -136,7 +96,7 @@ class Comparison(Result):
             low, high = math.ceil(low), math.floor(high)
         if low >= high:
             fail("empty-range", f"`{parameter}` has no values from {float(low):.6g} to {float(high):.6g}")
-        return Sweep(self, parameter, low, high, whole, progress)
+        return Crossovers(self.contenders, parameter, low, high, whole, progress)
 
     def _transfer(self, prediction: Prediction) -> Expr:
         """The kernel's data over the link."""
@@ -156,223 +116,8 @@ class Comparison(Result):
         return over_link(offer, graph.add(*sizes), [cost.instances for cost in prediction.tree.blocks.values()])
 
 
-class Sweep:
-    """A comparison over one parameter."""
-
-    def __init__(
-        self,
-        comparison: Comparison,
-        parameter: str,
-        low: Real,
-        high: Real,
-        whole: bool = False,
-        progress: Seen | None = None,
-    ) -> None:
-        self.progress: Seen = progress or (lambda part: None)
-        self.comparison = comparison
-        self.parameter = parameter
-        self.low = low
-        self.high = high
-        self.whole = whole
-        self.symbols = {item.label: item.prediction.scope.symbol(parameter) for item in comparison.contenders}
-        self.formulas = {
-            item.label: item.prediction.scope.formulas([item.time], [parameter])[0] for item in comparison.contenders
-        }
-        if not any(self.symbols[label] in graph.free_symbols(formula) for label, formula in self.formulas.items()):
-            fail("no-effect", f"no runtime depends on `{parameter}`")
-
-    @cached_property
-    def cap_warnings(self) -> tuple[Diagnostic, ...]:
-        """Where a power cap makes contenders slower than their formulas, of values from one end to the other."""
-        step = (float(self.high) - float(self.low)) / (LOOKED_AT - 1)
-        values = [float(self.low) + step * number for number in range(LOOKED_AT)]
-        rows = [[float(round(value)) if self.whole else value] for value in values]
-        labels = [f"{self.parameter} = {value:.6g}" for (value,) in rows]
-        return tuple(
-            warning
-            for item in self.comparison.contenders
-            for warning in capped_points(item.prediction, [self.symbols[item.label]], rows, labels, [self.parameter])
-        )
-
-    def time(self, label: str, x: Real) -> Real:
-        """Seconds of a contender at a value of the parameter."""
-        try:
-            seconds: Real = evaluate(self.formulas[label], {self.symbols[label]: x}, self.comparison.seed)
-            return seconds
-        except EvaluationError as error:
-            located = next(
-                item for item in self.comparison.contenders if item.label == label
-            ).prediction.scope.locate_error(error)
-            raise located from None
-
-    @cached_property
-    def crossovers(self) -> tuple[Crossover, ...]:
-        """Where two contenders change places, from the lowest value on. Complete but for `unproven`: the search proves
-        for each piece of the interval that the ratio of the times stays on one side of 1, or only rises or falls
-        through it."""
-        crossings = [crossover for first, second in self._meetings for crossover in self._between(first, second)]
-        return tuple(sorted(crossings, key=lambda crossover: crossover.before))
-
-    @property
-    def unproven(self) -> tuple[Unproven, ...]:
-        """What the crossovers may not be complete in."""
-        _ = self._meetings
-        return tuple(self._unproven)
-
-    def meets(self, crossover: Crossover) -> bool:
-        """Whether both take the same time where they change places; else one of them jumps."""
-        pairs = [
-            (self.time(crossover.first, x), self.time(crossover.second, x))
-            for x in (crossover.before, crossover.behind)
-        ]
-        return all(size(mine - theirs) <= MET * max(size(mine), size(theirs)) for mine, theirs in pairs)
-
-    def _between(self, first: str, second: str) -> list[Crossover]:
-        """Of the places where the times meet, those behind which the other one is the faster."""
-        places = self._meetings[first, second]
-        ends = [self.low, *(end for place in places for end in place), self.high]
-        crossings = []
-        for number, (before, behind) in enumerate(places):
-            sooner = self._side(first, second, ends[2 * number], before)
-            later = self._side(first, second, behind, ends[2 * number + 3])
-            if sooner * later < 0:
-                crossings.append(Crossover(*((first, second) if sooner < 0 else (second, first)), before, behind))
-        return crossings
-
-    @cached_property
-    def _meetings(self) -> dict[tuple[str, str], list[Piece]]:
-        """Where the times of two contenders are equal, or leap over each other between two neighbouring values."""
-        pairs = [*combinations((item.label for item in self.comparison.contenders), 2)]
-        proofs = Deadline(PROOF_SECONDS, PROOF_CLOCK)
-        self._unproven: list[Unproven] = []
-        meetings = {}
-        for place, (first, second) in enumerate(pairs):
-            until, part = proofs.part(len(pairs) - place), self._part_of(place, len(pairs))
-            meetings[first, second] = self._meeting(first, second, until, len(pairs), part)
-        return meetings
-
-    def _part_of(self, before: int, count: int) -> Seen:
-        """Progress of one pair, told as that of all of them."""
-        return lambda part: self.progress((before + part) / count)
-
-    def _meeting(self, first: str, second: str, until: Deadline, pairs: int, progress: Seen) -> list[Piece]:
-        symbol = self.symbols[first]
-        mine = self.formulas[first]
-        theirs = graph.substitute([self.formulas[second]], {self.symbols[second]: symbol})[0]
-        if theirs is mine:
-            return []
-        race = Race(mine, theirs, symbol, self._ratio(first, second), self.whole, self.comparison.seed)
-        race.until = until
-        race.progress = progress
-        roots = race.run(self.low, self.high)
-        places = [(root.low, root.high) for root in roots.solutions]
-        places += [(leap.before, leap.behind) for leap in roots.leaps]
-        looking = Deadline(LOOK_SECONDS / pairs, LOOK_CLOCK / pairs)
-        for place, (low, high) in enumerate(race.left):
-            looks = self._try_values(race, self._looks(low, high), looking.part(len(race.left) - place))
-            self._unproven.append(Unproven(first, second, low, high, len(looks)))
-            places += self._bracket_crossovers(race, looks)
-        return sorted(places)
-
-    def _looks(self, low: Real, high: Real) -> list[Real]:
-        """Values from one end to the other, at equal ratios where there are ratios."""
-        if self.whole and high - low < MOST_LOOKS:
-            return list(range(int(low), int(high) + 1))
-        steps = [place / (MOST_LOOKS - 1) for place in range(1, MOST_LOOKS - 1)]
-        start, ratio = float(low), float(high) / float(low) if low > 0 else 0.0
-        inner = [start * ratio**step if low > 0 else start + float(high - low) * step for step in steps]
-        inside = [round(x) if self.whole else Fraction(x) for x in inner]
-        return [low, *sorted({x for x in inside if low < x < high}), high]
-
-    def _try_values(self, race: Race, looks: list[Real], until: Deadline) -> list[Real]:
-        """The values that there was time to try: the ends, then those between them, ever closer."""
-        step = 1 << (len(looks) - 1).bit_length()
-        done = {0, len(looks) - 1}
-        while step > 1:
-            step //= 2
-            for place in range(step, len(looks), 2 * step):
-                if until.spent >= 1 and len(done) >= FEWEST_LOOKS:
-                    return [looks[place] for place in sorted(done)]
-                race.side(looks[place])
-                race.progress((1 + min(1.0, max(until.spent, len(done) / len(looks)))) / 2)
-                done.add(place)
-        return looks
-
-    def _bracket_crossovers(self, race: Race, looks: list[Real]) -> list[Piece]:
-        """Neighbouring values between which the other contender becomes the faster, found by halving."""
-        pieces: list[Piece] = []
-        last: tuple[Real, int] | None = None
-        for x in looks:
-            side = race.side(x)
-            if last is not None and side * last[1] < 0:
-                pieces.append(race.turn(last[0], x))
-            last = (x, side) if side else last
-        return pieces
-
-    def _ratio(self, first: str, second: str) -> Callable[[Real], Real]:
-        def ratio(x: Real) -> Real:
-            below = self.time(second, x)
-            if below == 0:
-                fail(
-                    "no-time", f"{second} takes no time at `{self.parameter}` = {float(x):.6g}, so times have no ratio"
-                )
-            return self.time(first, x) / below
-
-        return ratio
-
-    def _side(self, first: str, second: str, low: Real, high: Real) -> int:
-        """Who is the faster between two neighbouring places where the times meet: -1 the first, 1 the second."""
-        for x in (self._middle(low, high), low, high):
-            mine, theirs = self.time(first, x), self.time(second, x)
-            if size(mine - theirs) > TIE * max(size(mine), size(theirs)):
-                return -1 if mine < theirs else 1
-        return 0
-
-    @cached_property
-    def stretches(self) -> tuple[Stretch, ...]:
-        """Who is the fastest where, in the order of the parameter; neighbours differ."""
-        cuts = [
-            (self.low, self.low),
-            *((place.before, place.behind) for place in self.crossovers),
-            (self.high, self.high),
-        ]
-        pieces: list[Stretch] = []
-        for (_, low), (high, _) in pairwise(sorted(cuts)):
-            if high < low:
-                continue
-            fastest, *tied = self._fastest(low, high)
-            if pieces and (pieces[-1].fastest, pieces[-1].tied) == (fastest, tuple(tied)):
-                pieces[-1] = pieces[-1].replace(high=high)
-            elif low < high or self.whole:
-                pieces.append(Stretch(low, high, fastest, tuple(tied)))
-        return tuple(pieces)
-
-    def _fastest(self, low: Real, high: Real) -> list[str]:
-        """The contenders that none beats from `low` to `high`, where no two change places: they may tie in parts of
-        it, so that it takes a look between any two places where times meet."""
-        edges = {end for places in self._meetings.values() for place in places for end in place if low < end < high}
-        looks = [self._middle(before, behind) for before, behind in pairwise(sorted({low, *edges, high}))] or [low]
-        beaten = dict.fromkeys(self.formulas, 0)
-        for x in looks:
-            times = {label: self.time(label, x) for label in self.formulas}
-            least = min(times.values())
-            for label, time in times.items():
-                beaten[label] += time - least > TIE * least
-        return [label for label, times in beaten.items() if times == min(beaten.values())]
-
-    def _middle(self, low: Real, high: Real) -> Real:
-        return (low + high) // 2 if self.whole else (low + high) / 2
-
-
-PROOF_SECONDS, PROOF_CLOCK = 2.5, 3.5
-"""Of processor time, and by the clock, that are spent on proving that all crossovers are found."""
-
-LOOK_SECONDS, LOOK_CLOCK = 2.0, 2.5  # the same of trying values where nothing is proven
-FEWEST_LOOKS = 17  # values that are tried however little time is left
-MOST_LOOKS = 257  # values that are tried where nothing is proven
-
-
 SOCKET = "socket"  # what each rank has where machines are compared that give it parts of different kinds
+
 
 LACKS = frozenset({"no-such-resource", "no-such-component", "no-core-for-rank", "too-many-ranks"})
 """Mistakes of a machine on which an application cannot run, by their codes: others can be compared all the same."""
@@ -429,3 +174,94 @@ def _labels(predictions: Sequence[Prediction]) -> list[str]:
         if labels.count(label) > 1:
             fail("same-machine", f"`{label}` is compared with itself", hint="name different machines, or --socket A,B")
     return labels
+
+
+@one_allowance
+def compare(
+    app: Application | Case,
+    machines: Machine | Sequence[Machine],
+    *,
+    sockets: Sequence[str] = (),
+    transfer: bool = False,
+    **options: Unpack[CaseOptions],
+) -> Comparison:
+    """One application, or a `Case`, on several machines: `compare(app, [first, second], set={"n": 1000})`.
+
+    `sockets` names the kind of socket on each machine, or the kinds on a single one (default: all that it has). With
+    `transfer`, the kernel's data are moved to all but the first. The other options are those of `Case`.
+
+    :returns: runtimes in seconds by machine or socket, crossovers of a parameter (`over`)
+    :raises AspenError: where fewer than two machines can run it
+    """
+    found = [machines] if isinstance(machines, Machine) else [*machines]
+    case = case_of(app, found[0] if found and isinstance(app, Application) else None, options)
+    chosen: list[str | None] = [*sockets]
+    if len(found) == 1:
+        chosen = chosen or [*found[0].sockets]
+        found *= len(chosen)
+    chosen = chosen or [case.socket] * len(found)
+    if len(chosen) != len(found):
+        fail("sockets", f"{len(found)} machines and {len(chosen)} sockets", hint="name one socket for each machine")
+    pairs = zip(found, chosen, strict=True)
+    return Comparison([case.changed(machine=machine, socket=socket) for machine, socket in pairs], transfer=transfer)
+
+
+# -- by energy -------------------------------------------------------------------------------------
+
+
+class Device(Record):
+    """One kind of socket: the energy of the kernel there, and seconds and joules of moving its data there."""
+
+    socket: str
+    energy: Energy
+    transfer_time: float
+    transfer_energy: float
+
+    @property
+    def value(self) -> float:
+        """Joules in all."""
+        return self.energy.value + self.transfer_energy
+
+    @property
+    def time(self) -> float:
+        """Seconds in all."""
+        return self.energy.capped_runtime + self.transfer_time
+
+
+class Efficiency(Result):
+    """A kernel on every kind of socket of a machine. With `transfer` its data lie at the first one."""
+
+    def __init__(self, case: Case, *, options: EnergyOptions = DEFAULT, transfer: bool = False) -> None:
+        self.machine = case.required_machine
+        self.options = options
+        self.transfer = transfer
+        self.comparison = Comparison(
+            [case.changed(socket=socket) for socket in self.machine.sockets], transfer=transfer
+        )
+
+    @cached_property
+    def devices(self) -> tuple[Device, ...]:
+        """In the order of the machine."""
+        return tuple(map(self._device, self.comparison.contenders))
+
+    @property
+    def best(self) -> Device:
+        """The one with the least energy."""
+        return min(self.devices, key=lambda device: device.value)
+
+    def benefit(self, device: Device) -> float:
+        """What the best one saves, as a part of what the device takes; 0 for the best itself."""
+        return 1 - self.best.value / device.value if device.value else 0.0
+
+    def _device(self, contender: Contender) -> Device:
+        prediction = contender.prediction
+        energy = Energy(prediction, self.options)
+        idle = graph.add(*(term.rate for term in energy.totals.terms.values() if term.elapsed))
+        where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
+        offer = where.offers.get(LINK)
+        drawing = where.drawing(offer) if offer is not None else None
+        dynamic = where.power(drawing).dynamic if drawing is not None else None
+        watts = idle if dynamic is None else idle + dynamic
+        needed = [contender.transfer, contender.transfer * watts]
+        time, joules = (float(value) for value in prediction.scope.values(needed, prediction.seed))
+        return Device(prediction.socket or prediction.machine.name, energy, time, joules)

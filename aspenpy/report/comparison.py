@@ -6,8 +6,8 @@ from itertools import cycle
 from typing import Any
 
 from aspenpy.answers.placement.placement import Placement
-from aspenpy.explore.compare import Efficiency
-from aspenpy.explore.comparison import Comparison, Crossover, Sweep, Unproven
+from aspenpy.explore.comparison import Comparison, Efficiency
+from aspenpy.explore.crossovers import Crossover, Crossovers, Unproven
 from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charges_in_words
@@ -18,7 +18,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
 
-def report_comparison(comparison: Comparison, sweep: Sweep | None = None) -> Report:
+def report_comparison(comparison: Comparison, sweep: Crossovers | None = None) -> Report:
     """The times side by side, and with a parameter the places where the order changes."""
     data: dict[str, Any] = {
         "application": comparison.case.application.name,
@@ -98,7 +98,7 @@ def _bound(item: Any) -> str | None:
     return bottleneck and resource_on_component(bottleneck.resource, bottleneck.component)
 
 
-def _stretches(sweep: Sweep) -> Table:
+def _stretches(sweep: Crossovers) -> Table:
     heads = (
         Column(f"{sweep.parameter} from", number, "right", key="low"),
         Column("to", number, "right", key="high"),
@@ -114,7 +114,7 @@ def _stretches(sweep: Sweep) -> Table:
     )
 
 
-def _crossovers(sweep: Sweep) -> tuple[Table, Table]:
+def _crossovers(sweep: Crossovers) -> tuple[Table, Table]:
     """With the time that both take; where one of them jumps, with the times of the two on either side."""
 
     def both(item: Crossover, x: Real) -> dict[str, float]:
@@ -149,7 +149,7 @@ UNPROVEN = (
 )
 
 
-def _unproven(item: Unproven, sweep: Sweep) -> str:
+def _unproven(item: Unproven, sweep: Crossovers) -> str:
     name = sweep.parameter
     ranges = [
         place(crossover.before, crossover.behind)
@@ -176,7 +176,7 @@ def number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{float(value):,.9g}"
 
 
-def _range(sweep: Sweep) -> str:
+def _range(sweep: Crossovers) -> str:
     return f"{number(sweep.low)} .. {number(sweep.high)}{', whole numbers' if sweep.whole else ''}"
 
 
@@ -190,7 +190,7 @@ ROOM = 0.3  # of the axes that the place of a crossover takes
 
 
 @use_shared_style
-def draw_comparison(sweep: Sweep) -> Any:
+def draw_comparison(sweep: Crossovers) -> Any:
     """A matplotlib figure: runtimes over the parameter on logarithmic axes, with the crossovers marked."""
     from matplotlib.figure import Figure
 
@@ -205,7 +205,7 @@ def draw_comparison(sweep: Sweep) -> Any:
     axes.set_yscale("log")
     axes.set_xlabel(sweep.parameter)
     axes.set_ylabel("runtime")
-    set_title(axes, f"{sweep.comparison.case.application.name}: {sweep.comparison.case.kernel}")
+    set_title(axes, f"{sweep.contenders[0].prediction.application.name}: {sweep.contenders[0].prediction.kernel}")
     label_axis(axes.xaxis)
     label_axis(axes.yaxis, "s")
     ends = [
@@ -217,7 +217,7 @@ def draw_comparison(sweep: Sweep) -> Any:
     return figure
 
 
-def _places(axes: Any, sweep: Sweep) -> None:
+def _places(axes: Any, sweep: Crossovers) -> None:
     """Where each crossover is, below it; of close ones the names stand one below the other."""
     to_axes = axes.transAxes.inverted()
     rows: list[tuple[float, int]] = []

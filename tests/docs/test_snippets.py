@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.explore import comparison
+from aspenpy.explore import crossovers
 from tests.docs import numbers
 from tests.docs.forked import Command, load_modules, plain_command, printed_by
 from tests.docs.pictures import DRAWN, SHOWN, compare
@@ -35,8 +35,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
         "NO_COLOR": "1",
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "PROOF_CLOCK", inf)
-        patch.setattr(comparison, "LOOK_CLOCK", inf)
+        patch.setattr(crossovers, "PROOF_CLOCK", inf)
+        patch.setattr(crossovers, "LOOK_CLOCK", inf)
         yield variables
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy.answers.case import Case
-from aspenpy.explore import comparison, race
+from aspenpy.explore import crossovers, race
 from aspenpy.explore.comparison import Comparison
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.tables.formats import build_json
@@ -172,15 +172,16 @@ def test_both_sides_of_a_jump_are_told() -> None:
     app = aspenpy.parse("model t { param n = 1 kernel main { execute [n] { flops [2] as dp loads [16] stores [8] } } }")
     assert isinstance(app, aspenpy.Application)
     machines = [(aspenpy.load_machine(name), None) for name in ("haswell", "cori_haswell")]
-    sweep = Comparison([Case(app, *place) for place in machines]).over("n", 1, 10**6, whole=True)
+    comparison = Comparison([Case(app, *place) for place in machines])
+    sweep = comparison.over("n", 1, 10**6, whole=True)
     (place,) = sweep.crossovers
     assert not sweep.meets(place)
-    found = build_json(sweep.comparison.report(sweep=sweep))["crossovers"][0]
+    found = build_json(comparison.report(sweep=sweep))["crossovers"][0]
     other = 16 / 8.9e9 + 8 / (0.905 * 68e9)
     assert (place.before, place.behind) == (80, 81)
     assert found["times_before"] == pytest.approx({"haswell": 5 * 24 / 68e9, "cori_haswell": other})
     assert found["times_behind"] == pytest.approx({"haswell": 6 * 24 / 68e9, "cori_haswell": other})
-    text = render_text(sweep.comparison.report(sweep=sweep).page)
+    text = render_text(comparison.report(sweep=sweep).page)
     assert "1.76 ns and 1.93 ns" in text
     assert "2.12 ns and 1.93 ns" in text
     assert "both take" not in text
@@ -202,14 +203,15 @@ def test_a_jump_over_real_numbers_has_a_time_on_either_side() -> None:
 
 def test_what_is_not_proven_in_time_is_bracketed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The roots of the tests above are found without a proof, and the answer says so."""
-    monkeypatch.setattr(comparison, "PROOF_SECONDS", -1.0)
-    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000, whole=False)
+    monkeypatch.setattr(crossovers, "PROOF_SECONDS", -1.0)
+    comparison = compared("x/10", "3 + x/1000")
+    sweep = comparison.over("n", 1, 1000, whole=False)
     (crossover,) = sweep.crossovers
     assert (crossover.first, crossover.second) == ("M0", "M1")
     assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-9)
     (left,) = sweep.unproven
     assert (left.first, left.second, left.low, left.high) == ("M0", "M1", 1, 1000)
-    text = " ".join(render_text(sweep.comparison.report(sweep=sweep).page).split())
+    text = " ".join(render_text(comparison.report(sweep=sweep).page).split())
     assert "Not proven: M0 and M1 may change places more often between n = 1 and 1,000" in text
     whole = compared("x^2 + 900", "109*x").over("n", 1, 100, whole=True)
     assert {float(item.before) for item in whole.crossovers} <= {2, 3, 9, 10}
@@ -225,7 +227,7 @@ def test_a_search_ends_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     (crossover,) = sweep.crossovers
     assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-9)
     (left,) = sweep.unproven
-    assert (left.low, left.high, left.looks) == (1, 1000, comparison.FEWEST_LOOKS)
+    assert (left.low, left.high, left.looks) == (1, 1000, crossovers.FEWEST_LOOKS)
     assert told == sorted(told)
     assert 0.5 <= told[-1] <= 1
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.placement.best import place
 from aspenpy.answers.prediction import predict
-from aspenpy.explore.comparison import Comparison, Sweep
+from aspenpy.explore.comparison import Comparison
+from aspenpy.explore.crossovers import Crossovers
 from aspenpy.language.axis import read_interval
 from aspenpy.report.comparison import draw_comparison
 from aspenpy.shell.failure import CommandError
@@ -57,7 +58,7 @@ def run_compare(arguments: Arguments) -> int:
     return deliver(comparison.report(sweep=sweep), arguments, None if sweep is None else lambda: draw_comparison(sweep))
 
 
-def _sweep(comparison: Comparison, arguments: Arguments) -> Sweep:
+def _sweep(comparison: Comparison, arguments: Arguments) -> Crossovers:
     name, low, high, whole = read_interval(arguments.over[0], "--over", "n=10..1e6")
     ends = []
     for end in (low, high):

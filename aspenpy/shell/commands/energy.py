@@ -9,7 +9,7 @@ from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.explore.compare import Efficiency
+from aspenpy.explore.comparison import Efficiency
 from aspenpy.explore.variable import takes_whole, value_of_end
 from aspenpy.language.axis import read_interval
 from aspenpy.language.diagnostics import Diagnostic
