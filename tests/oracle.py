@@ -239,6 +239,8 @@ class Oracle:
     def execute(self, node: nodes.Execute, scope: Names) -> Spent:
         parallel = 1 if node.parallelism is None else self.value(node.parallelism, scope)
         width = None if node.width is None else self.value(node.width, scope)
+        if width is None and any(item.resource == "messages" for item in node.requirements):
+            width = 1  # ranks, too, though they do not say how far their work can be shared out
         spent = total(self.require(item, parallel, scope, width) for item in node.requirements)
         return spent._replace(time=self.slowest(spent.busy))
 

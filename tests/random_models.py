@@ -89,8 +89,11 @@ def execute(draw: Draw, place: Place) -> str:
         traits = draw(st.lists(st.sampled_from(TRAITS), max_size=2))
         asked = " as " + ", ".join(traits) if traits else ""
         requirements.append(f"{resource} [{amount(draw, place)}]{size}{asked}")
-    if draw(st.integers(0, 2)) == 0:  # ranks, of which no machine has more than `seats` for
-        parallelism = f"[min(seats, {expression(draw, place.exact)})] of [1 + {expression(draw, place.exact)}]"
+    shared = draw(st.integers(0, 2)) == 0
+    if shared or "messages" in chosen:  # ranks, of which no machine has more than `seats` for
+        parallelism = f"[min(seats, {expression(draw, place.exact)})]"
+    if shared:
+        parallelism += f" of [1 + {expression(draw, place.exact)}]"
     return f"execute {parallelism} {{ {' '.join(requirements)} }}"
 
 

@@ -11,7 +11,7 @@ from aspenpy.answers.peaks import value_of
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.interconnect import concrete, interconnect_of
-from aspenpy.cost.ranks import binding_of
+from aspenpy.cost.ranks import place_ranks
 from aspenpy.explore.problem_size import Growth, Work, sizes_per_rank
 from aspenpy.explore.scaling import RANKS
 from aspenpy.expr import graph
@@ -122,11 +122,11 @@ def _holders(case: Case) -> int:
 def _places(case: Case) -> tuple[Case, Expr]:
     """The places for ranks, each a core where nobody says, and the case with that."""
     machine = case.required_machine
-    binding = binding_of(machine, case.socket, case.ranks)
-    if binding is None:
-        case = case.changed(ranks_on="core")
-        binding = binding_of(machine, case.socket, case.ranks)
-    return case, graph.ONE if binding is None else binding.places
+    placement = place_ranks(machine, case.socket, case.placement)
+    if placement is None:
+        case = case.changed(bind="core")
+        placement = place_ranks(machine, case.socket, case.placement)
+    return case, graph.ONE if placement is None else placement.places
 
 
 def _is_free(case: Case, name: str) -> bool:

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from types import MappingProxyType
-from typing import Any, Self, TypedDict, cast
+from typing import Any, Self, TypedDict, Unpack, cast
 
 from aspenpy.answers.scope import DEFAULT_SEED, Setting
 from aspenpy.arguments import require_types
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.mapper import map_application
-from aspenpy.cost.ranks import RankOptions
+from aspenpy.cost.ranks import MACHINES_OWN, PlacementOptions
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 
 
-class CaseOptions(TypedDict, total=False):
+class PlacementKeywords(TypedDict, total=False):
+    """The fields of `PlacementOptions`, and `ranks_on`, as `bind` was called."""
+
+    bind: str | None
+    nodes: int | None
+    ranks_per_node: int | None
+    ranks_per_socket: int | None
+    ranks_per_device: int | None
+    cores_per_rank: int | None
+    distribution: str | None
+    threads: str | None
+    ranks_on: str | None
+
+
+class CaseOptions(PlacementKeywords, total=False):
     """What a function that takes an application and a machine also takes, to make a `Case` of them."""
 
     socket: str | None
@@ -25,9 +39,7 @@ class CaseOptions(TypedDict, total=False):
     set: Mapping[str, Setting] | None
     seed: int
     overlap: bool
-    ranks_on: str | None
-    ranks_per_node: int | None
-    distribution: str | None
+    placement: PlacementOptions
 
 
 class Case(Record):
@@ -35,9 +47,9 @@ class Case(Record):
 
     `socket` is the kind of socket to run on, the first of the machine if None. `set` gives parameters other values:
     numbers, or text in the language such as `"2*k"`. `seed` is that of random draws. With `overlap`, the branches of
-    every `par` run at once. Ranks live where the machine says, unless `ranks_on` is the type or name of what each of
-    them occupies, `ranks_per_node` how many a node takes, or `distribution` how nodes get them: compact, scatter or
-    cyclic. Without a machine a case can be counted and traced, but not predicted.
+    every `par` run at once. Ranks run where the machine says, unless `placement` says else, whose fields may be given
+    one by one: `Case(app, machine, ranks_per_node=4)`. Without a machine a case can be counted and traced, but not
+    predicted.
     """
 
     application: Application
@@ -47,9 +59,7 @@ class Case(Record):
     set: Mapping[str, Setting] = MappingProxyType({})
     seed: int = DEFAULT_SEED
     overlap: bool = False
-    ranks_on: str | None = None
-    ranks_per_node: int | None = None
-    distribution: str | None = None
+    placement: PlacementOptions = MACHINES_OWN
 
     def __init__(
         self,
@@ -60,38 +70,33 @@ class Case(Record):
         set: Mapping[str, Setting] | None = None,
         seed: int = DEFAULT_SEED,
         overlap: bool = False,
-        ranks_on: str | None = None,
-        ranks_per_node: int | None = None,
-        distribution: str | None = None,
+        placement: PlacementOptions = MACHINES_OWN,
+        **places: Unpack[PlacementKeywords],
     ) -> None:
         _require_model(application, Application, "load_application")
         if machine is not None:
             _require_model(machine, Machine, "load_machine")
         options = {"set": set, "kernel": kernel, "socket": socket, "seed": seed, "overlap": overlap}
-        places = {"ranks_on": ranks_on, "ranks_per_node": ranks_per_node, "distribution": distribution}
         require_types("Case", {**options, **places})
-        self._store(
-            application, machine, socket, kernel, dict(set or {}), seed, overlap, ranks_on, ranks_per_node, distribution
-        )
+        asked = change_placement(placement, places)
+        self._store(application, machine, socket, kernel, dict(set or {}), seed, overlap, asked)
 
     def _values(self) -> tuple[Any, ...]:
         """Models are told apart by identity: comparing two takes longer than a prediction."""
         set_ = frozenset((name, type(value), _hashable(value)) for name, value in self.set.items())
         models = id(self.application), id(self.machine)
-        return *models, self.socket, self.kernel, set_, self.seed, self.overlap, self.ranks
+        return *models, self.socket, self.kernel, set_, self.seed, self.overlap, self.placement
 
     def changed(self, **changes: Any) -> Self:
         """The same but for the fields that are named."""
+        places = {name: changes.pop(name) for name in PLACES if name in changes}
+        if places:
+            changes["placement"] = change_placement(changes.get("placement", self.placement), places)
         return self.replace(**changes)
 
     def with_set(self, values: Mapping[str, Setting]) -> Self:
         """The same with more parameters set."""
         return self.changed(set={**self.set, **values})
-
-    @property
-    def ranks(self) -> RankOptions:
-        """Where ranks live, as far as the machine is not asked."""
-        return RankOptions(self.ranks_on, self.ranks_per_node, self.distribution)
 
     @property
     def required_machine(self) -> Machine:
@@ -105,7 +110,7 @@ class Case(Record):
     def tree(self) -> CostTree:
         """The prices of its blocks. A case is mapped once, whatever is set."""
         machine = self.required_machine
-        key = id(self.application), id(machine), self.socket, self.kernel, self.overlap, self.ranks
+        key = id(self.application), id(machine), self.socket, self.kernel, self.overlap, self.placement
         if key not in _trees:
             if len(_trees) >= MOST_MAPPED:
                 _trees.pop(next(iter(_trees)), None)
@@ -115,15 +120,31 @@ class Case(Record):
                 socket=self.socket,
                 kernel=self.kernel,
                 overlap=self.overlap,
-                ranks=self.ranks,
+                ranks=self.placement,
             )
         return _trees[key]
 
 
 MOST_MAPPED = 64  # cost trees that are kept for further predictions
 
-_trees: dict[tuple[int, int, str | None, str, bool, RankOptions], CostTree] = {}
+_trees: dict[tuple[int, int, str | None, str, bool, PlacementOptions], CostTree] = {}
 """A tree keeps its models alive, so that their identities are not given away."""
+
+
+PLACES = frozenset(PlacementKeywords.__annotations__)
+"""The names of what a case says of where ranks run."""
+
+
+def change_placement(placement: PlacementOptions, changes: Mapping[str, Any]) -> PlacementOptions:
+    """The placement with some of its fields changed. Raises AspenError where `bind` has two values."""
+    older = {name: value for name, value in changes.items() if name == "ranks_on"}
+    named = {name: value for name, value in changes.items() if name != "ranks_on"}
+    if older.get("ranks_on") is not None and named.get("bind") not in (None, older["ranks_on"]):
+        message = f"a rank occupies `{named['bind']}` or `{older['ranks_on']}`, not both"
+        fail("contradicting-placement", message, hint="`ranks_on` is the older name of `bind`")
+    if older:
+        named["bind"] = older["ranks_on"] or named.get("bind")
+    return placement.replace(**named)
 
 
 def _hashable(value: Any) -> object:

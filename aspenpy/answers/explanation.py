@@ -137,12 +137,12 @@ def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
 def _cores_per_rank(whole: BlockCost, cost: RequirementCost) -> Expr | None:
     """The cores over which each rank spreads a requirement; None where instances are not bound to several."""
     shared_out = cost.place is not None and cost.place.component.type in LAUNCHED
-    return None if whole.instances.binding is None or not shared_out else whole.instances.spread
+    return None if whole.instances.placement is None or not shared_out else whole.instances.spread
 
 
 def _is_even(whole: BlockCost, cost: RequirementCost, offer: Offer) -> bool:
     """Whether as many instances share each component as when they are dealt out evenly."""
-    return whole.instances.binding is None and cost.rounds is whole.instances.busy_at(offer.place)
+    return whole.instances.placement is None and cost.rounds is whole.instances.busy_at(offer.place)
 
 
 def _step(

@@ -159,13 +159,13 @@ class Footprint(Result):
         """The part of the data that the fullest of the components of a place has, where ranks are bound to some of
         them: each rank has as much as another. None where no block has ranks that share their work out."""
         assert self.machine is not None
-        where = target(self.machine, self.socket, self.run.case.ranks)
+        where = target(self.machine, self.socket, self.run.case.placement)
         found = [(touch.visit.scene, where.instances(touch.visit.block)) for touch in self._touches]
         numbers = self.run.formulas([scene.here([one.placed])[0] for scene, one in found if one.placed is not None])
         most = max(self.run.values([number for number in numbers if not graph.free_symbols(number)]), default=0)
-        if not most or where.binding is None:
+        if not most or where.ranks is None:
             return None
-        ranks = Instances(graph.number(most), binding=where.binding)
+        ranks = Instances(graph.number(most), placement=where.ranks)
         part: Value = self.run.values([ranks.part_on(place)])[0]
         return part
 

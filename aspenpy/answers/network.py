@@ -17,7 +17,7 @@ from aspenpy.cost.network.topology import Topology
 from aspenpy.cost.path_levels import all_paths
 from aspenpy.cost.paths import Paths, paths_of
 from aspenpy.cost.prices import Offer
-from aspenpy.cost.ranks import MACHINES_OWN, binding_of
+from aspenpy.cost.ranks import MACHINES_OWN, place_ranks
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -149,7 +149,7 @@ def _paths(machine: Machine, network: Place, socket: str | None) -> Paths:
     if socket is None and len(machine.sockets) > 1:
         return Paths(machine)
     socket = socket or next(iter(machine.sockets), None)
-    found = paths_of(machine, socket, binding_of(machine, socket, MACHINES_OWN))
+    found = paths_of(machine, socket, place_ranks(machine, socket, MACHINES_OWN))
     return found if found.serves(network) else Paths(machine)
 
 

@@ -10,7 +10,6 @@ from math import ceil
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import LAUNCHED, BlockCost
-from aspenpy.cost.ranks import ratio
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.models.application import flow
@@ -28,11 +27,11 @@ MOST_BLOCKS = 1000
 
 def unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...]:
     """A warning where a rank has a core of one machine or socket and a whole device of another; they are labelled."""
-    bindings = {label: tree.rank_binding for label, tree in trees.items()}
+    placements = {label: tree.rank_placement for label, tree in trees.items()}
     having: dict[str, list[str]] = {}
-    for label, binding in bindings.items():
-        if binding is not None:
-            having.setdefault(binding.unit.component.type, []).append(f"`{label}`")
+    for label, placement in placements.items():
+        if placement is not None:
+            having.setdefault(placement.unit.component.type, []).append(f"`{label}`")
     if len(having) < 2:
         return ()
     told = " and ".join(f"a {kind} of {', '.join(labels)}" for kind, labels in having.items())
@@ -86,8 +85,8 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
     socket = next((place for place in sockets if place.component.type == "socket"), None)
     try:
         lanes = core.component.value("simd_width")
-        binding = tree.residence.where.binding
-        unit = graph.ONE if binding is None else ratio(core.count, binding.unit.count)
+        placement = tree.residence.where.ranks
+        unit = graph.ONE if placement is None else placement.places_of_rank(core)
         asked = [core.count, graph.ONE if socket is None else socket.count, graph.ONE if lanes is None else lanes, unit]
         cores, among, width, of_rank = prediction.scope.values(asked, prediction.seed)
         if cores < 1 or among < 1:
@@ -176,11 +175,11 @@ def _totals(tree: CostTree) -> Totals:
 def _widths(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
     """Executions of a block and its instances; of bound ranks the cores that these keep busy, of a block without a
     width, beside ranks, its seconds."""
-    cost, binding = tree.blocks[block], tree.residence.where.binding
+    cost, placement = tree.blocks[block], tree.residence.where.ranks
     totals: Totals = {Executions(block): graph.ONE, Started(block): block.parallelism}
-    if cost.instances.binding is not None:
+    if cost.instances.placement is not None and block.width is not None:
         totals[Together(block)] = cost.instances.together
-    elif binding is not None and _computes(cost):
+    elif placement is not None and _computes(cost):
         totals[Spent(block)] = cost.time
     return totals
 

@@ -39,7 +39,7 @@ def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
     sizes = [item.size for item in prediction.application.data.values()]
     if offer is None or stated is None or not sizes:
         return []
-    bound = any(cost.instances.binding is not None for cost in prediction.tree.blocks.values())
+    bound = any(cost.instances.placement is not None for cost in prediction.tree.blocks.values())
     together = [graph.add(*sizes), stated if bound else graph.mul(offer.place.count, stated)]
     try:
         declared, capacity = prediction.scope.values(together, prediction.seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from aspenpy.cost.prices import (
     longest,
     slowest,
 )
-from aspenpy.cost.ranks import MACHINES_OWN, Binding, Instances, RankOptions, binding_of, ratio
+from aspenpy.cost.ranks import MACHINES_OWN, Instances, PlacementOptions, RankPlacement, place_ranks
 from aspenpy.cost.sharing import Sharing, norm, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -48,8 +48,9 @@ class Target(Record):
     """The part of a machine that an application runs on: what is left of the tree without the other
     sockets, who serves each resource there, and which resources conflict. `placed` are the data structures of which a
     kernel says where they lie, and who serves their resources there. `core` is the first kind of core, `line` the bytes
-    of a line of the last cache before the memory, `launch` what a block costs on the socket before it begins, `binding`
-    what a rank occupies, `paths` what joins ranks, and `others` are further kinds of cores in the socket."""
+    of a line of the last cache before the memory, `launch` what a block costs on the socket before it begins, `ranks`
+    where ranks live, `paths` what joins ranks, `others` are further kinds of cores in the socket, and
+    `rank_counts` the counts of instances that are ranks: of blocks that share their work out, or send messages."""
 
     machine: Machine
     socket: str | None
@@ -59,9 +60,10 @@ class Target(Record):
     core: Place | None = None
     line: Expr | None = None
     launch: Launch | None = None
-    binding: Binding | None = None
+    ranks: RankPlacement | None = None
     paths: Paths | None = None
     others: tuple[Place, ...] = ()
+    rank_counts: frozenset[Expr] = frozenset()
 
     @property
     def nodes(self) -> Expr:
@@ -74,16 +76,19 @@ class Target(Record):
         return self.paths or Paths(self.machine)
 
     def instances(self, block: flow.Block) -> Instances:
-        """The instances of a block: where they are ranks that share their work out, bound to what each occupies."""
-        if block.width is None or self.binding is None or self.core is None:
-            return Instances(block.parallelism)
-        cores = graph.apply("max", 1, ratio(self.core.count, self.binding.unit.count))
+        """The instances of a block: where they are ranks, on what each occupies, with a part of the work for each of
+        its cores if the block says how far it can be shared out."""
+        ranks = block.parallelism
+        if self.ranks is None or self.core is None or (block.width is None and ranks not in self.rank_counts):
+            return Instances(ranks)
+        placed = self.ranks.placed(ranks, ranks, self.machine, block.span)
+        cores = graph.apply("max", 1, self.ranks.places_of_rank(self.core))
+        if block.width is None:
+            return Instances(ranks, graph.ONE, self.ranks, cores, placed)
         parts = graph.apply("ceil", block.width)
         turns = graph.apply("ceil", graph.div(parts, cores))
         spread = graph.ONE if cores is graph.ONE else graph.div(parts, turns)
-        ranks = block.parallelism
-        placed = self.binding.placed(ranks, ranks, self.machine, block.span)
-        return Instances(ranks, spread, self.binding, cores, placed, parts)
+        return Instances(ranks, spread, self.ranks, cores, placed, parts)
 
     @property
     def drawing(self) -> Place | None:
@@ -113,7 +118,22 @@ def choose_socket(machine: Machine, socket: str | None) -> str | None:
     return socket or (sockets[0] if sockets else None)
 
 
-def target(machine: Machine, socket: str | None, ranks: RankOptions = MACHINES_OWN) -> Target:
+def rank_counts(blocks: Iterable[flow.Block]) -> frozenset[Expr]:
+    """The counts of instances that are ranks: of blocks that say how far each shares its work out, or that send
+    messages."""
+    return frozenset(
+        block.parallelism
+        for block in blocks
+        if block.width is not None or any(need.resource == MESSAGES for need in block.requirements)
+    )
+
+
+def target(
+    machine: Machine,
+    socket: str | None,
+    ranks: PlacementOptions = MACHINES_OWN,
+    counts: frozenset[Expr] = frozenset(),
+) -> Target:
     """The machine as an application on that socket sees it. The first component that offers a resource
     takes it, depth first; a conflict counts wherever it is declared. Levels of memory that the machine calls
     `serial` conflict: their times add (as in the execution-cache-memory model), while others overlap."""
@@ -130,8 +150,8 @@ def target(machine: Machine, socket: str | None, ranks: RankOptions = MACHINES_O
     core = machine.first_core(chosen)
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
-    binding = binding_of(machine, chosen, ranks)
-    paths = paths_of(machine, chosen, binding)
+    placement = place_ranks(machine, chosen, ranks)
+    paths = paths_of(machine, chosen, placement)
     if MESSAGES in offers and offers[MESSAGES].place.component.type == INTERCONNECT and paths.places:
         outermost = paths.places[-1][0]
         offers[MESSAGES] = Offer(outermost.component.resources[MESSAGES], outermost)
@@ -143,9 +163,10 @@ def target(machine: Machine, socket: str | None, ranks: RankOptions = MACHINES_O
         core=core,
         line=line,
         launch=_launch(places),
-        binding=binding,
+        ranks=placement,
         paths=paths,
         others=helping(places),
+        rank_counts=counts,
     )
 
 
@@ -229,7 +250,7 @@ def price_on_lanes(
 def spread_on_lanes(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:
     """What a rank that shares its work out asks of the lanes of a core, where it asks a core."""
     offer = where.serving(requirement)
-    if offer is None or instances.binding is None:
+    if offer is None or instances.placement is None:
         return requirement
     return spread_over_lanes(requirement, offer.place.component)
 

@@ -13,7 +13,7 @@ from itertools import islice
 from aspenpy.cost.kinds_of_cores import idle_kinds
 from aspenpy.cost.operations import unknown_trait
 from aspenpy.cost.prices import LAUNCH, BlockCost, RequirementCost, Together, conflict_groups, first_largest, slowest
-from aspenpy.cost.ranks import Binding
+from aspenpy.cost.ranks import RankPlacement
 from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -135,10 +135,10 @@ class CostTree:
             yield warning("no-outstanding", message, need.span, hint=hint)
 
     @property
-    def rank_binding(self) -> Binding | None:
-        """What each rank occupies, where blocks say that ranks share their work out."""
+    def rank_placement(self) -> RankPlacement | None:
+        """Where ranks live, where blocks say that ranks share their work out."""
         shared = any(cost.block.width is not None for cost in self.blocks.values())
-        return self.residence.where.binding if shared else None
+        return self.residence.where.ranks if shared else None
 
     @cached_property
     def kernels(self) -> list[flow.Kernel]:

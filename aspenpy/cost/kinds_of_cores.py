@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.prices import Offer, RequirementCost
-from aspenpy.cost.ranks import Instances, ratio
+from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, warning
@@ -84,15 +84,15 @@ def on_all_kinds(cost: RequirementCost, others: Sequence[tuple[Offer, Expr]], in
     """The price of a requirement on the first kind of core, shared out to the others too, with the seconds that one
     instance takes on each of those."""
     assert cost.place is not None
-    binding = instances.binding
-    if binding is not None and binding.unit.component.type == "core":
+    placement = instances.placement
+    if placement is not None and placement.unit.component.type == "core":
         return cost
     speeds = [_quotient(cost.serial, seconds) for _, seconds in others]
     counts = [cost.place.count, *(offer.place.count for offer, _ in others)]
-    if binding is not None:
-        counts = [ratio(count, binding.unit.count) for count in counts]
+    if placement is not None:
+        counts = [placement.of_rank(count) for count in counts]
     cores = graph.add(counts[0], *(graph.mul(count, speed) for count, speed in zip(counts[1:], speeds, strict=True)))
-    if binding is None:
+    if placement is None:
         least = graph.div(graph.apply("min", 1, graph.apply("ceil", instances.count)), graph.apply("max", 1, *speeds))
         rounds = graph.apply("max", least, graph.div(instances.count, cores))
     else:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from aspenpy.cost.compute import price_block, target
+from aspenpy.cost.compute import price_block, rank_counts, target
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
-from aspenpy.cost.ranks import MACHINES_OWN, RankOptions
+from aspenpy.cost.ranks import MACHINES_OWN, PlacementOptions
 from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -28,17 +28,17 @@ def map_application(
     socket: str | None = None,
     kernel: str = "main",
     overlap: bool = False,
-    ranks: RankOptions = MACHINES_OWN,
+    ranks: PlacementOptions = MACHINES_OWN,
 ) -> CostTree:
     """The cost tree of a kernel on a machine. With `overlap`, the branches of every `par` run at once."""
     with pause_collection():
         entry = application.flow(kernel)
         definitions = all_definitions(application, machine, entry)
-        where = target(machine, socket, ranks)
+        reached = [(block, item) for item in callees_first(entry) for block in blocks_in(item.body)]
+        where = target(machine, socket, ranks, rank_counts(block for block, _ in reached))
         hierarchy = Hierarchy(machine, where.socket, application, entry, definitions)
         origins = all_origins(application, machine)
         residence = Residence(application, entry, where)
-        reached = [(block, item) for item in callees_first(entry) for block in blocks_in(item.body)]
         if len(reached) > MOST_BLOCKS:
             message = f"`{kernel}` of `{application.name}` reaches {len(reached):,} blocks, more than {MOST_BLOCKS:,}"
             hint = "write what repeats once, with `iterate`, `map` or `kernel`"

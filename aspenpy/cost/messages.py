@@ -80,14 +80,14 @@ def exchange_of(
         among = Ranks(
             network or (networks[-1] if networks else interconnect_of(paths.machine, offer.place)),
             parallelism,
-            paths.binding,
+            paths.ranks,
         )
         found = (_halo if trait.name == HALO else _collective)(trait, requirement, among, paths)
     except (AspenError, NetworkError) as error:
         mistake = error.diagnostics[0] if isinstance(error, AspenError) else _describe_error(error, trait)
         failed = graph.failure(mistake)
         return Exchange(trait.name, trait.arguments, failed, failed, parallelism, requirement.amount)
-    if paths.binding is None:
+    if paths.ranks is None:
         time = _within_the_machine(found.time, among, paths.machine, trait)
     else:
         time = paths.joined(found.time, parallelism, trait.span)

@@ -5,24 +5,24 @@ from __future__ import annotations
 from aspenpy.cost.interconnect import Interconnect
 from aspenpy.cost.network.link import Link
 from aspenpy.cost.network.shift import distance, off_node
-from aspenpy.cost.ranks import Binding
+from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 
 
 class Ranks(Record):
-    """So many ranks on a network: on its nodes as their binding has them, or so many to a node as the network says, or
+    """So many ranks on a network: on its nodes as they are placed, or so many to a node as the network says, or
     dealt out evenly."""
 
     network: Interconnect
     count: Expr
-    binding: Binding | None = None
+    placement: RankPlacement | None = None
 
     @property
     def per_node(self) -> Expr:
-        if self.binding is not None:
-            return self.binding.on_a_node(self.count)
+        if self.placement is not None:
+            return self.placement.on_a_node(self.count)
         asked = self.network.ranks_per_node
         even = graph.apply("ceil", self.count / self.network.nodes)
         return even if asked is None else graph.apply("min", asked, self.count)
@@ -34,9 +34,14 @@ class Ranks(Record):
 
     @property
     def order(self) -> str:
-        """How they are placed: `cyclic` if their binding or the network says so."""
-        dealt = self.binding is not None and self.binding.distribution == "cyclic"
+        """How they are placed: `cyclic` if their placement or the network says so."""
+        dealt = self.placement is not None and self.placement.distribution.nodes in ("cyclic", "plane")
         return "cyclic" if dealt else self.network.placement
+
+    @property
+    def dealt(self) -> Expr:
+        """Ranks next to each other that a node gets at a time where they are dealt out."""
+        return graph.ONE if self.placement is None else graph.number(self.placement.distribution.size)
 
     @property
     def apart(self) -> Expr:
@@ -81,6 +86,6 @@ class Ranks(Record):
             )
             return apart * (graph.apply("min", made.diameter, 1) + made.terminal_hops), apart
         # of `cyclic` the nodes are filled in turn: on them, ranks next to each other are on nodes next to each other
-        filled = per_node if self.order == "block" else graph.ONE
+        filled = per_node if self.order == "block" else self.dealt
         apart = off_node(stride, filled, used)
         return distance(made, stride, filled) + apart * made.terminal_hops, apart

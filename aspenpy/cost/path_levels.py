@@ -6,7 +6,7 @@ from aspenpy.cost.interconnect import Interconnect, interconnect_of
 from aspenpy.cost.network.link import Link, Mesh
 from aspenpy.cost.network.schemes import Level
 from aspenpy.cost.paths import Paths
-from aspenpy.cost.ranks import Binding
+from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.machine.model import Place
@@ -47,10 +47,10 @@ class Path(Record):
         return Link(alpha, beta, net.combining, net.threshold, net.handshake, mesh)
 
 
-def bound(paths: Paths) -> Binding:
+def bound(paths: Paths) -> RankPlacement:
     """What ranks occupy, which has to be known."""
-    assert paths.binding is not None
-    return paths.binding
+    assert paths.ranks is not None
+    return paths.ranks
 
 
 def all_paths(paths: Paths) -> list[Path]:
@@ -73,7 +73,7 @@ def all_paths(paths: Paths) -> list[Path]:
 
 def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
     """Of so many ranks those in the fullest container of a path."""
-    return bound(paths).inside(path.container, ranks) if path.inner else ranks
+    return bound(paths).fullest(path.container, ranks) if path.inner else ranks
 
 
 def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tuple[Level, ...]:
@@ -90,16 +90,17 @@ def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tu
 def _level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> Level:
     """For so many ranks, and so many that send, on a path above containers `inside`, the fullest of which has `below`
     ranks."""
-    binding, (ranks, sending) = bound(paths), counts
+    placement, (ranks, sending) = bound(paths), counts
     full, senders = (ranks_within(paths, path, count) for count in counts)
-    if binding.distribution == "compact":
+    if placement.is_compact:
         least = ranks - full * (graph.apply("ceil", ranks / full) - 1)
         ends, fewest = (graph.apply("ceil", count / below) for count in (full, least))
     else:
-        least = graph.apply("max", 1, graph.apply("floor", ranks / path.container.count))
+        containers = placement.used(path.container, ranks) if path.inner else graph.ONE
+        least = graph.apply("max", 1, graph.apply("floor", ranks / graph.apply("max", 1, containers)))
         capacity = graph.div(inside.count, path.container.count)
         ends, fewest = (graph.apply("min", count, capacity) for count in (full, least))
-    every = below if path.inner else binding.on_a_node(sending)
+    every = below if path.inner else placement.on_a_node(sending)
     leaders = graph.ONE if path.inner else graph.apply("ceil", every / below)
     return Level(
         path=path.network.component.name,

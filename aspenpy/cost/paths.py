@@ -11,7 +11,7 @@ Paths inside a node count where it is known which ranks are there: where a rank 
 
 from __future__ import annotations
 
-from aspenpy.cost.ranks import Binding
+from aspenpy.cost.ranks import RankPlacement
 from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -28,18 +28,18 @@ MESSAGE = "message"
 
 
 class Paths(Record):
-    """The paths between the ranks on a machine, innermost first, each with what it stands in; `binding` is what a rank
-    occupies, if anybody says so."""
+    """The paths between the ranks on a machine, innermost first, each with what it stands in; `ranks` is where they
+    live, if anybody says what each occupies."""
 
     machine: Machine
     socket: str | None = None
-    binding: Binding | None = None
+    ranks: RankPlacement | None = None
     places: tuple[tuple[Place, Place], ...] = ()
 
     @property
     def by_level(self) -> bool:
         """Whether it is known which messages stay inside a node, and what they take there."""
-        return self.binding is not None and any(len(place.path) > 2 for place, _ in self.places)
+        return self.ranks is not None and any(len(place.path) > 2 for place, _ in self.places)
 
     def serves(self, place: Place) -> bool:
         """Whether messages that a component serves go by level."""
@@ -48,10 +48,10 @@ class Paths(Record):
     def joined(self, value: Expr, ranks: Expr, span: Span | None) -> Expr:
         """The value where some path joins all of the ranks, and there are places for so many; told at the `span` where
         not."""
-        assert self.binding is not None
+        assert self.ranks is not None
         outermost = self.places[-1][1] if self.places else None
         if outermost is not None and outermost.parents:
-            within = self.binding.inside(outermost, ranks)
+            within = self.ranks.fullest(outermost, ranks)
             mistake = BoundMistake(
                 code="no-path",
                 message=f"no interconnect of machine `{self.machine.name}` joins so many ranks",
@@ -62,26 +62,26 @@ class Paths(Record):
                 numbers=f"no interconnect of machine `{self.machine.name}` joins {{}} ranks, but {{}} of them",
             )
             value = graph.if_else(graph.compare("<=", ranks, within), value, graph.failure(mistake))
-        return self.binding.placed(value, ranks, self.machine, span)
+        return self.ranks.placed(value, ranks, self.machine, span)
 
 
-def paths_of(machine: Machine, socket: str | None, binding: Binding | None) -> Paths:
+def paths_of(machine: Machine, socket: str | None, ranks: RankPlacement | None) -> Paths:
     """The paths on the way from the machine to what a rank occupies, or to the socket."""
     places = list(machine.first_places(socket))
     by_path = {place.path: place for place in places}
     found: dict[tuple[str, ...], Place] = {}
     for place in places:
         path = place.component.type == INTERCONNECT and MESSAGES in place.component.resources
-        if path and _joins(machine, place, socket, binding):
+        if path and _joins(machine, place, socket, ranks):
             found.setdefault(place.path[:-1], place)
-    if binding is not None:
-        unit = binding.unit.path
+    if ranks is not None:
+        unit = ranks.unit.path
         found = {path: place for path, place in found.items() if len(path) < len(unit) and unit[: len(path)] == path}
     inwards = sorted(found, key=len, reverse=True)
-    return Paths(machine, socket, binding, tuple((found[path], by_path[path]) for path in inwards))
+    return Paths(machine, socket, ranks, tuple((found[path], by_path[path]) for path in inwards))
 
 
-def _joins(machine: Machine, place: Place, socket: str | None, binding: Binding | None) -> bool:
+def _joins(machine: Machine, place: Place, socket: str | None, ranks: RankPlacement | None) -> bool:
     """Whether an interconnect is for the ranks on a socket."""
     component = place.component
     named = word(component, "joins")
@@ -91,4 +91,4 @@ def _joins(machine: Machine, place: Place, socket: str | None, binding: Binding 
         span = component.properties["joins"].span
         message = f"{component.type} `{component.name}` joins `{named}`, and machine `{machine.name}` has none"
         fail("no-such-component", message, span, hint=suggest_nearest(named, machine.components))
-    return named == socket or (binding is not None and named in binding.unit.path)
+    return named == socket or (ranks is not None and named in ranks.unit.path)

@@ -6,13 +6,23 @@ A machine says what a rank occupies by the flag `rank` on a component:
     socket nvidia_h100 { property rank ... }    // one for each device
 
 It counts where a model speaks of ranks: in blocks that say how far each rank can share its work out, `execute [ranks]
-of [width]`, and in what ranks send each other. Amounts are those of one rank. A rank that occupies u cores shares its
-work out in w = ceil(`width`) equal parts: they take ceil(w/u) turns, so that w/ceil(w/u) cores are at work on average,
-its spread. Instances of a block without a width are as in Aspen: ceil(P/Q) of P take turns on each of Q
-components.
+of [width]`, in what ranks send each other, and in all blocks with as many instances as those. Amounts are those of one
+rank. A rank that occupies u cores shares its work out in w = ceil(`width`) equal parts: they take ceil(w/u) turns, so
+that w/ceil(w/u) cores are at work on average, its spread. Instances of other blocks are as in Aspen: ceil(P/Q) of P
+take turns on each of Q components.
 
-Ranks fill a node before the next (`compact`). `scatter` gives every node the same number, of neighbours; `cyclic` deals
-them out in turn.
+Users place ranks as Slurm, `mpirun` and OpenMP say it (`PlacementOptions`). Counts follow in closed form from the
+number R of ranks and c, those that a node takes (Slurm's srun manual, --distribution):
+
+    compact   fills a node with c ranks before the next: ceil(R/c) nodes
+    block     N nodes, asked for or ceil(R/c): R mod N of them have ceil(R/N) ranks, the others floor(R/N); consecutive
+              ranks share a node
+    cyclic    the same counts, ranks dealt out one by one
+    plane=s   s consecutive ranks dealt out at a time
+    scatter   block over all nodes that there are
+
+and in the same way for the sockets of a node and the NUMA domains of a socket, which are filled (`block`) or dealt out
+evenly (`cyclic`).
 """
 
 from __future__ import annotations
@@ -29,62 +39,181 @@ from aspenpy.language.source import Span
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
 
-Distribution = Literal["compact", "scatter", "cyclic"]
-DISTRIBUTIONS: tuple[Distribution, ...] = get_args(Distribution)
+NodeRule = Literal["compact", "scatter", "block", "cyclic", "plane"]
+NODE_RULES: tuple[NodeRule, ...] = get_args(NodeRule)
+
+Rule = Literal["block", "cyclic"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+Threads = Literal["close", "spread"]
+THREADS: tuple[Threads, ...] = get_args(Threads)
 
 RANK = "rank"
 """The flag of a component that a rank occupies."""
 
+NUMA, DEVICE = "numa", "device"
+"""What a rank may be bound to beside the types of components: a NUMA domain, which is what has a memory of its own in a
+socket, and a device, which is a socket."""
 
-class RankOptions(Record):
-    """What a user asks of ranks against the machine's own word: what each occupies, a type of component or the name of
-    one, how many a node takes, and how they are distributed over the nodes."""
 
-    on: str | None = None
-    per_node: int | None = None
+class PlacementOptions(Record):
+    """What a user asks of where ranks run, against the machine's own word.
+
+    `bind` is what each occupies: a type of component, the name of one, `numa` or `device`. `nodes` is how many nodes
+    the run has; `ranks_per_node`, `ranks_per_socket` and `ranks_per_device` how many ranks each takes, and
+    `cores_per_rank` how many cores each has. `distribution` says how they are dealt out, `threads` how those of a rank
+    go to its NUMA domains: `close` fills one before the next.
+    """
+
+    bind: str | None = None
+    nodes: int | None = None
+    ranks_per_node: int | None = None
+    ranks_per_socket: int | None = None
+    ranks_per_device: int | None = None
+    cores_per_rank: int | None = None
     distribution: str | None = None
+    threads: str | None = None
 
 
-MACHINES_OWN = RankOptions()
+MACHINES_OWN = PlacementOptions()
 
 
-class Binding(Record):
-    """What a rank occupies, of which a node has `capacity` for ranks."""
+class Distribution(Record):
+    """How ranks are dealt out: over nodes, over the sockets of a node, over the domains of a socket; `size` is that of
+    a plane."""
+
+    nodes: NodeRule = "compact"
+    sockets: Rule = "block"
+    domains: Rule = "block"
+    size: int = 1
+
+    def __str__(self) -> str:
+        first = f"plane={self.size}" if self.nodes == "plane" else self.nodes
+        usual = "block" if self.nodes == "compact" else "cyclic"
+        if self.sockets == self.domains:
+            return first if self.sockets == usual else f"{first}:{self.sockets}"
+        return f"{first}:{self.sockets}:{self.domains}"
+
+
+COMPACT = Distribution()
+
+
+class RankPlacement(Record):
+    """Where the ranks of a run are. Each is bound to a `unit`, of which it occupies `units`, or which `sharers` ranks
+    share. `capacity` is how many ranks a `node` takes, `of_socket` how many a `socket` takes where a user says so;
+    `nodes` are those of the machine, `asked_nodes` those of the run where a user says so."""
 
     unit: Place
     nodes: Expr
     capacity: Expr
-    distribution: Distribution = "compact"
+    distribution: Distribution = COMPACT
+    node: Place | None = None
+    socket: Place | None = None
+    units: int = 1
+    sharers: int = 1
+    of_socket: Expr | None = None
+    asked_nodes: Expr | None = None
+    threads: Threads = "spread"
 
     @property
     def places(self) -> Expr:
-        """The ranks that the machine takes."""
-        return self.unit.count if self._takes_all else graph.mul(self.capacity, self.nodes)
+        """The ranks that the machine takes, or the nodes of the run."""
+        if self.is_full and self.asked_nodes is None:
+            return _scale(self.unit.count, self.sharers, self.units)
+        return graph.mul(self.capacity, self.asked_nodes or self.nodes)
 
     @property
-    def _takes_all(self) -> bool:
-        """Whether a node takes as many ranks as it has places for."""
-        return self.capacity is ratio(self.unit.count, self.nodes)
+    def is_full(self) -> bool:
+        """Whether a node takes as many ranks as its hardware has places for."""
+        return self.capacity is _scale(ratio(self.unit.count, self.nodes), self.sharers, self.units)
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether ranks fill one component after the other."""
+        return self.distribution == COMPACT
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether ranks fill all that they are in, one component after the other."""
+        return self.is_full and self.is_compact
+
+    def places_of_rank(self, place: Place) -> Expr:
+        """How many of a component each rank has; less than 1 where ranks share it."""
+        return self.of_rank(place.count)
+
+    def of_rank(self, count: Expr) -> Expr:
+        """What each rank has of so many components of the machine."""
+        return _scale(ratio(count, self.unit.count), self.units, self.sharers)
+
+    def takes(self, place: Place) -> Expr:
+        """The ranks that one component of a place takes; less than 1 where a rank has several. Ranks of several cores
+        do not straddle sockets, but NUMA domains."""
+        if self.node is not None and place.path == self.node.path:
+            return self.capacity
+        if self.of_socket is not None and self.socket is not None and place.path == self.socket.path:
+            return self.of_socket
+        places = _scale(ratio(self.unit.count, place.count), self.sharers, self.units)
+        inside = self.socket is not None and _is_in(place, self.socket) and place.path != self.socket.path
+        return places if inside else _whole(places, self.units)
+
+    def run_nodes(self, ranks: Expr) -> Expr:
+        """The nodes of the run, with a rank or without."""
+        if self.asked_nodes is not None:
+            return self.asked_nodes
+        if self.distribution.nodes == "scatter":
+            return self.nodes
+        return graph.apply("max", 1, graph.apply("ceil", graph.div(ranks, self.capacity)))
+
+    def nodes_used(self, ranks: Expr) -> Expr:
+        """The nodes that have any rank."""
+        if self.distribution.nodes == "compact":
+            return graph.apply("ceil", graph.div(ranks, self.capacity))
+        dealt = graph.div(ranks, self.distribution.size)
+        return graph.apply("min", graph.apply("ceil", dealt), self.run_nodes(ranks))
 
     def on_a_node(self, ranks: Expr) -> Expr:
         """The ranks on the fullest of the nodes."""
-        if self.distribution == "compact":
+        if self.distribution.nodes == "compact":
             return graph.apply("min", ranks, self.capacity)
-        return graph.apply("ceil", graph.div(ranks, self.nodes))
+        return self._node_groups(ranks)[0][1]
 
-    def inside(self, place: Place, ranks: Expr) -> Expr:
-        """The ranks on the fullest component of a place that has several of what each occupies."""
-        if self.distribution == "compact":
-            of_a_node = "node" in (place.component.type, *(parent.type for parent in place.parents))
-            near = self.on_a_node(ranks) if of_a_node and not self._takes_all else ranks
-            return graph.apply("min", near, ratio(self.unit.count, place.count))
-        return graph.apply("ceil", graph.div(self.on_a_node(ranks), ratio(place.count, self.nodes)))
+    def fullest(self, place: Place, ranks: Expr) -> Expr:
+        """The ranks on the fullest component of a place that takes several."""
+        if self.node is not None and not _is_in(place, self.node):
+            return graph.apply("min", ranks, self.takes(place))
+        near = most = ranks
+        if self.node is not None and not (self.is_full and self.distribution.nodes == "compact"):
+            near = most = self.on_a_node(ranks)
+        for container, rule in self._chain(place):
+            if rule == "cyclic":
+                most = near = graph.apply("ceil", graph.div(most, self._number(container)))
+            else:
+                most = graph.apply("min", near, self.takes(container))
+                if self.of_socket is not None:  # else what is inside takes no more, and clips it too
+                    near = most
+        return most
+
+    def used(self, place: Place, ranks: Expr) -> Expr:
+        """How many of the components of a place have any rank."""
+        if self.node is not None and not _is_in(place, self.node) and not self.is_dense:
+            return graph.mul(self.nodes_used(ranks), ratio(place.count, self.nodes))
+        if self.is_dense:
+            return graph.apply("ceil", graph.div(ranks, self.takes(place)))
+        if self.node is not None and place.path == self.node.path:
+            return self.nodes_used(ranks)
+        chain = self._chain(place)
+        groups = self._node_groups(ranks) if self.node is not None else [(graph.ONE, ranks)]
+        return graph.add(*(graph.mul(count, self._used_by(on_one, chain)) for count, on_one in groups))
 
     def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
-        """The value where the machine has places for so many ranks, told at the `span` where not."""
+        """The value where the machine has places for so many ranks; a failure at the `span` where not."""
         each, more = f"each occupies {describe_component(self.unit)}", _more_places(self.unit)
-        if not self._takes_all:
+        if not self.is_full:
             each, more = "`--ranks-per-node` sets the number on a node", "put more on a node with `--ranks-per-node`"
+        if self.of_socket is not None:
+            each, more = "`--ranks-per-socket` sets the number on a socket", "put more on a socket"
+        if self.asked_nodes is not None:
+            each, more = "`--nodes` sets the number of nodes", "take more nodes with `--nodes`"
         mistake = BoundMistake(
             code="too-many-ranks",
             message=f"more ranks than `{machine.name}` has places for: {each}",
@@ -96,15 +225,66 @@ class Binding(Record):
         )
         return graph.if_else(graph.compare("<=", ranks, self.places), value, graph.failure(mistake))
 
+    def _chain(self, place: Place) -> list[tuple[Place, Rule]]:
+        """What is on the way from a node to a place in it, and how ranks are dealt out there."""
+        if self.socket is None or not _is_in(place, self.socket):
+            return [(place, self.distribution.sockets)]
+        if place.path == self.socket.path:
+            return [(self.socket, self.distribution.sockets)]
+        return [(self.socket, self.distribution.sockets), (place, self.distribution.domains)]
+
+    def _number(self, container: Place) -> Expr:
+        """How many of a link of the chain are in the one before it."""
+        around = self.nodes
+        if self.socket is not None and _is_in(container, self.socket) and container.path != self.socket.path:
+            around = self.socket.count
+        return ratio(container.count, around)
+
+    def _node_groups(self, ranks: Expr) -> list[tuple[Expr, Expr]]:
+        """Numbers of nodes, and of the ranks on each of them; the first has most."""
+        if self.distribution.nodes == "compact":
+            full = graph.apply("floor", graph.div(ranks, self.capacity))
+            return [(full, self.capacity), (graph.ONE, graph.sub(ranks, graph.mul(full, self.capacity)))]
+        nodes, size = self.run_nodes(ranks), graph.number(self.distribution.size)
+        whole = graph.apply("floor", graph.div(ranks, size))
+        turns = graph.apply("floor", graph.div(whole, nodes))
+        more = graph.sub(whole, graph.mul(turns, nodes))
+        each, last = graph.mul(turns, size), graph.sub(ranks, graph.mul(whole, size))
+        if self.distribution.size == 1:
+            most = graph.apply("ceil", graph.div(ranks, nodes))
+            return [(more, most), (graph.sub(nodes, more), each)]
+        some = graph.compare(">", more, 0)
+        most = graph.add(each, graph.if_else(some, size, last))
+        with_most = graph.if_else(some, more, graph.ONE)
+        one_rest = graph.if_else(some, graph.ONE, graph.ZERO)
+        others = graph.sub(nodes, graph.add(with_most, one_rest))
+        return [(with_most, most), (one_rest, graph.add(each, last)), (others, each)]
+
+    def _used_by(self, ranks: Expr, chain: Sequence[tuple[Place, Rule]]) -> Expr:
+        """Components at the end of a chain that so many ranks of what is before it use."""
+        (container, rule), *inner = chain
+        takes, number = self.takes(container), self._number(container)
+        if not inner:
+            alone = graph.apply("min", takes, 1) if rule == "cyclic" else takes
+            return graph.apply("min", graph.apply("ceil", graph.div(ranks, alone)), number)
+        if rule == "block":
+            full = graph.apply("floor", graph.div(ranks, takes))
+            groups = [(full, takes), (graph.ONE, graph.sub(ranks, graph.mul(full, takes)))]
+        else:
+            turns = graph.apply("floor", graph.div(ranks, number))
+            more = graph.sub(ranks, graph.mul(turns, number))
+            groups = [(more, graph.add(turns, 1)), (graph.sub(number, more), turns)]
+        return graph.add(*(graph.mul(count, self._used_by(on_one, inner)) for count, on_one in groups))
+
 
 class Instances(Record):
     """The instances of a block on a machine: `count` of them, of which each keeps `spread` cores busy where it is a
-    rank bound to some, of `cores`, in so many `parts`; `placed` is their count, refused where the machine has no places
-    for so many."""
+    rank with a `placement`, of `cores`, in so many `parts`; `placed` is their count, refused where the machine has no
+    places for so many."""
 
     count: Expr
     spread: Expr = graph.ONE
-    binding: Binding | None = None
+    placement: RankPlacement | None = None
     cores: Expr = graph.ONE
     placed: Expr | None = None
     parts: Expr = graph.ONE
@@ -120,43 +300,44 @@ class Instances(Record):
 
     def instances_at(self, place: Place) -> Expr:
         """Those that share the fullest component of a place."""
-        if self.binding is None:
+        if self.placement is None:
             return graph.apply("ceil", graph.div(self.count, place.count))
         if is_file_system(place):
             return graph.apply("ceil", graph.div(self._ranks, place.count))
-        inside = ratio(place.count, self.binding.unit.count)
-        return graph.if_else(graph.compare(">=", inside, 1), self._any, self._outside(place))
+        of_one = self.placement.places_of_rank(place)
+        return graph.if_else(graph.compare(">=", of_one, 1), self._any, self.placement.fullest(place, self._ranks))
 
     def busy_at(self, place: Place) -> Expr:
         """The cores at work that share the fullest component of a place, or take turns on it."""
-        if self.binding is None or is_file_system(place):
+        if self.placement is None or is_file_system(place):
             return self.instances_at(place)
-        inside = ratio(place.count, self.binding.unit.count)
+        of_one = self.placement.places_of_rank(place)
         part = self._any
-        if inside is not self.cores:  # of which no more than all are busy
-            part = graph.mul(part, graph.apply("max", 1, graph.div(self.spread, inside)))
-        return graph.if_else(graph.compare(">=", inside, 1), part, graph.mul(self._outside(place), self.spread))
+        if of_one is not self.cores:  # of which no more than all are busy
+            evenly = graph.div(self.spread, of_one)
+            if self.placement.threads == "close":
+                evenly = graph.apply("min", self.spread, graph.div(self.cores, of_one))
+            part = graph.mul(part, graph.apply("max", 1, evenly))
+        several = graph.mul(self.placement.fullest(place, self._ranks), self.spread)
+        return graph.if_else(graph.compare(">=", of_one, 1), part, several)
 
     def count_used(self, place: Place) -> Expr:
         """How many of the components of a place have any work, one at least."""
-        if self.binding is None or is_file_system(place):
+        if self.placement is None or is_file_system(place):
             return graph.apply("min", graph.apply("max", self.count, 1), place.count)
-        by_rank = graph.mul(self.count, ratio(place.count, self.binding.unit.count))
-        used = graph.apply("ceil", by_rank) if self.binding.distribution == "compact" else self.count
-        return graph.apply("min", graph.apply("max", used, by_rank, 1), place.count)
+        return graph.apply("min", graph.apply("max", self.placement.used(place, self._ranks), 1), place.count)
 
     def on_a_node(self, nodes: Expr) -> Expr:
         """Those on the fullest of so many nodes."""
-        if self.binding is None:
+        if self.placement is None:
             return graph.apply("ceil", graph.div(self.count, nodes))
-        return self.binding.on_a_node(self._ranks)
+        return self.placement.on_a_node(self._ranks)
 
     def part_on(self, place: Place) -> Expr:
         """Of what all ranks have alike, the part that is on the fullest component of a place."""
-        if self.binding is None:
+        if self.placement is None:
             return graph.div(1, place.count)
-        inside = ratio(place.count, self.binding.unit.count)
-        of_one = graph.div(self.instances_at(place), graph.apply("max", 1, inside))
+        of_one = graph.div(self.instances_at(place), graph.apply("max", 1, self.placement.places_of_rank(place)))
         return graph.div(of_one, self._ranks)
 
     @property
@@ -168,11 +349,6 @@ class Instances(Record):
     def _any(self) -> Expr:
         """1, and 0 where there are no instances."""
         return graph.apply("min", 1, self._ranks)
-
-    def _outside(self, place: Place) -> Expr:
-        """Ranks on the fullest component of a place that has several of what a rank occupies."""
-        assert self.binding is not None
-        return self.binding.inside(place, self._ranks)
 
 
 def ratio(count: Expr, other: Expr) -> Expr:
@@ -186,9 +362,28 @@ def ratio(count: Expr, other: Expr) -> Expr:
     return graph.div(graph.mul(*above), graph.mul(*below))
 
 
+def _scale(count: Expr, times: int, parts: int) -> Expr:
+    if times == parts:
+        return count
+    return graph.div(graph.mul(count, times), parts)
+
+
+def _whole(places: Expr, units: int) -> Expr:
+    """The ranks of several units each that so many places take; less than 1 where a rank needs more than there are."""
+    if units == 1:
+        return places
+    return graph.if_else(graph.compare(">=", places, 1), graph.apply("floor", places), places)
+
+
+def _is_in(place: Place, container: Place) -> bool:
+    """Whether a place is a container or in it."""
+    return place.path[: len(container.path)] == container.path
+
+
 def describe_component(unit: Place) -> str:
     """`a core, `zen4``."""
-    return f"a {unit.component.type}, `{unit.component.name}`"
+    kind = "NUMA domain" if unit.component.type == "memory" else unit.component.type
+    return f"a {kind}, `{unit.component.name}`"
 
 
 def _more_places(unit: Place) -> str:
@@ -199,31 +394,113 @@ def _more_places(unit: Place) -> str:
     counts = [part.quantity for part in parts if part.component == unit.component.name]
     if unit.component.type == "socket" and counts and counts[0].kind == "symbol":
         return f"have more of them: `--set {counts[0].payload[0]}=...`"
-    return "let each occupy less, `--ranks-on core`"
+    return "let each occupy less, `--bind core`"
 
 
 ONE_INSTANCE = Instances(graph.ONE)
 
 
-def binding_of(machine: Machine, socket: str | None, options: RankOptions) -> Binding | None:
-    """What a rank occupies, by the machine or as a user asks; None where nobody says."""
+def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions) -> RankPlacement | None:
+    """Where ranks run on a machine, by its own word or as a user asks; None where nobody says what a rank occupies.
+    Raises AspenError for options that contradict each other or the machine."""
     places = list(machine.first_places(socket))
-    unit = _find_flagged_place(places) if options.on is None else _component(options.on, machine, places)
+    unit = _unit(machine, places, options)
     if unit is None:
         if options != MACHINES_OWN:
             message = f"machine `{machine.name}` does not say what a rank occupies"
-            hint = "say it with --ranks-on, or with `property rank` on a component"
+            hint = "say it with --bind, or with `property rank` on a component"
             fail("unbound-ranks", message, machine.root.name_span, hint=hint)
         return None
-    distribution = options.distribution or "compact"
-    if distribution not in DISTRIBUTIONS:
-        hint = suggest_nearest(distribution, DISTRIBUTIONS) or f"there are {', '.join(DISTRIBUTIONS)}"
-        fail("unknown-distribution", f"unknown distribution of ranks `{distribution}`", hint=hint)
-    nodes = next((place.count for place in places if place.component.type == "node"), graph.ONE)
-    capacity = ratio(unit.count, nodes)
-    if options.per_node is not None:
-        capacity = _at_most(graph.number(_require_rank_count(options.per_node)), capacity, unit)
-    return Binding(unit, nodes, capacity, distribution)
+    distribution = distribution_of(options)
+    node = next((place for place in places if place.component.type == "node"), None)
+    around = next((place for place in places if place.component.type == "socket"), None)
+    nodes = graph.ONE if node is None else node.count
+    units = _require_count(options.cores_per_rank, "cores_per_rank") or 1
+    sharers = _require_count(options.ranks_per_device, "ranks_per_device") or 1
+    on_socket = _require_count(options.ranks_per_socket, "ranks_per_socket")
+    if on_socket and unit.component.type == "socket":
+        sharers = on_socket
+    of_socket, sockets = None, graph.ONE
+    if on_socket is not None and around is None:
+        fail("no-socket", f"machine `{machine.name}` has no socket that takes ranks", machine.root.name_span)
+    if around is not None:
+        sockets = ratio(around.count, nodes)
+        whole = _whole(_scale(ratio(unit.count, around.count), sharers, units), units)
+        if on_socket is not None:
+            of_socket = _at_most(graph.number(on_socket), whole, unit, "ranks_per_socket", "a socket")
+    hardware = _scale(ratio(unit.count, nodes), sharers, units)
+    capacity = _whole(hardware, units)
+    if around is not None and units > 1:
+        capacity = graph.if_else(graph.compare(">=", whole, 1), graph.mul(whole, sockets), capacity)
+    if of_socket is not None:
+        capacity = graph.mul(of_socket, sockets)
+    on_node = _require_count(options.ranks_per_node, "ranks_per_node")
+    if on_node is not None:
+        capacity = _at_most(graph.number(on_node), capacity, unit, "ranks_per_node", "a node")
+    asked = _require_count(options.nodes, "nodes")
+    asked_nodes = None
+    if asked is not None:
+        asked_nodes = _at_most_nodes(graph.number(asked), nodes, machine)
+    threads: Threads = "close" if _require_word(options.threads, THREADS, "threads") == "close" else "spread"
+    return RankPlacement(
+        unit, nodes, capacity, distribution, node, around, units, sharers, of_socket, asked_nodes, threads
+    )
+
+
+def distribution_of(options: PlacementOptions) -> Distribution:
+    """How ranks are dealt out: `compact` unless a user says else, `block` where a user states the nodes."""
+    text = options.distribution
+    if text is None:
+        return COMPACT if options.nodes is None else Distribution("block", "cyclic", "cyclic")
+    first, *inner = text.split(":")
+    word, _, size = first.partition("=")
+    if word not in NODE_RULES or len(inner) > 2 or (size and word != "plane"):
+        hint = suggest_nearest(word, NODE_RULES) or "there are compact, scatter, block, cyclic and plane=SIZE"
+        fail("unknown-distribution", f"unknown distribution of ranks `{text}`", hint=hint)
+    if word == "plane" and not (size.isdecimal() and 0 < int(size) <= MOST_IN_A_PLANE):
+        message = f"a plane is so many ranks, not `{size}`"
+        fail("unknown-distribution", message, hint="`plane=4` deals out four neighbours at a time")
+    usual = "block" if word == "compact" else "cyclic"
+    rules = [_require_word(rule, RULES, "distribution") for rule in inner]
+    sockets = rules[0] if rules else usual
+    domains = rules[1] if rules[1:] else sockets
+    return Distribution(word, sockets, domains, int(size or 1))  # type: ignore[arg-type]  # checked above
+
+
+MOST_IN_A_PLANE = 10**9
+
+
+def _require_word(word: str | None, words: Sequence[str], option: str) -> str | None:
+    if word is not None and word not in words:
+        hint = suggest_nearest(word, words) or f"there are {', '.join(words)}"
+        fail("unknown-distribution", f"unknown `{option}` of ranks: `{word}`", hint=hint)
+    return word
+
+
+def _unit(machine: Machine, places: Sequence[Place], options: PlacementOptions) -> Place | None:
+    """What a rank occupies: what is asked for, a core where so many of them are, else what the machine flags."""
+    bind = options.bind
+    if options.cores_per_rank is not None:
+        if bind not in (None, "core") or options.ranks_per_device is not None:
+            other = "`--ranks-per-device`" if bind in (None, "core") else f"`--bind {bind}`"
+            message = f"`--cores-per-rank` says that each rank has cores of its own, {other} something else"
+            fail("contradicting-placement", message, hint="leave one of them out")
+        bind = "core"
+    elif options.ranks_per_device is not None:
+        if bind not in (None, DEVICE, "socket"):
+            message = f"`--ranks-per-device` shares devices, but `--bind {bind}` gives each rank one to itself"
+            fail("contradicting-placement", message, hint="leave one of them out")
+        bind = DEVICE
+    if bind is None:
+        return _find_flagged_place(places)
+    if bind == NUMA:
+        domains = [place for place in places if place.component.type == "memory" and "socket" in _types(place)]
+        return domains[0] if domains else _component("socket", machine, places)
+    return _component("socket" if bind == DEVICE else bind, machine, places)
+
+
+def _types(place: Place) -> list[str]:
+    return [parent.type for parent in place.parents]
 
 
 def _find_flagged_place(places: Sequence[Place]) -> Place | None:
@@ -263,23 +540,37 @@ def _component(asked: str, machine: Machine, places: Sequence[Place]) -> Place:
     fail("no-such-component", message, machine.root.name_span, hint=hint)
 
 
-def _require_rank_count(ranks: object) -> int:
-    """A number of ranks that a user asks for on a node."""
-    if not isinstance(ranks, int) or ranks < 1:
-        fail("bad-ranks", f"a node takes a whole number of ranks from 1 on, not {ranks!r}")
-    return ranks
+def _require_count(value: object, option: str) -> int | None:
+    """A number that a user asks for, a whole one from 1 on."""
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        fail("bad-ranks", f"`{option}` is a whole number from 1 on, not {value!r}")
+    return value
 
 
-def _at_most(asked: Expr, capacity: Expr, unit: Place) -> Expr:
-    """Ranks on a node, refused where it has no place for so many."""
-    each = f"each occupies {describe_component(unit)}"
+def _at_most(asked: Expr, capacity: Expr, unit: Place, option: str, where: str) -> Expr:
+    """Ranks on a node or a socket, refused where it has no place for so many."""
+    each, spelled = f"each occupies {describe_component(unit)}", option.replace("_", "-")
     mistake = BoundMistake(
         code="too-many-ranks",
-        message=f"more ranks on a node than there are places: {each}",
+        message=f"more ranks on {where} than there are places: {each}",
         span=unit.component.name_span,
-        hint=f"ask for fewer with `--ranks-per-node`, or {_more_places(unit)}",
+        hint=f"ask for fewer with `--{spelled}`, or {_more_places(unit)}",
         value=asked,
         bound=capacity,
-        numbers=f"{{}} ranks on a node, and it has places for {{}}: {each}",
+        numbers=f"{{}} ranks on {where}, and it has places for {{}}: {each}",
     )
     return graph.if_else(graph.compare("<=", asked, capacity), asked, graph.failure(mistake))
+
+
+def _at_most_nodes(asked: Expr, nodes: Expr, machine: Machine) -> Expr:
+    """Nodes of a run, refused where the machine has fewer."""
+    mistake = BoundMistake(
+        code="too-many-nodes",
+        message=f"more nodes than `{machine.name}` has",
+        span=machine.root.name_span,
+        hint="ask for fewer with `--nodes`",
+        value=asked,
+        bound=nodes,
+        numbers=f"{{}} nodes, and `{machine.name}` has {{}}",
+    )
+    return graph.if_else(graph.compare("<=", asked, nodes), asked, graph.failure(mistake))

@@ -62,7 +62,7 @@ def sharing(instances: Instances, place: Place, core: Place | None, line: Expr |
         return Sharing(even, even)
     one = graph.ONE
     cores = graph.div(core.count, place.count)
-    if instances.binding is None and affinity(place) == "compact":
+    if instances.placement is None and affinity(place) == "compact":
         even = graph.apply("max", graph.apply("min", instances.count, cores), even)
     active = graph.apply("max", one, graph.apply("min", even, cores))
     needed = graph.apply("max", one, graph.div(all_cores, one_core))

@@ -147,14 +147,14 @@ def _possible(cases: Sequence[Case]) -> tuple[list[Prediction], tuple[Diagnostic
 def _alike(predictions: list[Prediction]) -> list[Prediction]:
     """The same with a whole socket for each rank, where machines give ranks parts of different kinds, nobody asked for
     another part, and each machine can."""
-    if any(one.case.ranks_on is not None for one in predictions):
+    if any(one.case.placement.bind is not None for one in predictions):
         return predictions
     if not unlike_ranks({str(place): one.tree for place, one in enumerate(predictions)}):
         return predictions
-    bound = [one.tree.rank_binding is not None for one in predictions]
+    bound = [one.tree.rank_placement is not None for one in predictions]
     try:
         return [
-            predict(one.case.changed(ranks_on=SOCKET)) if has_ranks else one
+            predict(one.case.changed(bind=SOCKET)) if has_ranks else one
             for one, has_ranks in zip(predictions, bound, strict=True)
         ]
     except AspenError as error:

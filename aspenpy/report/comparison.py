@@ -89,8 +89,8 @@ def _times(comparison: Comparison) -> Table:
 
 def _each_rank(item: Any) -> str | None:
     """What a rank occupies, where blocks say that ranks share their work out."""
-    binding = item.prediction.tree.rank_binding
-    return binding and f"a {binding.unit.component.type}"
+    placement = item.prediction.tree.rank_placement
+    return placement and f"a {placement.unit.component.type}"
 
 
 def _bound(item: Any) -> str | None:

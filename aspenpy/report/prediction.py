@@ -68,12 +68,12 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
 
 def bound_ranks(prediction: Prediction) -> list[tuple[str, str]]:
     """What each rank has, where blocks say that ranks share their work out."""
-    binding = prediction.tree.rank_binding
-    if binding is None:
+    placement = prediction.tree.rank_placement
+    if placement is None:
         return []
-    most = prediction.case.ranks_per_node
+    most = prediction.case.placement.ranks_per_node
     few = "" if most is None else f"; {count(most)} on a node"
-    return [("each rank has", f"{describe_component(binding.unit)}{few}; {binding.distribution}")]
+    return [("each rank has", f"{describe_component(placement.unit)}{few}; {placement.distribution}")]
 
 
 def _write_allocated(prediction: Prediction) -> list[str]:
@@ -210,10 +210,14 @@ def subject(prediction: Evaluation) -> dict[str, Any]:
 
 def ranks_of(prediction: Evaluation) -> dict[str, Any]:
     """Where its ranks live: nothing where neither the machine nor the user says so."""
-    binding, case = prediction.tree.residence.where.binding, prediction.case
-    if binding is None:
+    placement, asked = prediction.tree.residence.where.ranks, prediction.case.placement
+    if placement is None:
         return {}
-    place = {"on": binding.unit.component.name, "per_node": case.ranks_per_node, "distribution": binding.distribution}
+    place = {
+        "on": placement.unit.component.name,
+        "per_node": asked.ranks_per_node,
+        "distribution": str(placement.distribution),
+    }
     return {"ranks": place}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.scope import DEFAULT_SEED
+from aspenpy.cost.ranks import PlacementOptions
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
@@ -44,7 +45,7 @@ def case_of_arguments(arguments: Arguments, kernel: str | None = None) -> Case:
 
 def ranks_of(arguments: Arguments) -> dict[str, Any]:
     """Where a command line lets ranks live, by the names that `Case` has for it."""
-    return {name: getattr(arguments, name, None) for name in ("ranks_on", "ranks_per_node", "distribution")}
+    return {name: getattr(arguments, name, None) for name in PlacementOptions._fields}
 
 
 def machine_named(name: str, arguments: Arguments) -> Machine:

@@ -125,9 +125,9 @@ def _options_given(known: Iterable[Option], line: Iterator[str]) -> Iterator[tup
 # -- kinds of options ------------------------------------------------------------------------------
 
 
-def option(names: str, metavar: str, help: str, **more: Any) -> Option:
+def option(names: str, metavar: str, help: str, *, former: str = "", **more: Any) -> Option:
     """An option with a value, or an argument. Several names are separated by a space; `more` is passed to argparse."""
-    return Option(tuple(names.split()), {"metavar": metavar, "help": help, **more})
+    return Option(tuple(names.split()), {"metavar": metavar, "help": help, **more}, former=tuple(former.split()))
 
 
 def repeatable_option(names: str, metavar: str, help: str, **more: Any) -> Option:

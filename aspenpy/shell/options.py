@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.scope import DEFAULT_SEED
-from aspenpy.cost.ranks import DISTRIBUTIONS
+from aspenpy.cost.ranks import THREADS
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Option, choice, flag, option, pairs, positive, repeatable_option, words
@@ -46,13 +46,24 @@ PAR = choice(
 )
 RANKS = (
     option(
-        "--ranks-on", "WHAT", "what each rank occupies: core, socket, node or a name (default: as the machine says)"
+        "--bind",
+        "WHAT",
+        "what each rank occupies: core, numa, socket, device, node or a name (default: as the machine says)",
+        former="--ranks-on",
     ),
+    option("--nodes", "N", "run on so many nodes (default: as many as the ranks need)", type=positive),
     option("--ranks-per-node", "N", "so many ranks on a node (default: as many as it has places for)", type=positive),
-    choice(
+    option("--ranks-per-socket", "N", "so many ranks on a socket", type=positive),
+    option("--ranks-per-device", "N", "so many ranks share a device", type=positive),
+    option("--cores-per-rank", "N", "so many cores for each rank", type=positive),
+    option(
         "--distribution",
-        DISTRIBUTIONS,
-        "how ranks go to nodes: filling one after the other, neighbours spread over all, or in turn (default: compact)",
+        "NODES[:SOCKETS]",
+        "how ranks are dealt out to nodes, sockets and NUMA domains, as Slurm has it: block, cyclic or plane=SIZE, "
+        "then :block or :cyclic; compact fills a node before the next, scatter uses all nodes (default: compact)",
+    ),
+    choice(
+        "--threads", THREADS, "the threads of a rank fill one NUMA domain before the next, or spread (default: spread)"
     ),
 )
 SEED = option("--seed", "N", f"the seed of random draws (default: {DEFAULT_SEED})", type=int, default=DEFAULT_SEED)
@@ -89,9 +100,7 @@ RESULTS = (ALL_FORMATS, TABLES)  # how results are written, and where to
 
 OF_A_MACHINE = {
     "socket": "--socket chooses among the sockets of a machine",
-    "ranks_on": "--ranks-on says what of a machine a rank occupies",
-    "ranks_per_node": "--ranks-per-node is said of the nodes of a machine",
-    "distribution": "--distribution is over the nodes of a machine",
+    **{item.destination: f"{item.names[0]} is said of a machine" for item in RANKS},
 }
 """What an option that means nothing without a machine is about."""
 

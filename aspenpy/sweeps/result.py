@@ -202,7 +202,7 @@ def attributes(study: Study) -> dict[str, str]:
     """What was swept, in words and as hashes."""
     names = [(case.application.name, case.required_machine.name, case.kernel) for case in study.cases]
     listed = (", ".join(dict.fromkeys(column)) for column in zip(*names, strict=True))
-    asked = study.cases[0].ranks
+    asked = study.cases[0].placement
     ranks = [f"{name}={value}" for name in asked._fields if (value := getattr(asked, name)) is not None]
     return {
         **dict(zip(("application", "machine", "kernel"), listed, strict=True)),

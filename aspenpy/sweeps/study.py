@@ -169,7 +169,7 @@ class Study:
         digest = sha256()
         for case in self.cases:
             texts = [*(model.to_aspen() for model in case.application.all_models()), case.required_machine.to_aspen()]
-            ranks = [repr(case.ranks)] if case.ranks != MACHINES_OWN else []
+            ranks = [repr(case.placement)] if case.placement != MACHINES_OWN else []
             for text in (*texts, str(case.socket), case.kernel, *ranks):
                 digest.update(text.encode() + b"\0")
         digest.update(repr((sorted((name, str(value)) for name, value in self.set.items()), self.seed)).encode())

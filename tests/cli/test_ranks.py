@@ -119,7 +119,7 @@ def test_json_says_where_ranks_live(run: Runner) -> None:
         (("--ranks-on", ""), "no `` with cores for a rank to occupy"),
         (
             ("--distribution", "compcat"),
-            "expected compact, scatter or cyclic, not `compcat`: did you mean `compact`",
+            "unknown distribution of ranks `compcat`",
         ),
     ],
 )
@@ -148,15 +148,15 @@ def test_scaling_beyond_the_machine_tells_both_numbers(run: Runner) -> None:
 
 
 def test_a_session_has_them_as_commands(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = ("ranks-on core", "undo", "ranks-per-node 2", "distribution scatter", "ranks-per-node", "set ranks=9")
+    lines = ("bind core", "undo", "ranks-per-node 2", "distribution scatter", "ranks-per-node", "set ranks=9")
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
     outcome = run("repl", *ON_G)
     assert outcome.out.splitlines() == [
         "runtime 1 s, 100 times the baseline (10 ms)",
-        "undone `ranks-on core`: runtime 10 ms, the same as the baseline",
+        "undone `bind core`: runtime 10 ms, the same as the baseline",
         *3 * ["runtime 10 ms, the same as the baseline"],
     ]
-    assert "run fewer, `set ranks=8`, or let each occupy less, `ranks-on core`" in outcome.err
+    assert "run fewer, `set ranks=8`, or let each occupy less, `bind core`" in outcome.err
 
 
 def test_explain_shows_over_how_many_cores_each_rank_is_spread(run: Runner) -> None:
@@ -238,4 +238,4 @@ def test_other_answers_say_where_ranks_live(run: Runner) -> None:
     compared = json.loads(run("compare", "w.aspen", "--machine", "g.aspen,h.aspen", "--ranks-on", "core", *TABLES).out)
     assert [item["ranks"] for item in compared["machines"]] == [there, there]
     asked = ("sweep", *ON_G, "--over", "ranks=1,2", *TABLES, "--ranks-on", "core", "--ranks-per-node", "3")
-    assert json.loads(run(*asked).out)["ranks"] == "on=core, per_node=3"
+    assert json.loads(run(*asked).out)["ranks"] == "bind=core, ranks_per_node=3"

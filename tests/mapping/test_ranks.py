@@ -86,7 +86,7 @@ def test_what_a_rank_occupies_can_be_asked_for(
 
 @pytest.mark.parametrize(
     ("distribution", "share"),
-    [("compact", 3), ("scatter", 1), ("cyclic", 1)],  # of three ranks on eight devices that share two memories
+    [("compact", 3), ("scatter", 1), ("cyclic", 1), ("block", 1)],  # of three ranks on eight devices, two memories
 )
 def test_ranks_fill_a_node_before_the_next(tmp_path: Path, distribution: str, share: int) -> None:
     text = MACHINE.replace("node gnode { socket [boards] gpu }", "node gnode { socket [boards] gpu memory hbm }")
@@ -94,7 +94,8 @@ def test_ranks_fill_a_node_before_the_next(tmp_path: Path, distribution: str, sh
     (tmp_path / "shared.aspen").write_text(text)
     machine = aspenpy.load_machine(tmp_path / "shared.aspen")
     ranks = 3 if distribution == "compact" else 2
-    time = runtime(tmp_path, machine, "loads [1e12]", set={"ranks": ranks}, distribution=distribution)
+    nodes = 2 if distribution in ("cyclic", "block") else None
+    time = runtime(tmp_path, machine, "loads [1e12]", set={"ranks": ranks}, distribution=distribution, nodes=nodes)
     assert time == pytest.approx(share, rel=1e-14)
 
 
@@ -104,7 +105,7 @@ def test_ranks_fill_a_node_before_the_next(tmp_path: Path, distribution: str, sh
         ({"set": {"ranks": 9}}, "9 ranks, and `g` has places for 8"),
         ({"ranks_per_node": 5}, "5 ranks on a node, and it has places for 4"),
         ({"ranks_per_node": 1}, "4 ranks, and `g` has places for 2"),
-        ({"ranks_per_node": 0}, "from 1 on, not 0"),
+        ({"ranks_per_node": 0}, "`ranks_per_node` is a whole number from 1 on, not 0"),
         ({"ranks_on": "hbm"}, "no `hbm` with cores"),
         ({"ranks_on": "sokcet"}, "did you mean `socket`?"),
         ({"distribution": "compcat"}, "did you mean `compact`?"),
@@ -224,7 +225,8 @@ def test_ranks_played_through(
         "memory ram { resource loads(x) [x] }"
     )
     body = f"execute [{ranks}] of [{width}] {{ flops [6] loads [35] }}"
-    found = aspenpy.predict(application(body), machine, ranks_on=unit, distribution=distribution)
+    asked = nodes if distribution == "cyclic" else None
+    found = aspenpy.predict(application(body), machine, ranks_on=unit, distribution=distribution, nodes=asked)
     times = [found.resources[name].time for name in ("flops", "loads")]
     assert times == pytest.approx([flops, loads], rel=1e-12)
     assert found.runtime == pytest.approx(max(flops, loads), rel=1e-12)

@@ -17,8 +17,12 @@ from aspenpy import Application, AspenError, Machine
 from aspenpy.answers.message_paths import seconds_on_paths
 from aspenpy.cost.path_levels import levels_between
 from aspenpy.cost.paths import paths_of
+<<<<<<< HEAD
 from aspenpy.cost.ranks import RankOptions, binding_of
 from aspenpy.explore.scaling import scale
+=======
+from aspenpy.cost.ranks import PlacementOptions, place_ranks
+>>>>>>> 1254130b (Ranks are placed as Slurm says it, by one record that all costs read)
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
 from tests.network.levelled import Member, Path, run
@@ -541,7 +545,7 @@ def test_ranks_of_each_level(nodes: int, sockets: int, cores: int, distribution:
     on = three_levels(nodes, sockets, cores)
     each = data.draw(st.integers(1, sockets * cores), "ranks on a node")
     ranks = data.draw(st.integers(1, nodes * each), "ranks")
-    binding = binding_of(on, "cpu", RankOptions(per_node=each, distribution=distribution))
+    binding = place_ranks(on, "cpu", PlacementOptions(ranks_per_node=each, distribution=distribution))
     levels = levels_between(graph.number(ranks), paths_of(on, "cpu", binding))
     place = placed(ranks, nodes, sockets, cores, each, distribution)
     expected = [counted(place, 3, 2), counted(place, 2, 1), counted(place, 1, 0)]

@@ -190,7 +190,7 @@ def when_classified(case: Case) -> Entries:
             return
         raise
     there = classified.prediction.case
-    filled = aspenpy.predict(case.with_set(classified.choices).changed(ranks_on=there.ranks_on))
+    filled = aspenpy.predict(case.with_set(classified.choices).changed(bind=there.placement.bind))
     suffix = f" with {classified.choices}" if classified.choices else ""
     yield f"runtime{suffix}", "predict", filled.runtime
     if classified.classifications:

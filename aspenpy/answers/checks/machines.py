@@ -12,7 +12,7 @@ from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.kinds_of_cores import idle_kinds
 from aspenpy.cost.path_levels import all_paths
 from aspenpy.cost.paths import Paths, paths_of
-from aspenpy.cost.ranks import MACHINES_OWN, RANK, binding_of
+from aspenpy.cost.ranks import MACHINES_OWN, RANK, place_ranks
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -132,7 +132,7 @@ def _paths(machine: Machine) -> Iterator[Paths]:
     """The paths between ranks of each kind of socket, where ranks live there."""
     for socket in machine.sockets or (None,):
         try:
-            paths = paths_of(machine, socket, binding_of(machine, socket, MACHINES_OWN))
+            paths = paths_of(machine, socket, place_ranks(machine, socket, MACHINES_OWN))
         except AspenError:  # `_homeless_ranks` has it
             continue
         if paths.by_level:
@@ -144,7 +144,7 @@ def _homeless_ranks(machine: Machine) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for socket in machine.sockets or (None,):
         with collecting(found):
-            binding_of(machine, socket, MACHINES_OWN)
+            place_ranks(machine, socket, MACHINES_OWN)
     for component in machine.components.values():
         flag = component.properties.get(RANK)
         if flag is not None and flag.value is not None and component.type in INHABITED:

@@ -102,7 +102,7 @@ OPTIONS = (
         "cpufreq's files; `host` reads this machine; may be repeated",
     ),
     option("--levels", "N", "values of each component (default: 10)", type=positive, default=10),
-    option("--nodes", "N", "scale: the most nodes (default: 1024)", type=positive, default=MOST_NODES),
+    option("--most-nodes", "N", "scale: the most nodes (default: 1024)", type=positive, default=MOST_NODES),
     option(
         "--threshold",
         "E",
@@ -159,7 +159,7 @@ def run_advise(arguments: Arguments) -> int:
         EnergyOptions(arguments.law),
         tuple(words(arguments.problem)),
         tuple(map(input_of, arguments.input)) or (AS_IT_IS,),
-        arguments.nodes,
+        arguments.most_nodes,
         arguments.threshold,
         budget_of(arguments),
         objective_of(arguments),

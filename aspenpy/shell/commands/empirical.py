@@ -68,7 +68,7 @@ EXAMPLES: Examples = (
 OF_A_MODEL = ("output", "model", "parameters", "record_model", "choices", "predictors")
 OF_ROWS = ("train", "test", "leave_out")
 OF_A_PREDICTION = (
-    "socket", "kernel", "settings", "ranks_on", "ranks_per_node", "distribution", "allow_outside", "clocks", "volts",
+    "socket", "kernel", "settings", *PlacementOptions._fields, "allow_outside", "clocks", "volts",
     "factors", "processors",
 )  # fmt: skip
 """Options by what they are about."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 from typing import cast
 
-from aspenpy.cost.ranks import DISTRIBUTIONS
+from aspenpy.cost.ranks import THREADS, PlacementOptions
 from aspenpy.expr.arithmetic import aspen_numeral
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.nodes import Expression
@@ -35,9 +36,14 @@ SET = "set NAME=EXPR, ..."
 UNSET = "unset NAME, ..."
 LET = "let NAME = EXPR"
 MACHINE = "machine M [SOCKET]"
-RANKS_ON = "ranks-on [WHAT]"
-RANKS_PER_NODE = "ranks-per-node [N]"
-DISTRIBUTION = f"distribution [{'|'.join(DISTRIBUTIONS)}]"
+WORDS = {
+    "bind": "WHAT",
+    "distribution": "NODES[:SOCKETS]",
+    "threads": "|".join(THREADS),
+}
+COUNTED = frozenset(PlacementOptions._fields) - WORDS.keys()
+PLACEMENTS = {field: f"{field.replace('_', '-')} [{WORDS.get(field, 'N')}]" for field in PlacementOptions._fields}
+"""How each command that places ranks is written."""
 
 
 def set_(session: Conversation, rest: Span) -> Answer:
@@ -155,24 +161,20 @@ def kernel(session: Conversation, rest: Span) -> Answer:
     return session.change(rest, session.state.changed(kernel=rest.text()))
 
 
-def ranks_on(session: Conversation, rest: Span) -> Answer:
-    """Lets each rank occupy something else."""
-    return session.change(rest, session.state.changed(ranks_on=rest.text() or None))
+def placement(field: str) -> Callable[[Conversation, Span], Answer]:
+    """Changes a field of where ranks run; by itself, as the machine says."""
 
+    def change(session: Conversation, rest: Span) -> Answer:
+        text = rest.text()
+        value: int | str | None = text or None
+        if text and field in COUNTED:
+            try:
+                value = positive(text)
+            except ArgumentTypeError:
+                refuse_line("a whole number from 1 on", rest, PLACEMENTS[field])
+        return session.change(rest, session.state.changed(**{field: value}))
 
-def ranks_per_node(session: Conversation, rest: Span) -> Answer:
-    """Puts another number of ranks on a node."""
-    text = rest.text()
-    try:
-        number = positive(text) if text else None
-    except ArgumentTypeError:
-        refuse_line("a whole number from 1 on", rest, RANKS_PER_NODE)
-    return session.change(rest, session.state.changed(ranks_per_node=number))
-
-
-def distribution(session: Conversation, rest: Span) -> Answer:
-    """Distributes ranks over the nodes in another way."""
-    return session.change(rest, session.state.changed(distribution=rest.text() or None))
+    return change
 
 
 def baseline(session: Conversation, rest: Span) -> Answer:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from aspenpy.cost.ranks import PlacementOptions
 from aspenpy.answers.metrics import metric, metric_names, summable
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Value, as_float
@@ -64,9 +65,7 @@ def identifier(span: Span, what: str, usage: str) -> str:
 HINTS = {
     "--set": "set",
     "--socket": "socket",
-    "--ranks-on": "ranks-on",
-    "--ranks-per-node": "ranks-per-node",
-    "--distribution": "distribution",
+    **{f"--{field.replace('_', '-')}": field.replace("_", "-") for field in PlacementOptions._fields},
     "--kernel": "kernel",
 }
 """What an option of the command line is called here."""

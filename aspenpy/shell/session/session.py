@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from aspenpy.allowance import separate_allowance
-from aspenpy.cost.ranks import DISTRIBUTIONS
+from aspenpy.cost.ranks import NODE_RULES, THREADS
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.source import Span
 from aspenpy.models.library import names as library_names
@@ -70,6 +70,27 @@ def components(state: State) -> list[str]:
     return [word for component in found for word in (component.type, component.name)]
 
 
+def _no_words(state: State) -> tuple[str, ...]:
+    return ()
+
+
+PLACEMENTS = {
+    "bind": ("says what each rank occupies; by itself, as the machine says", "bind socket", components),
+    "nodes": ("runs on so many nodes; by itself, on as many as the ranks need", "nodes 2", _no_words),
+    "ranks_per_node": ("puts so many ranks on a node; by itself, as many as it takes", "ranks-per-node 4", _no_words),
+    "ranks_per_socket": ("puts so many ranks on a socket", "ranks-per-socket 2", _no_words),
+    "ranks_per_device": ("lets so many ranks share a device", "ranks-per-device 2", _no_words),
+    "cores_per_rank": ("gives each rank so many cores", "cores-per-rank 4", _no_words),
+    "distribution": (
+        "deals ranks out to nodes and sockets; by itself, one node after the other is filled",
+        "distribution cyclic",
+        lambda state: NODE_RULES,
+    ),
+    "threads": ("lets the threads of a rank fill a NUMA domain or spread", "threads close", lambda state: THREADS),
+}
+"""What each says of where ranks run, an example, and the words that may follow."""
+
+
 COMMANDS: dict[str, Command] = {
     "set": Command("gives parameters other values", changes.set_, changes.SET, "set n=2*n, m=1e6", names),
     "unset": Command("gives parameters the values of the models again", changes.unset,
@@ -80,13 +101,8 @@ COMMANDS: dict[str, Command] = {
                        changes.MACHINE, "machine haswell", lambda state: library_names("machines")),
     "socket": Command("goes to another kind of socket", changes.socket,
                       "socket S", "socket nvidia_m2090", lambda state: state.required_machine.sockets),
-    "ranks-on": Command("says what each rank occupies; by itself, as the machine says", changes.ranks_on,
-                        changes.RANKS_ON, "ranks-on socket", components),
-    "ranks-per-node": Command("puts so many ranks on a node; by itself, as many as it has places for",
-                              changes.ranks_per_node, changes.RANKS_PER_NODE, "ranks-per-node 4"),
-    "distribution": Command("distributes ranks over the nodes; by itself, one node after the other is filled",
-                            changes.distribution, changes.DISTRIBUTION, "distribution scatter",
-                            lambda state: DISTRIBUTIONS),
+    **{field.replace("_", "-"): Command(what, changes.placement(field), changes.PLACEMENTS[field], example, words)
+       for field, (what, example, words) in PLACEMENTS.items()},
     "kernel": Command("predicts another kernel", changes.kernel,
                       "kernel K", "kernel main", lambda state: state.application.kernels),
     "baseline": Command("compares with what is predicted now, from here on", changes.baseline),
