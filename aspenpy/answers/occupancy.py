@@ -87,7 +87,13 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
         lanes = core.component.value("simd_width")
         placement = tree.residence.where.ranks
         unit = graph.ONE if placement is None else placement.places_of_rank(core)
-        asked = [core.count, graph.ONE if socket is None else socket.count, graph.ONE if lanes is None else lanes, unit]
+        share = tree.residence.where.share_of_machine
+        asked = [
+            graph.mul(core.count, share),
+            graph.ONE if socket is None else socket.count,
+            graph.ONE if lanes is None else lanes,
+            unit,
+        ]
         cores, among, width, of_rank = prediction.scope.values(asked, prediction.seed)
         if cores < 1 or among < 1:
             return []

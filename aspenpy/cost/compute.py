@@ -29,7 +29,7 @@ from aspenpy.cost.prices import (
     longest,
     slowest,
 )
-from aspenpy.cost.ranks import MACHINES_OWN, Instances, PlacementOptions, RankPlacement, place_ranks
+from aspenpy.cost.ranks import MACHINES_OWN, Instances, PlacementOptions, RankPlacement, place_ranks, share_of_machine
 from aspenpy.cost.sharing import Sharing, norm, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -50,7 +50,8 @@ class Target(Record):
     kernel says where they lie, and who serves their resources there. `core` is the first kind of core, `line` the bytes
     of a line of the last cache before the memory, `launch` what a block costs on the socket before it begins, `ranks`
     where ranks live, `paths` what joins ranks, `others` are further kinds of cores in the socket, and
-    `rank_counts` the counts of instances that are ranks: of blocks that share their work out, or send messages."""
+    `rank_counts` the counts of instances that are ranks: of blocks that share their work out, or send messages;
+    other instances have a `share_of_machine`."""
 
     machine: Machine
     socket: str | None
@@ -64,6 +65,7 @@ class Target(Record):
     paths: Paths | None = None
     others: tuple[Place, ...] = ()
     rank_counts: frozenset[Expr] = frozenset()
+    share_of_machine: Expr = graph.ONE
 
     @property
     def nodes(self) -> Expr:
@@ -80,7 +82,7 @@ class Target(Record):
         its cores if the block says how far it can be shared out."""
         ranks = block.parallelism
         if self.ranks is None or self.core is None or (block.width is None and ranks not in self.rank_counts):
-            return Instances(ranks)
+            return Instances(ranks, share_of_machine=self.share_of_machine)
         placed = self.ranks.placed(ranks, ranks, self.machine, block.span)
         cores = graph.apply("max", 1, self.ranks.places_of_rank(self.core))
         if block.width is None:
@@ -133,6 +135,8 @@ def target(
     socket: str | None,
     ranks: PlacementOptions = MACHINES_OWN,
     counts: frozenset[Expr] = frozenset(),
+    *,
+    one: bool = False,
 ) -> Target:
     """The machine as an application on that socket sees it. The first component that offers a resource
     takes it, depth first; a conflict counts wherever it is declared. Levels of memory that the machine calls
@@ -167,6 +171,7 @@ def target(
         paths=paths,
         others=helping(places),
         rank_counts=counts,
+        share_of_machine=share_of_machine(machine, chosen, ranks, one=one),
     )
 
 

@@ -88,7 +88,7 @@ def on_all_kinds(cost: RequirementCost, others: Sequence[tuple[Offer, Expr]], in
     if placement is not None and placement.unit.component.type == "core":
         return cost
     speeds = [_quotient(cost.serial, seconds) for _, seconds in others]
-    counts = [cost.place.count, *(offer.place.count for offer, _ in others)]
+    counts = [instances.available(place) for place in (cost.place, *(offer.place for offer, _ in others))]
     if placement is not None:
         counts = [placement.of_rank(count) for count in counts]
     cores = graph.add(counts[0], *(graph.mul(count, speed) for count, speed in zip(counts[1:], speeds, strict=True)))

@@ -35,7 +35,8 @@ def map_application(
         entry = application.flow(kernel)
         definitions = all_definitions(application, machine, entry)
         reached = [(block, item) for item in callees_first(entry) for block in blocks_in(item.body)]
-        where = target(machine, socket, ranks, rank_counts(block for block, _ in reached))
+        counts = rank_counts(block for block, _ in reached)
+        where = target(machine, socket, ranks, counts, one=application.is_in_library and not counts)
         hierarchy = Hierarchy(machine, where.socket, application, entry, definitions)
         origins = all_origins(application, machine)
         residence = Residence(application, entry, where)

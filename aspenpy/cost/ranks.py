@@ -280,7 +280,7 @@ class RankPlacement(Record):
 class Instances(Record):
     """The instances of a block on a machine: `count` of them, of which each keeps `spread` cores busy where it is a
     rank with a `placement`, of `cores`, in so many `parts`; `placed` is their count, refused where the machine has no
-    places for so many."""
+    places for so many. Those that are no ranks are spread over a `share_of_machine`."""
 
     count: Expr
     spread: Expr = graph.ONE
@@ -288,6 +288,7 @@ class Instances(Record):
     cores: Expr = graph.ONE
     placed: Expr | None = None
     parts: Expr = graph.ONE
+    share_of_machine: Expr = graph.ONE
 
     @property
     def together(self) -> Expr:
@@ -301,7 +302,7 @@ class Instances(Record):
     def instances_at(self, place: Place) -> Expr:
         """Those that share the fullest component of a place."""
         if self.placement is None:
-            return graph.apply("ceil", graph.div(self.count, place.count))
+            return graph.apply("ceil", graph.div(self.count, self.available(place)))
         if is_file_system(place):
             return graph.apply("ceil", graph.div(self._ranks, place.count))
         of_one = self.placement.places_of_rank(place)
@@ -324,21 +325,27 @@ class Instances(Record):
     def count_used(self, place: Place) -> Expr:
         """How many of the components of a place have any work, one at least."""
         if self.placement is None or is_file_system(place):
-            return graph.apply("min", graph.apply("max", self.count, 1), place.count)
+            return graph.apply("min", graph.apply("max", self.count, 1), self.available(place))
         return graph.apply("min", graph.apply("max", self.placement.used(place, self._ranks), 1), place.count)
 
     def on_a_node(self, nodes: Expr) -> Expr:
         """Those on the fullest of so many nodes."""
         if self.placement is None:
-            return graph.apply("ceil", graph.div(self.count, nodes))
+            return graph.apply("ceil", graph.div(self.count, graph.mul(nodes, self.share_of_machine)))
         return self.placement.on_a_node(self._ranks)
 
     def part_on(self, place: Place) -> Expr:
         """Of what all ranks have alike, the part that is on the fullest component of a place."""
         if self.placement is None:
-            return graph.div(1, place.count)
+            return graph.div(1, self.available(place))
         of_one = graph.div(self.instances_at(place), graph.apply("max", 1, self.placement.places_of_rank(place)))
         return graph.div(of_one, self._ranks)
+
+    def available(self, place: Place) -> Expr:
+        """The components of a place in the part of the machine that the run has; of what nodes share, one at least."""
+        if self.share_of_machine is graph.ONE or is_file_system(place):
+            return place.count
+        return graph.apply("max", 1, graph.mul(place.count, self.share_of_machine))
 
     @property
     def _ranks(self) -> Expr:
@@ -445,6 +452,20 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
     return RankPlacement(
         unit, nodes, capacity, distribution, node, around, units, sharers, of_socket, asked_nodes, threads
     )
+
+
+def share_of_machine(machine: Machine, socket: str | None, options: PlacementOptions, *, one: bool) -> Expr:
+    """The part of a machine over which instances are spread that are no ranks: all of it, unless a user says how many
+    nodes, or `one` is asked for: one node, or one device of it."""
+    places = list(machine.first_places(socket))
+    node = next((place for place in places if place.component.type == "node"), None)
+    asked = _require_count(options.nodes, "nodes")
+    if asked is not None:
+        nodes = graph.ONE if node is None else node.count
+        return graph.div(_at_most_nodes(graph.number(asked), nodes, machine), nodes)
+    device = next((each for each in places if each.component.value("launch_latency") is not None), None)
+    unit = device or node
+    return graph.div(1, unit.count) if one and unit is not None else graph.ONE
 
 
 def distribution_of(options: PlacementOptions) -> Distribution:

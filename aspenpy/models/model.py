@@ -62,6 +62,12 @@ class Model(Result):
     def _hash(self) -> int:
         return hash(self.node)
 
+    @property
+    def is_in_library(self) -> bool:
+        """Whether its text was found in the library, by its name there."""
+        span = self.node.span
+        return span is not None and span.resolve().source.in_library is not None
+
     def _identity(self) -> tuple[Any, ...]:
         return (self.node,)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse
 from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.run_placement import run_placement, spread_over
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.ranks import describe_component
@@ -58,7 +59,7 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     bound = "nothing"
     if bottleneck is not None:
         bound = f"{_bound(prediction, bottleneck)} ({share(bottleneck.share)} of runtime)"
-    rows = [("socket", prediction.socket or "none"), *bound_ranks(prediction), ("bound by", bound)]
+    rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), ("bound by", bound)]
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
     if prediction.random:
@@ -66,7 +67,18 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     return rows
 
 
-def bound_ranks(prediction: Prediction) -> list[tuple[str, str]]:
+def placement_rows(prediction: Evaluation) -> list[tuple[str, str]]:
+    """Where the ranks of a run are, or over how many nodes its instances are spread."""
+    ranks = run_placement(prediction)
+    if ranks is not None:
+        return [("ranks", str(ranks))]
+    if prediction.tree.rank_placement is not None:
+        return bound_ranks(prediction)
+    spread = spread_over(prediction)
+    return [] if spread is None else [("placement", spread)]
+
+
+def bound_ranks(prediction: Evaluation) -> list[tuple[str, str]]:
     """What each rank has, where blocks say that ranks share their work out."""
     placement = prediction.tree.rank_placement
     if placement is None:
@@ -218,7 +230,9 @@ def ranks_of(prediction: Evaluation) -> dict[str, Any]:
         "per_node": asked.ranks_per_node,
         "distribution": str(placement.distribution),
     }
-    return {"ranks": place}
+    found = run_placement(prediction)
+    counts = {} if found is None else _fields(found, "ranks nodes of_node sockets of_socket")
+    return {"ranks": {**place, **counts}}
 
 
 def _fields(item: Any, names: str) -> dict[str, Any]:

@@ -17,12 +17,8 @@ from aspenpy import Application, AspenError, Machine
 from aspenpy.answers.message_paths import seconds_on_paths
 from aspenpy.cost.path_levels import levels_between
 from aspenpy.cost.paths import paths_of
-<<<<<<< HEAD
-from aspenpy.cost.ranks import RankOptions, binding_of
-from aspenpy.explore.scaling import scale
-=======
 from aspenpy.cost.ranks import PlacementOptions, place_ranks
->>>>>>> 1254130b (Ranks are placed as Slurm says it, by one record that all costs read)
+from aspenpy.explore.scaling import scale
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
 from tests.network.levelled import Member, Path, run

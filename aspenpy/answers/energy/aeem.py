@@ -147,7 +147,9 @@ class Aeem:
         number = graph.ONE
         if key.cause == "active cores":
             cores = self.where.cores
-            most = self.where.in_one_socket(cores) if self.options.charged == "socket" else cores.count
+            most = (
+                self.where.in_one_socket(cores) if self.options.charged == "socket" else cost.instances.available(cores)
+            )
             number = graph.apply("min", cost.instances.together, most)
         elif self.options.charged != "socket" and (key.cause == "uncore" or self.options.charged == "cores_used"):
             number = self._sockets_used(cost.instances)
@@ -168,7 +170,7 @@ class Aeem:
             self.where.memory_seconds(item, cost.instances) if offer.place.component.type == MEMORY else item.serial
         )
         if self.options.charged == "socket":
-            share = graph.div(instances, offer.place.count)
+            share = graph.div(instances, cost.instances.available(offer.place))
             return graph.mul(graph.apply("max", graph.apply("min", instances, graph.ONE), share), serial)
         drawing = self.where.places[self.terms[key].path]
         return graph.mul(graph.div(graph.mul(instances, drawing.count), offer.place.count), serial)

@@ -146,7 +146,7 @@ class Responding:
         """The amounts that waiting does not change."""
         totals = add_totals([self._of_requirement(item, cost.instances) for item in cost.requirements])
         if self._cores is not None:
-            cores = graph.apply("min", cost.instances.together, self.where.cores.count)
+            cores = graph.apply("min", cost.instances.together, cost.instances.available(self.where.cores))
             totals[self._cores] = graph.mul(cores, cost.time)
         if self._uncore is not None and self._saturation is not None:
             totals[self._uncore] = self._uncore_seconds(cost, self._saturation)

@@ -1,0 +1,97 @@
+"""Where the ranks of a run are: the numbers that its one placement gives for its number of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aspenpy.answers.evaluation import Evaluation
+from aspenpy.cost.ranks import RankPlacement, describe_component
+from aspenpy.expr import graph
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.record import Record
+from aspenpy.tables.numbers import counted
+
+Counts = tuple[int, ...]
+
+
+class RunPlacement(Record):
+    """`ranks` of a run on `nodes` and `sockets`, with the most on one of each, bound to a component in words; `sockets`
+    and `of_socket` are None on a machine without any, or where each rank has several."""
+
+    ranks: int
+    nodes: int
+    of_node: int
+    sockets: int | None
+    of_socket: int | None
+    each: str
+    distribution: str
+
+    def __str__(self) -> str:
+        return "".join(self._words())
+
+    def _words(self) -> Iterator[str]:
+        yield f"{self.ranks:,} on {counted(self.nodes, 'node')}"
+        if self.nodes > 1:
+            yield f", {_most(self.ranks, self.nodes, self.of_node)} a node"
+        if self.sockets is not None and self.of_socket is not None and self.sockets > self.nodes:
+            yield f", {_most(self.ranks, self.sockets, self.of_socket)} a socket"
+        yield f": {self.each} each" if self.ranks > 1 else f": {self.each}"
+        if self.ranks > 1:
+            yield f"; {self.distribution}"
+
+
+def _most(ranks: int, components: int, fullest: int) -> str:
+    """How many are on each, or on the fullest."""
+    return f"{fullest:,}" if fullest * components == ranks else f"at most {fullest:,}"
+
+
+def run_placement(prediction: Evaluation) -> RunPlacement | None:
+    """The placement of the ranks of a run, those of the widest block; None where no block has ranks, or their number is
+    known only inside of a kernel."""
+    tree = prediction.tree
+    placement = tree.residence.where.ranks
+    counts = {cost.instances.count for cost in tree.blocks.values() if cost.instances.placement is not None}
+    known = [count for count in counts if graph.free_symbols(count) <= tree.definitions.keys()]
+    if placement is None or not known:
+        return None
+    ranks = known[0] if len(known) == 1 else graph.apply("max", *known)
+    asked = [ranks, placement.nodes_used(ranks) if placement.node else graph.ONE, placement.on_a_node(ranks)]
+    socket = placement.socket
+    if socket is not None:
+        asked += [placement.used(socket, ranks), placement.fullest(socket, ranks), placement.takes(socket)]
+    try:
+        values = prediction.scope.values(asked, prediction.seed)
+    except (AspenError, OverflowError):
+        return None  # an error of its own where the time is needed
+    number, nodes, of_node = (int(value) for value in values[:3])
+    sockets, of_socket = (int(values[3]), int(values[4])) if len(values) > 3 and values[5] >= 1 else (None, None)
+    return RunPlacement(
+        number, nodes, of_node, sockets, of_socket, _describe_each(placement), str(placement.distribution)
+    )
+
+
+def _describe_each(placement: RankPlacement) -> str:
+    """What each rank has."""
+    component = placement.unit.component
+    if placement.units > 1:
+        return f"{placement.units} cores, `{component.name}`"
+    if placement.sharers > 1:
+        return f"1/{placement.sharers} of {describe_component(placement.unit)}"
+    return describe_component(placement.unit)
+
+
+def spread_over(prediction: Evaluation) -> str | None:
+    """Over how much of the machine instances are spread that are no ranks, where it has several nodes."""
+    where = prediction.tree.residence.where
+    share = where.share_of_machine
+    try:
+        nodes, part = (float(value) for value in prediction.scope.values([where.nodes, share], prediction.seed))
+    except (AspenError, OverflowError):
+        return None
+    if nodes <= 1:
+        return None
+    used = nodes * part
+    if used < 1:
+        return f"one device of {counted(int(nodes), 'node')}: the model speaks of no ranks (--nodes N spreads it)"
+    of = "all" if used == nodes else f"{counted(int(used), 'node')} of"
+    return f"spread over {of} {int(nodes):,} nodes: the model speaks of no ranks"
