@@ -35,7 +35,7 @@ def unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...]:
     if len(having) < 2:
         return ()
     told = " and ".join(f"a {kind} of {', '.join(labels)}" for kind, labels in having.items())
-    hint = "`--ranks-on socket` gives each rank a whole one everywhere"
+    hint = "`--bind socket` gives each rank a whole one everywhere"
     return (warning("unlike-ranks", f"each rank has {told}", hint=hint),)
 
 

@@ -19,7 +19,7 @@ number R of ranks and c, those that a node takes (Slurm's srun manual, --distrib
               ranks share a node
     cyclic    the same counts, ranks dealt out one by one
     plane=s   s consecutive ranks dealt out at a time
-    scatter   block over all nodes that there are
+    scatter   block over all nodes that there are, unless a user says how many ranks each takes
 
 and in the same way for the sockets of a node and the NUMA domains of a socket, which are filled (`block`) or dealt out
 evenly (`cyclic`).
@@ -160,7 +160,7 @@ class RankPlacement(Record):
         """The nodes of the run, with a rank or without."""
         if self.asked_nodes is not None:
             return self.asked_nodes
-        if self.distribution.nodes == "scatter":
+        if self.distribution.nodes == "scatter" and self.is_full:
             return self.nodes
         return graph.apply("max", 1, graph.apply("ceil", graph.div(ranks, self.capacity)))
 

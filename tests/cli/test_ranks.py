@@ -99,11 +99,13 @@ def test_json_says_where_ranks_live(run: Runner) -> None:
     def ranks(*options: str) -> Any:
         return json.loads(run("eval", *ON_G, *TABLES, *options).out)["ranks"]
 
-    assert ranks() == {"on": "gpu", "per_node": None, "distribution": "compact"}
+    counts = {"ranks": 4, "nodes": 1, "of_node": 4, "sockets": 4, "of_socket": 1}
+    assert ranks() == {"on": "gpu", "per_node": None, "distribution": "compact", **counts}
     assert ranks("--ranks-on", "core", "--ranks-per-node", "7", "--distribution", "scatter") == {
         "on": "sm",
         "per_node": 7,
         "distribution": "scatter",
+        **{"ranks": 4, "nodes": 1, "of_node": 4, "sockets": 4, "of_socket": 1},
     }
 
 
@@ -232,7 +234,8 @@ def test_scaling_says_what_ranks_have_and_what_limits_them(run: Runner, models: 
 
 
 def test_other_answers_say_where_ranks_live(run: Runner) -> None:
-    there = {"on": "sm", "per_node": None, "distribution": "compact"}
+    counts = {"ranks": 4, "nodes": 1, "of_node": 4, "sockets": 1, "of_socket": 4}
+    there = {"on": "sm", "per_node": None, "distribution": "compact", **counts}
     energy = json.loads(run("energy", *ON_G, "--ranks-on", "core", *TABLES).out)
     assert energy["ranks"] == there
     compared = json.loads(run("compare", "w.aspen", "--machine", "g.aspen,h.aspen", "--ranks-on", "core", *TABLES).out)

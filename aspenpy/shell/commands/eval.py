@@ -18,7 +18,7 @@ EXAMPLES: Examples = (
     ("other values: numbers, or expressions", "aspenpy eval comd --machine haswell --set nx=40 --set 'ny=2*nx'"),
     ("one of several kinds of sockets", "aspenpy eval comd --machine keeneland --socket intel_xeon_x5660"),
     ("one kernel of the application", "aspenpy eval stream --machine haswell --kernel triad"),
-    ("a rank on each socket, not on what the machine says", "aspenpy eval hpcg --machine frontera --ranks-on socket"),
+    ("a rank on each socket, not on what the machine says", "aspenpy eval hpcg --machine frontera --bind socket"),
     ("only some numbers", "aspenpy eval comd --machine haswell --metric runtime,flops,bytes"),
     ("everything, for a program", "aspenpy eval comd --machine haswell --format json"),
 )

@@ -68,8 +68,7 @@ def _number(written: Span, text: str) -> int:
         ),
         (
             "a rank on each core, dealt out to the nodes in turn",
-            "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..64 --ranks-on core --distribution "
-            "cyclic",
+            "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..64 --bind core --distribution cyclic",
         ),
         (
             "how large must it be for 80 %?",

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from aspenpy.cost.ranks import PlacementOptions
 from aspenpy.answers.metrics import metric, metric_names, summable
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Value, as_float
+from aspenpy.cost.ranks import PlacementOptions
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
