@@ -91,7 +91,6 @@ def spread_over(prediction: Evaluation) -> str | None:
     if nodes <= 1:
         return None
     used = nodes * part
-    if used < 1:
-        return f"one device of {counted(int(nodes), 'node')}: the model speaks of no ranks (--nodes N spreads it)"
-    of = "all" if used == nodes else f"{counted(int(used), 'node')} of"
-    return f"spread over {of} {int(nodes):,} nodes: the model speaks of no ranks"
+    of = "one device of" if used < 1 else "all" if used == nodes else f"{int(used):,} of"
+    said = "the machine does not say what a rank occupies" if where.rank_counts else "the model speaks of no ranks"
+    return f"{of} {counted(int(nodes), 'node')}: {said}"

@@ -44,7 +44,7 @@ def test_ranges_that_cannot_be(capsys: pytest.CaptureFixture[str], vary: str, me
 
 @pytest.mark.parametrize(("threshold", "taken"), [("0", False), ("0.001", True), ("1", True), ("1.001", False)])
 def test_a_threshold_is_an_efficiency(capsys: pytest.CaptureFixture[str], threshold: str, taken: bool) -> None:
-    words = ["scale", "jacobi", "--machine", "frontera", "--nodes", "4", "--threshold", threshold]
+    words = ["scale", "jacobi", "--machine", "frontera", "--most-nodes", "4", "--threshold", threshold]
     if taken:
         assert main(["advise", *words]) == 0
         assert "nodes" in capsys.readouterr().out

@@ -11,8 +11,9 @@ from tests.cli.conftest import Runner
 TABLE = """\
 axpy on Cluster: main takes 15 us
 
-socket    Processor
-bound by  memory bandwidth of Memory (80.0 % of runtime)
+socket     Processor
+placement  all 2 nodes: the machine does not say what a rank occupies
+bound by   memory bandwidth of Memory (80.0 % of runtime)
 
 kernel  calls  inclusive  exclusive   share  bound by
 ──────  ─────  ─────────  ─────────  ──────  ────────────────────────
@@ -167,7 +168,7 @@ def test_random_models_tell_their_seed(run: Runner, models: Path) -> None:
     command = ("eval", "noisy.aspen", "--machine", "cluster.aspen")
     first, again, other = (run(*command, "--seed", seed).out for seed in ("1", "1", "2"))
     assert first == again != other
-    assert "seed      1; another one draws other numbers (--seed)\n" in first
+    assert "seed       1; another one draws other numbers (--seed)\n" in first
     found = json.loads(run(*command, "--samples", "400", "--format", "json").out)
     # Uniform from 0 to 2 s: the mean is 1, the deviation 2/sqrt(12) = 0.577; 400 draws put the mean within 0.12.
     assert found["samples"]["mean"] == pytest.approx(1, abs=0.12)

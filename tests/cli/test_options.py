@@ -59,7 +59,7 @@ def flat(options: Iterable[Option | OneOf]) -> Iterator[Option]:
 
 
 NUMBERS = {
-    "advise --levels": 10, "advise --nodes": 1024, "advise --threshold": 0.5, "advise --fuzziness": 2.0,
+    "advise --levels": 10, "advise --most-nodes": 1024, "advise --threshold": 0.5, "advise --fuzziness": 2.0,
     "advise --precision": 0.05, "advise --groups": 2, "advise --pieces": 10, "advise --noise": 0.05,
     "trace --most": 200, "trace --passes": 2, "validate --precision": 0.05, "validate --least-runs": 5,
     "validate --most-runs": 20, "rdd --line": 64, "fit --confidence": 0.95, "empirical --confidence": 0.95,

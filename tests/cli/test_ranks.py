@@ -105,7 +105,11 @@ def test_json_says_where_ranks_live(run: Runner) -> None:
         "on": "sm",
         "per_node": 7,
         "distribution": "scatter",
-        **{"ranks": 4, "nodes": 1, "of_node": 4, "sockets": 4, "of_socket": 1},
+        "ranks": 4,
+        "nodes": 1,
+        "of_node": 4,
+        "sockets": 4,
+        "of_socket": 1,
     }
 
 

@@ -69,7 +69,7 @@ def test_the_prediction_and_the_roofline_name_the_file_system() -> None:
     found = seconds("execute [4] { flops [1e9] loads [1e9] write [2 GB] }")
     assert found.bottleneck is not None
     assert (found.bottleneck.resource, found.component_of("write")) == ("write", "cluster/scratch")
-    assert "bound by  write on the file system scratch (100.0 % of runtime)" in render_text(found.report().page)
+    assert "write on the file system scratch (100.0 % of runtime)" in render_text(found.report().page)
     roof = aspenpy.roofline(found.machine, [found.application])
     assert [(item.component, item.rate, item.count) for item in roof.files] == [
         ("scratch", 8e9, 4),

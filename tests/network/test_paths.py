@@ -541,7 +541,8 @@ def test_ranks_of_each_level(nodes: int, sockets: int, cores: int, distribution:
     on = three_levels(nodes, sockets, cores)
     each = data.draw(st.integers(1, sockets * cores), "ranks on a node")
     ranks = data.draw(st.integers(1, nodes * each), "ranks")
-    binding = place_ranks(on, "cpu", PlacementOptions(ranks_per_node=each, distribution=distribution))
+    all_nodes = nodes if distribution == "scatter" else None
+    binding = place_ranks(on, "cpu", PlacementOptions(ranks_per_node=each, distribution=distribution, nodes=all_nodes))
     levels = levels_between(graph.number(ranks), paths_of(on, "cpu", binding))
     place = placed(ranks, nodes, sockets, cores, each, distribution)
     expected = [counted(place, 3, 2), counted(place, 2, 1), counted(place, 1, 0)]

@@ -66,7 +66,7 @@ EXAMPLES: Examples = (
     ),
     (
         "how many nodes are worth it, for two inputs",
-        "aspenpy advise scale comd --machine haswell --nodes 64 --input nx=40,ny=40,nz=40 --input nx=80,ny=80,nz=80",
+        "aspenpy advise scale comd --machine haswell --most-nodes 64 --input nx=40,ny=40,nz=40 --input nx=80,ny=80,nz=80",
     ),
     (
         "nodes, clock and cores under a budget, for two inputs",
@@ -75,7 +75,7 @@ EXAMPLES: Examples = (
     ),
     (
         "groups of nodes for several applications",
-        "aspenpy advise decide lulesh cg --machine haswell --nodes 64 --budget power=5kW --input 'cg: class=B'",
+        "aspenpy advise decide lulesh cg --machine haswell --most-nodes 64 --budget power=5kW --input 'cg: class=B'",
     ),
     ("what is lost where the machine is restricted", "aspenpy advise throttle cg --machine haswell"),
 )
