@@ -66,7 +66,7 @@ EXAMPLES: Examples = (
     ),
     (
         "how many nodes are worth it, for two inputs",
-        "aspenpy advise scale comd --machine haswell --most-nodes 64 --input nx=40,ny=40,nz=40 --input nx=80,ny=80,nz=80",
+        "aspenpy advise scale comd --machine haswell --most-nodes 64 --input nx=40,ny=40 --input nx=80,ny=80",
     ),
     (
         "nodes, clock and cores under a budget, for two inputs",
