@@ -183,7 +183,7 @@ POPULATION, GENERATIONS = 128, 100  # of NSGA-II
 WORST = 1e300  # what NSGA-II is told of a point without a value
 
 
-class Choice(Record):
+class FrontPoint(Record):
     """A point of the front: its values by name, and the quantities there in the order of the goals."""
 
     point: dict[str, float | str]
@@ -195,7 +195,7 @@ class Front(Record, Result):
     algorithm has come near the front."""
 
     goals: tuple[Goal, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[FrontPoint, ...]
     proven: bool
     looked_at: int
     space: Space
@@ -225,7 +225,7 @@ def pareto(
     kept, values = points[feasible], values[:, feasible]
     places = non_dominated(values)
     choices = tuple(
-        Choice(space.named(kept[place]), tuple(goal.worth(float(x)) for goal, x in zip(goals, column, strict=True)))
+        FrontPoint(space.named(kept[place]), tuple(goal.worth(float(x)) for goal, x in zip(goals, column, strict=True)))
         for place, column in zip(places, values[:, places].T, strict=True)
     )
     looked_at = len(points) if problem.enumerable else problem.looked_at

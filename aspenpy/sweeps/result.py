@@ -20,7 +20,7 @@ from aspenpy.tables.result import Result
 from aspenpy.version import VERSION
 
 
-class Variable(Record):
+class NamedArray(Record):
     """Values over named dimensions, in a unit."""
 
     name: str
@@ -112,7 +112,7 @@ def _keep(found: dict[str, Extreme], name: str, new: Extreme, sign: int) -> None
         found[name] = new
 
 
-class SweepResult(Result, Mapping[str, Variable]):
+class SweepResult(Result, Mapping[str, NamedArray]):
     """Metrics by name, each over the dimensions of the sweep; `coords` has the values along them.
 
     Where a point has no value, the metrics are NaN and `reason` tells why, by a code of `reasons.REASONS`. `values` and
@@ -125,10 +125,10 @@ class SweepResult(Result, Mapping[str, Variable]):
         self.dims = {item.name: item.size for item in study.directions}
         names = tuple(self.dims)
         self._metrics = {
-            name: Variable(name, names, row.reshape(study.shape), metric.unit)
+            name: NamedArray(name, names, row.reshape(study.shape), metric.unit)
             for (name, metric), row in zip(study.metrics.items(), values, strict=True)
         }
-        self.reason = Variable("reason", names, reasons.reshape(study.shape), "")
+        self.reason = NamedArray("reason", names, reasons.reshape(study.shape), "")
         self.coords = coordinates(study)
         self.attrs = attributes(study)
         self.study = study
@@ -159,7 +159,7 @@ class SweepResult(Result, Mapping[str, Variable]):
         """Whether any point has a value."""
         return self.summary.has_values
 
-    def __getitem__(self, name: str) -> Variable:
+    def __getitem__(self, name: str) -> NamedArray:
         require_known(name, self._metrics, "unknown-metric", f"the sweep has no metric `{name}`")
         return self._metrics[name]
 

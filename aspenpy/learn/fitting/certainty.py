@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.fitting.responses import Axis, Errors
+from aspenpy.learn.fitting.responses import Errors, FitAxis
 from aspenpy.learn.fitting.search import LEAST_SLOPE, choose_starts
 from aspenpy.record import Record
 
@@ -100,7 +100,7 @@ def judge_certainty(errors: Errors, values: Sequence[float], confidence: float) 
     return Certainty(remarks | vague, narrow, freedom, frozenset((*idle, *vague)))
 
 
-def describe_held(axis: Axis, value: float) -> str | None:
+def describe_held(axis: FitAxis, value: float) -> str | None:
     if axis.whole:
         return WHOLE
     near = NEAR_END * (axis.high - axis.low)
@@ -109,7 +109,7 @@ def describe_held(axis: Axis, value: float) -> str | None:
     return HELD.format("upper") if axis.high - value <= near else None
 
 
-def find_partners(inner: Sequence[int], axes: Sequence[Axis], weak: Any) -> dict[int, str]:
+def find_partners(inner: Sequence[int], axes: Sequence[FitAxis], weak: Any) -> dict[int, str]:
     """Remarks on parameters that can move together without changing any error."""
     remarks = {}
     for number, place in enumerate(inner):

@@ -19,8 +19,8 @@ from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest
 from aspenpy.learn.fitting.certainty import Certainty, find_undetermined, judge_certainty
 from aspenpy.learn.fitting.measurements import Measurement, read_measurements
 from aspenpy.learn.fitting.responses import (
-    Axis,
     Errors,
+    FitAxis,
     Responses,
     find_moving_parameter,
     make_axis,
@@ -232,7 +232,7 @@ def choose_parameters(responses: Responses, vary: Sequence[str]) -> list[str]:
     return [name for name in names if name in application.parameters] or names
 
 
-def make_parameter_axis(responses: Responses, name: str, names: Sequence[str], whole: bool) -> Axis:
+def make_parameter_axis(responses: Responses, name: str, names: Sequence[str], whole: bool) -> FitAxis:
     scope = responses.find_scope(name)
     known = responses.parameters
     here = [responses.qualify_name(other) for other in names if known[other].symbol in scope.definitions]
@@ -265,7 +265,7 @@ def refuse_unnamed(responses: Responses, names: Sequence[str]) -> list[Refusal]:
     return refused
 
 
-def split_determined(responses: Responses, axes: list[Axis]) -> tuple[list[Axis], list[Refusal]]:
+def split_determined(responses: Responses, axes: list[FitAxis]) -> tuple[list[FitAxis], list[Refusal]]:
     """Axes that the measurements determine together, and refusals of the others."""
     errors = responses.errors(axes)
     why = find_undetermined(errors)
@@ -277,7 +277,7 @@ def split_determined(responses: Responses, axes: list[Axis]) -> tuple[list[Axis]
     return left, refused
 
 
-def refuse_axis(axis: Axis, reason: str) -> Refusal:
+def refuse_axis(axis: FitAxis, reason: str) -> Refusal:
     return Refusal(axis.name, axis.start, reason)
 
 
@@ -295,7 +295,7 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
 
 
 def solve_axes(
-    responses: Responses, axes: Sequence[Axis], request: FitRequest
+    responses: Responses, axes: Sequence[FitAxis], request: FitRequest
 ) -> tuple[Errors, Sequence[float], Certainty]:
     errors = responses.errors(axes)
     errors.watch = request.watch

@@ -28,7 +28,7 @@ from aspenpy.models.model import Parameter
 from aspenpy.sweeps.points import ramps
 
 
-class Axis(Extent):
+class FitAxis(Extent):
     """A parameter with its range; `start` is the model's own value, or the nearest in the range. With `whole`, it
     takes whole values only, and the ends of its range are whole."""
 
@@ -55,7 +55,7 @@ def find_moving_parameter(parameter: Parameter, scope: Scope, given: Sequence[st
     return next((name.removeprefix("app:") for name in given if scope.symbol(name) in used), None)
 
 
-def make_axis(parameter: Parameter, scope: Scope, given: Sequence[str], whole: bool = False) -> Axis:
+def make_axis(parameter: Parameter, scope: Scope, given: Sequence[str], whole: bool = False) -> FitAxis:
     """The axis of a parameter whose range, if it depends on other parameters, depends on none of `given`. Raises
     AspenError."""
     assert parameter.low is not None, parameter.name
@@ -79,7 +79,7 @@ def make_axis(parameter: Parameter, scope: Scope, given: Sequence[str], whole: b
         if low > high:
             fail("empty-range", f"there is no whole number in the range of `{parameter.name}`", place)
     low, high = float(low), float(high)
-    return Axis(low, high, is_wide(low, high), parameter.name, min(max(float(start), low), high), whole)
+    return FitAxis(low, high, is_wide(low, high), parameter.name, min(max(float(start), low), high), whole)
 
 
 # Hoisting: what an expression computes from fixed symbols alone, taken out of it, to be computed once.
@@ -180,7 +180,7 @@ class Responses:
         ]
         return [machine for machine, _ in declared] if any(node != declared[0][1] for _, node in declared) else []
 
-    def errors(self, axes: Sequence[Axis]) -> Errors:
+    def errors(self, axes: Sequence[FitAxis]) -> Errors:
         """The relative errors as a function of the values on some axes."""
         names = {self.qualify_name(axis.name): self.parameters[axis.name].symbol for axis in axes}
         curves = {key: Curve(*found, names, self.inputs, self.case.seed) for key, found in self.formulas.items()}
@@ -280,7 +280,7 @@ class Errors:
     """Relative errors, (predicted - measured)/measured, and their slopes. `watch`, if set, is called after each
     evaluation with the root mean square of the errors."""
 
-    def __init__(self, axes: Sequence[Axis], rows: Sequence[tuple[Curve, Measurement]]) -> None:
+    def __init__(self, axes: Sequence[FitAxis], rows: Sequence[tuple[Curve, Measurement]]) -> None:
         self.axes = tuple(axes)
         inputs = [[value for _, value in item.settings] for _, item in rows]
         self.rows = [Row(*row, given, row[0].constants(given)) for row, given in zip(rows, inputs, strict=True)]

@@ -163,11 +163,6 @@ def require_columns(sheet: Sheet, names: Iterable[str], what: str) -> None:
             fail("no-column", f"{what} needs a column `{name}`", sheet.span, hint=hint)
 
 
-def read_texts(sheet: Sheet, name: str) -> list[str]:
-    """Texts of a column, row by row."""
-    return [str(row[name].value) for row in sheet.rows]
-
-
 def read_numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float64]:
     """A column in base units; a unit that is none of the language's is left as it is. With `blank`, cells in which
     nothing stands are nan. Raises AspenError for what is no number, is below zero where that cannot be, or has its own

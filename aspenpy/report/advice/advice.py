@@ -300,12 +300,8 @@ def _kernel(prediction: Prediction, name: str) -> list[Block]:
         if isinstance(part, Table):
             blocks.append(Sentence((part.title,)))
             facts = [(str(row[0]), str(row[1])) for row in part.rows]
-            blocks.append(Points(tuple(_fact(label, text) for label, text in facts)))
+            blocks.append(Points(tuple((f"{label}: ", Code(text) if label in CODE else text) for label, text in facts)))
     return blocks
 
 
 CODE = ("requirement", "one instance asks for", "seconds of an amount", "one instance takes")
-
-
-def _fact(label: str, text: str) -> Words:
-    return (f"{label}: ", Code(text) if label in CODE else text)

@@ -74,7 +74,11 @@ def parts(classified: Classified) -> tuple[Part, ...]:
         Column("from it", _times, "right", key="time_distance"),
         Column("of energy", "ratio", key="energy_balance"),
         Column("from it", _times, "right", key="energy_distance"),
-        Column("shares", get=_shares, media=JSON),
+        Column(
+            "shares",
+            get=lambda row: [{name: getattr(item, name) for name in item._fields} for item in row.shares],
+            media=JSON,
+        ),
     )
     more = [Paragraph(f"Energy does without the power of `{name}`: {UNPOWERED}") for name in classified.unpowered]
     note = (
@@ -96,10 +100,6 @@ def _text(bound: str, of: str) -> Callable[[Classification], str | None]:
 
 def _times(value: float) -> str:
     return f"x {ratio(value)}"
-
-
-def _shares(row: Classification) -> list[dict[str, Any]]:
-    return [{name: getattr(item, name) for name in item._fields} for item in row.shares]
 
 
 # -- as a section of the document ------------------------------------------------------------------

@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from aspenpy.advice.advise import Advice
-from aspenpy.advice.configuration import UNITS, BindingLimit, Budget, Choice, Decision, Limit
+from aspenpy.advice.configuration import UNITS, BindingLimit, Budget, Choice, Decision
 from aspenpy.advice.decide import Decided, amount_in
 from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import format_quantity
@@ -68,7 +68,8 @@ def parts(decided: Decided) -> tuple[Part, ...]:
 
 def _notes(decided: Decided, bound: bool) -> list[str]:
     tried = ", ".join(count(item.combinations) for item in decided.decisions)
-    notes = [f"All combinations of {_components(decided)} that have a value were tried: {tried}."]
+    components = ", ".join(item.component for item in decided.choices[0].space.ranges)
+    notes = [f"All combinations of {components} that have a value were tried: {tried}."]
     spaces = [choices.space for choices in decided.choices]
     if spaces[0].problem.ranks is not None:
         notes.append(problem_note([space.stated for space in spaces], spaces[0].problem))
@@ -88,10 +89,6 @@ def _notes(decided: Decided, bound: bool) -> list[str]:
 def _subject(item: Decision) -> str:
     named = item.label or item.settings
     return f"{named}: " if named else ""
-
-
-def _components(decided: Decided) -> str:
-    return ", ".join(item.component for item in decided.choices[0].space.ranges)
 
 
 def _decided() -> tuple[Column, ...]:
@@ -123,11 +120,7 @@ class _Bound:
 
     @property
     def one_more(self) -> str:
-        return f"{self.objective(self.found.worth)} a{_unit(self.found.limit)}"
-
-
-def _unit(limit: Limit) -> str:
-    return f" {UNITS[limit]}" if UNITS[limit] else " unit of money"
+        return f"{self.objective(self.found.worth)} a {UNITS[self.found.limit] or 'unit of money'}"
 
 
 def _bound() -> tuple[Column, ...]:

@@ -7,14 +7,13 @@ from typing import Any
 
 from aspenpy.advice.advise import Advice
 from aspenpy.advice.components import COMPONENTS
-from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Objective, Outcome
+from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Objective
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.ranges import is_turned
 from aspenpy.advice.significant import SIGNIFICANT
 from aspenpy.cost.caches.names import PATTERN_NAMES, WITH_ARGUMENTS
 from aspenpy.explore.sensitivity import Effect, Effects
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.models.application.flow import Trait
 from aspenpy.models.application.total import blocks_in
 from aspenpy.report.advice.document import explained, link_joules, picture_of
 from aspenpy.report.advice.problem import cap_note, problem_data, problem_note
@@ -33,7 +32,7 @@ def report_design_space(space: DesignSpace) -> Report:
     data = {
         **subject(space.prediction),
         "problem": problem_data(space.stated, space.problem),
-        "base": _outcome(space.base),
+        "base": {name: getattr(space.base, name) for name in ("runtime", "energy", "power", "edp", "ed2p")},
         "configurations": space.configurations,
         "levels": space.levels,
         "absent": list(space.machine.absent),
@@ -143,15 +142,13 @@ def _without_patterns(space: DesignSpace) -> list[str]:
         for requirement in block.requirements
         for trait in requirement.traits
     ]
-    if not still or any(trait.name in PATTERN_NAMES and _is_pattern(trait) for trait in traits):
+    if not still or any(
+        trait.name in PATTERN_NAMES and (trait.arguments or trait.name not in WITH_ARGUMENTS) for trait in traits
+    ):
         return []
     verb = "changes" if len(still) == 1 else "change"
     name = space.stated.application.name
     return [f"{', '.join(still)} {verb} nothing: `{name}` states no access patterns (docs/caches.md)."]
-
-
-def _is_pattern(trait: Trait) -> bool:
-    return bool(trait.arguments) or trait.name not in WITH_ARGUMENTS
 
 
 def _extrapolated(space: DesignSpace) -> list[str]:
@@ -254,15 +251,11 @@ def near_optimal(space: DesignSpace, media: tuple[str, ...] = (*TEXT, *JSON)) ->
         Column("EDP", unit="J*s", key="edp", get="outcome.edp", media=DATA),
         Column("ED2P", unit="J*s^2", key="ed2p", get="outcome.ed2p", media=DATA),
         Column("of all", "count", key="grid"),
-        Column("search", get=_gap, media=TEXT),
+        Column("search", get=lambda it: "finds it" if it.gap <= 0 else f"{share(it.gap)} above", media=TEXT),
         Column("gap", media=JSON),
     )
     title = "the best of all combinations of what matters most"
     return table(heads, space.near_optimal, "near_optimal", title=title, media=media, sparse=True)
-
-
-def _gap(found: NearOptimal) -> str:
-    return "finds it" if found.gap <= 0 else f"{share(found.gap)} above"
 
 
 def configured(configuration: Configuration, *, titled: bool = False) -> str:
@@ -272,10 +265,6 @@ def configured(configuration: Configuration, *, titled: bool = False) -> str:
         for name, value in configuration.named.items()
     ]
     return ", ".join(values) or "as it is"
-
-
-def _outcome(found: Outcome) -> dict[str, float | None]:
-    return {name: getattr(found, name) for name in ("runtime", "energy", "power", "edp", "ed2p")}
 
 
 def _data(space: DesignSpace) -> list[Part]:

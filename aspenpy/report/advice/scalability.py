@@ -76,7 +76,7 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
     return (
         table(heads, scaled.scalings, "scalings", media=(*TEXT, *JSON), sparse=True),
         group_by_nodes(scaled),
-        table(long, _long(scaled), media=("csv",)),
+        table(long, [_Row(item, point) for item in scaled.scalings for point in _scaled_points(item)], media=("csv",)),
         Paragraph(note),
         Paragraph("Strong: " + problem_note(cases, scaled.problem) + grows),
     )
@@ -117,10 +117,6 @@ class _Row:
         self.settings, self.mode = item.settings, item.mode
         self.configuration = configured(item.configuration)
         self.__dict__ |= point
-
-
-def _long(scaled: Scaled) -> list[_Row]:
-    return [_Row(item, point) for item in scaled.scalings for point in _scaled_points(item)]
 
 
 @use_shared_style

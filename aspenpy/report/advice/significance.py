@@ -47,7 +47,11 @@ def report_significance(found: Significant) -> Report:
         "samples": [{name: getattr(item.samples, name) for name in item.samples._fields} for item in found.evidences],
         "fuzziness": found.options.fuzziness,
     }
-    counters = [(each.metric, *_values(item)) for each in found.evidences for item in each.counters]
+    counters = [
+        (each.metric, item.name, list(item.known), item.share, dict(item.memberships))
+        for each in found.evidences
+        for item in each.counters
+    ]
     numbers = [
         (each.metric, item.count, item.partition, item.xie_beni, item.chosen)
         for each in found.evidences
@@ -88,27 +92,23 @@ def _metric(found: Significant, metric: MetricName) -> list[Part]:
     told = next((item for item in found.evidences if item.metric == metric), None)
     model = {item.component: item for item in found.by_model if item.metric == metric and item.share >= LEAST}
     counted = {item.component: item for item in (() if told is None else told.significances) if item.share >= LEAST}
-    names = sorted({*model, *counted}, key=lambda name: -_largest(name, counted, model))
+    names = sorted({*model, *counted}, key=lambda name: -max(_share(counted, name), _share(model, name)))
     heads = [Column("component")]
     if told is not None:
-        heads += [Column("counters", "share"), Column("95 %" if _usual(found) else "interval")]
+        heads += [
+            Column("counters", "share"),
+            Column("95 %" if found.options.target.confidence == 0.95 else "interval"),
+        ]
     heads += [Column("model", "share")]
     rows = []
     for name in names:
         here, there = counted.get(name), model.get(name)
-        by_counters = [None if here is None else here.share, None if here is None else _interval(here)]
-        row = [title_of(name) if name else UNKNOWN, *(by_counters if told is not None else ())]
+        row: list[str | float | None] = [title_of(name) if name else UNKNOWN]
+        if told is not None:
+            row += [None, None] if here is None else [here.share, _interval(here)]
         rows.append((*row, None if there is None else there.share))
     parts: list[Part] = [Table(tuple(heads), tuple(rows), title=metric, media=TEXT)] if rows else []
     return parts if told is None else [*parts, *_counters(told)]
-
-
-def _usual(found: Significant) -> bool:
-    return found.options.target.confidence == 0.95
-
-
-def _largest(name: str, *shares: dict[str, Significance]) -> float:
-    return max(each[name].share for each in shares if name in each)
 
 
 def _interval(item: Significance) -> str | None:
@@ -156,10 +156,6 @@ def _said(item: Disagreement) -> Paragraph:
     )
 
 
-def _values(item: CounterShare) -> tuple[Any, ...]:
-    return item.name, list(item.known), item.share, dict(item.memberships)
-
-
 # -- as a section of the document ------------------------------------------------------------------
 
 
@@ -198,7 +194,11 @@ def _evidence(found: Significant, each: CounterEvidence) -> list[Block]:
     names = {"counters": each.significances, "model": tuple(it for it in found.by_model if it.metric == each.metric)}
     counters, model = ({item.component: item for item in items} for items in names.values())
     told = sorted({*counters, *model}, key=lambda name: -max(_share(counters, name), _share(model, name)))
-    rows = [_component(name, counters.get(name), model.get(name)) for name in told if _matters(name, counters, model)]
+    rows = [
+        _component(name, counters.get(name), model.get(name))
+        for name in told
+        if name in counters or _share(model, name) >= SIGNIFICANT
+    ]
     heads = ("component", "counters", "between", "model")
     listed = [_counter(item) for item in each.counters]
     return [
@@ -211,10 +211,6 @@ def _evidence(found: Significant, each: CounterEvidence) -> list[Block]:
 
 def _share(of: Mapping[str, Significance], name: str) -> float:
     return of[name].share if name in of else 0.0
-
-
-def _matters(name: str, counters: Mapping[str, Significance], model: Mapping[str, Significance]) -> bool:
-    return name in counters or _share(model, name) >= SIGNIFICANT
 
 
 def _component(name: str, counter: Significance | None, model: Significance | None) -> list[Span]:

@@ -35,11 +35,10 @@ def _fields(uncertain: Uncertain) -> dict[str, Any]:
         "total_runtime": uncertain.total_runtime,
         "total_energy": uncertain.total_energy,
     }
-    return {name: None if item is None else _ends(item) for name, item in found.items()}
-
-
-def _ends(item: Sampled) -> dict[str, float]:
-    return {column.name: getattr(item, column.name) for column in ENDS}
+    return {
+        name: None if item is None else {column.name: getattr(item, column.name) for column in ENDS}
+        for name, item in found.items()
+    }
 
 
 def uncertainty_parts(uncertain: Uncertain) -> tuple[Part, ...]:
