@@ -160,7 +160,7 @@ def to_parquet(size: int) -> Callable[[], Any]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"r{next(fresh)}.parquet")
             store = Store(path, run, format_of(path).write)
-            for _ in store.filled(run):
+            for _ in store.fill(run):
                 pass
             store.finish()
             return path.stat().st_size

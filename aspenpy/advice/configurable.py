@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aspenpy.advice.components import COMPONENTS, QUANTITY, HardwareComponent, Location
+from aspenpy.advice.configuration import COMPONENTS, QUANTITY, HardwareComponent, Location
 from aspenpy.answers.peaks import value_of
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.compute import choose_socket

@@ -36,8 +36,8 @@ from aspenpy.language.dimensions import BYTES, FLOPS, SECONDS, Dimension, parse_
 from aspenpy.learn.estimators.acee import is_energy_or_power
 from aspenpy.learn.estimators.regression import Moments, select_stepwise
 from aspenpy.learn.measurements.columns import BEHIND, KNOWN, is_numeric, plain_unit, read_numbers
-from aspenpy.learn.measurements.libraries import require_library
 from aspenpy.learn.measurements.measure import Target
+from aspenpy.learn.measurements.read import require_library
 from aspenpy.learn.measurements.sheet import Sheet, count_noun
 from aspenpy.record import Record
 

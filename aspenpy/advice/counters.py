@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.record import Record
 
 

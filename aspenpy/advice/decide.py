@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy
 from numpy.typing import NDArray
 
-from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configurable import configurable
 from aspenpy.advice.configuration import (
+    COMPONENTS,
     UNITS,
     BindingLimit,
     Budget,
@@ -152,7 +152,7 @@ class Choices:
         power: Floats = self.energy / self.runtime
         return self.energy if limit == "energy" else power
 
-    def worth(self, objective: Objective) -> Floats:
+    def values_of(self, objective: Objective) -> Floats:
         """The objective of each. Raises AspenError where the machine states no power and it needs it."""
         if objective == "runtime":
             return self.runtime
@@ -183,7 +183,7 @@ class Choices:
         """The row with the least objective; of those that rounding cannot tell apart the one with the least energy, or
         runtime where there is none."""
         rows = numpy.flatnonzero(kept)
-        worth = self.worth(objective)[rows]
+        worth = self.values_of(objective)[rows]
         alike = rows[worth <= worth.min() * (1 + ALIKE)]
         return int(alike[(self.runtime[alike] * self.energy[alike]).argmin()])
 
@@ -199,7 +199,7 @@ class Choices:
 
     def bindings(self, objective: Objective, budget: Budget, value: float) -> tuple[BindingLimit, ...]:
         """Limits without each of which the objective would be less than it is."""
-        worth, found = self.worth(objective), []
+        worth, found = self.values_of(objective), []
         for limit, bound in budget.limits.items():
             better = self.within(budget, [limit]) & (worth < value * (1 - NEAR))
             if better.any():
@@ -213,7 +213,7 @@ class Choices:
 
     def jointly(self, objective: Objective, budget: Budget, value: float) -> tuple[Limit, ...]:
         """The fewest limits without all of which it would be less; nothing where there are none."""
-        worth, names = self.worth(objective), list(budget.limits)
+        worth, names = self.values_of(objective), list(budget.limits)
         for count in range(2, len(names) + 1):
             for some in combinations(names, count):
                 if (self.within(budget, some) & (worth < value * (1 - NEAR))).any():
@@ -323,7 +323,7 @@ def decision(item: Input, choices: Choices, objective: Objective, budget: Budget
         reason, row = choices.unmet(budget)
         return Decision(item.label, item.words, objective, choices.choice(row), len(choices.points), unmet=reason)
     row = choices.best(objective, kept)
-    value = float(choices.worth(objective)[row])
+    value = float(choices.values_of(objective)[row])
     bindings = choices.bindings(objective, budget, value)
     jointly = () if bindings else choices.jointly(objective, budget, value)
     return Decision(

@@ -271,7 +271,7 @@ class DesignSpace(Result):
 
     def _near_optimal(self, objective: Objective, point: Floats, values: Floats, searched: float) -> NearOptimal:
         best = outcome(values)
-        least = best.worth(objective)
+        least = best.value_of(objective)
         gap = (searched - least) / least if least else 0.0
         chosen = {self.ranges[place].component: place for place in self.grid.chosen}
         ranges = {item.component: item for item in self.ranges}

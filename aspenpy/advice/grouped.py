@@ -86,7 +86,7 @@ class Grouped(Result):
         if not found:
             message = f"no cluster of up to {options.nodes:,} nodes stays within the budget"
             fail("budget-not-met", message, hint="`aspenpy advise decide` of one application shows the nearest")
-        self.best: Cluster = min(found, key=lambda it: (it.outcome.worth(objective), len(it.groups)))
+        self.best: Cluster = min(found, key=lambda it: (it.outcome.value_of(objective), len(it.groups)))
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -132,7 +132,7 @@ class Grouped(Result):
             picked = [(*picked[place // len(kept)], int(kept[place % len(kept)])) for place in places]
             reached = together[:, places]
         outcomes = [self._outcome(column) for column in reached.T]
-        least = min(range(len(outcomes)), key=lambda place: outcomes[place].worth(self.objective))
+        least = min(range(len(outcomes)), key=lambda place: outcomes[place].value_of(self.objective))
         groups = tuple(self._group(part, place) for part, place in zip(parts, picked[least], strict=True))
         return Cluster(groups, outcomes[least])
 

@@ -14,9 +14,8 @@ from subprocess import DEVNULL, run
 
 import numpy
 
-from aspenpy.advice.components import COMPONENTS, HardwareComponent
 from aspenpy.advice.configurable import ComponentParameter, Configurable
-from aspenpy.advice.configuration import ComponentRange, RangeSource
+from aspenpy.advice.configuration import COMPONENTS, ComponentRange, HardwareComponent, RangeSource
 from aspenpy.explore.variable import Kind, Variable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate

@@ -119,7 +119,7 @@ class Scaled(Result):
             energy=_count_all_sockets(case),
             per_rank=self.problem.per_rank,
         )
-        scaling.ranks = tuple(scaling.defined([places * nodes for nodes in node_counts(self.most)]))
+        scaling.ranks = tuple(scaling.ranks_with_runtime([places * nodes for nodes in node_counts(self.most)]))
         points = scaling.points
         nodes = tuple(point.ranks // places for point in points)
         times = [point.time for point in points]

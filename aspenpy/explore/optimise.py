@@ -47,7 +47,7 @@ class Goal(Record):
         subject = quantity(self.subject.node, prediction)
         return graph.neg(subject) if self.greatest else subject
 
-    def worth(self, value: float) -> float:
+    def quantity(self, value: float) -> float:
         """The quantity itself."""
         return -value if self.greatest else value
 
@@ -104,8 +104,8 @@ def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = (
         refuse_infeasible(space, constraints)
     undefined = problem.undefined
     bindings = _bindings(problem, goal, best)
-    point = space.named(numpy.array(best.row))
-    value = goal.worth(best.value)
+    point = space.values_at(numpy.array(best.row))
+    value = goal.quantity(best.value)
     looked_at = problem.combinations if problem.enumerable else problem.looked_at
     return Optimum(goal, value, point, best.row, bindings, problem.enumerable, looked_at, undefined, space)
 
@@ -154,11 +154,11 @@ def _binding(
         float(left),
         float(right),
         multiplier,
-        goal.worth(free.value),
-        None if looser is None else goal.worth(looser.value),
-        None if looser is None else space.named(numpy.array(looser.row)),
+        goal.quantity(free.value),
+        None if looser is None else goal.quantity(looser.value),
+        None if looser is None else space.values_at(numpy.array(looser.row)),
         bound,
-        None if value is None else goal.worth(value),
+        None if value is None else goal.quantity(value),
     )
 
 
@@ -225,7 +225,9 @@ def pareto(
     kept, values = points[feasible], values[:, feasible]
     places = non_dominated(values)
     choices = tuple(
-        FrontPoint(space.named(kept[place]), tuple(goal.worth(float(x)) for goal, x in zip(goals, column, strict=True)))
+        FrontPoint(
+            space.values_at(kept[place]), tuple(goal.quantity(float(x)) for goal, x in zip(goals, column, strict=True))
+        )
         for place, column in zip(places, values[:, places].T, strict=True)
     )
     looked_at = len(points) if problem.enumerable else problem.looked_at

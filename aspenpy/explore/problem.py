@@ -310,7 +310,7 @@ def _nearest(space: Space, constraints: Sequence[Constraint]) -> Candidate:
 def _refuse(space: Space, constraints: Sequence[Constraint], nearest: Candidate) -> NoReturn:
     row = numpy.array(nearest.row)[None, :]
     where = ", ".join(
-        f"{item.name} = {item.shown(value)}" for item, value in zip(space.variables, nearest.row, strict=True)
+        f"{item.name} = {item.in_words(value)}" for item, value in zip(space.variables, nearest.row, strict=True)
     )
     names = " and ".join(f"`{item.text}`" for item in constraints)
     if len(constraints) == 1:

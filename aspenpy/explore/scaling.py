@@ -187,7 +187,7 @@ class Scaling(Result):
         each = growth ** (1 / len(self.problem)) if self.problem else 1.0
         return [size * each for size in self._sizes]
 
-    def defined(self, ranks: Sequence[int]) -> list[int]:
+    def ranks_with_runtime(self, ranks: Sequence[int]) -> list[int]:
         """Those of some numbers of ranks on which the run has a runtime."""
         import numpy
 
@@ -221,9 +221,9 @@ class Scaling(Result):
         for ranks in self.ranks:
             for item in self._there(ranks, self.sizes_at(ranks)).wasted:
                 found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
-        return (*base, *(self._once(told) for told in found.values()), *self._capped())
+        return (*base, *(self._once(told) for told in found.values()), *self._cap_warnings())
 
-    def _capped(self) -> list[Diagnostic]:
+    def _cap_warnings(self) -> list[Diagnostic]:
         """A warning where a power cap makes the run longer on some of the numbers of ranks."""
         names = (self.parameter, *self.problem)
         rows = [(each, *self.sizes_at(each)) for each in self.ranks]

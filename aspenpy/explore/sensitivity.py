@@ -16,7 +16,7 @@ from aspenpy.answers.prediction import predict
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.elasticity import Elasticities, elasticities
 from aspenpy.explore.space import Quantity, Skipped, Space, Varied, make_space
-from aspenpy.explore.variable import Variable, all_declared
+from aspenpy.explore.variable import Variable, declared_variables
 from aspenpy.explore.variance import Morris, Sobol, morris, sobol
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.models.application.model import Application
@@ -190,7 +190,7 @@ def sensitivity(
     if vary is None and method in ("elasticity", "derivative"):
         return elasticities(prediction, metric_name=metric, point=method == "derivative")
     if vary is None:
-        variables = all_declared(prediction, [named_metric(metric).expr(prediction)])
+        variables = declared_variables(prediction, [named_metric(metric).expr(prediction)])
         if not variables:
             hint = "name what varies, such as --vary n=1..100"
             fail("nothing-varies", f"the {metric} depends on no parameter that declares a range", hint=hint)

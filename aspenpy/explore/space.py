@@ -95,7 +95,8 @@ class Space:
                 except EvaluationError:
                     row, error = _first_failing(formulas, points[rows][:, places])
                     where = ", ".join(
-                        f"{item.name} = {item.shown(value)}" for item, value in zip(self.parameters, row, strict=True)
+                        f"{item.name} = {item.in_words(value)}"
+                        for item, value in zip(self.parameters, row, strict=True)
                     )
                     diagnostics = prediction.scope.locate_error(error).diagnostics
                     raise AspenError(*(item.within(f"at {where}") if where else item for item in diagnostics)) from None
@@ -114,10 +115,10 @@ class Space:
             return Skipped(len(missing), len(values), _describe_error(error))
         raise AssertionError("a point without a value has one")
 
-    def named(self, point: Floats) -> dict[str, float | str]:
+    def values_at(self, point: Floats) -> dict[str, float | str]:
         """A point by name; choices that have labels by those."""
         return {
-            item.name: item.shown(value) if item.labels else (int if item.sampled.kind == "whole" else float)(value)
+            item.name: item.in_words(value) if item.labels else (int if item.sampled.kind == "whole" else float)(value)
             for item, value in zip(self.variables, point, strict=True)
         }
 

@@ -86,7 +86,7 @@ class Variable(Record):
             return self.values
         return numpy.unique(self.at(numpy.linspace(0, 1, most)))
 
-    def shown(self, value: float) -> str:
+    def in_words(self, value: float) -> str:
         """The value as a reader wants it."""
 
         if self.labels:
@@ -210,7 +210,7 @@ def takes_whole(name: str, prediction: Prediction) -> bool:
     return ranged is not None and ranged.kind != "choice" and ranged.countable and not ranged.unit
 
 
-def all_declared(prediction: Prediction, exprs: list[Expr]) -> list[Variable]:
+def declared_variables(prediction: Prediction, exprs: list[Expr]) -> list[Variable]:
     """The parameters that the expressions depend on and that declare a range or an enum, save those that were set."""
     scope = prediction.scope
     names = [scope.display_name(used) for used in scope.used(exprs) if used not in scope.overridden]

@@ -9,11 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, format_quantity, unit_symbol
-from aspenpy.learn.estimators.assumptions import Assumption
 from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, Kind, Plan, Stage, sum_stages
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.estimators.speedup import PowerAwareSpeedup
-from aspenpy.learn.estimators.validation import ErrorSummary, Predicted, PredictionErrors
+from aspenpy.learn.estimators.validation import Assumption, ErrorSummary, Predicted, PredictionErrors
 from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.report.fit import signed_percent
 from aspenpy.report.speedup import draw_surface

@@ -41,7 +41,7 @@ class Words:
         return ", ".join(f"{name} = {self.value(name, value)}" for name, value in point.items())
 
     def value(self, name: str, value: float | str) -> str:
-        return value if isinstance(value, str) else self.variables[name].shown(value)
+        return value if isinstance(value, str) else self.variables[name].in_words(value)
 
     def warnings(self, point: Mapping[str, Any] | None = None) -> tuple[Diagnostic, ...]:
         """Those of the models, and where only parameters vary those at a point."""

@@ -69,7 +69,7 @@ def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
 
 def _tables(store: Store) -> Iterator[dict[str, Any]]:
     """Columns of so many rows at a time, whatever the size of a stretch."""
-    for stretch in store.kept():
+    for stretch in store.stretches():
         for first in range(0, stretch.values.shape[1], ROWS_AT_ONCE):
             here = slice(first, first + ROWS_AT_ONCE)
             reasons = None if stretch.reasons is None else stretch.reasons[here]

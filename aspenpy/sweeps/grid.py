@@ -301,7 +301,7 @@ def _column(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
     if isinstance(axis, Axis):
         if axis.whole is None and not axis.items and scope.is_count(name):
             axis = axis.replace(whole=True)
-        column = values(axis, probe.worth(name), probe.declared)
+        column = values(axis, probe.reader(name), probe.declared)
         if axis.whole is False:
             return column
     else:
@@ -321,14 +321,14 @@ class _Probe:
     def __init__(self, case: Case) -> None:
         self.case = case
 
-    def worth(self, name: str) -> Any:
+    def reader(self, name: str) -> Any:
         """The values of expressions that stand for `name`."""
 
-        def worth(span: Span) -> float:
+        def read(span: Span) -> float:
             scope = Prediction(self.case.with_set({name: span.text()})).scope
             return _float(scope.values([scope.symbol(name)])[0], name)
 
-        return worth
+        return read
 
     def declared(self, name: str) -> tuple[float, float] | None:
         """The range that the model gives a parameter."""
@@ -363,9 +363,9 @@ def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
         message = f"`{axis.name}` is sampled, and its range says how many points"
         fail("bad-axis", message, axis.span, hint="leave the number out")
     if axis.items:
-        worth = probe.worth(axis.name)
-        return Spread(choices=tuple(read_number_or_expression(item, worth) for item in axis.items))
-    ends = values(axis.replace(count=2), probe.worth(axis.name), probe.declared)
+        read = probe.reader(axis.name)
+        return Spread(choices=tuple(read_number_or_expression(item, read) for item in axis.items))
+    ends = values(axis.replace(count=2), probe.reader(axis.name), probe.declared)
     low, high = float(ends[0]), float(ends[-1])
     spacing = axis.spacing or ("log" if axis.declared and axis.log(low, high) else "lin")
     whole = probe.counts(axis.name, low, high) if axis.whole is None else axis.whole

@@ -74,7 +74,7 @@ class Store:
         if foreign or not (made or self.folder.is_dir()):
             self._refuse_foreign()
         self.folder.mkdir(exist_ok=True)
-        if not self._lock.taken():
+        if not self._lock.acquire():
             hint = "wait until it has ended, or choose another name for the result"
             fail("in-use", f"another process is computing the sweep into `{self.path}`", hint=hint)
         try:
@@ -90,7 +90,7 @@ class Store:
         if journal and journal.get("finished"):  # the process was killed while it removed what is no longer needed
             self._clear()
             self.folder.mkdir(exist_ok=True)
-            self._lock.taken()
+            self._lock.acquire()
             journal = None
         if journal:
             self._refuse_other(journal, resume)
@@ -137,12 +137,12 @@ class Store:
         """The numbers of the stretches that are still to be computed."""
         return [number for number in range(self.plan.count) if self._start(number) not in self]
 
-    def filled(self, run: Run, *, fail_fast: bool = False) -> Iterator[Stretch]:
+    def fill(self, run: Run, *, fail_fast: bool = False) -> Iterator[Stretch]:
         """All stretches: those that are kept, and then the others as they are computed and kept. What ends it before
         there is anything to keep leaves nothing behind."""
         complete = False
         try:
-            yield from self.kept()
+            yield from self.stretches()
             for stretch in run.stretches(self.missing(), fail_fast=fail_fast):
                 self.add(stretch)
                 yield stretch
@@ -186,7 +186,7 @@ class Store:
             os.fsync(stream.fileno())
         os.replace(unfinished, file)
 
-    def kept(self) -> Iterator[Stretch]:
+    def stretches(self) -> Iterator[Stretch]:
         """The stretches that are there, in the order of their points."""
         for number in range(self.plan.count):
             start = self._start(number)
@@ -261,7 +261,7 @@ class Store:
         shape = (len(self.study.metrics), self.study.points)
         values = _map_array(self.folder / "values.whole", numpy.float64, shape)
         whole = SweepResult(self.study, values, _map_array(self.folder / "reasons.whole", numpy.uint8, shape[1:]))
-        for stretch in self.kept():
+        for stretch in self.stretches():
             whole.add(stretch)
         return whole
 
@@ -345,7 +345,7 @@ class Lock:
         self.path = path
         self._descriptor: int | None = None
 
-    def taken(self) -> bool:
+    def acquire(self) -> bool:
         """Takes it, unless another has it."""
         self.release()
         try:

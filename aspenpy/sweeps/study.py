@@ -192,7 +192,7 @@ class Study:
         for prediction in self.predictions:
             warnings += prediction.tree.warnings
             warnings += self._find_waste(prediction)
-            warnings += self._capped(prediction)
+            warnings += self._cap_warnings(prediction)
             warnings += self._outside_ranges(prediction)
         used = frozenset[Expr]().union(*(graph.free_symbols(formula) for case in self.formulas for formula in case))
         for name, symbol in zip(self.columns, self.inputs, strict=True):
@@ -210,7 +210,7 @@ class Study:
         codes = {item.code for item in last.wasted}
         return [item for item in first.wasted if item.code in codes]
 
-    def _capped(self, prediction: Prediction) -> list[Diagnostic]:
+    def _cap_warnings(self, prediction: Prediction) -> list[Diagnostic]:
         """A warning where a power cap makes the run longer than its runtime at some of the points, of which some
         are looked at, both ends among them."""
         if "runtime" not in self.metrics or prediction.stated_cap is None:

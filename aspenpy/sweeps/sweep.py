@@ -88,7 +88,7 @@ def compute(
     Points whose results take more than so many bytes of `memory` are only summarised."""
     found = SweepResult(run.study) if run.study.result_bytes <= memory else Summary(run.study)
     if store is not None:
-        stretches = store.filled(run, fail_fast=fail_fast)
+        stretches = store.fill(run, fail_fast=fail_fast)
     else:
         into = found.all_values if isinstance(found, SweepResult) else None
         stretches = run.stretches(fail_fast=fail_fast, into=into)

@@ -183,4 +183,4 @@ def test_spaces_of_parts_and_whole_numbers_against_every_prediction(seed: int) -
     if kept:
         power = {"runtime": (1, 0), "energy": (0, 1), "edp": (1, 1)}[objective]
         least = min(it[0] ** power[0] * it[1] ** power[1] for it in kept)
-        assert found.choice.outcome.worth(objective) == pytest.approx(least)
+        assert found.choice.outcome.value_of(objective) == pytest.approx(least)

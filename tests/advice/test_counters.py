@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 import aspenpy
-from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.advice.counter_evidence import CounterOptions, shapley_values
 from aspenpy.advice.counters import KNOWN_COUNTERS, find_counter
 from aspenpy.advice.design_space import DesignSpace

@@ -107,7 +107,7 @@ def test_random_design_spaces_against_brute_force(block: int) -> None:
         assert (found.unmet is not None) == (not kept)
         if not kept:
             continue
-        assert found.choice.outcome.worth(objective) == pytest.approx(least(kept, objective))
+        assert found.choice.outcome.value_of(objective) == pytest.approx(least(kept, objective))
         better = {
             name: [
                 point
@@ -218,7 +218,7 @@ def test_what_one_more_unit_buys_against_finite_differences(limit: str, bound: f
     assert [item.limit for item in found.bindings] == [limit]
     binds = found.bindings[0]
     gain = binds.next_value - binds.value
-    assert gain / (binds.next_bound - (found.choice.taken(binds.limit) or 0)) == pytest.approx(slope, rel=0.02)
+    assert gain / (binds.next_bound - getattr(found.choice.outcome, binds.limit)) == pytest.approx(slope, rel=0.02)
     assert binds.worth == pytest.approx(gain / (binds.next_bound - bound))
     assert slope < 0
 
@@ -258,7 +258,7 @@ def test_three_groups_within_money_and_energy_against_brute_force(seed: int) -> 
             Grouped(workloads, budget, objective, 3, options)
         return
     found = Grouped(workloads, budget, objective, 3, options)
-    assert found.best.outcome.worth(objective) == pytest.approx(best)
+    assert found.best.outcome.value_of(objective) == pytest.approx(best)
 
 
 def test_a_price_of_nodes_is_a_budget_of_money() -> None:

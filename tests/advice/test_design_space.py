@@ -123,7 +123,7 @@ def test_optima_of_random_small_spaces_are_those_of_every_prediction() -> None:
                 "edp": min(time * joules for time, joules in every),
                 "ed2p": min(time**2 * joules for time, joules in every),
             }
-            assert found.outcome.worth(found.objective) <= worth[found.objective] * (1 + 1e-9)
+            assert found.outcome.value_of(found.objective) <= worth[found.objective] * (1 + 1e-9)
             assert found.gap == pytest.approx(0, abs=1e-12)
 
 

@@ -248,7 +248,7 @@ def _unfinished() -> dict[str, bytes]:
     app, machine = both(APPLICATION, SECONDS)
     run = Run(make_study(Case(app, machine), {"n": [1.0, 2.0, 3.0]}))
     path = folder / "r.csv"
-    list(Store(path, run, format_of(path).write).filled(run))
+    list(Store(path, run, format_of(path).write).fill(run))
     files = {file.name: file.read_bytes() for file in (folder / "r.csv.part").iterdir()}
     shutil.rmtree(folder)
     return files

@@ -12,7 +12,6 @@ import pytest
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.estimators.acee import Acee
-from aspenpy.learn.estimators.assumptions import check_assumptions
 from aspenpy.learn.estimators.regression import (
     Moments,
     analyse_variance,
@@ -21,7 +20,7 @@ from aspenpy.learn.estimators.regression import (
     variance_inflation,
 )
 from aspenpy.learn.estimators.training_rows import compare_devices
-from aspenpy.learn.estimators.validation import Split, validate
+from aspenpy.learn.estimators.validation import Split, check_assumptions, validate
 from tests.thorough import slow
 
 DRAW = np.random.default_rng(11)

@@ -37,7 +37,7 @@ def running(over=OVER, metrics=("runtime",), **options):
 def stored(path, over=OVER, **options):
     running_ = running(over)
     store = Store(path, running_, format_of(path).write, **options)
-    for _ in store.filled(running_):
+    for _ in store.fill(running_):
         pass
     store.finish()
 
@@ -198,7 +198,7 @@ def test_an_interrupted_sweep_is_taken_up(tmp_path, monkeypatch):
     first = running(over)
     assert first.plan.count == 5
     store = Store(path, first, format_of(path).write)
-    stretches = store.filled(first)
+    stretches = store.fill(first)
     next(stretches), next(stretches)
     stretches.close()
     assert not path.exists()
@@ -211,7 +211,7 @@ def test_an_interrupted_sweep_is_taken_up(tmp_path, monkeypatch):
         second.worker, "stretch", lambda number: computed.append(number) or first.worker.stretch(number)
     )
     store = Store(path, second, format_of(path).write, resume=True)
-    assert [stretch.start for stretch in store.filled(second)] == [number << 15 for number in range(5)]
+    assert [stretch.start for stretch in store.fill(second)] == [number << 15 for number in range(5)]
     assert computed == [2, 3, 4]
     store.finish()
     numpy.testing.assert_allclose(loaded(path)["runtime"], 2 * over["n"], rtol=1e-15)
@@ -262,7 +262,7 @@ def test_a_full_disk_keeps_what_there_is(tmp_path):
     path = tmp_path / "r.csv"
     running_ = running()
     store = Store(path, running_, full)
-    list(store.filled(running_))
+    list(store.fill(running_))
     with pytest.raises(AspenError, match="No space left on device") as error:
         store.finish()
     assert "--resume takes it up" in str(error.value)
@@ -295,7 +295,7 @@ def test_no_file_may_be_so_large(run, models: Path, name: str, kilobytes: int):
 
 def test_what_was_kept_and_is_damaged(tmp_path):
     path, running_ = tmp_path / "r.csv", running()
-    list(Store(path, running_, format_of(path).write).filled(running_))
+    list(Store(path, running_, format_of(path).write).fill(running_))
     [kept] = (tmp_path / "r.csv.part").glob("*.npy")
     kept.write_bytes(kept.read_bytes()[:140])
     with pytest.raises(AspenError, match=r"0\.npy` is damaged"):
@@ -474,7 +474,7 @@ def test_an_empty_name(run, option: str):
 def test_a_stretch_of_another_shape_is_damaged(tmp_path, suffix, content):
     """There are 2 x 3 points of one metric."""
     path, running_ = tmp_path / "r.csv", running()
-    list(Store(path, running_, format_of(path).write).filled(running_))
+    list(Store(path, running_, format_of(path).write).fill(running_))
     with open(tmp_path / "r.csv.part" / f"{0:016d}{suffix}", "wb") as file:
         numpy.save(file, content)
     with pytest.raises(AspenError, match=rf"0\{suffix}` is damaged"):
@@ -517,7 +517,7 @@ def test_what_is_not_ours_stays_in_the_folder(tmp_path):
     running_ = running()
     store = Store(path, running_, format_of(path).write)
     (tmp_path / "r.csv.part" / "thesis.txt").write_text("years of work")
-    list(store.filled(running_))
+    list(store.fill(running_))
     store.finish()
     assert os.listdir(tmp_path / "r.csv.part") == ["thesis.txt"]
 

@@ -32,7 +32,7 @@ from aspenpy.learn.measurements.columns import (
     rows_by_key,
 )
 from aspenpy.learn.measurements.conditions import number_in
-from aspenpy.learn.measurements.libraries import require_library
+from aspenpy.learn.measurements.read import require_library
 from aspenpy.learn.measurements.sheet import Data, Heading, Sheet, count_noun
 from aspenpy.tables.table import JSON, TEXT, Column, Table
 

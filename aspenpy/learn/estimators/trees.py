@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.learn.measurements.libraries import require_library
+from aspenpy.learn.measurements.read import require_library
 from aspenpy.record import Record
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Source
-from aspenpy.learn.measurements.libraries import require_library
+from aspenpy.learn.measurements.read import require_library
 from aspenpy.learn.measurements.tools import read_perf
 from aspenpy.record import Record
 from aspenpy.tables.result import Result

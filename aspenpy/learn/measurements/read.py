@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -152,3 +153,11 @@ def read_column(column: Any) -> list[Any]:
             raise ValueError(f"its texts have more than {MOST_BYTES // 2**20} MiB when all are written out")
         found += [None if place is None else texts[place] for place in places]
     return found
+
+
+def require_library(name: str, what: str) -> None:
+    """Raises AspenError where a library of the extra `empirical` is not installed."""
+    try:
+        import_module(name)
+    except ImportError:
+        fail("missing-library", f"{what} needs {name}: pip install 'aspenpy[empirical]'")

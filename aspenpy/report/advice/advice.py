@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.advice.advise import Advice
-from aspenpy.advice.components import COMPONENTS
-from aspenpy.advice.configuration import ComponentRange, NearOptimal
+from aspenpy.advice.configuration import COMPONENTS, ComponentRange, NearOptimal
 from aspenpy.advice.scalability import Scalability
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats

@@ -287,7 +287,7 @@ def _group_notes(grouped: Grouped) -> list[str]:
     objective = grouped.objective
 
     def told(cluster: Cluster) -> str:
-        return format_quantity(cluster.outcome.worth(objective), UNIT_OF[objective], 4)
+        return format_quantity(cluster.outcome.value_of(objective), UNIT_OF[objective], 4)
 
     first = "no one kind of nodes serves all within the budget"
     if grouped.common is not None:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.advice.advise import Advice
-from aspenpy.advice.components import COMPONENTS
-from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Objective
+from aspenpy.advice.configuration import COMPONENTS, ComponentRange, Configuration, NearOptimal, Objective
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.ranges import is_turned
 from aspenpy.advice.significant import SIGNIFICANT
@@ -198,7 +197,7 @@ def _end(item: ComponentRange, name: str) -> str:
     """An end or the base of a range; of alternatives the base only."""
     value = getattr(item.variable, name)
     if item.variable.case:
-        return item.variable.shown(value) if name == "base" else ""
+        return item.variable.in_words(value) if name == "base" else ""
     return value_of(item.component, value)
 
 
@@ -418,7 +417,7 @@ def changed(advice: Advice, item: NearOptimal) -> str:
         if abs(value - bases[name].base) > 1e-9 * abs(bases[name].base)
     }
     parts = {
-        name: part for name, part in item.configuration.parts.items() if part != bases[name].shown(bases[name].base)
+        name: part for name, part in item.configuration.parts.items() if part != bases[name].in_words(bases[name].base)
     }
     return configured(Configuration(values, parts), titled=True) if values or parts else "leave it as it is"
 

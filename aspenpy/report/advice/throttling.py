@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from aspenpy.advice.advise import Advice
-from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.advice.throttled import Restriction, Throttled
 from aspenpy.advice.uncertain import Sampled
 from aspenpy.language.dimensions import format_quantity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.advice.uncertain import Claim, Sampled, Uncertain
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.document import explained

@@ -14,7 +14,7 @@ from aspenpy.advice.advise import (
     space_of,
 )
 from aspenpy.advice.alternatives import KINDS
-from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.advice.decide import AS_IT_IS
 from aspenpy.advice.ranges import EVERY, system_ranges
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD

@@ -14,7 +14,6 @@ from aspenpy.language.dimensions import HERTZ
 from aspenpy.language.files import measurements_path, require_writable
 from aspenpy.language.source import Source, Span, split_at_commas
 from aspenpy.learn.estimators.acee import Acee
-from aspenpy.learn.estimators.assumptions import Assumption, check_assumptions
 from aspenpy.learn.estimators.bandwidth import ApplicationTime, BandwidthSensitivity, choose_applications
 from aspenpy.learn.estimators.cos import Cos, predict_stages
 from aspenpy.learn.estimators.cos_trace import PUBLISHED_PLAN, plan_training, read_traces
@@ -22,7 +21,14 @@ from aspenpy.learn.estimators.dvfs import predict_dvfs
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.estimators.model_files import KINDS, load_learnt, save_model, write_parameters
 from aspenpy.learn.estimators.training_rows import model_name
-from aspenpy.learn.estimators.validation import Split, predict_and_compare, rows_learnt_from, validate
+from aspenpy.learn.estimators.validation import (
+    Assumption,
+    Split,
+    check_assumptions,
+    predict_and_compare,
+    rows_learnt_from,
+    validate,
+)
 from aspenpy.learn.measurements.records import RecordStore, is_record_store
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.models.library import load_application, load_machine
