@@ -44,7 +44,7 @@ class Restriction(Record):
     @property
     def losses(self) -> tuple[float, ...]:
         """By how many times the runtime is what it is with nothing restricted."""
-        return tuple(runtime / self.runtimes[0] for runtime in self.runtimes)
+        return tuple(runtime / self.runtimes[0] if self.runtimes[0] else 1.0 for runtime in self.runtimes)
 
 
 class Throttled(Result):

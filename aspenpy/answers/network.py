@@ -18,11 +18,11 @@ from aspenpy.cost.path_levels import all_paths
 from aspenpy.cost.paths import Paths, paths_of
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.ranks import MACHINES_OWN, place_ranks
+from aspenpy.cost.value_mistakes import locating
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, fail, require_known
-from aspenpy.language.lower import find_place
+from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
@@ -127,12 +127,8 @@ class Network(Result):
         return Collective(name, size, float(time), algorithm)
 
     def _values(self, exprs: list[Expr]) -> list[Any]:
-        try:
+        with locating(self.machine.origins):
             return evaluate_many(exprs, None, 0, self._definitions)
-        except EvaluationError as error:
-            if error.payload is not None:
-                raise AspenError(error.payload) from None
-            fail("no-value", error.reason, find_place(error.node, self.machine.origins))
 
 
 def network_place(machine: Machine) -> Place:

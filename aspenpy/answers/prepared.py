@@ -26,8 +26,9 @@ class Prepared:
         try:
             value: float = self._compiled(*(self._in_order(values, named) if named else values))[0]
             return value
-        except EvaluationError as error:
-            raise self.prediction.scope.locate_error(error) from None
+        except EvaluationError:
+            with self.prediction.scope.locating():
+                raise
         except (TypeError, ValueError):
             self._in_order(values, named)
             raise

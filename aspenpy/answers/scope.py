@@ -330,12 +330,19 @@ class Scope:
         try:
             yield
         except EvaluationError as error:
-            found = self.locate_error(error)
+            found = self._locate_error(error)
             if circumstances:
                 found = AspenError(*(item.within(circumstances) for item in found.diagnostics))
             raise found from None
 
-    def locate_error(self, error: EvaluationError) -> AspenError:
+    def require_known(self, exprs: Sequence[Expr], known: Container[Expr], reason: str = "no value for `{}`") -> None:
+        """Raises AspenError where formulas use a symbol that has no value and is not among those known."""
+        symbols = {symbol for expr in exprs for symbol in graph.free_symbols(expr)}
+        for symbol in sorted(symbols, key=lambda symbol: symbol.serial):
+            if symbol not in known:
+                raise self._locate_error(EvaluationError(symbol, reason.format(symbol.payload[0])))
+
+    def _locate_error(self, error: EvaluationError) -> AspenError:
         """The error as a diagnostic at the place that it was written at."""
         if isinstance(error.payload, ValueMistake):
             return AspenError(with_value(error.payload, self.definitions, self.display_name, DEFAULT_SEED))

@@ -12,12 +12,12 @@ from typing import Any
 from aspenpy.cost.network.placement import ORDERS
 from aspenpy.cost.network.topologies import TOPOLOGIES, topology
 from aspenpy.cost.network.topology import NetworkError, Topology, describe_topology
+from aspenpy.cost.value_mistakes import locating
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
-from aspenpy.expr.evaluate import EvaluationError, Value, evaluate_many
+from aspenpy.expr.evaluate import Value, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
-from aspenpy.language.lower import find_place
 from aspenpy.models.machine.model import Component, Machine, Place, Property, one_of
 from aspenpy.record import Record
 
@@ -109,18 +109,14 @@ def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr
     numbers that make no network, or none for so many nodes."""
     names = [name for name, _ in network.topology.parameters if name in network.component.properties]
     symbols = [network.component.properties[name].symbol for name in names]
-    try:
+    with locating(machine.origins, network.component.name_span):
         *found, nodes = evaluate_many([*symbols, network.nodes], None, 0, values or machine.definitions)
-    except EvaluationError as error:
-        fail("no-value", error.reason, find_place(error.node, machine.origins) or network.component.name_span)
     sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, found, strict=True)}
     if network.topology.kind in FILLED:
         sizes.setdefault("nodes", nodes)
     made = _make_topology(network.component, network.topology.kind, sizes)
-    try:
+    with locating({}, network.component.properties["topology"].span, describe_topology(made)):
         places = made.figures()["nodes"]
-    except EvaluationError as error:
-        fail("no-value", f"{describe_topology(made)}: {error.reason}", network.component.properties["topology"].span)
     if not _fits(made.kind, places, nodes):
         raise AspenError(_wrong_size(network, made, int(nodes)))
     return made

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import format_number
+from aspenpy.expr.arithmetic import DomainError, format_number
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_text
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.language.lower import Origins, find_place
 from aspenpy.language.source import Span
 
 
@@ -37,6 +39,21 @@ def whole(subject: Expr, span: Span | None, hint: str) -> Expr:
     mistake = ValueMistake(code="not-whole", message=message, subject=subject, span=span, hint=hint)
     fits = graph.compare("==", graph.apply("floor", subject), subject)
     return graph.if_else(fits, graph.ONE, graph.failure(mistake))
+
+
+@contextmanager
+def locating(origins: Origins, otherwise: Span | None = None, subject: str = "") -> Iterator[None]:
+    """Within it, what has no value is an AspenError at the place that it was written at, or else that which is given.
+    `Scope.locating` knows more of it, where there is an application."""
+    said = f"{subject}: " if subject else ""
+    try:
+        yield
+    except EvaluationError as error:
+        if isinstance(error.payload, Diagnostic):
+            raise AspenError(error.payload) from None
+        fail("no-value", said + error.reason, find_place(error.node, origins) or otherwise, hint=error.hint)
+    except DomainError as error:
+        fail("no-value", said + str(error), otherwise)
 
 
 Definitions = Mapping[Expr, Expr]

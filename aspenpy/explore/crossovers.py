@@ -11,7 +11,7 @@ from aspenpy.answers.inverse import Piece
 from aspenpy.answers.prediction import Prediction
 from aspenpy.explore.race import MET, TIE, Deadline, Race, Seen
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import Real, size
 from aspenpy.language.diagnostics import Diagnostic, fail
@@ -120,12 +120,10 @@ class Crossovers:
 
     def time(self, label: str, x: Real) -> Real:
         """Seconds of a contender at a value of the parameter."""
-        try:
+        contender = next(item for item in self.contenders if item.label == label)
+        with contender.prediction.scope.locating():
             seconds: Real = evaluate(self.formulas[label], {self.symbols[label]: x}, self.seed)
             return seconds
-        except EvaluationError as error:
-            located = next(item for item in self.contenders if item.label == label).prediction.scope.locate_error(error)
-            raise located from None
 
     @cached_property
     def crossovers(self) -> tuple[Crossover, ...]:

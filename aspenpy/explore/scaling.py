@@ -162,15 +162,19 @@ class Scaling(Result):
         rows = [
             (each, *self.sizes_at(each, larger)) for each, larger in zip(ranks, growth or repeat(1.0), strict=False)
         ]
-        try:
-            return formulas(numpy.array(rows, dtype=float))
-        except EvaluationError as together:
-            for each, *sizes in () if isinstance(together, TooMuchWork) else rows:
-                try:
-                    formulas(numpy.array([[each, *sizes]], dtype=float))
-                except EvaluationError as error:
-                    raise self._there(int(each), sizes).scope.locate_error(error) from None
-            raise self.prediction.scope.locate_error(together) from None
+        with self.prediction.scope.locating():
+            try:
+                return formulas(numpy.array(rows, dtype=float))
+            except TooMuchWork:  # none of the numbers is to blame
+                raise
+            except EvaluationError:
+                for each, *sizes in rows:
+                    try:
+                        formulas(numpy.array([[each, *sizes]], dtype=float))
+                    except EvaluationError:
+                        with self._there(int(each), sizes).scope.locating():
+                            raise
+                raise
 
     def _times(self, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
         """Seconds on so many ranks."""

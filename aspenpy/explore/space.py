@@ -69,9 +69,7 @@ class Space:
         known = [name for name in names if _knows(prediction, name)]
         exprs = prediction.scope.formulas([quantity(prediction) for quantity in quantities], known)
         here = {name: prediction.scope.symbol(name) for name in known}
-        for expr in exprs:
-            for symbol in graph.free_symbols(expr) - {*here.values()}:
-                raise prediction.scope.locate_error(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
+        prediction.scope.require_known(exprs, {*here.values()})
         return exprs, [here[name] if name in here else graph.symbol(name, "elsewhere") for name in names]
 
     def evaluator(self, quantities: Sequence[Quantity], *, missing: bool = False) -> Callable[[Floats], Floats]:
@@ -88,18 +86,17 @@ class Space:
             found = numpy.empty((len(quantities), len(points)))
             for number, (prediction, formulas) in enumerate(compiled):
                 rows = numpy.flatnonzero(numbers == number) if len(compiled) > 1 else slice(None)
-                try:
-                    found[:, rows] = formulas(points[rows][:, places], missing=missing)
-                except TooMuchWork as together:  # none of the points is to blame
-                    raise prediction.scope.locate_error(together) from None
-                except EvaluationError:
-                    row, error = _first_failing(formulas, points[rows][:, places])
-                    where = ", ".join(
-                        f"{item.name} = {item.in_words(value)}"
-                        for item, value in zip(self.parameters, row, strict=True)
-                    )
-                    diagnostics = prediction.scope.locate_error(error).diagnostics
-                    raise AspenError(*(item.within(f"at {where}") if where else item for item in diagnostics)) from None
+                with prediction.scope.locating():
+                    try:
+                        found[:, rows] = formulas(points[rows][:, places], missing=missing)
+                    except TooMuchWork:  # none of the points is to blame
+                        raise
+                    except EvaluationError:
+                        row, error = _first_failing(formulas, points[rows][:, places])
+                        named = zip(self.parameters, row, strict=True)
+                        where = ", ".join(f"{item.name} = {item.in_words(value)}" for item, value in named)
+                        with prediction.scope.locating(f"at {where}" if where else ""):
+                            raise error from None
             return found
 
         return values

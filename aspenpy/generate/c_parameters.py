@@ -11,7 +11,6 @@ from typing import Any
 from aspenpy.answers.scope import Scope
 from aspenpy.engine.c_text import NotInC, identifier, to_c_fragment
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import fail
@@ -184,9 +183,8 @@ class CParameters:
         try:
             return to_c_fragment(expr, names, taken)
         except NotInC as error:
-            for symbol in graph.free_symbols(expr) - names.keys():
-                if symbol.payload[1] == "":
-                    raise self.scope.locate_error(EvaluationError(symbol, "it has no value")) from None
+            machines = {symbol for symbol in graph.free_symbols(expr) if symbol.payload[1] != ""}
+            self.scope.require_known([expr], {*names, *machines}, "it has no value")
             fail("not-in-c", f"no C program can be written: {error}", span)
 
     def parts(self, text: str) -> list[str]:

@@ -83,6 +83,18 @@ def _run_guarded(arguments: list[str]) -> int:
         return NOBODY_READS
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as error:
+        if not has_no_value(error):
+            raise
+        complain(f"an expression has no value: {error}")
+        return FAILURE
+
+
+def has_no_value(error: Exception) -> bool:
+    """Whether an expression had no value, and nobody said where in a model it is. Where one was evaluated, what says so
+    has been imported."""
+    failures = sys.modules.get("aspenpy.expr.failures")
+    return failures is not None and isinstance(error, failures.EvaluationError | failures.DomainError)
 
 
 OUT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")

@@ -16,7 +16,6 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.ranks import MACHINES_OWN
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.model import parameters_with_range, range_warning
@@ -255,8 +254,5 @@ def _lower_metrics(
     are kept: another sweep over the same axes need not make them again."""
     prediction = Prediction(case)
     formulas = prediction.scope.formulas([metric(name).expr(prediction) for name in metrics])
-    for formula in formulas:
-        for symbol in sorted(graph.free_symbols(formula), key=lambda symbol: symbol.serial):
-            if symbol not in inputs:
-                raise prediction.scope.locate_error(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
+    prediction.scope.require_known(formulas, inputs)
     return prediction, tuple(formulas)

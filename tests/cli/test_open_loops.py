@@ -6,7 +6,12 @@ import random
 from pathlib import Path
 
 import pytest
+from _pytest.capture import CaptureResult
 
+from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import DomainError
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.shell import main as shell
 from aspenpy.shell.main import main
 from aspenpy.shell.registry import entries
 
@@ -41,7 +46,7 @@ LINES = {
         "M --minimise runtime --minimise energy --vary n=10..1e4,haswell_clock",
     ],
     "advise": ["M --vary cores", "decide M --vary clock", "throttle M"],
-    "sweep": ["M --over n=10,1000,1e12", "M --over n=1..1e4:5,haswell_nodes=1..3"],
+    "sweep": ["M --over n=10,1000,1e12", "M --over n=1..1e4:5 --over haswell_nodes=1..3:whole"],
     "count": ["A", "A --solve n=1..1e12 --target 1e6"],
     "memory": ["A"],
     "traffic": ["M"],
@@ -49,8 +54,8 @@ LINES = {
     "trace": ["A"],
     "mpi": ["A"],
     "roofline": ["M"],
-    "energy": ["M", "M --cap 60W", "M --least haswell_clock"],
-    "fit": ["M T --vary haswell_clock=1GHz..4GHz"],
+    "energy": ["M", "M --cap 60W", "M --least haswell_clock=1e9..3e9"],
+    "fit": ["M T --vary haswell_clock"],
     "page": ["M -o O"],
     "scale": ["M --parameter n --ranks 1..8"],
     "check": ["M"],
@@ -84,17 +89,75 @@ def test_every_command_is_asked() -> None:
 def test_a_command_answers_or_says_where(
     command: str, line: str, default: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model = tmp_path / "loops.aspen"
-    model.write_text(model_of(len(line) + 7 * len(command), default))
-    table = tmp_path / "measured.csv"
+    told = ask(command, line, model_of(len(line) + 7 * len(command), default), tmp_path, capsys)
+    if told.err.startswith("error: ") and "one by one" in told.err.splitlines()[0]:
+        assert "asked.aspen:3:" in told.err
+
+
+def ask(command: str, line: str, model: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> CaptureResult[str]:
+    """What a command says of a model: an answer, or a refusal."""
+    path = folder / "asked.aspen"
+    path.write_text(model)
+    table = folder / "measured.csv"
     table.write_text("n,runtime\n100,1e-6\n1000,1e-5\n5e9,4e-3\n")
-    words = {"A": str(model), "M": f"{model} --machine haswell", "T": str(table), "O": str(tmp_path / "o.html")}
+    words = {"A": str(path), "M": f"{path} --machine haswell", "T": str(table), "O": str(folder / "o.html")}
     status = main([command, *" ".join(words.get(word, word) for word in line.split()).split()])
-    told = capsys.readouterr()
+    told: CaptureResult[str] = capsys.readouterr()
     assert status in (0, 1, 2), told.err
-    if status == 2:
-        assert "error: " in told.err + told.out
-        if told.err.startswith("error: ") and "one by one" in told.err.splitlines()[0]:
-            assert "loops.aspen:3:" in told.err
-    else:
-        assert told.out
+    assert "Traceback" not in told.err
+    assert ("error: " in told.err + told.out or "none of the points" in told.err) if status == 2 else told.out
+    return told
+
+
+# -- expressions that have no value at some values of their parameters -----------------------------
+
+BROKEN = (
+    "1/(n - 600)",
+    "sqrt(300 - n)",
+    "log(600 - n)",
+    "(600 - n)^0.5",
+    "mod(5, n - 600)",
+    "sizes[n - 598]",
+    "5/ceil(n/1e12 - 1)",
+)
+REASONS = ("zero", "negative", "logarithm", "root", "index")
+"""None has a value at n = 600; some have none anywhere."""
+
+
+@pytest.mark.parametrize("place", ["flops", "count", "size", "parameter"])
+@pytest.mark.parametrize("command", LINES)
+def test_what_has_no_value_is_said_with_its_place(
+    command: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = random.Random(f"{command} {place}")
+    for line in LINES[command]:
+        broken = drawn.choice(BROKEN)
+        amounts = dict.fromkeys(("flops", "count", "size", "parameter"), "8") | {place: broken}
+        told = ask(command, line, WITHOUT_VALUE.format(**amounts), tmp_path, capsys)
+        if any(reason in told.err.splitlines()[0] for reason in REASONS if told.err.startswith("error: ")):
+            assert "asked.aspen:" in told.err
+        assert not told.err.startswith("aspenpy: an expression has no value")  # the last resort, which knows no place
+
+
+WITHOUT_VALUE = """model broken {{
+  param n = 600 in 1 .. 1e12
+  param sizes[] = {{1, 2}}
+  param k = {parameter}
+  data a [{size}]
+  kernel main {{ iterate [{count}] {{ execute [4] {{ flops [{flops}*k] loads [8*k] from a messages [8*k] }} }} }}
+}}
+"""
+
+
+@pytest.mark.parametrize("error", [EvaluationError(graph.ONE, "no such thing"), DomainError("no such thing")])
+def test_an_expression_without_a_value_never_ends_in_a_traceback(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Even where a command did not say where it is."""
+
+    def run(arguments: object) -> int:
+        raise error
+
+    monkeypatch.setattr(shell, "run", run)
+    assert main(["eval", "comd", "--machine", "haswell"]) == 2
+    assert capsys.readouterr().err == "aspenpy: an expression has no value: no such thing\n"

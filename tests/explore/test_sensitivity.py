@@ -1,6 +1,9 @@
 """Sensitivities against closed forms: power laws, means of squares, variances of sums and products."""
 
+import json
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -16,6 +19,7 @@ from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.report.sensitivity import report_sensitivity
+from aspenpy.shell.main import main
 from aspenpy.sweeps.points import Formulas
 from aspenpy.tables.pages import render_text
 from tests.thorough import examples, slow
@@ -401,3 +405,56 @@ def test_what_cannot_be_asked(options: dict[str, object], code: str) -> None:
     with pytest.raises(AspenError) as error:
         asked("n", "param n = 2", **options)
     assert codes(error.value) == [code]
+
+
+# -- what has no value beside the model's own ------------------------------------------------------
+
+
+def neighbours_of(amount: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> dict[str, Any]:
+    """What the command says of `n = 4`, which declares no range: it is doubled, or else halved."""
+    model = tmp_path / "m.aspen"
+    model.write_text(f"model m {{ param n = 4 kernel main {{ execute {{ flops [{amount}] as dp }} }} }}")
+    assert main(["sensitivity", str(model), "--machine", "simple", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["elasticities"]
+    return dict(next(item for item in found if item["parameter"] == "n"))
+
+
+@pytest.mark.parametrize(
+    ("amount", "undefined", "reason", "interval"),
+    [
+        # n = 8 and n = 2 have no value: two of the four ends of both intervals
+        ("ceil(n)/((n - 8)^2*(n - 2)^2)", 0.5, "at n = 8: division by zero", None),
+        # n = 8 has none: the other interval answers, and nothing is left out
+        ("ceil(n)/(n - 8)^2", 0.0, None, (2, 4)),
+        # each end has its own reason, and the first is told
+        ("ceil(n)/(n - 8)^2*sqrt(n - 3)", 0.5, "at n = 8: division by zero", None),
+        ("ceil(n)*sqrt(n - 3)*sqrt(7 - n)", 0.5, "at n = 8: ", None),
+        ("ceil(n)", 0.0, None, (4, 8)),
+    ],
+)
+def test_points_beside_a_value_without_a_range_are_counted(
+    amount: str,
+    undefined: float,
+    reason: str | None,
+    interval: tuple[int, int] | None,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    found = neighbours_of(amount, capsys, tmp_path)
+    assert found["undefined"] == undefined
+    assert (found["reason"] is None) == (reason is None)
+    assert (found["reason"] or "").startswith(reason or "")
+    if interval is None:
+        assert found["here"] is None
+    else:
+        assert (found["start"], found["end"]) == interval
+
+
+def test_points_of_a_range_without_a_value_are_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Of 1 .. 16 all multiples of 3 divide by zero: 5 of 16 values, counted by hand."""
+    model = tmp_path / "m.aspen"
+    model.write_text("model m { param n = 4 in 1 .. 16 kernel main { execute { flops [ceil(n)/mod(n, 3)] as dp } } }")
+    assert main(["sensitivity", str(model), "--machine", "simple"]) == 0
+    said = capsys.readouterr().out
+    assert "31.2 %" in said
+    assert "Left out: at n = 3: division by zero" in said

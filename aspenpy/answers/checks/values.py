@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from aspenpy.cost.value_mistakes import locating
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import CircularDefinition, EvaluationError, evaluate, needed_nodes, order_definitions
+from aspenpy.expr.evaluate import CircularDefinition, evaluate, needed_nodes, order_definitions
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.lower import Origins
@@ -29,11 +30,10 @@ def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
         return [payload for payload in broken if isinstance(payload, Diagnostic)]
     if graph.free_symbols(expr):
         return []
-    try:
+    found: list[Diagnostic] = []
+    with collecting(found), locating(origins):
         evaluate(expr, {})
-    except EvaluationError as error:
-        return [Diagnostic("no-value", error.reason, origins.get(error.node), hint=error.hint)]
-    return []
+    return found
 
 
 MOST_CIRCLES = 20

@@ -1,9 +1,9 @@
 """Optimum: the value of a parameter, such as a clock, at which an energy or one of its products with time is least.
 
 The slope is derived, and every place where it is zero or leaps over zero is found (`analysis.inverse` proves it); the
-least is at one of those or at an end. A formula of many terms would take minutes to prove: it is evaluated on a grid,
-and around the least of that by golden sections. Between two of those places the energy only rises or only falls, so the
-least whole number is beside one of them.
+least is at one of those or at an end. Between two of those places the energy only rises or only falls, so the least
+whole number is beside one of them. A formula of many terms, or with loops that are added pass by pass, would take
+minutes to prove: it is evaluated on a grid, and around the least of that by golden sections.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def optimum(
             value: Real = evaluate(expr, {symbol: x}, prediction.seed)
         return value
 
-    proved = sum(1 for _ in graph.topological_order(formula)) <= MOST_PROVED
+    open_loops = any(symbol in graph.free_symbols(loop) for loop in graph.nodes_of_kind("sum", formula))
+    proved = not open_loops and sum(1 for _ in graph.topological_order(formula)) <= MOST_PROVED
     turns = (
         _turns(formula, symbol, low, high, at) if proved else _search_least(lambda x: float(at(formula, x)), low, high)
     )

@@ -309,7 +309,7 @@ class Errors:
         if not abs(error) <= LARGEST_ERROR:
             message = f"the model is more than {LARGEST_ERROR:g} times what was measured"
             diagnostic = Diagnostic("too-large", message, item.span, hint="give what is fitted a narrower range")
-            raise self._add_circumstances(AspenError(diagnostic), values, item)
+            raise AspenError(diagnostic.within(self._describe(values, item)))
         return error
 
     def _predict(self, row: Row, values: Sequence[float]) -> float:
@@ -319,15 +319,12 @@ class Errors:
                 return float(curve.value(*values, *row.constants)[0])
         except EvaluationError:
             pass  # told by the formula as it was written
-        try:
+        with curve.scope.locating(self._describe(values, row.measurement)):
             return float(curve.full_formula(*values, *row.inputs)[0])
-        except EvaluationError as error:
-            raise self._add_circumstances(curve.scope.locate_error(error), values, row.measurement) from None
 
-    def _add_circumstances(self, error: AspenError, values: Sequence[float], item: Measurement) -> AspenError:
+    def _describe(self, values: Sequence[float], item: Measurement) -> str:
         tried = ", ".join(f"{axis.name} = {float(value):.6g}" for axis, value in zip(self.axes, values, strict=True))
-        said = f"with {tried}, for {describe_place(item)}"
-        return AspenError(*(diagnostic.within(said) for diagnostic in error.diagnostics))
+        return f"with {tried}, for {describe_place(item)}"
 
     def slopes(self, values: Sequence[float]) -> list[list[float]]:
         """The slopes of each error by each parameter: those of the formula where it has some and they are finite, else

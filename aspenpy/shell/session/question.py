@@ -11,6 +11,7 @@ from aspenpy.answers.metrics import metric, metric_names, summable
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Value, as_float
 from aspenpy.cost.ranks import PlacementOptions
+from aspenpy.cost.value_mistakes import locating
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -77,7 +78,8 @@ _OPTION = re.compile("|".join(HINTS))
 def place_errors(span: Span) -> Iterator[None]:
     """Errors without a place get that one in the line, and their hints the words of a session."""
     try:
-        yield
+        with locating({}, span):  # what a command did not locate itself
+            yield
     except AspenError as error:
         placed = (item.replace(span=item.span or span, hint=_in_a_session(item.hint)) for item in error.diagnostics)
         raise AspenError(*placed) from None
