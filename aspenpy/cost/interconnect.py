@@ -115,7 +115,8 @@ def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr
     if network.topology.kind in FILLED:
         sizes.setdefault("nodes", nodes)
     made = _make_topology(network.component, network.topology.kind, sizes)
-    with locating({}, network.component.properties["topology"].span, describe_topology(made)):
+    stated = network.component.properties.get("topology")
+    with locating({}, stated.span if stated else network.component.name_span, describe_topology(made)):
         places = made.figures()["nodes"]
     if not _fits(made.kind, places, nodes):
         raise AspenError(_wrong_size(network, made, int(nodes)))
