@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from html import escape
 from typing import Any
 
 from aspenpy.language.diagnostics import Diagnostic, drawn_lines, render
@@ -105,6 +104,14 @@ STYLES = {
 """Of the lines of a report, by their kind; dark enough for a light page."""
 
 SIDES = {"left": "left", "right": "right", "unit": "right"}
+
+
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+
+
+def escape(text: str) -> str:
+    """As `html.escape`, without its table of all entities, which is slow to import."""
+    return text.translate(_ESCAPED)
 
 
 def render_html(page: Page) -> str:

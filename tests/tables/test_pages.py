@@ -1,16 +1,19 @@
 """The terminal, HTML and CSV say the same words as plain text."""
 
 import csv
+import html
 import re
 from collections.abc import Callable
 from fractions import Fraction
 from html.parser import HTMLParser
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aspenpy.tables.formats import write_csv
 from aspenpy.tables.numbers import seconds
-from aspenpy.tables.pages import render_html, render_text
+from aspenpy.tables.pages import escape, render_html, render_text
 from aspenpy.tables.table import Column, Grid, Page, Paragraph, Table, Title
 
 PAGE: Page = (
@@ -86,3 +89,8 @@ def test_csv() -> None:
         ["k2", "1.5", ""],
         ["k3", "12", ""],
     ]
+
+
+@given(st.text())
+def test_characters_of_html_are_escaped(text: str) -> None:
+    assert escape(text) == html.escape(text)
