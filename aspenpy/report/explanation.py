@@ -23,6 +23,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
 
 LONGEST_FORMULA = 400  # characters of a formula; the rest becomes an ellipsis
+LONGEST_READ = 120  # characters of the formula of an exchange that a reader is shown
 Valuer = Callable[["Expr"], Any]  # the value of an expression, None where it differs from call to call
 
 
@@ -129,7 +130,7 @@ def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """How long one instance takes, and all."""
     if step.exchanges:
         alone = value(step.serial)
-        return [("all of them take", _formula(step.serial) if alone is None else seconds(alone))]
+        return [("all of them take", _differing(step.serial) if alone is None else seconds(alone))]
     rows = [*_serial(step, value), ("all of them take", _times(step, value))]
     if step.sending is not None:
         sent = value(step.sending)
@@ -140,6 +141,12 @@ def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
             ("so few cores draw", f"{share(float(drawn))} of the bandwidth that all attain, and take as much longer")
         )
     return rows
+
+
+def _differing(time: Expr) -> str:
+    """Seconds that differ from call to call: their formula, where somebody can read it."""
+    text = _formula(time)
+    return text if len(text) <= LONGEST_READ else "what differs from call to call; --format json has the formula"
 
 
 def _times(step: Step, value: Valuer) -> str:
@@ -164,7 +171,12 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
     ranks = value(exchange.ranks)
     if (exchange.schemes or exchange.paths) and ranks is not None and value(exchange.size) is not None:
         return f"{exchange.fastest(value)}, among {count(ranks)} ranks"
-    if exchange.parts is None or ranks is None or value(exchange.size) is None:
+    if exchange.parts is None:
+        size = value(exchange.size)
+        sent = f"{_formula(exchange.size)} bytes" if size is None else amount(Amount(size, "B"))
+        among = _formula(exchange.ranks) if ranks is None else count(ranks)
+        return f"each of {among} ranks sends {sent} to its neighbours"
+    if ranks is None or value(exchange.size) is None:
         return _formula(exchange.formula)
     alpha, beta, _ = exchange.parts
     each = f"{seconds(value(alpha))} and {seconds(value(beta))} a byte"
@@ -240,7 +252,8 @@ def _exchange(exchange: Exchange, value: Valuer) -> dict[str, Any]:
     parts = {name: value(part) for name, part in zip(names, exchange.parts or (), strict=False)}
     known = value(exchange.ranks) is not None and value(exchange.size) is not None
     algorithm = exchange.fastest(value) if known else exchange.algorithm
-    return {"name": exchange.name, "ranks": value(exchange.ranks), "algorithm": algorithm, **parts}
+    formula = {"formula": _formula(exchange.formula)} if not parts else {}
+    return {"name": exchange.name, "ranks": value(exchange.ranks), "algorithm": algorithm, **parts, **formula}
 
 
 def _location(span: Span | None) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
 
 import numpy as np
 
+from aspenpy.allowance import MEMORY
 from aspenpy.language.diagnostics import fail, require_known, suggest_nearest
 from aspenpy.record import Record
 from aspenpy.traces.distances import AddressRange, Origin, ReuseDistances, Totals
@@ -102,6 +103,9 @@ class Tally:
 
 
 LINE = 64  # bytes of a line if nothing is said
+BYTES_OF_A_LINE = 64  # of memory: its place in the stack, and what is sorted and counted beside it
+MOST_LINES = MEMORY // BYTES_OF_A_LINE
+"""Distinct lines whose last reference is remembered at once: those of a sample, where one is taken."""
 PIECE = 1 << 16  # references that are looked at together before they come to the stack
 
 LAST_ADDRESS = (1 << 64) - 1
@@ -166,12 +170,14 @@ def reuse_distances(
     wanted, counted = _parse_kinds("kinds", kinds), _parse_kinds("count", selection.count)
     _require_part(counted, wanted)
     _check(line, selection.sample, trace_format)
-    measure = _Measure(line.bit_length() - 1, counted, _make_ranges(selection.ranges or {}), selection.sample)
+    source = str(trace) if isinstance(trace, (str, Path)) else "<addresses>"
+    parts = _make_ranges(selection.ranges or {})
+    measure = _Measure(line.bit_length() - 1, counted, parts, selection.sample, source)
     if not isinstance(trace, (str, Path)):
         if wanted is not None or counted is not None or trace_format is not None:
             fail("no-kinds", "addresses alone have neither a format nor kinds")
         measure.take_all([References(_read_addresses(trace))], lambda: None)
-        return measure.make_result(line, "<addresses>")
+        return measure.make_result(line, source)
     file = TraceFile(trace, trace_format)
     try:
         references = file.read_references(wanted)
@@ -190,11 +196,17 @@ class _Measure:
     """The stack of a trace and the histograms that are counted."""
 
     def __init__(
-        self, shift: int, counted: frozenset[int] | None, parts: Sequence[AddressRange], rate: float | None
+        self,
+        shift: int,
+        counted: frozenset[int] | None,
+        parts: Sequence[AddressRange],
+        rate: float | None,
+        source: str,
     ) -> None:
         self.shift, self.counted, self.parts, self.rate = shift, counted, parts, rate
         self.taken = 0
         self._stack = LruStack()
+        self._source = source
         self._tallies = [Tally(rate) for _ in range(1 + len(parts))]
 
     def take_all(self, references: Iterable[References], told: Callable[[], object]) -> None:
@@ -240,6 +252,11 @@ class _Measure:
             return
         lines = np.concatenate([piece.lines for piece in pieces])
         distances = self._stack.distances(lines)
+        if len(self._stack) > MOST_LINES:
+            where = f"the first {self.taken:,} references of `{self._source}`"
+            rate = (self.rate or 1.0) / 10
+            hint = f"--sampling-rate {rate:g} looks at a part of them, and estimates the rest"
+            fail("too-many-lines", f"{where} touch more than {MOST_LINES:,} lines", hint=hint)
         groups = _join_arrays([piece.groups for piece in pieces])
         for number, tally in enumerate(self._tallies):
             member = _join_arrays([piece.members[number] for piece in pieces])

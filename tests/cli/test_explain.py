@@ -1,9 +1,11 @@
 """`aspenpy explain`: every link of the chain, with numbers worked out by hand."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from aspenpy.shell.main import main
 from tests.cli.conftest import Runner
 
 EXPLAINED = """\
@@ -55,3 +57,24 @@ def test_trait_that_the_machine_does_not_know(run: Runner) -> None:
 def test_unknown_kernel(run: Runner) -> None:
     outcome = run(*COMMAND, "axpi")
     assert outcome == (2, "", "error: no kernel `axpi` ran\n  = hint: did you mean `axpy`?\n")
+
+
+def test_a_halo_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of 6*100*100 doubles each of 64 ranks sends 480 kB; twice as many in the second call of a kernel with arguments."""
+    model = tmp_path / "m.aspen"
+    model.write_text(
+        "model m { param n = 100 param ranks = 64\n"
+        "kernel faces(param k) { execute [ranks] { messages [6*k*n^2] of size [8] as halo(3) } }\n"
+        "kernel once { execute [ranks] { messages [6*n^2] of size [8] as halo(3) } }\n"
+        "kernel main { call once call faces(1) call faces(2) } }"
+    )
+    assert main(["explain", str(model), "--machine", "haswell"]) == 0
+    said = capsys.readouterr().out
+    assert "as halo                each of 64 ranks sends 480 kB to its neighbours\n" in said
+    assert "each of 64 ranks sends 6*k*n^2*8 bytes to its neighbours\n" in said
+    assert max(map(len, said.splitlines())) < 140
+    assert main(["explain", str(model), "--machine", "haswell", "--format", "json"]) == 0
+    steps = json.loads(capsys.readouterr().out)["steps"]
+    formulas = [exchange["formula"] for step in steps for exchange in step["exchanges"]]
+    assert len(formulas) == 2
+    assert all("infiniband_fdr.latency" in formula for formula in formulas)

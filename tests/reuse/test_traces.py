@@ -254,3 +254,19 @@ def test_no_other_character_is_a_digit(tmp_path: Path, character: int) -> None:
     path = written(tmp_path, b" L 10,8\n L 1%c1,8\n L 10,8\n" % character)
     with pytest.raises(AspenError, match="line 2"):
         aspenpy.reuse_distances(path, trace_format="lackey")
+
+
+def test_more_lines_than_there_is_memory_for_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each address is a line of its own: 5,000 are more than 4,000; of a tenth of them some 500 are remembered."""
+    monkeypatch.setattr(measure, "MOST_LINES", 4000)
+    trace = tmp_path / "t.trace"
+    trace.write_text("".join(f" L {64 * line:x},8\n" for line in range(5000)))
+    with pytest.raises(AspenError) as caught:
+        measure.reuse_distances(trace)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "too-many-lines"
+    assert diagnostic.message == f"the first 5,000 references of `{trace}` touch more than 4,000 lines"
+    assert "--sampling-rate 0.1" in str(diagnostic.hint)
+    assert measure.reuse_distances(trace, sample=0.1).references == pytest.approx(5000)
+    monkeypatch.setattr(measure, "MOST_LINES", 5000)
+    assert measure.reuse_distances(trace).cold == 5000
