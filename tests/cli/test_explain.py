@@ -60,7 +60,7 @@ def test_unknown_kernel(run: Runner) -> None:
 
 
 def test_a_halo_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of 6*100*100 doubles each of 64 ranks sends 480 kB; twice as many in the second call of a kernel with arguments."""
+    """6*100*100 doubles are 480 kB; a kernel with arguments sends another amount in each call."""
     model = tmp_path / "m.aspen"
     model.write_text(
         "model m { param n = 100 param ranks = 64\n"
