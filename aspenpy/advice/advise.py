@@ -79,7 +79,7 @@ class Advice(Result):
 
     @property
     def energy_effects(self) -> Effects | None:
-        """Of the energy; None where the machine states no power."""
+        """Normalised sensitivities of the energy; None where the machine states no power."""
         return self.space.energy_effects
 
     @property

@@ -89,7 +89,7 @@ CLASS_OF_TYPE: dict[str, ApplicationClass] = {
     "interconnect": "network",
     "link": "network",
 }
-"""By the type of the component that serves."""
+"""The class, by the type of the component that serves."""
 
 CLASS_OF_RESOURCE: dict[str, ApplicationClass] = {
     "chain": "latency",
@@ -186,12 +186,12 @@ class Classified(Result):
         return (_with_energy(total, _sum(dict(enumerate(energies)))), *kernels)
 
     def _joules(self) -> dict[str, Mapping[Key, float]]:
-        """By kernel and term; nothing without power."""
+        """Joules by kernel and term; empty where the machine states no power."""
         found = self._energy
         return {} if isinstance(found, Diagnostic) else {use.name: use.by_term for use in found.kernels if use.energy}
 
     def _time_shares(self, kernel: str, time: float) -> Shares:
-        """Of a kernel's own blocks; they add up to 1."""
+        """Shares of time of a kernel's own blocks; they add up to 1."""
         quick = min(self.quick.totals.get(Exclusive(kernel), 0.0), time)
         waits = self._waits(kernel)
         shares: Shares = {}
@@ -313,7 +313,7 @@ def _largest(shares: Shares) -> ApplicationClass:
 
 
 def _with_energy(found: Classification, joules: Shares) -> Classification:
-    """The same with the shares of energy, by joules."""
+    """The classification with shares of energy."""
     total = sum(joules.values())
     times = {(share.bound, share.component): share.time for share in found.shares}
     places = sorted({*times, *joules}, key=lambda place: (-times.get(place, 0.0), -joules.get(place, 0.0)))

@@ -51,7 +51,7 @@ class Configurable(Record):
     absent: tuple[str, ...]
 
     def parameter(self, component: str) -> ComponentParameter | None:
-        """That of a component; None where the machine does not state it."""
+        """The parameter of a component; None where the machine does not state it."""
         return next((item for item in self.parameters if item.component == component), None)
 
 

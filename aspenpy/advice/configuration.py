@@ -44,12 +44,12 @@ class Configuration(Record):
 
     @property
     def named(self) -> dict[str, float | str]:
-        """All of it, by component."""
+        """Values and names of parts, by component."""
         return {**self.values, **self.parts}
 
 
 def configuration_of(ranges: Mapping[str, ComponentRange], values: Mapping[str, float]) -> Configuration:
-    """That of values of variables, by component."""
+    """The configuration at values of variables, by component."""
     numbers = {name: value * ranges[name].factor for name, value in values.items() if not ranges[name].variable.case}
     parts = {
         name: ranges[name].variable.in_words(value) for name, value in values.items() if ranges[name].variable.case
@@ -112,7 +112,7 @@ class Budget(Record):
 
     @property
     def limits(self) -> dict[Limit, float]:
-        """Those that there are."""
+        """The limits that are set."""
         stated: dict[Limit, float | None] = {name: getattr(self, name) for name in LIMITS}
         return {name: value for name, value in stated.items() if value is not None}
 

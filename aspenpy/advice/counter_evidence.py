@@ -223,7 +223,7 @@ def _may_count(sheet: Sheet, name: str) -> bool:
 
 
 def _dimension(sheet: Sheet, name: str) -> Dimension | None:
-    """By the unit behind the name, or as known."""
+    """The unit behind the name, or the known one."""
     unit = _unit(sheet, name)
     return parse_unit(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else None
 

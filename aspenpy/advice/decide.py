@@ -161,7 +161,7 @@ class Choices:
         return product
 
     def choice(self, row: int) -> Choice:
-        """That of a row."""
+        """The choice made in a row."""
         ranges = self.space.ranges
         values = {item.component: float(x) for item, x in zip(ranges, self.points[row], strict=True)}
         varied = next((it for it in ranges if it.component == "nodes"), None)
@@ -172,7 +172,7 @@ class Choices:
         return Choice(nodes, configuration, Outcome(float(self.runtime[row]), energy), cost)
 
     def within(self, budget: Budget, but: Iterable[Limit] = ()) -> Bools:
-        """Which keep to a budget, but for some limits of it."""
+        """Whether each choice keeps to a budget, some of its limits aside."""
         kept: Bools = numpy.ones(len(self.points), dtype=bool)
         for limit, bound in budget.limits.items():
             if limit not in but:
@@ -188,7 +188,7 @@ class Choices:
         return int(alike[(self.runtime[alike] * self.energy[alike]).argmin()])
 
     def front(self, kept: Bools) -> tuple[Choice, ...]:
-        """Those that none beats in both runtime and energy, the fastest first."""
+        """Choices that none beats in both runtime and energy, the fastest first."""
         rows = numpy.flatnonzero(kept)
         if self.space.powerless is not None:
             return ()
@@ -238,7 +238,7 @@ class Choices:
 
 
 def amount_in(limit: Limit, value: float) -> str:
-    """With its unit."""
+    """An amount of a limit with its unit."""
     return format_quantity(value, UNITS[limit], 4) if UNITS[limit] else f"{value:,.6g}"
 
 
@@ -344,7 +344,7 @@ def _unmet(item: Decision) -> str:
 
 
 def _nearest(item: Decision) -> str:
-    """Where the nearest is."""
+    """The configuration nearest to the budget, in words."""
     values = [
         f"{name} {value if isinstance(value, str) else format_quantity(value, COMPONENTS[name].unit, 4)}"
         for name, value in item.choice.configuration.named.items()

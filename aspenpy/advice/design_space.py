@@ -44,7 +44,7 @@ WORTH: dict[Objective, Callable[[Floats], Floats]] = {
     "edp": lambda values: values[0] * values[1],
     "ed2p": lambda values: values[0] ** 2 * values[1],
 }
-"""Of rows of runtime and energy."""
+"""Each objective as a function of rows of runtime and energy."""
 
 
 class Grid:
@@ -183,7 +183,7 @@ class DesignSpace(Result):
 
     @cached_property
     def _totals(self) -> dict[int, EnergyTotals] | Diagnostic:
-        """Of each prediction, by its identity."""
+        """Energies of each prediction, by its identity."""
         try:
             return {id(each): energy_totals(each.tree, self.options) for each in self.space.cases}
         except AspenError as error:
@@ -238,7 +238,7 @@ class DesignSpace(Result):
 
     @cached_property
     def energy_effects(self) -> Effects | None:
-        """Of the energy; None where the machine states no power."""
+        """Sensitivities of the energy; None where the machine states no power."""
         return None if self.base.energy is None else self._effects("energy", 1, self.base.energy, self.boxes)
 
     def _effects(self, name: str, row: int, base: float, tried: Sequence[Box]) -> Effects:
@@ -295,7 +295,7 @@ def _refuse_many(components: int, levels: int) -> None:
 
 
 def outcome(values: Floats) -> Outcome:
-    """Of a column of runtime and, where there is one, energy."""
+    """The outcome in a column of runtime and, where known, energy."""
     return Outcome(float(values[0]), float(values[1]) if len(values) > 1 else None)
 
 

@@ -95,7 +95,7 @@ class Scaled(Result):
         )
 
     def _case(self, configuration: Configuration, settings: Mapping[str, Setting]) -> Case:
-        """With the values and parts of the configuration."""
+        """The case with the values and parts of a configuration."""
         machine = self.case.required_machine
         for component, name in configuration.parts.items():
             machine = alternatives(machine, self.case.socket, component, (name,))[0].machine
@@ -154,7 +154,7 @@ class Scaled(Result):
 
 
 def _count_all_sockets(case: Case) -> EnergyOptions | None:
-    """All sockets that have work; None where the machine states no power."""
+    """Options that charge all sockets that have work; None where the machine states no power."""
     options = EnergyOptions(charged="cores_used")
     try:
         energy_totals(case.tree, options)

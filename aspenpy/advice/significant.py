@@ -61,7 +61,7 @@ class Significant(Result):
 
     @property
     def significances(self) -> tuple[Significance, ...]:
-        """By counters, then by the model."""
+        """Shares of the components, by counters, then by the model."""
         return (*(item for found in self.evidences for item in found.significances), *self.by_model)
 
     @cached_property

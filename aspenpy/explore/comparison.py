@@ -241,7 +241,7 @@ class Efficiency(Result):
 
     @cached_property
     def devices(self) -> tuple[Device, ...]:
-        """In the order of the machine."""
+        """One device per kind of socket, in the order of the machine."""
         return tuple(map(self._device, self.comparison.contenders))
 
     @property

@@ -135,7 +135,7 @@ class Crossovers:
 
     @property
     def unproven(self) -> tuple[Unproven, ...]:
-        """What the crossovers may not be complete in."""
+        """Intervals in which crossovers may be missing."""
         _ = self._meetings
         return tuple(self._unproven)
 
@@ -250,7 +250,7 @@ class Crossovers:
 
     @cached_property
     def stretches(self) -> tuple[Lead, ...]:
-        """Who is the fastest where, in the order of the parameter; neighbours differ."""
+        """The fastest contender in each interval, in the order of the parameter; neighbours differ."""
         cuts = [
             (self.low, self.low),
             *((place.before, place.behind) for place in self.crossovers),

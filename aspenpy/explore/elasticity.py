@@ -55,7 +55,7 @@ class Elasticity(Record):
 
     @property
     def rank(self) -> float:
-        """What they are ordered by: what it is here, or else over the range."""
+        """The size by which parameters are ranked: the elasticity at the point, or else over the range."""
         return abs(self.here) if self.here is not None else max(self.mean or 0.0, abs(self.overall or 0.0))
 
 
@@ -109,7 +109,7 @@ def _plain(prediction: Prediction, metric_name: str) -> list[str]:
 
 
 class _Over(NamedTuple):
-    """What there is to say of a range."""
+    """Elasticities over a range."""
 
     least: float | None = None
     most: float | None = None

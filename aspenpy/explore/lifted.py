@@ -39,7 +39,7 @@ class Lifting(Record):
 
 
 def lift_maxima(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
-    """Of each `max` that depends on the symbols and is in no loop."""
+    """Replaces each `max` that depends on the symbols and is in no loop by an unknown."""
     moving, looped = set(graph.dependents(*exprs, on=symbols)), _nodes_in_loops(exprs)
     raised: list[tuple[Expr, Expr]] = []
     floors: list[tuple[Expr, int]] = []
@@ -100,7 +100,7 @@ class Smooth:
         self._meanings = Prepared(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
 
     def over(self, variables: Sequence[Variable]) -> Smooth:
-        """The same problem with other ends of its variables."""
+        """The same problem with other ranges of its variables."""
         other = copy(self)
         other.variables = tuple(variables)
         return other
@@ -166,7 +166,7 @@ class Smooth:
         return numpy.column_stack(columns)
 
     def _neighbours(self, place: int, value: float) -> tuple[float, float]:
-        """Of an unknown, on both sides of a value; inside the range of a variable."""
+        """Values on both sides of that of an unknown, inside the range of a variable."""
         if place >= len(self.variables):
             step = NEAR * (abs(value) or 1.0)
             return value - step, value + step
@@ -285,7 +285,7 @@ class _Scale:
         return values
 
     def constraints(self) -> list[dict[str, object]]:
-        """As SciPy wants them: at least 0."""
+        """Constraints in SciPy's form: each value is at least 0, or 0."""
         equal = numpy.array(self.problem._all_equal(), dtype=bool)
 
         def constraint(kind: str, chosen: Any) -> dict[str, object]:

@@ -43,7 +43,7 @@ class Goal(Record):
     greatest: bool = False
 
     def expr(self, prediction: Prediction) -> Expr:
-        """What is to be least."""
+        """The quantity to minimise, in the symbols of the models."""
         subject = quantity(self.subject.node, prediction)
         return graph.neg(subject) if self.greatest else subject
 
@@ -282,7 +282,7 @@ Texts = str | Sequence[str]  # one text, in which commas separate, or several
 
 
 def goals_of(minimise: Texts, maximise: Texts) -> list[Goal]:
-    """What is to be least, then what is to be greatest."""
+    """The quantities to minimise, then those to maximise."""
     goals = [
         Goal(objective(part), greatest)
         for texts, greatest in ((minimise, False), (maximise, True))

@@ -40,7 +40,7 @@ class Growth(Record):
 
     @property
     def of_work(self) -> tuple[float, ...]:
-        """That of the flops, of the bytes where there are no flops."""
+        """Growth of the flops, or of the bytes where there are no flops."""
         return self.flops or self.bytes
 
     @property
@@ -135,5 +135,5 @@ class Work:
 
 
 def _in_times(amounts: Sequence[float]) -> tuple[float, ...]:
-    """Of the first; empty where that is nothing."""
+    """Amounts as multiples of the first; empty where the first is 0."""
     return tuple(each / amounts[0] for each in amounts) if amounts and amounts[0] else ()

@@ -100,7 +100,7 @@ def _arithmetic(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact 
 
 
 def _div(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
-    """By what stays on one side of 0."""
+    """A quotient; None where the divisor may be 0."""
     bottom = known[node.args[1]]
     return None if bottom.low <= 0 <= bottom.high else _arithmetic(node, forms, known)
 
@@ -262,5 +262,5 @@ class Race(Search):
 
 
 def _width(low: Real, high: Real) -> float:
-    """Of a piece: the ratio of its ends, where there is one."""
+    """Logarithm of the ratio of the ends of a piece, or their difference where the lower end is not positive."""
     return math.log(float(high) / float(low)) if low > 0 else float(high - low)

@@ -72,7 +72,7 @@ class Point(Record):
 
     @property
     def share(self) -> float:
-        """Of communication, 0 to 1."""
+        """Share of communication in the time, 0 to 1."""
         return self.communication / self.time if self.time else 0.0
 
 
@@ -192,7 +192,7 @@ class Scaling(Result):
         return [size * each for size in self._sizes]
 
     def ranks_with_runtime(self, ranks: Sequence[int]) -> list[int]:
-        """Those of some numbers of ranks on which the run has a runtime."""
+        """The numbers of ranks on which the run has a runtime."""
         import numpy
 
         rows = numpy.array([(each, *self.sizes_at(each)) for each in ranks], dtype=float)
@@ -210,7 +210,7 @@ class Scaling(Result):
         return [self._efficiency(each, float(first), float(here)) for each, first, here in pairs]
 
     def _efficiency(self, ranks: int, first: float, here: float) -> float:
-        """Of so many seconds here, and on the fewest ranks."""
+        """Efficiency, from the seconds on so many ranks and on the fewest."""
         work = 1 if self.mode == "weak" else self.ranks[0] / ranks
         return first * work / here if here else 1.0
 
@@ -251,7 +251,7 @@ class Scaling(Result):
         return self._points(self.ranks, growths)
 
     def _points(self, ranks: Sequence[int], growths: Sequence[float | None]) -> tuple[Point, ...]:
-        """All from one evaluation."""
+        """Points at some numbers of ranks, from one evaluation."""
         columns = self._at(self._parts.formulas, [self.ranks[0], *ranks]).T.tolist()
         first = columns[0][0]
         return tuple(
@@ -398,7 +398,7 @@ def scale(
 
 
 def doublings(first: int, last: int) -> list[int]:
-    """From the first on, twice as many each time, and the last."""
+    """Doublings of `first`, then `last`."""
     counts = []
     while first < last:
         counts.append(first)
@@ -421,7 +421,7 @@ def _refuse_derived(prediction: Prediction, name: str) -> None:
 
 
 def _growing(app: Application, name: str, grown: Growth) -> Diagnostic:
-    """Where strong scaling is asked for, and the model has a problem for each rank."""
+    """A warning where strong scaling was requested of a model whose problem grows with the ranks."""
     message = (
         f"this is no strong scaling: on {grown.ranks[-1]} ranks the work of all is {grown.of_work[-1]:.3g} times that "
         f"on {grown.ranks[0]}"

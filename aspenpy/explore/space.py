@@ -120,7 +120,7 @@ class Space:
         }
 
     def unit(self, item: Variable) -> str:
-        """What a variable is in; nothing for a plain number, a machine or a socket."""
+        """Unit of a variable; empty for a plain number, a machine or a socket."""
         knowing = [] if self._is_case(item) else [case for case in self.cases if _knows(case, item.name)]
         dimension = parameter_dimension(item.name, knowing[0]) if knowing else None
         return "" if dimension is None else symbol_of(dimension)

@@ -57,7 +57,7 @@ class Variable(Record):
 
     @property
     def values(self) -> Floats:
-        """All values of one that is not real."""
+        """All values of a variable that is whole or a choice."""
         return numpy.array(self.choices) if self.kind == "choice" else numpy.arange(self.low, self.high + 1)
 
     def at(self, places: Floats) -> Floats:
@@ -73,7 +73,7 @@ class Variable(Record):
 
     @property
     def extent(self) -> Extent:
-        """From one end to the other."""
+        """The range, with its scale."""
         return Extent(self.low, self.high, self.logarithmic)
 
     def place(self, value: float) -> float:

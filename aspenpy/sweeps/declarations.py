@@ -42,7 +42,7 @@ def declaration(name: str, prediction: Prediction) -> Declaration | None:
 
 
 def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
-    """What a parameter is in, as far as its model tells."""
+    """Dimension of a parameter, as far as its model tells."""
     declaring = declaration(name, prediction)
     if declaring is None:
         return None

@@ -272,4 +272,4 @@ FORMATS = {
     ".nc": Format(write_netcdf, ("xarray", "h5netcdf", "h5py")),
     ".zarr": Format(write_zarr, ("xarray", "zarr")),
 }
-"""By the end of a file's name."""
+"""Formats by the suffix of a file's name."""

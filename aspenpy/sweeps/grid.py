@@ -240,7 +240,7 @@ def _numbers(name: str, items: Iterable[Any]) -> Floats:
 
 
 def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout) -> None:
-    """Before anything is made of that size."""
+    """Refuses more points or values than a user can have meant, before they are made."""
     lengths = {name: length(axis) if isinstance(axis, Axis) else len(axis) for name, axis in axes.items()}
     _refuse_long([lengths[name] for name, axis in axes.items() if isinstance(axis, Axis)], layout)
     for name in (name for group in layout.zip for name in group[1:]):
@@ -316,7 +316,7 @@ def _column(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
 
 
 class _Probe:
-    """What expressions of a user, and declared ranges, are worth in the first case."""
+    """Values of a user's expressions, and of declared ranges, in the first case."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -356,7 +356,7 @@ def _float(value: Any, name: str) -> float:
 
 
 def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
-    """What an axis is sampled from."""
+    """The range or the choices that an axis is sampled from."""
     if not isinstance(axis, Axis):
         return Spread(choices=tuple(axis.tolist()))
     if axis.count is not None:

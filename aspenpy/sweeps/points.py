@@ -153,7 +153,7 @@ class Points(Lanes):
         return isinstance(value, float) and value != value
 
     def values(self, expr: Expr) -> Floats:
-        """Of a root that was computed; nan where in doubt."""
+        """Values of a computed root at all points; nan where in doubt."""
         column = numpy.broadcast_to(self.known[expr], (self.size,)).astype(numpy.float64)
         return numpy.where(self.doubts, numpy.nan, column)
 

@@ -83,11 +83,11 @@ class Summary(Result):
             _keep(self.largest, name, Extreme(float(values[high]), stretch.start + high), -1)
 
     def keep(self, name: str, values: Floats) -> None:
-        """All values of a metric, from which its median is taken when it is asked for."""
+        """Keeps all values of a metric, from which its median is computed."""
         self._values[name] = values
 
     def median(self, name: str) -> float | None:
-        """Of a metric whose values are kept."""
+        """Median of a metric whose values are kept; None for others."""
         return float(numpy.nanmedian(self._values[name])) if name in self._values and name in self.least else None
 
     @property
@@ -191,7 +191,7 @@ class SweepResult(Result, Mapping[str, NamedArray]):
 
 
 def coordinates(study: Study) -> dict[str, tuple[str, NDArray[Any]]]:
-    """Of each parameter and category its dimension, and its values along it."""
+    """The dimension of each parameter and category, and its values along it."""
     labels = {item.name: (item.name, numpy.array(item.labels)) for item in study.categories}
     return labels | {
         name: (dimension.name, values) for dimension in study.dimensions for name, values in dimension.columns.items()
@@ -199,7 +199,7 @@ def coordinates(study: Study) -> dict[str, tuple[str, NDArray[Any]]]:
 
 
 def attributes(study: Study) -> dict[str, str]:
-    """What was swept, in words and as hashes."""
+    """Names of the models, settings and hashes of what was swept."""
     names = [(case.application.name, case.required_machine.name, case.kernel) for case in study.cases]
     listed = (", ".join(dict.fromkeys(column)) for column in zip(*names, strict=True))
     asked = study.cases[0].placement

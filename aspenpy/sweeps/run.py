@@ -107,7 +107,7 @@ class Run:
 
 
 def failure_at(study: Study, number: int, reason: int) -> AspenError:
-    """What is wrong at a point, told with the point."""
+    """The error at a point, with the place of the point."""
     where = "at " + ", ".join(f"{name} = {value}" for name, value in study.point(number).items())
     error = study.failure(number)
     diagnostics = error.diagnostics if error else (Diagnostic("no-value", f"{REASONS[reason]}, in floating point"),)
@@ -115,7 +115,7 @@ def failure_at(study: Study, number: int, reason: int) -> AspenError:
 
 
 def available_cores() -> int:
-    """Those that this process may use."""
+    """Number of cores that this process may use."""
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

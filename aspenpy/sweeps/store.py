@@ -105,7 +105,7 @@ class Store:
         self._lock.release()
 
     def _journal(self) -> dict[str, Any] | None:
-        """What the journal says; None if there is none."""
+        """Content of the journal; None if there is none."""
         file = self.folder / JOURNAL
         if not file.exists():
             return None
@@ -122,7 +122,7 @@ class Store:
         fail("not-a-sweep", message, hint="move it away, or choose another name for the result")
 
     def _refuse_other(self, journal: Mapping[str, Any], resume: bool) -> None:
-        """What is there has to be the beginning of this sweep."""
+        """Refuses a journal that is not of this sweep."""
         if not resume:
             message = f"a sweep into `{self.path}` was begun and not finished"
             fail("begun", message, hint=f"--resume takes it up; to begin again, remove `{self.folder}`")
@@ -198,7 +198,7 @@ class Store:
                 give_back()
 
     def _load_array(self, file: Path, shape: tuple[int, ...], kind: type) -> Any:
-        """What was kept, which may have been damaged since."""
+        """Reads an array back. Raises AspenError where the file was damaged since."""
         header, size = _header(shape, kind), math.prod(shape) * numpy.dtype(kind).itemsize
         try:
             with open_file(file, str(file)) as stream:
@@ -267,7 +267,7 @@ class Store:
 
     @contextmanager
     def _report_file_errors(self) -> Iterator[None]:
-        """What the file system refuses is a message; what was computed stays."""
+        """Turns an error of the file system into a diagnostic; what was computed stays."""
         try:
             yield
         except OSError as error:
@@ -278,7 +278,7 @@ class Store:
 
 
 def _header(shape: tuple[int, ...], kind: Any) -> bytes:
-    """What stands in front of an array in a file of NumPy."""
+    """Header of an array in NumPy's file format."""
     written, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(numpy.dtype(kind))
     numpy.lib.format.write_array_header_1_0(written, {"descr": described, "fortran_order": False, "shape": shape})
     return written.getvalue()
@@ -292,7 +292,7 @@ DIFFERENCES = {
     "points": "the numbers of points",
     "stretches": "the sizes of stretches",
 }
-"""What a journal is compared by, and what it means if that is not the same."""
+"""Keys by which a journal is compared, and what differs where their values do."""
 
 
 def give_back() -> None:

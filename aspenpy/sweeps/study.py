@@ -29,7 +29,7 @@ AXIS = "axis"  # owner of the symbols that stand for the values of axes
 
 
 def label(case: Case, category: str) -> str:
-    """What a case is in the terms of an axis."""
+    """The name of a case along an axis: its application, machine, socket or kernel."""
     names = {"app": case.application.name, "machine": case.required_machine.name}
     return names[category] if category in names else str(getattr(case, category))
 
@@ -92,7 +92,7 @@ class Study:
 
     @property
     def directions(self) -> tuple[Categories | Dimension, ...]:
-        """Of the results."""
+        """The directions of the results: categories, then dimensions."""
         return (*self.categories, *self.dimensions)
 
     @property
@@ -102,7 +102,7 @@ class Study:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the results: categories, then dimensions."""
+        """Sizes of the directions of the results."""
         return (*(category.size for category in self.categories), *self.grid)
 
     @property
@@ -128,18 +128,18 @@ class Study:
 
     @property
     def predictions(self) -> tuple[Prediction, ...]:
-        """Of each case, the axes as symbols that nobody defines."""
+        """A prediction per case, with the axes as undefined symbols."""
         return tuple(prediction for prediction, _ in self._lowered)
 
     @property
     def formulas(self) -> tuple[tuple[Expr, ...], ...]:
-        """Of each case the metrics in the symbols of the axes."""
+        """The metrics of each case as formulas in the symbols of the axes."""
         return tuple(formulas for _, formulas in self._lowered)
 
     # -- points ----------------------------------------------------------------------------------
 
     def point(self, number: int) -> dict[str, Any]:
-        """What the axes are at a point: labels and values by name."""
+        """Labels and values of the axes at a point, by name."""
         case, place = divmod(number, self.points_of_case)
         axes: dict[str, Any] = {item.name: label(self.cases[case], item.name) for item in self.categories}
         for dimension, index in zip(self.dimensions, numpy.unravel_index(place, self.grid or (1,)), strict=False):
@@ -147,7 +147,7 @@ class Study:
         return axes
 
     def failure(self, number: int) -> AspenError | None:
-        """What the exact rules say of a point; None if it has a value for them."""
+        """The error that exact arithmetic raises at a point; None where it has a value."""
         case = self.cases[number // self.points_of_case]
         values = {name: value for name, value in self.point(number).items() if name in self.columns}
         try:
@@ -201,7 +201,7 @@ class Study:
         return tuple(dict.fromkeys(warnings))
 
     def _find_waste(self, prediction: Prediction) -> list[Diagnostic]:
-        """What is so at both ends of all axes together."""
+        """Warnings of wasted parts that hold at both ends of all axes together."""
         first, last = (
             Prediction(prediction.case.with_set({name: plain(end(column[1])) for name, column in self.columns.items()}))
             for end in (numpy.min, numpy.max)

@@ -65,7 +65,7 @@ class Sheet:
         return shared
 
     def _compute_shared(self, places: Sequence[int]) -> Known:
-        """Of what is shared, that which the blocks use; the inputs are among it."""
+        """Values of the shared operations that blocks use, and of the inputs."""
         used = {arg for place in self._order.places for arg in self.program.ops[place].args} | set(self._wanted)
         order = Order(self.program, places, [place for place in places if place in used])
         known = Known(dict(self._inputs))

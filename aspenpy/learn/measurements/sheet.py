@@ -23,7 +23,7 @@ MOST_ROWS = 10_000
 """Of measurements: a model with a handful of parameters is known as well from a few hundred."""
 
 OTHER_SIGNS = ";\t"
-"""What stands between columns in other dialects."""
+"""Separators of columns in other dialects."""
 
 
 class Cell(NamedTuple):
@@ -36,7 +36,7 @@ class Cell(NamedTuple):
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """Where it is, for what has no place in a file."""
+        """Place of the sheet, for what has no place in a file."""
         return () if self.span is not None else (f"in row {self.row} of the measurements",)
 
 
@@ -59,7 +59,7 @@ class Sheet(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Of the columns, in order."""
+        """Names of the columns, in order."""
         return [heading.name for heading in self.headings]
 
     def heading(self, name: str) -> Heading:

@@ -194,7 +194,7 @@ def _worthwhile(item: Scalability) -> Words:
 
 
 def _range_by(item: ComponentRange) -> str:
-    """Who says between which values a component goes."""
+    """Source of the range of a component, in words."""
     said = {"machine": f"the machine model says so: {item.origin}", "user": "given with --vary"}
     return said.get(item.source, item.origin)
 
@@ -252,7 +252,7 @@ def _energy(advice: Advice) -> list[Block]:
 
 
 def _written(advice: Advice, item: ComponentRange) -> tuple[str, str]:
-    """Where the machine states a component, and the line."""
+    """Place at which the machine states a component, and the line."""
     machine = advice.case.required_machine
     name = item.sets.removeprefix("machine:")
     spans: dict[str, Place | None] = {parameter.name: parameter.span for parameter in machine.parameters}

@@ -27,7 +27,7 @@ MOST_PAIRS = 12  # in a table for people; JSON and CSV have all
 
 
 def report_design_space(space: DesignSpace) -> Report:
-    """All of it, runtime first."""
+    """The report of a design space, runtime first."""
     data = {
         **subject(space.prediction),
         "problem": problem_data(space.stated, space.problem),
@@ -90,7 +90,7 @@ UNCORE = "uncore_clock"
 
 
 def assumed_ranges(space: DesignSpace) -> list[str]:
-    """Those that nobody states, in a sentence."""
+    """A sentence that lists the assumed ranges."""
     told = [
         f"{item.component} {_end(item, 'low')} to {_end(item, 'high')}"
         for item in space.ranges
@@ -111,7 +111,7 @@ def _not_turned(space: DesignSpace) -> list[str]:
 
 
 def _left_out(space: DesignSpace) -> str:
-    """With their shares of runtime and energy."""
+    """Components left out, with their shares of runtime and energy."""
     shares = [
         (item.component, [share(value) for value in (item.runtime, item.energy) if value is not None])
         for item in space.left_out

@@ -93,7 +93,7 @@ FORMULAS: dict[str, tuple[str, str]] = {
         "distributed part.",
     ),
 }
-"""Of numbers that are not a kernel's time, by anchor."""
+"""Title and text of each formula, by anchor; the times of kernels have their own."""
 
 
 def explained(text: str, formula: str) -> Link:

@@ -88,7 +88,7 @@ def _first(found: Significant, metric: str) -> str | None:
 
 
 def _metric(found: Significant, metric: MetricName) -> list[Part]:
-    """What there is to say of the runtime, or of the energy."""
+    """Tables of the runtime, or of the energy."""
     told = next((item for item in found.evidences if item.metric == metric), None)
     model = {item.component: item for item in found.by_model if item.metric == metric and item.share >= LEAST}
     counted = {item.component: item for item in (() if told is None else told.significances) if item.share >= LEAST}

@@ -122,7 +122,7 @@ def _notes(throttled: Throttled) -> list[str]:
 
 
 def _below_declared(throttled: Throttled) -> list[str]:
-    """Which rows the machine does not say that it can run at."""
+    """A note on rows below the lowest value that the machine declares."""
     found = []
     for item in throttled.restrictions:
         parameter = throttled.space.machine.parameter(item.component)

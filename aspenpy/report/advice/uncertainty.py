@@ -58,7 +58,7 @@ def uncertainty_parts(uncertain: Uncertain) -> tuple[Part, ...]:
 
 
 def _interval_end(place: int, end: str) -> Callable[[Any], float | None]:
-    """Of the runtime or the energy of a row."""
+    """A getter of an end of the interval of the runtime or energy in a row."""
     return lambda row: None if row[1][place] is None else getattr(row[1][place], end)
 
 
