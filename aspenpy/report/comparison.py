@@ -11,7 +11,7 @@ from aspenpy.explore.crossovers import Crossover, Crossovers, Unproven
 from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charges_in_words
-from aspenpy.report.prediction import ranks_of, resource_on_component
+from aspenpy.report.prediction import BOUND_BY, ranks_of, resource_on_component
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, quantity, seconds
 from aspenpy.tables.registry import register_report
@@ -81,7 +81,7 @@ def _times(comparison: Comparison) -> Table:
             media=ALL if moved else DATA,
         ),
         Column("times the fastest", "ratio", get=relative, media=TEXT),
-        Column("bound by", get=_bound, media=TEXT),
+        Column(BOUND_BY, get=_bound, media=TEXT),
     )
     places = [place for place, item in enumerate(contenders) if item.label == comparison.fastest]
     return table(heads, contenders, "machines", marked=frozenset(places))

@@ -11,6 +11,7 @@ from aspenpy.learn.estimators.training_rows import EarlierRuns
 from aspenpy.learn.measurements.measure import Measured
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.learn.model_validation import NEAR, Point, Validation
+from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.drawing import (
     GREY,
     SHADE,
@@ -107,7 +108,7 @@ def add_recorded(report: Report, found: EarlierRuns) -> Report:
 
 
 def report_validated(found: Validation) -> Report:
-    """How near the predictions are, point by point, and what the kernels of the last point are bound by."""
+    """How near the predictions are, point by point, and what limits the kernels of the last point."""
     machine = found.case.required_machine.name
     far = max(found.points, key=lambda point: point.factor)
     said = [
@@ -148,7 +149,7 @@ def _points(found: Validation) -> Table:
         Column("±", lambda part: f"{100 * part:.2g} %", "right", key="half_interval", get=_half),
         Column("runs", "count", get=lambda point: len(point.run.runs)),
         Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
-        Column("bound by"),
+        Column(BOUND_BY),
     )
     return table(heads, found.points, "points")
 
@@ -168,7 +169,7 @@ def _kernels(found: Validation) -> Table:
         Column("calls", "count"),
         Column("predicted", unit="s", get="exclusive"),
         Column("share", "share"),
-        Column("bound by"),
+        Column(BOUND_BY),
     )
     return table(heads, last.kernels, "kernels", title=f"kernels at {_where(last)}")
 
@@ -210,10 +211,10 @@ MOST_PLACES = 8  # points with a number each
 
 
 def _bounds(axes: Any, found: Validation, at: list[float]) -> None:
-    """What each prediction is bound by, where that is another than at the point before."""
+    """What limits each prediction, where that is another than at the point before."""
     before = None
     for point, x in zip(found.points, at, strict=True):
         if point.bound_by and point.bound_by != before:
             beside: dict[str, Any] = {"textcoords": "offset points", "va": "top", "color": GREY}
-            axes.annotate(f"bound by {shorten(point.bound_by)}", (x, point.predicted), xytext=(6, -8), **beside)
+            axes.annotate(f"{BOUND_BY} {shorten(point.bound_by)}", (x, point.predicted), xytext=(6, -8), **beside)
         before = point.bound_by

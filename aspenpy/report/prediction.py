@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from aspenpy.answers.samples import Samples
 
 
+BOUND_BY = "bound by"
+"""What reports call the resource that limits a run, a kernel or a block."""
+
 RESOURCES = (
     Column("resource", get="name"),
     Column("amount", "amount", get=lambda use: Amount(use.amount, unit_of_resource(use.name))),
@@ -59,7 +62,7 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     bound = "nothing"
     if bottleneck is not None:
         bound = f"{_bound(prediction, bottleneck)} ({share(bottleneck.share)} of runtime)"
-    rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), ("bound by", bound)]
+    rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
     if prediction.random:
@@ -144,8 +147,8 @@ def _kernels(prediction: Prediction) -> Table:
         Column("inclusive", unit="s"),
         Column("exclusive", unit="s"),
         Column("share", "share"),
-        Column("bound by", get=bound, wrapped=True, media=TEXT),
-        Column("bound by", media=JSON),
+        Column(BOUND_BY, get=bound, wrapped=True, media=TEXT),
+        Column(BOUND_BY, media=JSON),
         Column("component", get=component, media=JSON),
         Column("group", media=JSON),
     )

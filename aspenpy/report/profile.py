@@ -12,7 +12,7 @@ from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.message_paths import MESSAGES
 from aspenpy.answers.profile import Profile
 from aspenpy.report.explanation import blocks
-from aspenpy.report.prediction import resource_on_component, subject
+from aspenpy.report.prediction import BOUND_BY, resource_on_component, subject
 from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, shorten, use_shared_style
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share
 from aspenpy.tables.registry import register_report
@@ -96,7 +96,7 @@ def _flat(profile: Profile) -> Table:
         Column("calls", "count"),
         Column("exclusive/call", unit="s", get=lambda kernel: kernel.exclusive / kernel.calls),
         Column("inclusive/call", unit="s", get=lambda kernel: kernel.inclusive / kernel.calls),
-        Column("bound by", get=lambda kernel: _bound(profile, kernel)),
+        Column(BOUND_BY, get=lambda kernel: _bound(profile, kernel)),
         Column("kernel", get=lambda kernel: format_call(kernel.name, profile.arguments[kernel.name])),
     )
     return table(heads, ran, marked=frozenset([0]), media=TEXT)

@@ -9,6 +9,7 @@ from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import Point
 from aspenpy.language.diagnostics import drop_repeats
+from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
 
@@ -118,7 +119,7 @@ def _points(roofline: Roofline) -> Table:
         Column("time", unit="s"),
         Column("flop/B", "ratio", get="intensity"),
         Column("attainable", unit="flop/s"),
-        Column("bound by", get=lambda point: " + ".join(point.bound_by)),
+        Column(BOUND_BY, get=lambda point: " + ".join(point.bound_by)),
         Column("predicted", unit="flop/s"),
         Column("of the roof", "share", get=lambda point: point.predicted / point.attainable),
         Column("bottleneck"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.explore.scaling import Point, Scaling
-from aspenpy.report.prediction import bound_ranks, resource_on_component, subject
+from aspenpy.report.prediction import BOUND_BY, bound_ranks, resource_on_component, subject
 from aspenpy.tables.drawing import (
     BLACK,
     GREY,
@@ -114,8 +114,8 @@ def _points(scaling: Scaling) -> Table:
             media=DATA if asked is None else ALL,
         ),
         Column("energy", unit="J", media=DATA if scaling.energy is None else ALL),
-        Column("bound by", get=_bound, wrapped=True, media=TEXT),
-        Column("bound by", get=lambda point: point.bottleneck and point.bottleneck.resource, media=DATA),
+        Column(BOUND_BY, get=_bound, wrapped=True, media=TEXT),
+        Column(BOUND_BY, get=lambda point: point.bottleneck and point.bottleneck.resource, media=DATA),
         Column("component", get=lambda point: point.bottleneck and point.bottleneck.component, media=DATA),
         Column("longest calls", get=_calls, wrapped=True, media=TEXT),
         Column("calls", get=lambda point: dict(point.calls), unit="s", media=JSON),
