@@ -28,7 +28,6 @@ HEADLINES = [
     # page, what it shows, application, machine, settings, kernel (None: all of it), by hand
     # a memory of 10 GB/s; 16 nodes with one of 68 GB/s each
     ("docs/tutorial.md", "800 ms", "stream", "simple", {}, None, STREAM / 10e9),
-    ("docs/models/stream.md", "800 ms", "stream", "simple", {}, None, STREAM / 10e9),
     (None, "118 ms", "stream", "haswell", {}, None, STREAM / 68e9),  # on one of its 16 nodes
     # 101 calls, 4000 atoms a core, 3.5 GHz, two flops a cycle in single precision, half as many in double
     ("docs/index.md", "823 ms", "comd", "haswell", {}, "lennard_jones_force", 101 * 4000 * ATOM / 3.5e9),
