@@ -18,14 +18,16 @@ within a node that is filled before the next (`compact:cyclic`), `ppr:N:package`
 a rank N cores, and `--bind-to core|numa|package` says what a rank occupies.
 
 Two things are told otherwise here than by Slurm. Slurm's third level is the threads of cores, here it is the NUMA
-domains of a socket. And Slurm's `block` within a node may cut a rank in two (its example 12: cores 3, 4 and 5, of which
-3 is on the first socket); here it starts on the next socket unless it has more cores than a socket.
+domains of a socket. And Slurm's `block` within a node takes one core after the other, so that a rank may have some of
+two sockets (its example 12: cores 3, 4 and 5, of which 3 is on the first); here it may have some of two domains, but
+starts on the next socket unless it has more cores than a socket.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 
@@ -123,7 +125,7 @@ class Node:
         domains = self.free[socket]
         order = in_turn(third, self.last_domain[socket], len(domains))
         whole = [number for number in order if len(domains[number]) >= self.wide]
-        if not whole:
+        if third == "block" or not whole:  # one core after the other, in two domains at times
             return self.take([core for number in order for core in domains[number]])
         self.last_domain[socket] = whole[0]
         return self.take(domains[whole[0]])
@@ -238,6 +240,17 @@ def ranks_on_sockets(homes: Iterable[Home]) -> Counter[tuple[int, int]]:
 def ranks_on_domains(homes: Iterable[Home]) -> Counter[tuple[int, int, int]]:
     """Ranks on each NUMA domain that has any, by its node, its socket and its number there."""
     return Counter((home.node, *domain) for home in homes for domain in home.domains)
+
+
+def shares_on_domains(homes: Iterable[Home], cluster: Cluster) -> dict[tuple[int, int, int], Fraction]:
+    """Ranks on each NUMA domain, of those with cores in several the part of their cores that is there."""
+    shares: dict[tuple[int, int, int], Fraction] = {}
+    for home in homes:
+        for core in home.cores:
+            domain = core // cluster.cores
+            where = home.node, domain // cluster.domains, domain % cluster.domains
+            shares[where] = shares.get(where, Fraction(0)) + Fraction(1, len(home.cores))
+    return shares
 
 
 class Tally(NamedTuple):
