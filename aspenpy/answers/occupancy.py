@@ -106,6 +106,28 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
         return []  # a value that is missing is an error of its own where it is needed
 
 
+def unplaced_blocks(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
+    """A warning where a block of several instances is spread over the whole machine while others are ranks, and takes
+    a part of the time that matters."""
+    tree = prediction.tree
+    if not any(cost.instances.placement is not None for cost in tree.blocks.values()):
+        return []
+    spread = {
+        block: width.seconds
+        for block, width in widths.items()
+        if tree.blocks[block].instances.placement is None and width.instances > 1
+    }
+    if not spread or sum(spread.values()) <= SHORT_PART * prediction.runtime:
+        return []
+    longest = max(spread, key=spread.__getitem__)
+    others = "" if len(spread) == 1 else f" ({len(spread)} are)"
+    message = (
+        f"{_number(widths[longest].instances)} instances are spread over the whole machine, not over ranks{others}"
+    )
+    hint = "`execute [ranks] of [n]`, with as many ranks as other blocks have, runs where they do"
+    return [warning("unplaced-block", message, longest.span, hint=hint)]
+
+
 def _describe_idle_parts(
     block: flow.Block, instances: float, core: Place, cores: float, of_socket: float, accelerator: bool
 ) -> Iterator[Diagnostic]:

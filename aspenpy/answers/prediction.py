@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import Evaluation, amount_of
-from aspenpy.answers.occupancy import filling_cores, instances_of_blocks
+from aspenpy.answers.occupancy import filling_cores, instances_of_blocks, unplaced_blocks
 from aspenpy.answers.odd_accesses import blocks_without_time, warn_of_reuse_without_pattern
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import exceeding_memory, sizes_below_zero
@@ -68,6 +68,7 @@ class Prediction(Evaluation):
         widths = instances_of_blocks(self)
         return (
             *filling_cores(self, widths),
+            *unplaced_blocks(self, widths),
             *warn_of_reuse_without_pattern(self, widths),
             *blocks_without_time(self, widths),
         )

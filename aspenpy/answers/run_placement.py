@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.cost.ranks import RankPlacement, describe_component
+from aspenpy.cost.ranks import RankPlacement, Rule, describe_component, ratio
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.record import Record
 from aspenpy.tables.numbers import counted
 
-Counts = tuple[int, ...]
+MOST_SOCKETS = 16  # of a node that is drawn
 
 
 class RunPlacement(Record):
     """`ranks` of a run on `nodes` and `sockets`, with the most on one of each, bound to a component in words; `sockets`
-    and `of_socket` are None on a machine without any, or where each rank has several."""
+    and `of_socket` are None on a machine without any, or where each rank has several. `on_sockets` are the ranks on
+    each socket of the fullest node, which has so many `cores` to a socket and `cores_of_rank` for each rank."""
 
     ranks: int
     nodes: int
@@ -25,6 +26,9 @@ class RunPlacement(Record):
     of_socket: int | None
     each: str
     distribution: str
+    on_sockets: tuple[int, ...] = ()
+    cores: float = 0.0
+    cores_of_rank: float = 0.0
 
     def __str__(self) -> str:
         return "".join(self._words())
@@ -59,15 +63,30 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
     socket = placement.socket
     if socket is not None:
         asked += [placement.used(socket, ranks), placement.fullest(socket, ranks), placement.takes(socket)]
+        asked += [ratio(socket.count, placement.nodes)]
+        core = tree.residence.where.core
+        if core is not None:
+            asked += [ratio(core.count, socket.count), placement.places_of_rank(core)]
     try:
         values = prediction.scope.values(asked, prediction.seed)
     except (AspenError, OverflowError):
         return None  # an error of its own where the time is needed
     number, nodes, of_node = (int(value) for value in values[:3])
     sockets, of_socket = (int(values[3]), int(values[4])) if len(values) > 3 and values[5] >= 1 else (None, None)
-    return RunPlacement(
+    found = RunPlacement(
         number, nodes, of_node, sockets, of_socket, _describe_each(placement), str(placement.distribution)
     )
+    if sockets is None or len(values) < 9 or values[6] > MOST_SOCKETS:
+        return found
+    on_sockets = _deal(of_node, int(values[6]), int(values[5]), placement.distribution.sockets)
+    return found.replace(on_sockets=on_sockets, cores=float(values[7]), cores_of_rank=float(values[8]))
+
+
+def _deal(ranks: int, sockets: int, takes: int, rule: Rule) -> tuple[int, ...]:
+    """The ranks on each socket of a node."""
+    if rule == "cyclic":
+        return tuple(len(range(socket, ranks, sockets)) for socket in range(sockets))
+    return tuple(max(0, min(takes, ranks - socket * takes)) for socket in range(sockets))
 
 
 def _describe_each(placement: RankPlacement) -> str:

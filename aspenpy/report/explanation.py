@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from math import ceil
 from typing import Any
@@ -11,6 +11,7 @@ from aspenpy.answers.ecm import Ecm, EcmBlock, Term, short
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.explanation import Explanation, Step
 from aspenpy.answers.incore import InCore
+from aspenpy.answers.run_placement import run_placement
 from aspenpy.cost.messages import Exchange
 from aspenpy.cost.operations import HELD_BY_SINGLE
 from aspenpy.expr import graph
@@ -18,7 +19,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Span
-from aspenpy.tables.numbers import Amount, amount, count, seconds, share, unit_of_resource
+from aspenpy.tables.numbers import Amount, amount, count, counted, seconds, share, unit_of_resource
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
 
@@ -30,7 +31,10 @@ Valuer = Callable[["Expr"], Any]  # the value of an expression, None where it di
 def report_explanation(explanation: Explanation) -> Report:
     """The runtime, then step by step what it is made of; formulas as text."""
     value = _valuer(explanation.prediction)
-    shown = (facts(_facts(step, value), title=_heading(step)) for step in explanation.steps)
+    shown = (
+        *_draw_node(explanation.prediction),
+        *(facts(_facts(step, value), title=_heading(step)) for step in explanation.steps),
+    )
     data = {"runtime": Amount(explanation.runtime, "s")}
     steps = table(_columns(value), explanation.steps, "steps", media=JSON)
     rows = table(ROWS, explanation.steps, media=CSV)
@@ -47,6 +51,25 @@ ROWS = (
     Column("time", unit="s"),
     *columns("share bounds"),
 )
+
+
+WIDEST_BAR = 64  # characters
+
+
+def _draw_node(prediction: Evaluation) -> Iterator[Table]:
+    """The fullest node of the run: a bar for each socket, its cores with a rank and those without."""
+    placed = run_placement(prediction)
+    if placed is None or not placed.on_sockets:
+        return
+    rows = []
+    for number, ranks in enumerate(placed.on_sockets):
+        cores = min(placed.cores, ranks * placed.cores_of_rank)
+        width = min(WIDEST_BAR, round(placed.cores))
+        full = round(width * cores / placed.cores)
+        told = f"{counted(ranks, 'rank')} on {cores:g} of {placed.cores:g} cores" if ranks else "idle"
+        rows.append((f"socket {number}", f"{'#' * full}{'.' * (width - full)}  {told}"))
+    which = "" if placed.nodes == 1 else f", the fullest of {placed.nodes:,} nodes"
+    yield facts([("ranks", str(placed)), *rows], title=f"placement{which}")
 
 
 def _valuer(prediction: Evaluation) -> Valuer:
