@@ -12,6 +12,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
+from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import HERTZ, JOULES, SECONDS, WATTS, Dimension, describe_dimension
 from aspenpy.language.infer import dimension_of
@@ -132,3 +133,13 @@ def constant_or_failure(node: nodes.Name) -> Expr:
 
 def standard_input() -> Source:
     return Source(read_standard_input(), "<standard input>")
+
+
+def axes_of(texts: Sequence[str]) -> dict[str, Axis]:
+    """The axes of `--over` by name; two of one name are refused."""
+    axes: dict[str, Axis] = {}
+    for axis in (parse_axis(text, "<--over>") for text in texts):
+        if axis.name in axes:
+            raise CommandError(f"--over: there are two axes `{axis.name}`")
+        axes[axis.name] = axis
+    return axes

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from aspenpy.answers.incore import incore
 from aspenpy.extract.extraction import Run, extract
-from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.language.source import Span
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.operands import axes_of
 from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option
 from aspenpy.shell.options import (
     ALL_FORMATS,
@@ -83,9 +83,7 @@ def _runs(arguments: Arguments) -> Run | None:
                 raise CommandError(f"--{name.rstrip('s')} belongs to --run COMMAND")
         return None
     over = {}
-    for axis in (parse_axis(text, "<--over>") for text in arguments.over):
-        if axis.name in over:
-            raise CommandError(f"--over: there are two axes `{axis.name}`")
+    for axis in axes_of(arguments.over).values():
         whole = axis if axis.whole is not None or axis.items else axis.replace(whole=True)
         over[axis.name] = [float(value) for value in values(whole, _no_expression, lambda name: None)]
     links = tuple(f"-l{name}" for name in arguments.links)

@@ -7,11 +7,11 @@ from argparse import ArgumentTypeError
 from math import inf
 
 from aspenpy.allowance import MEMORY, OPERATIONS, separate_allowance
-from aspenpy.language.axis import Axis, parse_axis
+from aspenpy.language.axis import Axis
 from aspenpy.language.dimensions import BYTES, UNITS
 from aspenpy.report.sweep import draw
 from aspenpy.shell.failure import FAILURE, CommandError
-from aspenpy.shell.operands import case_of_arguments, machine_named
+from aspenpy.shell.operands import axes_of, case_of_arguments, machine_named
 from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option
 from aspenpy.shell.options import (
     METRIC,
@@ -140,11 +140,7 @@ def _axes(arguments: Arguments) -> dict[str, Axis]:
     texts = [*arguments.over, *([f"machine={','.join(names)}"] if len(names) > 1 else [])]
     if not texts:
         raise CommandError("a sweep goes over something: --over n=1k..1M:log:200")
-    axes: dict[str, Axis] = {}
-    for axis in (parse_axis(text, "<--over>") for text in texts):
-        if axis.name in axes:
-            raise CommandError(f"--over: there are two axes `{axis.name}`")
-        axes[axis.name] = axis
+    axes = axes_of(texts)
     if not names and "machine" not in axes:
         raise CommandError("a machine is needed: --machine M, or --over machine=A,B")
     return axes

@@ -8,7 +8,6 @@ from aspenpy.answers.case import Case
 from aspenpy.extract.execution import read_compile_level
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
-from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.learn.measurements.measure import Target
 from aspenpy.learn.model_validation import PROCESSOR, WALL, run_and_compare
@@ -18,7 +17,7 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.report.measurements import draw
 from aspenpy.shell.commands.machine import probed
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.operands import machine_named, only_entry
+from aspenpy.shell.operands import axes_of, machine_named, only_entry
 from aspenpy.shell.option import Arguments, Examples, command, flag, option
 from aspenpy.shell.options import PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, report
@@ -69,21 +68,12 @@ def run_validate(arguments: Arguments) -> int:
     found = run_and_compare(
         case,
         arguments.run,
-        _axes(arguments.over),
+        axes_of(arguments.over),
         target,
         lambda done, points, text: say(f"{done} of {points} points, {text}", done / points),
         PROCESSOR if arguments.cpu_time else WALL,
     )
     return deliver(found.report(), arguments, lambda: draw(found))
-
-
-def _axes(texts: list[str]) -> dict[str, Axis]:
-    axes: dict[str, Axis] = {}
-    for axis in (parse_axis(text, "<--over>") for text in texts):
-        if axis.name in axes:
-            raise CommandError(f"--over: there are two axes `{axis.name}`")
-        axes[axis.name] = axis
-    return axes
 
 
 def _host() -> Machine:
