@@ -76,6 +76,7 @@ ARGUMENTS: dict[str, Kind] = {
     "cores": WHOLE.or_none(),
     "cores_per_rank": WHOLE.or_none(),
     "count": NAMES.or_none(),
+    "domains": WHOLE.or_none(),
     "distribution": named("the name of a distribution").or_none(),
     "everywhere": FLAG,
     "fail_fast": FLAG,

@@ -10,7 +10,7 @@ from aspenpy.answers.scope import DEFAULT_SEED, Setting
 from aspenpy.arguments import require_types
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.mapper import map_application
-from aspenpy.cost.ranks import MACHINES_OWN, PlacementOptions
+from aspenpy.cost.ranks import MACHINES_OWN, PlacementOptions, domain_parameter
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
@@ -28,6 +28,7 @@ class PlacementKeywords(TypedDict, total=False):
     cores_per_rank: int | None
     distribution: str | None
     threads: str | None
+    domains: int | None
     ranks_on: str | None
 
 
@@ -79,7 +80,10 @@ class Case(Record):
         options = {"set": set, "kernel": kernel, "socket": socket, "seed": seed, "overlap": overlap}
         require_types("Case", {**options, **places})
         asked = change_placement(placement, places)
-        self._store(application, machine, socket, kernel, dict(set or {}), seed, overlap, asked)
+        settings = dict(set or {})
+        if asked.domains is not None and machine is not None:
+            settings[domain_parameter(machine, socket)] = asked.domains
+        self._store(application, machine, socket, kernel, settings, seed, overlap, asked)
 
     def _values(self) -> tuple[Any, ...]:
         """Models are told apart by identity: comparing two takes longer than a prediction."""
@@ -89,6 +93,9 @@ class Case(Record):
 
     def changed(self, **changes: Any) -> Self:
         """The same but for the fields that are named."""
+        if self.placement.domains is not None and self.machine is not None and "set" not in changes:
+            given = domain_parameter(self.machine, self.socket)
+            changes["set"] = {name: value for name, value in self.set.items() if name != given}
         places = {name: changes.pop(name) for name in PLACES if name in changes}
         if places:
             changes["placement"] = change_placement(changes.get("placement", self.placement), places)

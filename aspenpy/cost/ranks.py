@@ -62,7 +62,8 @@ class PlacementOptions(Record):
     `bind` is what each occupies: a type of component, the name of one, `numa` or `device`. `nodes` is how many nodes
     the run has; `ranks_per_node`, `ranks_per_socket` and `ranks_per_device` how many ranks each takes, and
     `cores_per_rank` how many cores each has. `distribution` says how they are dealt out, `threads` how those of a rank
-    go to its NUMA domains: `close` fills one before the next.
+    go to its NUMA domains: `close` fills one before the next. `domains` is into how many
+    of them each socket is divided (sub-NUMA clustering, NPS).
     """
 
     bind: str | None = None
@@ -73,6 +74,7 @@ class PlacementOptions(Record):
     cores_per_rank: int | None = None
     distribution: str | None = None
     threads: str | None = None
+    domains: int | None = None
 
 
 MACHINES_OWN = PlacementOptions()
@@ -452,6 +454,20 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
     return RankPlacement(
         unit, nodes, capacity, distribution, node, around, units, sharers, of_socket, asked_nodes, threads
     )
+
+
+def domain_parameter(machine: Machine, socket: str | None) -> str:
+    """The parameter of a machine that says into how many NUMA domains a socket is divided: the number of its memories.
+    Raises AspenError where there is none."""
+    for place in machine.first_places(socket):
+        if place.component.type == "memory" and "socket" in _types(place):
+            around = place.parents[-1]
+            count = next(part.quantity for part in around.parts if part.component == place.component.name)
+            if count.kind == "symbol" and count.payload[0] in machine.declared:
+                return str(count.payload[0])
+    message = f"machine `{machine.name}` does not say into how many NUMA domains its sockets can be divided"
+    hint = "write `memory [domains] m` in the socket, with a parameter, and divide the bandwidth of one by it"
+    fail("no-domains", message, machine.root.name_span, hint=hint)
 
 
 def share_of_machine(machine: Machine, socket: str | None, options: PlacementOptions, *, one: bool) -> Expr:

@@ -65,6 +65,7 @@ RANKS = (
     choice(
         "--threads", THREADS, "the threads of a rank fill one NUMA domain before the next, or spread (default: spread)"
     ),
+    option("--domains", "N", "divide each socket into so many NUMA domains (sub-NUMA clustering)", type=positive),
 )
 SEED = option("--seed", "N", f"the seed of random draws (default: {DEFAULT_SEED})", type=int, default=DEFAULT_SEED)
 

@@ -103,7 +103,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     rows = [f"{5 + 3 * a + b},{90 + 9 * b},{a},{b},{c},{a + b}" for a, b, c in draws.tolist()]
     (folder / "runs.csv").write_text("\n".join(["runtime,energy,instructions,CAS_COUNT_RD,L3CACHE,cycles", *rows]))
     words = ["advise", str(folder / "work.aspen"), "--machine", "haswell", "--vary", "clock,memory_bandwidth"]
-    words += ["--counters", str(folder / "runs.csv"), "--nodes", "8"]
+    words += ["--counters", str(folder / "runs.csv"), "--most-nodes", "8"]
     assert main([*words, "-o", str(folder / "report.md")]) == 0
     case = case_of(load_application(str(folder / "work.aspen")), load_machine("haswell"), {})
     options = AdviceOptions(("clock", "memory_bandwidth"), nodes=8, counters=folder / "runs.csv")

@@ -52,6 +52,7 @@ TEXTS = {
     f"eval {CASE}": """\
         axpy on Cluster: main takes 15 us
         socket Processor
+        placement all 2 nodes: the machine does not say what a rank occupies
         bound by memory bandwidth of Memory (80.0 % of runtime)
         kernel calls inclusive exclusive share bound by
         main 1 15 us 3 us 20.0 % messages on Fabric

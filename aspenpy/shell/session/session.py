@@ -86,6 +86,7 @@ PLACEMENTS = {
         "distribution cyclic",
         lambda state: NODE_RULES,
     ),
+    "domains": ("divides each socket into so many NUMA domains", "domains 2", _no_words),
     "threads": ("lets the threads of a rank fill a NUMA domain or spread", "threads close", lambda state: THREADS),
 }
 """What each says of where ranks run, an example, and the words that may follow."""
