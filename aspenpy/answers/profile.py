@@ -252,10 +252,13 @@ class _Blocks(TimedLeaf):
         return {Spent(cost.block): cost.time}
 
 
-class _Paths(_Arcs):
+class _Paths(TimedLeaf):
     """Blocks and calls kept apart by the path of calls from the entry, which itself is `()`."""
 
     entries = 0
+
+    def goes_with_time(self, key: Any) -> bool:
+        return isinstance(key, Spent)
 
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
         return {Spent(()): cost.time}

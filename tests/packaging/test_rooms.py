@@ -142,3 +142,18 @@ def test_an_import_is_seen(tmp_path: Path) -> None:
         ("aspenpy.answers.ecm", False),
         ("aspenpy.shell.commands.eval", False),
     ]
+
+
+def test_no_class_has_more_than_two_ancestors_of_the_package() -> None:
+    """A reader of a class needs two more files at most."""
+    bases: dict[str, list[str]] = {}
+    for path in (ROOT / "aspenpy").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = [base.id for base in node.bases if isinstance(base, ast.Name)]
+
+    def chain(name: str) -> list[str]:
+        above = [chain(base) for base in bases.get(name, ()) if base in bases and base != name]
+        return [name, *max(above, key=len, default=[])]
+
+    assert [found for found in map(chain, bases) if len(found) > 3] == []

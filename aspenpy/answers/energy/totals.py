@@ -11,7 +11,8 @@ from aspenpy.answers.energy.power import HOW
 from aspenpy.answers.energy.responding import Responding, responds
 from aspenpy.answers.energy.roofline_law import RooflineLaw
 from aspenpy.answers.energy.term import Key, Law, Term
-from aspenpy.answers.energy.waiting import Waiting, WaitingLeaf
+from aspenpy.answers.energy.waiting import Waiting, waiting_of_block
+from aspenpy.answers.timed import TimedLeaf
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
@@ -125,16 +126,21 @@ class Needed(Total):
     term: Key
 
 
-class _Amounts(WaitingLeaf):
-    """What the terms need, and by how much a power cap makes blocks longer."""
+class _Amounts(TimedLeaf):
+    """What the terms need, and by how much a power cap makes blocks longer; by kernel with `apart`."""
+
+    def __init__(self, tree: CostTree, law: Law, apart: bool) -> None:
+        super().__init__(tree)
+        self.law = law
+        self.apart = apart
 
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
-        name = self.name_of(kernel)
+        name = kernel.name if self.apart else ""
         needed: Totals = {Needed(name, key): worth for key, worth in self.law.amounts(cost).items()}
-        return {**needed, **super().of_block(cost, kernel)}
+        return {**needed, **waiting_of_block(self.law, cost, name)}
 
     def goes_with_time(self, key: object) -> bool:
-        return super().goes_with_time(key) or (isinstance(key, Needed) and self.law.terms[key.term].elapsed)
+        return isinstance(key, Waiting) or (isinstance(key, Needed) and self.law.terms[key.term].elapsed)
 
 
 # -- what a machine loses on the way to its components -------------------------------------------------------------

@@ -29,15 +29,17 @@ class WaitingLeaf(TimedLeaf):
         self.law = law
         self.apart = apart
 
-    def name_of(self, kernel: flow.Kernel) -> str:
-        return kernel.name if self.apart else ""
-
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
-        waiting = self.law.waiting(cost)
-        return {} if waiting is graph.ZERO else {Waiting(self.name_of(kernel)): waiting}
+        return waiting_of_block(self.law, cost, kernel.name if self.apart else "")
 
     def goes_with_time(self, key: object) -> bool:
         return isinstance(key, Waiting)
+
+
+def waiting_of_block(law: Law, cost: BlockCost, kernel: str) -> Totals:
+    """The seconds by which a block becomes longer, told as those of a kernel."""
+    waiting = law.waiting(cost)
+    return {} if waiting is graph.ZERO else {Waiting(kernel): waiting}
 
 
 def waiting_by_kernel(tree: CostTree, *, apart: bool = True) -> dict[str, Expr]:
