@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from aspenpy.answers.peaks import Peak, peaks
     from aspenpy.answers.placement.best import place
     from aspenpy.answers.placement.placement import Placement
-    from aspenpy.answers.prediction import Prediction, count, predict, prepare
-    from aspenpy.answers.prepared import Prepared
+    from aspenpy.answers.prediction import Prediction, Prepared, count, predict, prepare
     from aspenpy.answers.profile import Profile, profile
     from aspenpy.answers.roofline import Roofline, roofline
     from aspenpy.answers.trace import Trace, trace
@@ -144,7 +143,7 @@ _HOME = {
     "Peak": "aspenpy.answers.peaks",
     "Placement": "aspenpy.answers.placement.placement",
     "Prediction": "aspenpy.answers.prediction",
-    "Prepared": "aspenpy.answers.prepared",
+    "Prepared": "aspenpy.answers.prediction",
     "Profile": "aspenpy.answers.profile",
     "ReuseDistances": "aspenpy.traces.distances",
     "Roofline": "aspenpy.answers.roofline",

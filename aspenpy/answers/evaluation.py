@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.message_paths import MESSAGES, components, seconds_on_paths
 from aspenpy.answers.scope import Scope, Setting, as_float
 from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served
 from aspenpy.cost.prices import LAUNCH, conflict_groups
@@ -15,12 +14,61 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_nearest
+from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import RUNTIME, Amount, Busy, Calls, Exclusive, Total, of_kind
+from aspenpy.models.application.total import (
+    RUNTIME,
+    Amount,
+    Busy,
+    Calls,
+    Exclusive,
+    Leaf,
+    Total,
+    Totals,
+    add_totals,
+    of_kind,
+    run_totals,
+)
 from aspenpy.models.machine.model import OWNER, Machine, Property
 from aspenpy.models.model import range_warnings
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
+
+MESSAGES = "messages"
+"""The resource that paths offer."""
+
+
+class OnPath(Total):
+    """Seconds of the messages of a kernel that are due to a path, which is called as its component."""
+
+    kernel: str
+    path: str
+
+
+@lru_cache(maxsize=8)
+def seconds_on_paths(tree: CostTree) -> dict[OnPath, Expr]:
+    """Of a tree, in the symbols of the models; nothing where all messages take one path."""
+    if len(tree.residence.where.between_ranks.places) < 2 or not tree.residence.where.between_ranks.by_level:
+        return {}
+    return of_kind(OnPath, run_totals(_Leaf(tree), tree.entry))
+
+
+def components(tree: CostTree) -> dict[str, str]:
+    """The paths by name, as paths of components."""
+    return {place.component.name: "/".join(place.path) for place, _ in tree.residence.where.between_ranks.places}
+
+
+class _Leaf(Leaf):
+    """What each exchange of a block spends on which path. Branches of a `par` add, overlapped or not."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        applied = [trait for item in self.tree.blocks[block].requirements for trait in item.traits]
+        return add_totals(
+            {OnPath(kernel.name, path): seconds} for trait in applied for path, seconds in trait.seconds_by_path.items()
+        )
 
 
 class KernelUse(Record):

@@ -13,8 +13,7 @@ from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.answers.timed import TimedLeaf
-from aspenpy.cost.cost import CostTree
+from aspenpy.cost.cost import CostTree, TimedLeaf
 from aspenpy.cost.messages import Exchange
 from aspenpy.cost.paths import MESSAGE
 from aspenpy.cost.prices import BlockCost, RequirementCost

@@ -8,8 +8,7 @@ from typing import Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions
-from aspenpy.answers.edges import Edges, Spread, edges_told
-from aspenpy.answers.moved import MOVING, QUANTITIES, ByLevel, Moved
+from aspenpy.answers.edges import MOVING, QUANTITIES, ByLevel, Edges, Moved, Spread, edges_told
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.caches.level import Level, levels_of
 from aspenpy.cost.caches.policies import POLICIES

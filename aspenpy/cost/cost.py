@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 from aspenpy.cost.kinds_of_cores import idle_kinds
 from aspenpy.cost.operations import unknown_trait
@@ -278,3 +279,31 @@ def _bound(kernel: flow.Kernel, groups: tuple[Together, ...], busy: Totals, time
             waited_for = graph.junction("and", slowest_group, longest_resource)
             found[Bound(kernel.name, name)] = graph.if_else(waited_for, time, graph.ZERO)
     return found
+
+
+class TimedLeaf(Leaf):
+    """Counts the time of blocks, and what a subclass adds. Branches that overlap take the time of the slowest group of
+    resources; totals that go with the time are scaled to that, so that they still add up."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
+
+    def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
+        return {}
+
+    def goes_with_time(self, key: Any) -> bool:
+        """Whether a total is scaled where branches overlap."""
+        return False
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        cost = self.tree.blocks[block]
+        return {**busy_times(cost), RUNTIME: cost.time, **self.of_block(cost, kernel)}
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        together = add_totals(branches)
+        if not self.tree.overlaps(node) or RUNTIME not in together:
+            return together
+        time, in_turn = slowest(self.tree.groups(together)), together[RUNTIME]
+        share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
+        timed = {key: worth for key, worth in together.items() if self.goes_with_time(key)}
+        return {**together, **scale_totals(share, timed), RUNTIME: time}

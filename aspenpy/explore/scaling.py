@@ -18,8 +18,7 @@ from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, split_options
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
-from aspenpy.answers.evaluation import Bottleneck
-from aspenpy.answers.message_paths import MESSAGES, components, seconds_on_paths
+from aspenpy.answers.evaluation import MESSAGES, Bottleneck, components, seconds_on_paths
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.prices import conflict_groups

@@ -16,7 +16,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
 
 if TYPE_CHECKING:
-    from aspenpy.answers.samples import Samples
+    from aspenpy.answers.prediction import Samples
 
 
 BOUND_BY = "bound by"

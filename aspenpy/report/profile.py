@@ -8,8 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from aspenpy.answers.ecm import ecm, is_serial
-from aspenpy.answers.evaluation import KernelUse
-from aspenpy.answers.message_paths import MESSAGES
+from aspenpy.answers.evaluation import MESSAGES, KernelUse
 from aspenpy.answers.profile import Profile
 from aspenpy.report.explanation import blocks
 from aspenpy.report.prediction import BOUND_BY, resource_on_component, subject

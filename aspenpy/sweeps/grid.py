@@ -14,8 +14,7 @@ from aspenpy.allowance import MEMORY
 from aspenpy.answers.case import Case
 from aspenpy.answers.models import Run
 from aspenpy.answers.prediction import Prediction
-from aspenpy.answers.scope import Setting
-from aspenpy.answers.whole_numbers import is_fraction
+from aspenpy.answers.scope import Setting, is_fraction
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr.draws import generator_seed
 from aspenpy.language.axis import CATEGORIES, Axis, Extent, read_number_or_expression

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
-from aspenpy.answers.message_paths import seconds_on_paths
+from aspenpy.answers.evaluation import seconds_on_paths
 from aspenpy.cost.path_levels import levels_between
 from aspenpy.cost.paths import paths_of
 from aspenpy.cost.ranks import PlacementOptions, place_ranks

@@ -14,9 +14,8 @@ work; that of bytes is the memory's, whatever the traits say. What one component
 
 from __future__ import annotations
 
-from aspenpy.answers.energy.messages import adapter_seconds
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.answers.energy.power import INTERCONNECT, MEMORY, PowerTree
+from aspenpy.answers.energy.power import INTERCONNECT, MEMORY, PowerTree, adapter_seconds
 from aspenpy.answers.energy.term import Cause, Key, Term
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import BlockCost, Offer, RequirementCost, conflict_groups, slowest

@@ -10,9 +10,8 @@ of its socket: `energy_per_flop` (and `energy_per_flop_dp`, where double precisi
 from __future__ import annotations
 
 from aspenpy.answers.energy.headroom import Headroom
-from aspenpy.answers.energy.messages import adapter_seconds, adapters
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.answers.energy.power import PowerTree
+from aspenpy.answers.energy.power import PowerTree, adapter_seconds, adapters
 from aspenpy.answers.energy.term import Cause, Key, Term, Unit
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import BlockCost, RequirementCost

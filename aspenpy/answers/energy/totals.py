@@ -12,8 +12,7 @@ from aspenpy.answers.energy.responding import Responding, responds
 from aspenpy.answers.energy.roofline_law import RooflineLaw
 from aspenpy.answers.energy.term import Key, Law, Term
 from aspenpy.answers.energy.waiting import Waiting, waiting_of_block
-from aspenpy.answers.timed import TimedLeaf
-from aspenpy.cost.cost import CostTree
+from aspenpy.cost.cost import CostTree, TimedLeaf
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -5,8 +5,7 @@ from __future__ import annotations
 from aspenpy.answers.energy.options import DEFAULT, settle_options
 from aspenpy.answers.energy.responding import Responding
 from aspenpy.answers.energy.term import Law
-from aspenpy.answers.timed import TimedLeaf
-from aspenpy.cost.cost import CostTree
+from aspenpy.cost.cost import CostTree, TimedLeaf
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
