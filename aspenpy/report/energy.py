@@ -7,10 +7,10 @@ from typing import Any
 
 from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse, Verdict
 from aspenpy.answers.energy.cap import Capped
+from aspenpy.answers.energy.cap_warning import CODE
 from aspenpy.answers.energy.hardware import HardwarePeak
 from aspenpy.answers.energy.optimum import Optimum
 from aspenpy.answers.energy.term import Key
-from aspenpy.answers.energy.cap_warning import CODE
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.language.dimensions import format_quantity
