@@ -98,6 +98,8 @@ def fewest_nodes(case: Case) -> dict[str, Setting]:
     """The setting of one node, or of as many as the ranks need where their number is set."""
     machine = case.required_machine
     one = one_node(machine, case.socket)
+    if case.placement.nodes is not None:
+        return dict.fromkeys(one, case.placement.nodes)
     name = next((name for name in RANKS if name in case.application.parameters and name in case.set), None)
     if name is None or not one or machine.first_core(case.socket) is None:
         return one

@@ -18,7 +18,7 @@ number R of ranks and c, those that a node takes (Slurm's srun manual, --distrib
     block     N nodes, asked for or ceil(R/c): R mod N of them have ceil(R/N) ranks, the others floor(R/N); consecutive
               ranks share a node
     cyclic    the same counts, ranks dealt out one by one
-    plane=s   s consecutive ranks dealt out at a time
+    plane=s   the same counts, s consecutive ranks dealt out at a time
     scatter   block over all nodes that there are, unless a user says how many ranks each takes
 
 and in the same way for the sockets of a node and the NUMA domains of a socket, which are filled (`block`) or dealt out
@@ -103,7 +103,8 @@ COMPACT = Distribution()
 class RankPlacement(Record):
     """Where the ranks of a run are. Each is bound to a `unit`, of which it occupies `units`, or which `sharers` ranks
     share. `capacity` is how many ranks a `node` takes, `of_socket` how many a `socket` takes where a user says so;
-    `nodes` are those of the machine, `asked_nodes` those of the run where a user says so."""
+    `nodes` are those of the machine, `asked_nodes` those of the run where a user says so; `per_node` is whether a user
+    says how many ranks a node takes."""
 
     unit: Place
     nodes: Expr
@@ -116,6 +117,7 @@ class RankPlacement(Record):
     of_socket: Expr | None = None
     asked_nodes: Expr | None = None
     threads: Threads = "spread"
+    per_node: bool = False
 
     @property
     def places(self) -> Expr:
@@ -162,7 +164,7 @@ class RankPlacement(Record):
         """The nodes of the run, with a rank or without."""
         if self.asked_nodes is not None:
             return self.asked_nodes
-        if self.distribution.nodes == "scatter" and self.is_full:
+        if self.distribution.nodes == "scatter" and not self.per_node:
             return self.nodes
         return graph.apply("max", 1, graph.apply("ceil", graph.div(ranks, self.capacity)))
 
@@ -170,8 +172,7 @@ class RankPlacement(Record):
         """The nodes that have any rank."""
         if self.distribution.nodes == "compact":
             return graph.apply("ceil", graph.div(ranks, self.capacity))
-        dealt = graph.div(ranks, self.distribution.size)
-        return graph.apply("min", graph.apply("ceil", dealt), self.run_nodes(ranks))
+        return graph.apply("min", ranks, self.run_nodes(ranks))
 
     def on_a_node(self, ranks: Expr) -> Expr:
         """The ranks on the fullest of the nodes."""
@@ -184,14 +185,14 @@ class RankPlacement(Record):
         if self.node is not None and not _is_in(place, self.node):
             return graph.apply("min", ranks, self.takes(place))
         near = most = ranks
-        if self.node is not None and not (self.is_full and self.distribution.nodes == "compact"):
+        if self.node is not None and not self.is_dense:
             near = most = self.on_a_node(ranks)
         for container, rule in self._chain(place):
             if rule == "cyclic":
                 most = near = graph.apply("ceil", graph.div(most, self._number(container)))
             else:
                 most = graph.apply("min", near, self.takes(container))
-                if self.of_socket is not None:  # else what is inside takes no more, and clips it too
+                if self.of_socket is not None or self.units > 1:  # else what is inside takes no more, and clips it too
                     near = most
         return most
 
@@ -205,7 +206,14 @@ class RankPlacement(Record):
             return self.nodes_used(ranks)
         chain = self._chain(place)
         groups = self._node_groups(ranks) if self.node is not None else [(graph.ONE, ranks)]
-        return graph.add(*(graph.mul(count, self._used_by(on_one, chain)) for count, on_one in groups))
+        used = graph.add(*(graph.mul(count, self._used_by(on_one, chain)) for count, on_one in groups))
+        if self.units == 1 or self.socket is None:
+            return used
+        of_rank = self.places_of_rank(place)
+        wide = graph.add(
+            *(graph.mul(count, graph.apply("ceil", graph.mul(on_one, of_rank))) for count, on_one in groups)
+        )
+        return graph.if_else(graph.compare(">", self.places_of_rank(self.socket), 1), wide, used)
 
     def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
         """The value where the machine has places for so many ranks; a failure at the `span` where not."""
@@ -247,20 +255,10 @@ class RankPlacement(Record):
         if self.distribution.nodes == "compact":
             full = graph.apply("floor", graph.div(ranks, self.capacity))
             return [(full, self.capacity), (graph.ONE, graph.sub(ranks, graph.mul(full, self.capacity)))]
-        nodes, size = self.run_nodes(ranks), graph.number(self.distribution.size)
-        whole = graph.apply("floor", graph.div(ranks, size))
-        turns = graph.apply("floor", graph.div(whole, nodes))
-        more = graph.sub(whole, graph.mul(turns, nodes))
-        each, last = graph.mul(turns, size), graph.sub(ranks, graph.mul(whole, size))
-        if self.distribution.size == 1:
-            most = graph.apply("ceil", graph.div(ranks, nodes))
-            return [(more, most), (graph.sub(nodes, more), each)]
-        some = graph.compare(">", more, 0)
-        most = graph.add(each, graph.if_else(some, size, last))
-        with_most = graph.if_else(some, more, graph.ONE)
-        one_rest = graph.if_else(some, graph.ONE, graph.ZERO)
-        others = graph.sub(nodes, graph.add(with_most, one_rest))
-        return [(with_most, most), (one_rest, graph.add(each, last)), (others, each)]
+        nodes = self.run_nodes(ranks)
+        each = graph.apply("floor", graph.div(ranks, nodes))
+        more = graph.sub(ranks, graph.mul(each, nodes))
+        return [(more, graph.apply("ceil", graph.div(ranks, nodes))), (graph.sub(nodes, more), each)]
 
     def _used_by(self, ranks: Expr, chain: Sequence[tuple[Place, Rule]]) -> Expr:
         """Components at the end of a chain that so many ranks of what is before it use."""
@@ -452,7 +450,18 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
         asked_nodes = _at_most_nodes(graph.number(asked), nodes, machine)
     threads: Threads = "close" if _require_word(options.threads, THREADS, "threads") == "close" else "spread"
     return RankPlacement(
-        unit, nodes, capacity, distribution, node, around, units, sharers, of_socket, asked_nodes, threads
+        unit,
+        nodes,
+        capacity,
+        distribution,
+        node,
+        around,
+        units,
+        sharers,
+        of_socket,
+        asked_nodes,
+        threads,
+        on_node is not None,
     )
 
 

@@ -90,18 +90,14 @@ class Node:
             for core in cores
         }
         self.request = request
-        self.wide = self.cores_of_a_rank(cluster)
+        self.wide = self.cores_of_a_rank()
         self.on_socket = [0 for _ in self.free]
         self.last_socket = -1
         self.last_domain = [-1 for _ in self.free]
 
-    def cores_of_a_rank(self, cluster: Cluster) -> int:
-        """As asked, or a socket's shared by those that it takes."""
-        if self.request.cores_per_rank is not None:
-            return self.request.cores_per_rank
-        if self.request.ranks_per_socket is not None:
-            return max(cluster.domains * cluster.cores // self.request.ranks_per_socket, 1)
-        return 1
+    def cores_of_a_rank(self) -> int:
+        """As asked, or one: `--ntasks-per-socket` is a maximum and says nothing of cores."""
+        return self.request.cores_per_rank or 1
 
     def has_room(self, socket: int) -> bool:
         """Whether a socket takes another rank."""

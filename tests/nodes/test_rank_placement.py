@@ -143,8 +143,7 @@ def test_ranks_of_several_cores(job: Job) -> None:
 @settings(max_examples=examples(1000), deadline=None)
 @given(jobs("ranks_per_socket"))
 def test_ranks_of_a_socket(job: Job) -> None:
-    """Each has its part of the cores; those of domains are compared where it has whole ones, or domains have whole
-    ranks."""
+    """Each has one core; those of domains are compared where a rank has whole ones, or domains have whole ranks."""
     found, expected = closed_forms(*job), tally(homes_of(job))
     assert found[:2] == expected[:2]
     assert found[3:5] == expected[3:5]

@@ -33,7 +33,7 @@ def told(**options: object) -> str:
         ({"cores_per_rank": 3}, "20 on 5 nodes"),  # two on a socket: refused below
         (
             {"distribution": "plane=8", "nodes": 2},
-            "20 on 2 nodes, at most 12 a node, at most 6 a socket: a core, `c` each; plane=8",
+            "20 on 2 nodes, 10 a node, 5 a socket: a core, `c` each; plane=8",
         ),
     ],
 )
