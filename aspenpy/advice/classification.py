@@ -22,7 +22,7 @@ from aspenpy.cost.file_systems import FILE_RESOURCES, FILE_SYSTEM
 from aspenpy.cost.prices import LAUNCH
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.models.application.total import Exclusive, of_kind
-from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
+from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.record import Record
 from aspenpy.tables.numbers import setting
 from aspenpy.tables.result import Result

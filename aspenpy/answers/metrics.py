@@ -16,8 +16,8 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.dimensions import unit_symbol
 from aspenpy.models.application.total import Amount, of_kind
-from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.record import Record
 from aspenpy.tables.numbers import unit_of_resource
 

@@ -27,6 +27,7 @@ from aspenpy.language.vocabulary import (
     STATEMENTS,
     keywords_that_begin,
 )
+from aspenpy.models.machine.properties import PROPERTIES, describe_property
 from aspenpy.record import NamedTuple
 from aspenpy.tables.numbers import RESOURCE_UNITS
 
@@ -142,6 +143,8 @@ def _suggest_names(project: Project, path: str, offset: int, here: Context, mean
         return _inside(project, path, here, meaning)
     if here.kind == names.TRAIT:
         return _traits(project, path, here, meaning)
+    if here.kind == names.PROPERTY:
+        return [Suggestion(row.name, names.PROPERTY, describe_property(row.name)) for row in PROPERTIES]
     if here.kind in (names.KERNEL, names.ENUM, names.COMPONENT, names.MODEL, names.DATA):
         return _suggest_declarations(project, path, offset, (here.kind,), meaning)
     if here.nested or here.block == LIST or here.behind_equals:

@@ -20,6 +20,7 @@ from aspenpy.language.files import models_folder
 from aspenpy.language.parser import parse_expression
 from aspenpy.language.source import Source, Span
 from aspenpy.language.vocabulary import CONSTANT, KEYWORDS, Keyword
+from aspenpy.models.machine.properties import describe_property
 from aspenpy.models.machine.texts import comment_at
 from aspenpy.record import NamedTuple
 from aspenpy.tables.numbers import count, unit_of_resource
@@ -129,6 +130,8 @@ def _of_name(project: Project, path: str, name: Name, meaning: Meaning) -> list[
         told.append(f"**{known.value}**" + (f", within {known.range}" if known.range else ""))
     if place.name.kind == names.KERNEL:
         told += [lens.whole for lens in meaning.lenses if lens.kernel == name.name and not name.within]
+    if place.name.kind == names.PROPERTY:
+        told += filter(None, [describe_property(name.name)])
     comment = _comment(project, place)
     if comment:
         told.append(_escape_markdown(comment))

@@ -16,8 +16,8 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import parse_unit
 from aspenpy.language.dimensions import unit_symbol as symbol_of_unit
 from aspenpy.language.source import Span
-from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.model import OWNER
+from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.models.model import range_of_symbol
 from aspenpy.record import Record
 

@@ -16,8 +16,8 @@ from aspenpy.language.dimensions import format_quantity, unit_symbol
 from aspenpy.language.lower import Lowering, lower_guarded
 from aspenpy.language.source import Span
 from aspenpy.language.statements import declarations_by_name
-from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.model import OWNER, Machine, Place
+from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.texts import Origin, provenance
 from aspenpy.models.units import Units
 from aspenpy.report import network as networks

@@ -12,7 +12,8 @@ import pytest
 import aspenpy
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import evaluate_many
-from aspenpy.models.machine.model import WORDS, Component, Place
+from aspenpy.models.machine.model import Component, Place
+from aspenpy.models.machine.properties import WORDS
 
 FOLDER = Path(__file__).parents[2] / "models" / "machines"
 

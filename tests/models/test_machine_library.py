@@ -14,7 +14,8 @@ from aspenpy.cost.caches.level import levels_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.expr.graph import Expr
-from aspenpy.models.machine.model import WORDS, Component
+from aspenpy.models.machine.model import Component
+from aspenpy.models.machine.properties import WORDS
 from tests.models.published_peaks import DEVICES, SYSTEMS, Published
 
 ROOT = Path(__file__).parents[2]

@@ -20,7 +20,8 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, suggest_nearest, warning
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.lower import Origins
-from aspenpy.models.machine.model import OWNER, WORDS, Component, Machine
+from aspenpy.models.machine.model import OWNER, Component, Machine
+from aspenpy.models.machine.properties import WORDS
 from aspenpy.models.model import range_warnings
 
 

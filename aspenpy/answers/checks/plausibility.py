@@ -10,13 +10,13 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from aspenpy.answers.peaks import Peak, peaks, value_of
-from aspenpy.cost.caches.level import SET_LATENCIES, levels_of
-from aspenpy.cost.operations import CLASSES, PRECISIONS, WIDE
+from aspenpy.cost.caches.level import levels_of
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, warning
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.machine.model import Component, Machine
+from aspenpy.models.machine.properties import PROPERTIES
 
 TOLERANCE = Fraction(1, 1000)  # by which a rate may exceed the product that it is made of: data sheets are rounded
 
@@ -30,83 +30,11 @@ class Range(NamedTuple):
     below: str
 
 
-def _range(low: str, high: str, unit: str, below: str = "is the unit missing?") -> Range:
-    return Range(Fraction(low), Fraction(high), unit, below)
-
-
-RATES = [
-    "_".join((name, *precision, *width, "rate"))
-    for name in CLASSES
-    for precision in ((), *((short,) for short in dict.fromkeys(PRECISIONS.values())))
-    for width in ((), (WIDE,))
-]
-"""The properties in which a core may state what it completes in a cycle."""
-
-ATTAINED = [
-    "_".join(("tensor", *precision, "attained")) for precision in ((), *zip(dict.fromkeys(PRECISIONS.values())))
-]
-"""The properties in which a core may state what part of a tensor peak is attained."""
-
-DRAWN = ("attained_bandwidth", "attained_store_bandwidth", "core_bandwidth", "core_store_bandwidth")
-"""What cores draw from a level of memory, together and alone."""
-
 RANGES: Mapping[tuple[str, str], Range] = {
-    ("core", "clock"): _range("1e6", "1e10", "Hz"),
-    ("core", "issue"): _range("0.01", "64", "flop", "the number of flops a core completes in a cycle"),
-    ("core", "simd_width"): _range("1", "4096", "", "scalar code has a width of 1"),
-    ("core", "fma_gain"): _range("1", "2", "", "a core that does not fuse has a gain of 1"),
-    ("core", "outstanding"): _range("1", "8192", "", "a core has at least one miss in flight"),
-    ("core", "mispredict_penalty"): _range("0", "100", "", "a number of cycles cannot be negative"),
-    **{
-        ("core", f"{name}_latency"): _range("0", "1000", "", "a number of cycles cannot be negative")
-        for name in CLASSES
-    },
-    **{("core", name): _range("1e-3", "1e5", "", "operations a cycle, not cycles") for name in RATES},
-    **{("core", name): _range("0.01", "1", "", "the part of a peak that is attained") for name in ATTAINED},
-    ("socket", "launch_latency"): _range("0", "1e-3", "s", "a latency cannot be negative"),
-    **{(kind, "transfer_latency"): _range("1e-10", "1e-5", "s") for kind in ("cache", "socket", "node")},
-    ("socket", "barrier_latency"): _range("0", "1e-3", "s", "a latency cannot be negative"),
-    ("socket", "process_start_latency"): _range("0", "10", "s", "a latency cannot be negative"),
-    ("memory", "page_fault_latency"): _range("0", "1e-3", "s", "a latency cannot be negative"),
-    ("core", "page"): _range("512", "1e11", "B"),
-    ("core", "tlb_entries"): _range("1", "1e6", "", "a TLB has at least one entry"),
-    ("core", "tlb_ways"): _range("1", "1e6", "", "a direct-mapped TLB has one way"),
-    ("core", "tlb_latency"): _range("0", "1e-5", "s", "a latency cannot be negative"),
-    ("cache", "capacity"): _range("256", "1e11", "B"),
-    ("cache", "cacheline"): _range("8", "4096", "B"),
-    ("cache", "associativity"): _range("1", "4096", "", "a direct-mapped cache has one way"),
-    ("cache", "sharing"): _range("1", "1e6", "", "a private cache is shared by 1 core"),
-    ("cache", "far_latency"): _range("0", "1e-5", "s", "a latency cannot be negative"),
-    ("cache", "latency"): _range("0", "1e-5", "s", "a latency cannot be negative"),
-    **{("cache", name): _range("0", "1e-6", "s", "a latency cannot be negative") for name in SET_LATENCIES},
-    ("cache", "bandwidth"): _range("1e6", "1e15", "B/s"),
-    ("cache", "store_port_bandwidth"): _range("1e6", "1e15", "B/s"),
-    ("cache", "prefetch"): _range("1", "16", "", "a miss fetches its own line"),
-    ("cache", "prefetch_reach"): _range("64", "65536", "B", "a prefetcher reaches at least the next line"),
-    **{(kind, name): _range("1e6", "1e15", "B/s") for kind in ("cache", "memory") for name in DRAWN},
-    ("memory", "remote_bandwidth"): _range("1e6", "1e14", "B/s"),
-    ("memory", "capacity"): _range("65536", "1e15", "B"),
-    ("memory", "bandwidth"): _range("1e6", "1e14", "B/s"),
-    ("memory", "channel_bandwidth"): _range("1e6", "1e13", "B/s"),
-    ("memory", "channels"): _range("1", "1024", "", "a memory has at least one channel"),
-    ("memory", "latency"): _range("0", "1e-4", "s", "a latency cannot be negative"),
-    **{
-        ("file_system", name): _range("1e5", "1e14", "B/s")
-        for name in ("bandwidth", "write_bandwidth", "client_bandwidth")
-    },
-    ("file_system", "latency"): _range("0", "60", "s", "a latency cannot be negative"),
-    ("file_system", "capacity"): _range("1e6", "1e20", "B"),
-    ("link", "bandwidth"): _range("1e5", "1e14", "B/s"),
-    ("link", "latency"): _range("0", "1e-2", "s", "a latency cannot be negative"),
-    ("interconnect", "bandwidth"): _range("1e5", "1e14", "B/s"),
-    ("interconnect", "latency"): _range("0", "1e-1", "s", "a latency cannot be negative"),
-    ("interconnect", "hop_latency"): _range("0", "1e-3", "s", "a latency cannot be negative"),
-    ("interconnect", "link_bandwidth"): _range("1e5", "1e14", "B/s"),
-    ("interconnect", "message_rate"): _range("1e3", "1e12", "message/s"),
-    ("interconnect", "reduction_bandwidth"): _range("1e6", "1e14", "B/s"),
-    ("interconnect", "total_bandwidth"): _range("1e5", "1e18", "B/s"),
-    ("interconnect", "rendezvous_threshold"): _range("0", "1e10", "B"),
-    ("interconnect", "rendezvous_latency"): _range("0", "1e-1", "s", "a latency cannot be negative"),
+    (kind, row.name): Range(*row.limits, row.symbol, row.below)
+    for row in PROPERTIES
+    if row.limits
+    for kind in row.of.split()
 }
 """By type of component and property."""
 

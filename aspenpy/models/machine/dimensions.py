@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic
-from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, HERTZ, JOULES, MESSAGES, SECONDS, WATTS
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, MESSAGES, SECONDS, WATTS
 from aspenpy.models.application.dimensions import (
     RESOURCE_DIMENSIONS,
     Contradictions,
@@ -12,59 +12,7 @@ from aspenpy.models.application.dimensions import (
     may_carry_units,
     parameters_of,
 )
-
-FLOP_CLASSES = (
-    *("dp", "sp", "fp16", "bf16", "tf32", "fp8", "int8"),
-    *("tensor", "tensor_dp", "tensor_sp", "tensor_fp16", "tensor_bf16", "tensor_tf32", "tensor_fp8", "tensor_int8"),
-)
-"""Classes of flops whose energy a socket may state: `energy_per_flop_dp`."""
-
-PROPERTY_DIMENSIONS = {
-    "capacity": BYTES,
-    "cacheline": BYTES,
-    "bandwidth": BYTES / SECONDS,
-    **dict.fromkeys(
-        (
-            *("attained_bandwidth", "attained_store_bandwidth", "core_bandwidth", "core_store_bandwidth"),
-            *("remote_bandwidth", "write_bandwidth", "client_bandwidth"),
-        ),
-        BYTES / SECONDS,
-    ),
-    "latency": SECONDS,
-    "barrier_latency": SECONDS,
-    "tlb_latency": SECONDS,
-    "set_latency": SECONDS,
-    "set_store_latency": SECONDS,
-    "page": BYTES,
-    "far_latency": SECONDS,
-    "launch_latency": SECONDS,
-    "link_bandwidth": BYTES / SECONDS,
-    "hop_latency": SECONDS,
-    "message_rate": MESSAGES / SECONDS,
-    "reduction_bandwidth": BYTES / SECONDS,
-    "total_bandwidth": BYTES / SECONDS,
-    "rendezvous_threshold": BYTES,
-    "rendezvous_latency": SECONDS,
-    "clock": HERTZ,
-    "idle": WATTS,
-    "tdp": WATTS,
-    "idle_power": WATTS,
-    "sleep_power": WATTS,
-    "power_cap": WATTS,
-    "active_core_power": WATTS,
-    "uncore_power": WATTS,
-    "uncore_clock": HERTZ,
-    "uncore_reference": HERTZ,
-    "uncore_least": DIMENSIONLESS,
-    "uncore_saturation": DIMENSIONLESS,
-    "efficiency": DIMENSIONLESS,
-    "constant_power": WATTS,
-    "energy_per_flop": JOULES / FLOPS,
-    **{f"energy_per_flop_{name}": JOULES / FLOPS for name in FLOP_CLASSES},
-    "energy_per_byte": JOULES / BYTES,
-}
-"""What the conventional properties are in; a bare number means that unit, too."""
-
+from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 
 OPEN_AMOUNTS = {"messages": (BYTES, MESSAGES, DIMENSIONLESS)}
 """Amounts that are what the machine takes them for: a message may be weighed or counted."""

@@ -305,10 +305,6 @@ class Machine(Model):
         return {"machine": self.node.declarations} | {f"machine {each.name}": each for each in self.node.components}
 
 
-WORDS = frozenset({"topology", "placement", "policy", "inclusion", "writes", "affinity", "joins", "schedule"})
-"""Their names: what stands in their brackets is no parameter."""
-
-
 def word(component: Component, name: str) -> str | None:
     """The word of a property as it is written; None where there is no such property, or nothing in its brackets."""
     known = component.properties.get(name)
