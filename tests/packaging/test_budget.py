@@ -1,0 +1,65 @@
+"""Each room has a budget of lines, and so has the package: a capability pays with what it makes superfluous."""
+
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "aspenpy"
+
+MOST: dict[str, int] = {
+    "advice": 4230,
+    "answers": 10450,
+    "cost": 9270,
+    "editor": 2750,
+    "engine": 2260,
+    "explore": 3730,
+    "expr": 5750,
+    "extract": 10180,
+    "generate": 850,
+    "language": 4680,
+    "learn": 7010,
+    "models": 3090,
+    "other": 980,
+    "page": 640,
+    "probe": 1960,
+    "report": 8480,
+    "shell": 6660,
+    "sweeps": 2610,
+    "tables": 1630,
+    "traces": 1420,
+}
+"""Lines of Python in each room; files beside the rooms are `other`."""
+
+MOST_IN_ALL = 88550
+
+
+def room_of(file: Path) -> str:
+    parts = file.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else "other"
+
+
+def lines_by_room() -> dict[str, int]:
+    lines: dict[str, int] = {}
+    for file in PACKAGE.rglob("*.py"):
+        lines[room_of(file)] = lines.get(room_of(file), 0) + len(file.read_text().splitlines())
+    return {room: count for room, count in lines.items() if count}
+
+
+def complaint(name: str, lines: int, most: int) -> str:
+    advice = "delete first, or raise the number in a commit of its own that says why"
+    return f"{name} has {lines:,} lines, and its budget is {most:,}: {advice}"
+
+
+def test_every_room_has_a_budget() -> None:
+    assert sorted(lines_by_room()) == sorted(MOST)
+
+
+@pytest.mark.parametrize("room", MOST)
+def test_a_room_keeps_to_its_budget(room: str) -> None:
+    lines = lines_by_room().get(room, 0)
+    assert lines <= MOST[room], complaint(f"aspenpy/{room}", lines, MOST[room])
+
+
+def test_the_package_keeps_to_its_budget() -> None:
+    lines = sum(lines_by_room().values())
+    assert lines <= MOST_IN_ALL, complaint("aspenpy", lines, MOST_IN_ALL)
