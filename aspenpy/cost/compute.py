@@ -8,11 +8,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from aspenpy.cost.caches.names import CACHE_TRAITS, SHARED
-from aspenpy.cost.coherence import coherence_costs
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
 from aspenpy.cost.kinds_of_cores import all_cores, helping, on_all_kinds
-from aspenpy.cost.memory import Hierarchy, level_costs, translation_costs, waiting_for_memory
+from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, translation_costs, waiting_for_memory
 from aspenpy.cost.operations import is_priced_without, read_operation, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
 from aspenpy.cost.ports import port_costs

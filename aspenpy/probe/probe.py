@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -20,13 +22,107 @@ from aspenpy.probe.benchmark import (
 )
 from aspenpy.probe.importers import import_files
 from aspenpy.probe.kernels import derive_gpu_numbers, measure_kernels
-from aspenpy.probe.measured import derive_numbers
+from aspenpy.probe.measured import derive_numbers, find_cache_turn
 from aspenpy.probe.messages import derive_message_numbers, measure_messages
-from aspenpy.probe.number import Number, Numbers, combine_passes
-from aspenpy.probe.remarks import describe_gpus, describe_measurements, describe_power, read_package_energies
+from aspenpy.probe.number import UNCERTAIN, Number, Numbers, Quantities, combine_passes
 from aspenpy.probe.text import About, write_machine
 from aspenpy.probe.topology import Topology, read_topology
 from aspenpy.record import Record
+
+RAPL = "sys/class/powercap"
+QUERY = ("--query-gpu=name,memory.total,clocks.max.sm,power.limit", "--format=csv,noheader")
+LIMIT = 10.0
+MOST_GPUS = 16
+
+
+def read_package_energies(root: Path = Path("/")) -> dict[str, int]:
+    """Microjoules that each package has drawn so far, by RAPL; none where the system lets nobody read it."""
+    found = {}
+    for folder in (root / RAPL).glob("intel-rapl:*"):
+        try:
+            if (folder / "name").read_text().startswith("package"):
+                found[folder.name] = int((folder / "energy_uj").read_text())
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def describe_power(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> Iterator[str]:
+    """A remark on each package; none on one whose counter began again meanwhile."""
+    for name in sorted(before.keys() & after.keys()):
+        joules = (after[name] - before[name]) / 1e6
+        if joules > 0:
+            yield f"Power of {name} while measuring: {joules / seconds:.3g} W (RAPL)."
+
+
+def describe_gpus() -> Iterator[str]:
+    """A remark on each GPU that nvidia-smi knows."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return
+    try:
+        text = subprocess.run([program, *QUERY], capture_output=True, text=True, check=True, timeout=LIMIT).stdout
+    except (OSError, subprocess.SubprocessError):
+        return
+    for line in text.splitlines()[:MOST_GPUS]:
+        yield f"GPU: {line.strip()} (nvidia-smi)."
+
+
+OVERLAPPING = 0.5
+"""The part of the shorter of two times that is hidden from which on levels are said to overlap."""
+
+EACH_FINDS_ALL = 0.75
+"""The part of what one core finds of a shared cache alone that each finds beside the others: from it on, all of it."""
+
+
+def describe_measurements(found: Quantities, host: Topology) -> Iterator[str]:
+    """Pages, overlap, outstanding lines, what cores find of a cache at once, and how much is uncertain."""
+    yield from _describe_pages(found)
+    yield from _describe_overlaps(found)
+    yield from _describe_outstanding_lines(found)
+    yield from _describe_private_caches(found, host)
+    uncertain = [name for name, item in found.items() if item.spread > UNCERTAIN]
+    if uncertain:
+        yield f"{len(uncertain)} of {len(found)} measurements spread by over {UNCERTAIN:.0%}: others use this host."
+
+
+def _describe_pages(found: Quantities) -> Iterator[str]:
+    for level, name in (("second", "second cache"), ("third", "third cache"), ("memory", "memory")):
+        values = [found.get(f"{level}{kind}_latency") for kind in ("", "_huge", "_small")]
+        if None not in values:
+            texts = [Number(item.value, "s", "").text for item in values if item is not None]
+            yield f"Latency of the {name}: {texts[0]} with pages of the system, {texts[1]} huge, {texts[2]} of 4 KiB."
+
+
+def _describe_overlaps(found: Quantities) -> Iterator[str]:
+    for level, name in (("second", "the second cache"), ("memory", "memory")):
+        times = [found.get(f"overlap_{level}_{which}_latency") for which in ("far", "near", "both")]
+        if None in times:
+            continue
+        far, near, both = (item.value for item in times if item is not None)
+        hidden = (far + near - both) / min(far, near)
+        verb = "overlap" if hidden > OVERLAPPING else "add to"
+        share = max(0.0, min(1.0, hidden))
+        yield f"Loads from {name} {verb} those from the first cache: {share:.0%} of the shorter time is hidden."
+
+
+def _describe_outstanding_lines(found: Quantities) -> Iterator[str]:
+    for level, name in (("second", "second cache"), ("third", "third cache")):
+        chains = [item.value for key, item in found.items() if key.startswith(f"{level}_chains_")]
+        if chains and f"{level}_latency" in found:
+            yield f"Lines of the {name} under way at once: {found[f'{level}_latency'].value / min(chains):.0f}."
+
+
+def _describe_private_caches(found: Quantities, host: Topology) -> Iterator[str]:
+    """A cache of which each core finds as much beside the others as alone: the system, or a host of which this one is a
+    guest, keeps a part for each, and the capacity in the model is one part."""
+    third, alone, together = host.cache(3), find_cache_turn(found, 2), find_cache_turn(found, 2, "ring_all_")
+    if third is None or third.sharing < 2 or alone is None or together is None:
+        return
+    if together >= EACH_FINDS_ALL * alone:
+        size = Number(round(together / 2**10) * 2**10, "B", "").text
+        yield f"Cores that share the third cache find {size} of it each at once, as much as one alone."
+
 
 NOTHING: Numbers = {}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.probe.remarks import describe_gpus, describe_power, read_package_energies
+from aspenpy.probe.probe import describe_gpus, describe_power, read_package_energies
 from tests.probe import trees
 
 

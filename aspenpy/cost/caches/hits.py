@@ -7,13 +7,71 @@ from collections.abc import Callable
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.affine import affine
 from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.interference import footprint
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.patterns import Affine, Distances, Scattered, Stencil
-from aspenpy.cost.caches.policies import POLICIES, Touches
+from aspenpy.cost.caches.policies import POLICIES, RARE, Touches, at_least_none
 from aspenpy.cost.caches.stencils import stencil
-from aspenpy.cost.caches.tables import random_touches
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+
+NEWTON_STEPS = 4
+"""What it takes to come within 1 % of how long a line of a table stays."""
+
+
+def random_touches(access: Access, around: Around, level: Level) -> list[Touches]:
+    """Each line as likely as any other: k accesses touch N (1 - (1 - 1/N)^k) different lines of N. Under any policy
+    that does not look ahead the cache holds its share of them, where nothing else passes through it."""
+    pattern = access.pattern
+    assert isinstance(pattern, Scattered)
+    lines = graph.apply("max", 1, pattern.table / level.line)
+    before = graph.ZERO
+    if around.before:
+        before = graph.apply("min", 1, footprint(around.before, level) / lines)
+    untouched = (1 - before) * (1 - 1 / lines) ** around.drawn
+    different = lines * untouched * (1 - (1 - 1 / lines) ** access.accesses)
+    passing = graph.add(*around.nests.lines(level))
+    held = graph.apply("min", 1, level.lines / lines)
+    time = graph.apply("log", lines / graph.apply("max", RARE, lines - level.lines))
+    if passing is not graph.ZERO:
+        held, time = _share_held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
+    if not access.warm:
+        held = _share_held_from_empty(held, time, lines, access.accesses + around.drawn)
+    held = graph.if_else(graph.compare("<=", lines + passing, level.lines), 1, held)
+    again = at_least_none(access.accesses - different)
+    return [
+        Touches(again, held, lines),
+        Touches(different, _share_left_by_sweep(access, lines, around, level), graph.ZERO),
+    ]
+
+
+def _share_held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> tuple[Expr, Expr]:
+    """The share of a table that is held while other lines pass through, `pace` of them for each access, and how long a
+    line stays: for x accesses a line of the table, until N (1 - e^-x) lines of it and N x pace others fill the cache
+    (Che, Tung and Wang, JSAC 2002). The left side is concave, so Newton's steps from below the root stay below it."""
+    time = level.lines / (lines * (1 + pace))
+    for _ in range(NEWTON_STEPS):
+        gone = graph.apply("exp", -time)
+        time += (level.lines / lines - (1 - gone) - pace * time) / (gone + pace)
+    return graph.apply("min", 1, 1 - graph.apply("exp", -time)), time
+
+
+def _share_held_from_empty(held: Expr, time: Expr, lines: Expr, accesses: Expr) -> Expr:
+    """The share of the touches of known lines that find them, where the cache was empty. Until it is full, as long as a
+    line stays later, all do; then the share `held` of all accesses."""
+    filling = graph.apply("min", accesses, time * lines)
+    found = filling - lines * (1 - graph.apply("exp", -filling / lines)) + (accesses - filling) * held
+    again = accesses - lines * (1 - graph.apply("exp", -accesses / lines))
+    return graph.apply("min", 1, found / graph.apply("max", RARE, again))
+
+
+def _share_left_by_sweep(access: Access, lines: Expr, around: Around, level: Level) -> Expr:
+    """The share of a table's lines that a sweep of all data structures left in the cache: the last of each."""
+    if not access.warm:
+        return graph.ZERO
+    swept = around.swept.of(around.names) if access.since is None else access.since
+    everything = graph.apply("max", lines, swept / level.line)
+    return graph.apply("min", 1, level.lines / everything)
 
 
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.additions import refuse_additions
-from aspenpy.cost.caches.counted import NEST, counted_loops
-from aspenpy.cost.caches.domain import exact
-from aspenpy.cost.caches.loop import Loop
+from aspenpy.cost.caches.domain import CrookedBound, exact, gather_terms
+from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.cost.caches.names import ADDITIONS, SHARED, WITH_ARGUMENTS
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, Stencil
@@ -20,6 +19,52 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_n
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import UNITS
 from aspenpy.record import Record
+
+NEST = "nest(stride, trips, stride, trips, ...)"
+
+
+def counted_loops(trait: flow.Trait) -> list[Loop]:
+    """The loops, from the innermost outwards; strides as they are written. Counters become those of the block."""
+    names, loops = dict[Expr, Expr](), list[Loop]()
+    pairs = zip(trait.arguments[::2], trait.arguments[1::2], strict=True)
+    for depth, (stride, trips) in reversed([*enumerate(pairs)]):
+        if not isinstance(stride, Expr) or isinstance(trips, str):
+            hint = "the stride in bytes comes before the trips: `nest(8, j in 0 .. i, 8*n, i in 0 .. n - 1)`"
+            fail("wrong-arguments", f"`nest` is written `{NEST}`", trait.span, hint=hint)
+        ends = [trips.low, trips.high] if isinstance(trips, flow.Counted) else [graph.ZERO, trips - 1]
+        low, high = graph.substitute(ends, names)
+        if isinstance(trips, flow.Counted):
+            names[trips.counter] = COUNTERS[depth]
+        loops.insert(0, Loop(stride, gather_terms(high - low + 1), gather_terms(low)))
+    try:
+        triangular.accesses(tuple(loops))
+    except CrookedBound:
+        message = "the bounds of a loop must be sums of the outer counters, each times a number"
+        hint = "such as `j in i + 1 .. n - 1` or `j in 0 .. 2*i`; a size may stand beside a counter, not as its factor"
+        fail("wrong-arguments", message, trait.span, hint=hint)
+    return loops
+
+
+OF_STORES = {
+    "fresh": ("nothing was written to such pages that could be loaded", "name it at the store that comes first"),
+    SHARED: ("lines that cores only load are in the caches of all", "name it at the store to them"),
+}
+"""What adds to the pattern of a store alone: why, and what to do."""
+
+CONTRADICTIONS = {"warm": "has touched the data before", "streaming": "goes past the zeroes in the caches"}
+"""What a store is not that is the first to touch its pages."""
+
+
+def refuse_additions(requirement: flow.Requirement, traits: Mapping[str, flow.Trait]) -> None:
+    """Refuses additions that loads do not have, or that contradict each other."""
+    for name, (why, hint) in OF_STORES.items():
+        if name in traits and requirement.resource != "stores":
+            fail("not-a-store", f"`{name}` is of a store: {why}", traits[name].span, hint=hint)
+    for name, why in CONTRADICTIONS.items() if "fresh" in traits else ():
+        if name in traits:
+            message = f"a `fresh` store is the first to touch its pages, and one that is `{name}` {why}"
+            fail("contradiction", message, traits[name].span, hint="keep one of the two")
+
 
 DEFAULT_WORD = 8
 """Bytes of a word where a requirement gives its amount in bytes alone."""
