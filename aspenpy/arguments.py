@@ -78,6 +78,9 @@ ARGUMENTS: dict[str, Kind] = {
     "count": NAMES.or_none(),
     "domains": WHOLE.or_none(),
     "distribution": named("the name of a distribution").or_none(),
+    "placement": Kind(
+        lambda value: _is_model(value, "PlacementOptions"), "where ranks run, as `PlacementOptions` has it"
+    ),
     "everywhere": FLAG,
     "fail_fast": FLAG,
     "flags": NAMES,

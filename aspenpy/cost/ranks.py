@@ -413,7 +413,7 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
     places = list(machine.first_places(socket))
     unit = _unit(machine, places, options)
     if unit is None:
-        if options != MACHINES_OWN:
+        if options.replace(nodes=None, domains=None) != MACHINES_OWN:
             message = f"machine `{machine.name}` does not say what a rank occupies"
             hint = "say it with --bind, or with `property rank` on a component"
             fail("unbound-ranks", message, machine.root.name_span, hint=hint)

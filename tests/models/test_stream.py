@@ -45,5 +45,5 @@ def test_a_kernel_runs_at_the_bandwidth_of_the_memory(kernel: str, volume: int) 
 
 def test_all_memories_of_a_cluster_work_at_once() -> None:
     stream, haswell = aspenpy.load_application("stream"), aspenpy.load_machine("haswell")
-    runtime = aspenpy.predict(stream, haswell, kernel="triad", set={"n": 16 * N}).runtime
+    runtime = aspenpy.predict(stream, haswell, kernel="triad", set={"n": 16 * N}, nodes=16).runtime
     assert 24 * 16 * N / runtime == pytest.approx(16 * 68e9, rel=1e-12)
