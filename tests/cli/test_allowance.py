@@ -18,7 +18,8 @@ import pytest
 from aspenpy import AspenError, load_machine, parse, predict
 from aspenpy.allowance import OPERATIONS, Allowance, allowance, one_allowance, separate_allowance
 
-SECONDS = 5.0
+SECONDS = 7.5
+"""Of processor time: five on a quiet machine, and half as much again beside a busy thread of the same core."""
 
 MEASURED = """
 import json, resource, subprocess, sys
