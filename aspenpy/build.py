@@ -85,13 +85,17 @@ def param(
     high: Quantity | None = None,
     member_of: str | None = None,
     per_rank: bool = False,
+    counts: str | tuple[str, Quantity] | None = None,
 ) -> nodes.Parameter:
-    """`param name = value`; a list is an array, a list of lists a table; `per_rank` as in the language."""
+    """`param name = value`; a list is an array, a list of lists a table; `per_rank` as in the language, and `counts`,
+    `"cube"` or `("power_of", 2)`."""
     rank = 0
     inner = value
     while isinstance(inner, list | tuple):
         rank, inner = rank + 1, inner[0] if inner else 0
-    return nodes.Parameter(name, _array(value), _optional(low), _optional(high), member_of, rank, per_rank)
+    rule, argument = (counts, None) if counts is None or isinstance(counts, str) else counts
+    accepted = None if rule is None else nodes.Counts(rule, _optional(argument))
+    return nodes.Parameter(name, _array(value), _optional(low), _optional(high), member_of, rank, per_rank, accepted)
 
 
 def _array(value: Any) -> nodes.Expression:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from aspenpy.expr.counts import ARGUMENTS, RULES
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic, fail, warning
+from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest, warning
 from aspenpy.language.source import Source, Span
 from aspenpy.language.tokens import LiteralError, Token, read_number, read_quantity, read_string
 
@@ -191,15 +192,29 @@ class Builder(ExpressionBuilder):
     # -- declarations ----------------------------------------------------------------------------
 
     def parameter(self, children: Children) -> nodes.Parameter:
-        _, name, _, value, per_rank = children
-        return nodes.Parameter(
-            name.value, value, per_rank=per_rank is not None, span=self._whole(children), name_span=self._at(name)
-        )
+        _, name, _, value, per_rank, counts = children
+        span, per = self._whole(children), per_rank is not None
+        return nodes.Parameter(name.value, value, per_rank=per, counts=counts, span=span, name_span=self._at(name))
 
     def parameter_in_range(self, children: Children) -> nodes.Parameter:
-        _, name, _, value, _, low, _, high, per_rank = children
+        _, name, _, value, _, low, _, high, per_rank, counts = children
         span, per = self._whole(children), per_rank is not None
-        return nodes.Parameter(name.value, value, low, high, per_rank=per, span=span, name_span=self._at(name))
+        return nodes.Parameter(
+            name.value, value, low, high, per_rank=per, counts=counts, span=span, name_span=self._at(name)
+        )
+
+    def counts(self, children: Children) -> nodes.Counts:
+        _, rule, *brackets = children
+        argument = brackets[1] if brackets and brackets[0] is not None else None
+        if rule.value not in RULES:
+            hint = suggest_nearest(rule.value, RULES) or f"there are {', '.join(RULES)}"
+            fail("unknown-counts", f"unknown rule of numbers `{rule.value}`", self._at(rule), hint=hint)
+        if (argument is None) == (rule.value in ARGUMENTS):
+            wanted = ARGUMENTS.get(rule.value)
+            message = f"`{rule.value}` takes {'no argument' if wanted is None else 'an argument, ' + wanted}"
+            example = rule.value if wanted is None else f"{rule.value}(2)"
+            fail("unknown-counts", message, self._whole(children), hint=f"write `with {example}`")
+        return nodes.Counts(rule.value, argument, self._whole(children))
 
     def parameter_in_enum(self, children: Children) -> nodes.Parameter:
         _, name, _, value, _, enum = children

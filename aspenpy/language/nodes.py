@@ -101,9 +101,18 @@ Condition = Comparison | Junction
 # -- declarations --------------------------------------------------------------------------------
 
 
+class Counts(Record):
+    """`with cube`, `with power_of(2)`: the numbers that a program accepts, by a rule of `expr.counts`."""
+
+    rule: str
+    argument: Expression | None = None
+    span: Span | None = None
+
+
 class Parameter(Record):
     """`param name = value`, with `in low .. high`, or `in member_of` (an enum); arrays have rank 1, tables rank 2.
-    `per_rank` says that it is a size of the problem of one rank of the application."""
+    `per_rank` says that it is a size of the problem of one rank of the application, `counts` which numbers the program
+    accepts."""
 
     name: str
     value: Expression
@@ -112,6 +121,7 @@ class Parameter(Record):
     member_of: str | None = None
     rank: int = 0
     per_rank: bool = False
+    counts: Counts | None = None
     span: Span | None = None
     name_span: Span | None = None
 

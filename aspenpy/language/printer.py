@@ -128,7 +128,12 @@ def _parameter(node: nodes.Parameter) -> str:
         return f"{text} in {node.member_of}"
     if node.low is not None and node.high is not None:
         text += f" in {_text(node.low)} .. {_text(node.high)}"
-    return f"{text} per rank" if node.per_rank else text
+    text += " per rank" if node.per_rank else ""
+    return f"{text} with {_text(node.counts)}" if node.counts is not None else text
+
+
+def _counts(node: nodes.Counts) -> str:
+    return f"{node.rule}{_write_optional('({})', node.argument)}"
 
 
 def _data(node: nodes.Data) -> str:
@@ -202,6 +207,7 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Comparison: lambda node: f"{_text(node.left)} {node.operator} {_text(node.right)}",
     nodes.Junction: _junction,
     nodes.Parameter: _parameter,
+    nodes.Counts: _counts,
     nodes.Enum: lambda node: f"enum {node.name} {{{', '.join(node.members)}}}",
     nodes.Data: _data,
     nodes.Override: lambda node: f"{node.name} = {_text(node.value)}",

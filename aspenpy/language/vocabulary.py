@@ -133,7 +133,7 @@ GROUPS = (
 )
 """Terminals that begin the same thing are told as that thing, if all of them are possible."""
 
-CONTINUATIONS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "LPAR", "LSQB", "PER_RANK"})
+CONTINUATIONS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "LPAR", "LSQB", "PER_RANK", "WITH"})
 """What may follow any value, or that of a parameter; of no interest where the value could as well have ended."""
 
 CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}  # the bracket that closes each bracket

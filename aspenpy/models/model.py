@@ -1,5 +1,5 @@
 """Model: what applications and machines have in common: a syntax tree, the parameters and enums it declares, and the
-ranges of parameters (`param n = 8 in 1 .. 64`)."""
+ranges of parameters (`param n = 8 in 1 .. 64`) and the numbers that a program accepts (`with cube`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
+from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import format_number
+from aspenpy.expr.counts import LARGEST_DIVIDED, Counts
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -22,7 +24,8 @@ from aspenpy.tables.result import Result
 
 
 class Parameter(Record):
-    """A global parameter under its full name (`n`, `fft3d.n`), with the range it declares."""
+    """A global parameter under its full name (`n`, `fft3d.n`), with the range it declares, and the argument of the rule
+    of the numbers that the program accepts."""
 
     name: str
     symbol: Expr
@@ -31,11 +34,14 @@ class Parameter(Record):
     high: Expr | None
     node: nodes.Parameter
     span: Span | None
+    counted: Expr | None = None
 
 
 def parameter(name: str, symbol: Expr, value: Expr, node: nodes.Parameter, lower: Lowering) -> Parameter:
     low, high = (None if end is None else lower_guarded(lower, end) for end in (node.low, node.high))
-    return Parameter(name, symbol, value, low, high, node, node.span)
+    argument = None if node.counts is None else node.counts.argument
+    counted = None if argument is None else lower_guarded(lower, argument)
+    return Parameter(name, symbol, value, low, high, node, node.span, counted)
 
 
 def enum_constants(enums: Iterable[nodes.Enum]) -> dict[str, int]:
@@ -127,11 +133,38 @@ def range_warnings(
 ) -> list[Diagnostic]:
     """What is odd about parameters and their ranges; `values` gives those of expressions. What has none is an error of
     its own where it is needed."""
-    warnings = []
-    for parameter, exprs in parameters_with_range(parameters):
+    warnings: list[Diagnostic | None] = []
+    for parameter in parameters:
+        for item, exprs in parameters_with_range([parameter]):
+            with suppress(AspenError, EvaluationError):
+                warnings.append(range_warning(item, *values(exprs)))
         with suppress(AspenError, EvaluationError):
-            warnings.append(range_warning(parameter, *values(exprs)))
+            counts = counts_of(parameter, values)
+            if counts is not None:
+                warnings.append(count_warning(parameter, counts, values([parameter.symbol])[0]))
     return [item for item in warnings if item is not None]
+
+
+def counts_of(parameter: Parameter, values: Callable[[Sequence[Expr]], Sequence[Any]]) -> Counts | None:
+    """The numbers of a parameter that the program accepts; None where it declares none, or by what is no whole number
+    from 1 on. `values` gives those of expressions."""
+    node = parameter.node.counts
+    if node is None:
+        return None
+    (argument,) = values([graph.ONE if parameter.counted is None else parameter.counted])
+    if isinstance(argument, tuple) or not 1 <= argument <= LARGEST_DIVIDED or int(argument) != argument:
+        return None
+    return Counts(node.rule, int(argument))
+
+
+def count_warning(parameter: Parameter, counts: Counts, value: Any) -> Diagnostic | None:
+    """Where the program does not accept a value, with the accepted ones next to it."""
+    if isinstance(value, tuple) or value in counts:
+        return None
+    near = counts.around(value) if value < float("inf") else []
+    message = f"`{parameter.name}` is {format_number(value)}, and the program accepts {counts.describe()} only"
+    hint = f"next to it: {' or '.join(f'{each:,}' for each in near)}" if near else None
+    return warning("refused-count", message, parameter.node.name_span, hint=hint)
 
 
 def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diagnostic | None:

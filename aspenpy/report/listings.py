@@ -40,13 +40,18 @@ def value_text(item: Declared) -> str | None:
 
 
 def range_text(item: Declared) -> str | None:
-    """In the spelling of its author."""
+    """In the spelling of its author, with what else is said of the values."""
     node = item.node
     if isinstance(node, nodes.Property):
         return None
     if node.member_of is not None:
         return node.member_of
-    return None if node.low is None or node.high is None else f"{_text(node.low.span)} .. {_text(node.high.span)}"
+    words = [] if node.low is None or node.high is None else [f"{_text(node.low.span)} .. {_text(node.high.span)}"]
+    if node.per_rank:
+        words.append("per rank")
+    if node.counts is not None:
+        words.append(f"with {_text(node.counts.span).removeprefix('with ')}")
+    return " ".join(words) or None
 
 
 def _definition(item: Declared) -> str | None:

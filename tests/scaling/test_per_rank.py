@@ -90,6 +90,12 @@ def test_models_in_python_declare_it_too() -> None:
     assert to_aspen(node).strip() == "param edge = 30 in 2 .. 1000 per rank"
 
 
+def test_models_in_python_declare_accepted_numbers() -> None:
+    cubes, powers = build.param("ranks", 8, counts="cube"), build.param("ranks", 8, low=1, counts=("power_of", 2))
+    assert to_aspen(cubes).strip() == "param ranks = 8 with cube"
+    assert to_aspen(powers.replace(high=powers.low)).strip() == "param ranks = 8 in 1 .. 1 with power_of(2)"
+
+
 def test_per_and_rank_are_still_names() -> None:
     app = parse("model m { param per = 2 param rank = 3*per kernel main { execute { flops [rank] } } }")
     assert set(app.parameters) == {"per", "rank"}

@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from aspenpy.expr.counts import ARGUMENTS, RULES
 from aspenpy.language import nodes
 
 KEYWORDS = frozenset(
@@ -74,10 +75,14 @@ values = expressions | arrays | tables
 
 # -- declarations ----------------------------------------------------------------------------------
 
+counts = st.builds(nodes.Counts, st.sampled_from(sorted({*RULES} - {*ARGUMENTS}))) | st.builds(
+    nodes.Counts, st.sampled_from(sorted(ARGUMENTS)), expressions
+)
+more = {"per_rank": st.booleans(), "counts": st.none() | counts}
 parameters = st.one_of(
     st.builds(nodes.Parameter, any_names, expressions),
-    st.builds(nodes.Parameter, any_names, expressions, per_rank=st.booleans()),
-    st.builds(nodes.Parameter, any_names, expressions, expressions, expressions, per_rank=st.booleans()),
+    st.builds(nodes.Parameter, any_names, expressions, **more),
+    st.builds(nodes.Parameter, any_names, expressions, expressions, expressions, **more),
     st.builds(nodes.Parameter, any_names, expressions, member_of=any_names),
     st.builds(nodes.Parameter, any_names, arrays, rank=st.just(1)),
     st.builds(nodes.Parameter, any_names, tables, rank=st.just(2)),

@@ -123,6 +123,8 @@ def _declaration(node: nodes.Declaration, names: Inference) -> None:
         names.check(node.value)
         names.check(node.low, own, f"`{node.name}`")
         names.check(node.high, own, f"`{node.name}`")
+        if node.counts is not None:
+            names.check(node.counts.argument)
     elif isinstance(node, nodes.Data):
         names.check(node.size, BYTES, "the size of a data structure")
         for factor in node.factors:
