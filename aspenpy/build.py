@@ -146,9 +146,13 @@ def execute(
     parallelism: Quantity | None = None,
     width: Quantity | None = None,
     label: str | None = None,
+    counter: str | None = None,
+    size: Quantity | None = None,
+    schedule: str | None = None,
 ) -> nodes.Execute:
-    """`execute [parallelism] of [width] "label" { requirements }`"""
-    return nodes.Execute(_optional(parallelism), label, requirements, None, _optional(width))
+    """`execute [parallelism] of counter [width] of size [size] schedule "label" { requirements }`"""
+    parts = _optional(width), counter, _optional(size), schedule
+    return nodes.Execute(_optional(parallelism), label, requirements, None, *parts)
 
 
 def requires(

@@ -264,7 +264,7 @@ class NameReader:
         frame = self.frames[-1]
         if keyword in ("param", "data") and frame.kind == "group":
             return self._read_declaration(word, ARGUMENT if keyword == "param" else DATA, self._pend(word))
-        if keyword in ("iterate", "map"):
+        if keyword in ("iterate", "map", "of"):
             return self._read_declaration(word, COUNTER, self._pend(word)) if after.kind == "LSQB" else None
         if keyword == "property":
             frame.held.append(len(self.names))

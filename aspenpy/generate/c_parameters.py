@@ -71,6 +71,9 @@ def _block(node: flow.Block) -> Iterator[Line]:
 def execute(node: flow.Block) -> str:
     """How a block begins."""
     width = "" if node.width is None else f" of [{formula(node.width)}]"
+    if node.sizes is not None:
+        counter, size = node.sizes
+        width = f" of {counter.payload[0]} [{formula(node.width or graph.ONE)}] of size [{formula(size)}]"
     return f"execute [{formula(node.parallelism)}]{width}"
 
 

@@ -117,7 +117,7 @@ class ExpressionBuilder:
         (token,) = children
         return nodes.Name(token.value, Span(self.source, token.start, token.end))
 
-    name = constant
+    name = schedule = constant
 
     def dotted(self, children: Children) -> nodes.Name:
         return nodes.Name("".join(token.value for token in children), self._span(children[0], children[-1]))
@@ -320,8 +320,17 @@ class Builder(ExpressionBuilder):
         return Piece(token.value, token.start, token.end)
 
     def execute(self, children: Children) -> nodes.Execute:
-        _, _, parallelism, _, _, _, width, _, label, _, *requirements, _ = children
-        return nodes.Execute(parallelism, value_of(label), tuple(requirements), self._whole(children), width)
+        _, _, parallelism, _, parts, label, _, *requirements, _ = children
+        width, counter, size, schedule = parts or (None, None, None, None)
+        span = self._whole(children)
+        return nodes.Execute(
+            parallelism, value_of(label), tuple(requirements), span, width, value_of(counter), size, value_of(schedule)
+        )
+
+    def parts(self, children: Children) -> Any:
+        """The width, the counter, the size and the schedule."""
+        _, counter, _, width, _, _, _, _, size, _, schedule = children
+        return width, counter, size, schedule
 
     def requirement(self, children: Children) -> nodes.Requirement:
         resource, _, quantity, _, _, _, _, size, _, direction, target, traits = children

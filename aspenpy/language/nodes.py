@@ -239,13 +239,16 @@ class Requirement(Record):
 
 
 class Execute(Record):
-    """`execute [parallelism] of [width] "label" { requirements }`"""
+    """`execute [parallelism] of counter [width] of size [size] schedule "label" { requirements }`"""
 
     parallelism: Expression | None
     label: str | None
     requirements: tuple[Requirement, ...]
     span: Span | None = None
     width: Expression | None = None
+    counter: str | None = None
+    size: Expression | None = None
+    schedule: str | None = None
 
 
 class Call(Record):

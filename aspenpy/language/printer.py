@@ -141,6 +141,13 @@ def _data(node: nodes.Data) -> str:
     return f"data {node.name} {size}{_write_optional(' in {}', node.memory)}"
 
 
+def _write_parts(node: nodes.Execute) -> str:
+    if node.width is None:
+        return ""
+    counter, size = _write_optional(" {}", node.counter), _write_optional(" of size [{}]", node.size)
+    return f" of{counter} [{_text(node.width)}]{size}{_write_optional(' {}', node.schedule)}"
+
+
 def _requirement(node: nodes.Requirement) -> str:
     size, target = _write_optional(" of size [{}]", node.size), _write_optional(f" {node.direction} {{}}", node.target)
     return f"{node.resource} [{_text(node.quantity)}]{size}{target}{_write_optional(' as {}', _list(node.traits))}"
@@ -222,7 +229,7 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Counted: lambda node: f"{node.counter} in {_text(node.low)} .. {_text(node.high)}",
     nodes.Requirement: _requirement,
     nodes.Execute: lambda node: (
-        f"execute{_write_optional(' [{}]', node.parallelism)}{_write_optional(' of [{}]', node.width)}"
+        f"execute{_write_optional(' [{}]', node.parallelism)}{_write_parts(node)}"
         f"{_label(node.label)} {_block(node.requirements)}"
     ),
     nodes.Call: lambda node: (

@@ -103,7 +103,7 @@ def own_names(kernel: nodes.Kernel) -> Iterator[tuple[str, str, Span | None]]:
         ("parameter", node.name, node.name_span) for node in kernel.declarations if isinstance(node, nodes.Parameter)
     )
     for statement in walk_statements(kernel.body):
-        if isinstance(statement, nodes.Loop) and statement.counter is not None:
+        if isinstance(statement, nodes.Loop | nodes.Execute) and statement.counter is not None:
             yield "counter", statement.counter, statement.span
         elif isinstance(statement, nodes.Sample):
             yield "sample", statement.name, statement.span

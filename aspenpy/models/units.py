@@ -266,6 +266,7 @@ def _counted(model: nodes.Application | nodes.Machine) -> Iterator[Counted]:
             match statement:
                 case nodes.Execute():
                     counted += [statement.parallelism, statement.width]
+                    hidden |= {statement.counter} if statement.counter else set()
                 case nodes.Loop():
                     counted.append(statement.count)
                     hidden |= {statement.counter} if statement.counter else set()

@@ -29,7 +29,7 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
     for kernel in node.kernels:
         hidden: dict[str, nodes.Expression | None] = {formal.name: None for formal in kernel.formals}
         for statement in walk_statements(kernel.body):
-            if isinstance(statement, nodes.Loop) and statement.counter:
+            if isinstance(statement, nodes.Loop | nodes.Execute) and statement.counter:
                 hidden[statement.counter] = None
             elif isinstance(statement, nodes.Sample):
                 hidden[statement.name] = None
@@ -145,6 +145,8 @@ def _statement(node: nodes.Statement, names: Inference) -> None:
     if isinstance(node, nodes.Execute):
         names.check(node.parallelism, DIMENSIONLESS, "a parallelism")
         names.check(node.width, DIMENSIONLESS, "a width")
+        if node.size is not None:
+            names.check(node.size)
         for requirement in node.requirements:
             _requirement(requirement, names)
         return

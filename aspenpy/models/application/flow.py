@@ -13,6 +13,9 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
+Schedule = Literal["static", "dynamic"]
+"""How parts go to cores: as many to each, in blocks, or one after the other as cores become free."""
+
 
 class Node(Record):
     """A node of the control flow. Two nodes are equal only when they are the same node: two equal
@@ -59,13 +62,16 @@ class Requirement(Node):
 
 class Block(Node):
     """An `execute` block: requirements that overlap, in `parallelism` parallel instances. Where each of them is a rank
-    that can share its work out (`execute [ranks] of [width]`), `width` is in how many parts; None where it is not."""
+    that can share its work out (`execute [ranks] of [width]`), `width` is in how many parts; None where it is not.
+    Parts that are not equal have `sizes`: their counter, and the size of the one with that number."""
 
     label: str | None
     parallelism: Expr
     requirements: tuple[Requirement, ...]
     span: Span | None
     width: Expr | None = None
+    sizes: tuple[Expr, Expr] | None = None
+    schedule: Schedule | None = None
 
 
 class Sequence(Node):

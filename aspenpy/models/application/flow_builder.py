@@ -283,7 +283,22 @@ class KernelBuilder:
             with self._recovering():
                 whole = self._requirement(requirement, scope.lower)
                 requirements += divide_by_mixture(whole, self.mixtures, scope.lower)
-        return flow.Block(node.label, checked, tuple(requirements), node.span, width)
+        schedule: flow.Schedule | None = None
+        if node.schedule is not None:
+            schedule = "static" if node.schedule == "static" else "dynamic"
+        sizes = self._part_sizes(node, scope)
+        return flow.Block(node.label, checked, tuple(requirements), node.span, width, sizes, schedule)
+
+    def _part_sizes(self, node: nodes.Execute, scope: Scope) -> tuple[Expr, Expr] | None:
+        """The counter of unequal parts, and the size of each."""
+        if node.size is None or node.counter is None:
+            if node.size is None and node.counter is None:
+                return None
+            message = "unequal parts have a counter and a size"
+            fail("part-sizes", message, node.span, hint="write `of i [n] of size [i + 1]`, or `of [n]` for equal parts")
+        counter = self._counter(node)
+        lower = self._scope({**scope.names, node.counter: counter}, scope.lower.stream).lower
+        return counter, self._check_value("size", node.size, lower(node.size))
 
     def _requirement(self, node: nodes.Requirement, lower: Lowering) -> flow.Requirement:
         quantity = lower(node.quantity)
@@ -359,14 +374,19 @@ class KernelBuilder:
         return flow.Call(callee, tuple(arguments), tuple(arrays), node.span)
 
     def _loop(self, node: nodes.Loop, scope: Scope) -> flow.Flow:
-        offset = node.span.start if node.span else 0
-        counter = graph.counter(node.counter or "pass", f"{self.full_name} loop {offset}")
-        if node.span is not None:
-            self.origins[counter] = node.span
+        counter = self._counter(node)
         count = self._check_value("count", node.count, scope.lower(node.count))
         names = scope.names if node.counter is None else {**scope.names, node.counter: counter}
         body = self._sequence(node.body, self._scope(names, (*scope.lower.stream, counter)))
         return flow.Repeat(node.mode, counter, node.counter is not None, count, body, node.label, node.span)
+
+    def _counter(self, node: nodes.Loop | nodes.Execute) -> Expr:
+        """The counter of a loop, or of the parts of a block."""
+        offset = node.span.start if node.span else 0
+        counter = graph.counter(node.counter or "pass", f"{self.full_name} loop {offset}")
+        if node.span is not None:
+            self.origins[counter] = node.span
+        return counter
 
     def _probability(self, node: nodes.Probability, scope: Scope) -> flow.Flow:
         """The cases with their probabilities; `else` (or nothing) gets what they leave of 1."""
