@@ -29,6 +29,8 @@ class PlacementKeywords(TypedDict, total=False):
     distribution: str | None
     threads: str | None
     domains: int | None
+    threads_per_core: int | None
+    schedule: str | None
     ranks_on: str | None
 
 

@@ -72,6 +72,7 @@ class Step(Record):
     span: Span | None
     machine_span: Span | None
     beside: tuple[str, ...] = ()
+    schedule: str | None = None
 
 
 class Explanation(Record, Result):
@@ -183,4 +184,5 @@ def _step(
         requirement.span,
         offer.resource.span if offer else None,
         tuple(other.where for other in cost.beside),
+        cost.schedule,
     )

@@ -170,6 +170,9 @@ def _describe_idle_cores(
     widest = max(spread, key=spread.__getitem__, default=None)
     if widest is not None and of_rank - spread[widest] > IDLE_PART * of_rank:
         message = f"{_number(spread[widest])} of {cores} of a rank are busy: no block has more parts"
+        if widest.sizes is not None and prediction.tree.blocks[widest].instances.schedule == "static":
+            message = f"{_number(spread[widest])} of {cores} of a rank are busy on average: its parts are unequal"
+            hint = "`dynamic` behind the parts, or `--schedule dynamic`, deals them out as cores become free"
         yield warning("idle-cores", message, widest.span, hint=hint)
 
 

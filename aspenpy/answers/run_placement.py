@@ -17,7 +17,8 @@ MOST_SOCKETS = 16  # of a node that is drawn
 class RunPlacement(Record):
     """`ranks` of a run on `nodes` and `sockets`, with the most on one of each, bound to a component in words; `sockets`
     and `of_socket` are None on a machine without any, or where each rank has several. `on_sockets` are the ranks on
-    each socket of the fullest node, which has so many `cores` to a socket and `cores_of_rank` for each rank."""
+    each socket of the fullest node, which has so many `cores` to a socket and `cores_of_rank` for each rank; parts of
+    their work go to cores by a `schedule`, where that matters."""
 
     ranks: int
     nodes: int
@@ -27,6 +28,7 @@ class RunPlacement(Record):
     each: str
     distribution: str
     on_sockets: tuple[int, ...] = ()
+    schedule: str = ""
     cores: float = 0.0
     cores_of_rank: float = 0.0
 
@@ -42,6 +44,8 @@ class RunPlacement(Record):
         yield f": {self.each} each" if self.ranks > 1 else f": {self.each}"
         if self.ranks > 1:
             yield f"; {self.distribution}"
+        if self.schedule:
+            yield f"; {self.schedule} schedule"
 
 
 def _most(ranks: int, components: int, fullest: int) -> str:
@@ -74,7 +78,14 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
     number, nodes, of_node = (int(value) for value in values[:3])
     sockets, of_socket = (int(values[3]), int(values[4])) if len(values) > 3 and values[5] >= 1 else (None, None)
     found = RunPlacement(
-        number, nodes, of_node, sockets, of_socket, _describe_each(placement), str(placement.distribution)
+        number,
+        nodes,
+        of_node,
+        sockets,
+        of_socket,
+        _describe_each(placement),
+        str(placement.distribution),
+        schedule=_schedules(prediction),
     )
     if sockets is None or len(values) < 9 or values[6] > MOST_SOCKETS:
         return found
@@ -89,11 +100,24 @@ def _deal(ranks: int, sockets: int, takes: int, rule: Rule) -> tuple[int, ...]:
     return tuple(max(0, min(takes, ranks - socket * takes)) for socket in range(sockets))
 
 
+def _schedules(prediction: Evaluation) -> str:
+    """How parts go to cores in those blocks of ranks in which it matters."""
+    others = prediction.tree.residence.where.others
+    found = {
+        cost.instances.schedule
+        for cost in prediction.tree.blocks.values()
+        if cost.instances.placement is not None and cost.block.width is not None and (others or cost.block.sizes)
+    }
+    return " and ".join(sorted(found, reverse=True))
+
+
 def _describe_each(placement: RankPlacement) -> str:
     """What each rank has."""
-    component = placement.unit.component
+    names = ", then ".join(f"`{each.component.name}`" for each in placement.kinds or [placement.unit])
     if placement.units > 1:
-        return f"{placement.units} cores, `{component.name}`"
+        return f"{placement.units} cores, {names}"
+    if placement.kinds and placement.sharers == 1:
+        return f"a core, {names}"
     if placement.sharers > 1:
         return f"1/{placement.sharers} of {describe_component(placement.unit)}"
     return describe_component(placement.unit)

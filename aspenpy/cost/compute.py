@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aspenpy.cost.caches.names import CACHE_TRAITS, SHARED
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
-from aspenpy.cost.kinds_of_cores import all_cores, helping, on_all_kinds
+from aspenpy.cost.kinds_of_cores import all_cores, machine_schedule, working_kinds
 from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, translation_costs, waiting_for_memory
 from aspenpy.cost.operations import is_priced_without, read_operation, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
@@ -28,7 +28,17 @@ from aspenpy.cost.prices import (
     longest,
     slowest,
 )
-from aspenpy.cost.ranks import MACHINES_OWN, Instances, PlacementOptions, RankPlacement, place_ranks, share_of_machine
+from aspenpy.cost.ranks import (
+    MACHINES_OWN,
+    Instances,
+    PartSizes,
+    PlacementOptions,
+    RankPlacement,
+    place_ranks,
+    require_schedule,
+    share_of_machine,
+)
+from aspenpy.cost.schedules import on_all_kinds, share_with_threads
 from aspenpy.cost.sharing import Sharing, norm, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -48,7 +58,8 @@ class Target(Record):
     sockets, who serves each resource there, and which resources conflict. `placed` are the data structures of which a
     kernel says where they lie, and who serves their resources there. `core` is the first kind of core, `line` the bytes
     of a line of the last cache before the memory, `launch` what a block costs on the socket before it begins, `ranks`
-    where ranks live, `paths` what joins ranks, `others` are further kinds of cores in the socket, and
+    where ranks live, `paths` what joins ranks, `others` are further kinds of cores in the socket that work, a user may
+    have `asked_schedule`, and
     `rank_counts` the counts of instances that are ranks: of blocks that share their work out, or send messages;
     other instances have a `share_of_machine`."""
 
@@ -63,6 +74,7 @@ class Target(Record):
     ranks: RankPlacement | None = None
     paths: Paths | None = None
     others: tuple[Place, ...] = ()
+    asked_schedule: flow.Schedule | None = None
     rank_counts: frozenset[Expr] = frozenset()
     share_of_machine: Expr = graph.ONE
 
@@ -80,21 +92,54 @@ class Target(Record):
         """The instances of a block: where they are ranks, on what each occupies, with a part of the work for each of
         its cores if the block says how far it can be shared out."""
         ranks = block.parallelism
+        schedule = self._schedule(block)
         if self.ranks is None or self.core is None or (block.width is None and ranks not in self.rank_counts):
-            return Instances(ranks, share_of_machine=self.share_of_machine)
+            return Instances(ranks, share_of_machine=self.share_of_machine, schedule=schedule)
         placed = self.ranks.placed(ranks, ranks, self.machine, block.span)
         cores = graph.apply("max", 1, self.ranks.places_of_rank(self.core))
+        found = Instances(ranks, graph.ONE, self.ranks, cores, placed, schedule=schedule)
+        if self.ranks.sharers > 1 and self.ranks.unit.path == self.core.path:
+            found = found.replace(threads=self.ranks.fullest(self.core, found.ranks))
         if block.width is None:
-            return Instances(ranks, graph.ONE, self.ranks, cores, placed)
-        parts = graph.apply("ceil", block.width)
-        turns = graph.apply("ceil", graph.div(parts, cores))
-        spread = graph.ONE if cores is graph.ONE else graph.div(parts, turns)
-        return Instances(ranks, spread, self.ranks, cores, placed, parts)
+            return found
+        found = found.replace(parts=graph.apply("ceil", block.width))
+        if block.sizes is not None:
+            found = found.replace(sizes=PartSizes(*block.sizes))
+        return self._spread_parts(found, block)
+
+    def _spread_parts(self, instances: Instances, block: flow.Block) -> Instances:
+        """The cores that the parts of a rank keep busy on average: all parts, in times of what the core that has most
+        of them has."""
+        assert self.ranks is not None
+        cores, parts, threads = instances.cores, instances.parts, self.ranks.threads_of_core
+        if cores is graph.ONE and threads == 1:
+            return instances
+        on_core = graph.ONE
+        if threads > 1:
+            on_core = graph.apply("min", threads, graph.apply("max", 1, graph.apply("ceil", graph.div(parts, cores))))
+        slots = graph.mul(cores, threads)
+        if instances.sizes is None:
+            spread = graph.div(parts, graph.mul(graph.apply("ceil", graph.div(parts, slots)), on_core))
+        else:
+            even = instances.schedule == "dynamic"
+            most = instances.largest if even else instances.largest_chunk(slots, graph.ZERO, slots)
+            some = graph.compare(">", most, 0)
+            spread = graph.if_else(some, graph.div(instances.total, graph.mul(most, on_core)), graph.ONE)
+            spread = graph.apply("min", cores, spread) if even else spread
+        return instances.replace(spread=spread, threads=on_core)
+
+    def _schedule(self, block: flow.Block) -> flow.Schedule:
+        """How the parts of a block go to cores: as a user asks, the model says, or the machine; unequal parts of which
+        nobody says it in blocks, as compilers do."""
+        if not self.others and block.sizes is None:
+            return "dynamic"  # equal parts on equal cores: no matter
+        otherwise: flow.Schedule = "dynamic" if block.sizes is None else "static"
+        return self.asked_schedule or block.schedule or machine_schedule(self.core) or otherwise
 
     @property
     def drawing(self) -> Place | None:
         """The cores that draw on memory: the first kind, counted with all others."""
-        return all_cores(self.core, self.others)
+        return None if self.core is None else all_cores(self.core, self.others)
 
     def serving(self, requirement: flow.Requirement) -> Offer | None:
         """Who serves a requirement: the memory in which its data lie, else the first that offers the resource."""
@@ -153,7 +198,7 @@ def target(
     core = machine.first_core(chosen)
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
-    placement = place_ranks(machine, chosen, ranks)
+    placement, asked_schedule = place_ranks(machine, chosen, ranks), require_schedule(ranks)
     paths = paths_of(machine, chosen, placement)
     if MESSAGES in offers and offers[MESSAGES].place.component.type == INTERCONNECT and paths.places:
         outermost = paths.places[-1][0]
@@ -168,7 +213,8 @@ def target(
         launch=_launch(places),
         ranks=placement,
         paths=paths,
-        others=helping(places),
+        others=working_kinds(places, asked_schedule),
+        asked_schedule=asked_schedule,
         rank_counts=counts,
         share_of_machine=share_of_machine(machine, chosen, ranks, one=one),
     )
@@ -345,8 +391,10 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
     cost = RequirementCost(
         requirement, offer, base, tuple(applied), tuple(ignored), serial, *times, unit=unit, together=instances.together
     )
-    if where.others and where.core is not None and offer.place.path == where.core.path:
-        return _with_other_kinds(cost, instances, where, origins)
+    if where.core is not None and offer.place.path == where.core.path:
+        if where.others:
+            cost = _with_other_kinds(cost, instances, where, origins)
+        return share_with_threads(cost, instances)
     return _through_nodes(cost, instances, where) if is_file_system(offer.place) else cost
 
 

@@ -121,7 +121,7 @@ class CostTree:
             if need.amount.kind == "number" and need.amount.payload < 0
         ]
         own = [*self.application.warnings, *self.machine.warnings]
-        idle = idle_kinds(self.machine, self.socket)
+        idle = idle_kinds(self.machine, self.socket, self.residence.where.others)
         return tuple(drop_repeats([*own, *idle, *unknown, *negative, *self._unforeseeable()]))
 
     def _unforeseeable(self) -> Iterator[Diagnostic]:

@@ -2,31 +2,33 @@
 
 By the reference rules the first core that offers a resource serves all of it. A socket that says
 
-    property schedule [balanced]  // a dynamic schedule over all kinds of cores
+    property schedule [balanced]  // or dynamic: parts are dealt out to all kinds of cores as these become free
+    property schedule [static]    // each core has as many parts
 
-has its other kinds work as well. Parts are dealt out as cores become free, so that the rates of all cores add: N equal
-parts that take t_1 on each of Q_1 cores, and t_2 on each of Q_2, take
-
-    max(min(t_1, t_2), N/(Q_1/t_1 + Q_2/t_2))
-
-no less than one part takes on the faster kind. That a whole number of parts runs on each core is left out: the last
-ones end up to one part later. A rank that occupies several kinds of cores deals its own parts out in the same way.
-Ranks that occupy a core each are bound to the kind that says `rank`; caches are those of the first kind.
+has its other kinds work as well, and so does one of which a user asks it. Ranks that occupy a core each go to all kinds
+where each kind says `property rank`, or where they are asked to occupy cores (`--bind core`) of such a socket: they
+fill the first kind, then the next. What the kinds take together is in `cost/schedules.py`. Caches are those of the
+first kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
-from aspenpy.cost.prices import Offer, RequirementCost
-from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, warning
+from aspenpy.models.application.flow import Schedule
 from aspenpy.models.machine.model import Machine, Place, one_of
 
-SCHEDULES = ("first", "balanced")
-"""Who works on the parts of a block: the first kind of core, or all kinds as they become free."""
+SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
+
+FIRST, BALANCED = "first", "balanced"
+"""Further words of machines: the first kind of core works alone; the older name of `dynamic`."""
+
+RANK = "rank"
+"""The flag of a component that a rank occupies."""
 
 
 def other_kinds(places: Sequence[Place]) -> list[Place]:
@@ -41,24 +43,43 @@ def _socket(place: Place) -> tuple[str, ...]:
     return place.path[: types.index("socket") + 1] if "socket" in types else place.path[:-1]
 
 
-def helping(places: Sequence[Place]) -> tuple[Place, ...]:
-    """Further kinds of cores that work beside the first one, since their socket says so."""
+def working_kinds(places: Sequence[Place], asked: Schedule | None = None) -> tuple[Place, ...]:
+    """Further kinds of cores that work beside the first one: a user asks for a schedule, their socket says one, or
+    each kind says that a rank occupies it."""
     others = other_kinds(places)
-    return tuple(core for core in others if _schedule(core) == "balanced")
+    if not others:
+        return ()
+    (first, *_) = (place for place in places if place.component.type == "core")
+    return tuple(
+        core
+        for core in others
+        if asked is not None or _stated(core) != FIRST or (_has_ranks(first) and _has_ranks(core))
+    )
 
 
-def _schedule(core: Place) -> str:
+def _has_ranks(core: Place) -> bool:
+    """Whether a core says that a rank occupies it."""
+    flag = core.component.properties.get(RANK)
+    return flag is not None and flag.value is None
+
+
+def _stated(core: Place) -> str:
     """How the parts of a block are dealt out: by the nearest component around a core that says it."""
     stating = next((each for each in reversed(core.parents) if "schedule" in each.properties), core.component)
-    return one_of(stating, "schedule", SCHEDULES, SCHEDULES[0])
+    return one_of(stating, "schedule", (FIRST, BALANCED, *SCHEDULES), FIRST)
 
 
-def idle_kinds(machine: Machine, socket: str | None) -> list[Diagnostic]:
-    """Warnings of kinds of cores that a socket has and that have no part in any work."""
-    places = [*machine.first_places(socket)]
-    working, first = helping(places), machine.first_core(socket)
+def machine_schedule(core: Place | None) -> Schedule | None:
+    """The schedule that a machine states around a core; None where it states none."""
+    stated = FIRST if core is None else _stated(core)
+    return None if stated == FIRST else "static" if stated == "static" else "dynamic"
+
+
+def idle_kinds(machine: Machine, socket: str | None, working: Sequence[Place]) -> list[Diagnostic]:
+    """Warnings of kinds of cores that a socket has and that have no part in any work, beside those `working`."""
+    first = machine.first_core(socket)
     found: list[Diagnostic] = []
-    for core in other_kinds(places):
+    for core in other_kinds([*machine.first_places(socket)]):
         name, offered = core.component.name, core.component.resources
         assert first is not None
         alone = [each for each in first.component.resources if each in offered and core not in working]
@@ -75,32 +96,18 @@ def idle_kinds(machine: Machine, socket: str | None) -> list[Diagnostic]:
     return found
 
 
-def all_cores(core: Place | None, others: Sequence[Place]) -> Place | None:
+def all_cores(core: Place, others: Sequence[Place]) -> Place:
     """The first kind of core, counted with the others."""
-    return core if core is None or not others else core.replace(count=graph.add(core.count, *(o.count for o in others)))
+    return core.replace(count=_sum_counts([core.count, *(other.count for other in others)])) if others else core
 
 
-def on_all_kinds(cost: RequirementCost, others: Sequence[tuple[Offer, Expr]], instances: Instances) -> RequirementCost:
-    """The price of a requirement on the first kind of core, shared out to the others too, with the seconds that one
-    instance takes on each of those."""
-    assert cost.place is not None
-    placement = instances.placement
-    if placement is not None and placement.unit.component.type == "core":
-        return cost
-    speeds = [_quotient(cost.serial, seconds) for _, seconds in others]
-    counts = [instances.available(place) for place in (cost.place, *(offer.place for offer, _ in others))]
-    if placement is not None:
-        counts = [placement.of_rank(count) for count in counts]
-    cores = graph.add(counts[0], *(graph.mul(count, speed) for count, speed in zip(counts[1:], speeds, strict=True)))
-    if placement is None:
-        least = graph.div(graph.apply("min", 1, graph.apply("ceil", instances.count)), graph.apply("max", 1, *speeds))
-        rounds = graph.apply("max", least, graph.div(instances.count, cores))
-    else:
-        rounds = graph.mul(cost.rounds, graph.div(instances.spread, graph.apply("min", instances.parts, cores)))
-    kinds = tuple(offer for offer, _ in others)
-    return cost.replace(rounds=rounds, alone=graph.mul(rounds, cost.serial), beside=kinds)
-
-
-def _quotient(first: Expr, second: Expr) -> Expr:
-    """How fast another kind works in units of the first: alike where there is nothing to do."""
-    return graph.if_else(graph.compare(">", second, 0), graph.div(first, second), graph.ONE)
+def _sum_counts(counts: Sequence[Expr]) -> Expr:
+    """The sum of counts, as the product of their common factors with the sum of the rest."""
+    products = [[*count.args] if count.kind == "mul" else [count] for count in counts]
+    common = []
+    for factor in [*products[0]]:
+        if all(factor in factors for factors in products):
+            common.append(factor)
+            for factors in products:
+                factors.remove(factor)
+    return graph.mul(*common, graph.add(*(graph.mul(*factors) for factors in products)))

@@ -65,7 +65,7 @@ class RequirementCost(flow.Node):
     part of what a file system serves, which `alone` is no less than. Where it says how it touches its data, `traffic`
     is what that moves between the caches, and the times are memory's with what they leave for it. What different
     `unit`s of a component do overlaps. `together` are the instances, or the cores over which ranks spread, that are
-    so long busy. `beside` are other kinds of cores that work on it.
+    so long busy. `beside` are other kinds of cores that work on it, by a `schedule`.
     """
 
     requirement: flow.Requirement
@@ -83,6 +83,7 @@ class RequirementCost(flow.Node):
     together: Expr = graph.ONE
     sending: Expr | None = None
     beside: tuple[Offer, ...] = ()
+    schedule: flow.Schedule | None = None
 
     @property
     def time(self) -> Expr:

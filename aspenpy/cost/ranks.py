@@ -31,11 +31,13 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from aspenpy.cost.file_systems import is_file_system
+from aspenpy.cost.kinds_of_cores import RANK, SCHEDULES, all_cores, working_kinds
 from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Related, fail, suggest_nearest
 from aspenpy.language.source import Span
+from aspenpy.models.application.flow import Schedule
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
 
@@ -47,9 +49,6 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 
 Threads = Literal["close", "spread"]
 THREADS: tuple[Threads, ...] = get_args(Threads)
-
-RANK = "rank"
-"""The flag of a component that a rank occupies."""
 
 NUMA, DEVICE = "numa", "device"
 """What a rank may be bound to beside the types of components: a NUMA domain, which is what has a memory of its own in a
@@ -63,7 +62,8 @@ class PlacementOptions(Record):
     the run has; `ranks_per_node`, `ranks_per_socket` and `ranks_per_device` how many ranks each takes, and
     `cores_per_rank` how many cores each has. `distribution` says how they are dealt out, `threads` how those of a rank
     go to its NUMA domains: `close` fills one before the next. `domains` is into how many
-    of them each socket is divided (sub-NUMA clustering, NPS).
+    of them each socket is divided (sub-NUMA clustering, NPS). `threads_per_core` is how many hardware threads of each
+    core work, and `schedule` how the parts of a rank's work go to its cores: `static` or `dynamic`.
     """
 
     bind: str | None = None
@@ -75,6 +75,8 @@ class PlacementOptions(Record):
     distribution: str | None = None
     threads: str | None = None
     domains: int | None = None
+    threads_per_core: int | None = None
+    schedule: str | None = None
 
 
 MACHINES_OWN = PlacementOptions()
@@ -104,7 +106,9 @@ class RankPlacement(Record):
     """Where the ranks of a run are. Each is bound to a `unit`, of which it occupies `units`, or which `sharers` ranks
     share. `capacity` is how many ranks a `node` takes, `of_socket` how many a `socket` takes where a user says so;
     `nodes` are those of the machine, `asked_nodes` those of the run where a user says so; `per_node` is whether a user
-    says how many ranks a node takes."""
+    says how many ranks a node takes. Ranks that go to several `kinds` of cores fill them in this order; the unit then
+    counts them all. A rank with cores of its own runs `threads_of_core` hardware threads on each. `hardware_threads`
+    are those that a core has, where several are to work."""
 
     unit: Place
     nodes: Expr
@@ -118,6 +122,9 @@ class RankPlacement(Record):
     asked_nodes: Expr | None = None
     threads: Threads = "spread"
     per_node: bool = False
+    kinds: tuple[Place, ...] = ()
+    threads_of_core: int = 1
+    hardware_threads: Expr | None = None
 
     @property
     def places(self) -> Expr:
@@ -143,7 +150,7 @@ class RankPlacement(Record):
 
     def places_of_rank(self, place: Place) -> Expr:
         """How many of a component each rank has; less than 1 where ranks share it."""
-        return self.of_rank(place.count)
+        return self.of_rank(self._count(place))
 
     def of_rank(self, count: Expr) -> Expr:
         """What each rank has of so many components of the machine."""
@@ -156,7 +163,7 @@ class RankPlacement(Record):
             return self.capacity
         if self.of_socket is not None and self.socket is not None and place.path == self.socket.path:
             return self.of_socket
-        places = _scale(ratio(self.unit.count, place.count), self.sharers, self.units)
+        places = _scale(ratio(self.unit.count, self._count(place)), self.sharers, self.units)
         inside = self.socket is not None and _is_in(place, self.socket) and place.path != self.socket.path
         return places if inside else _whole(places, self.units)
 
@@ -215,6 +222,16 @@ class RankPlacement(Record):
         )
         return graph.if_else(graph.compare(">", self.places_of_rank(self.socket), 1), wide, used)
 
+    def _count(self, place: Place) -> Expr:
+        """How many there are of a place; where ranks go to several kinds of cores, all of these and their caches: those
+        of which there are as many as of the first kind, unless it is the only one in its socket."""
+        if not self.kinds:
+            return place.count
+        first = self.kinds[0]
+        own = self.socket is None or first.count is not self.socket.count
+        is_private = place.component.type == "cache" and own and place.count is first.count
+        return self.unit.count if is_private or place.path == first.path else place.count
+
     def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
         """The value where the machine has places for so many ranks; a failure at the `span` where not."""
         each, more = f"each occupies {describe_component(self.unit)}", _more_places(self.unit)
@@ -233,7 +250,23 @@ class RankPlacement(Record):
             bound=self.places,
             numbers=f"{{}} ranks, and `{machine.name}` has places for {{}}: {each}",
         )
-        return graph.if_else(graph.compare("<=", ranks, self.places), value, graph.failure(mistake))
+        placed = graph.if_else(graph.compare("<=", ranks, self.places), value, graph.failure(mistake))
+        return placed if self.hardware_threads is None else self._on_threads(placed, self.hardware_threads)
+
+    def _on_threads(self, value: Expr, stated: Expr) -> Expr:
+        """The value where cores have as many hardware threads as are to work."""
+        core = self.unit.component
+        asked = graph.number(self.threads_of_core if self.threads_of_core > 1 else self.sharers)
+        mistake = BoundMistake(
+            code="no-hardware-threads",
+            message="more threads on a core than it has",
+            span=core.name_span,
+            hint="ask for fewer with `--threads-per-core`",
+            value=asked,
+            bound=stated,
+            numbers="{} threads on a core, and it has {}",
+        )
+        return graph.if_else(graph.compare("<=", asked, stated), value, graph.failure(mistake))
 
     def _chain(self, place: Place) -> list[tuple[Place, Rule]]:
         """What is on the way from a node to a place in it, and how ranks are dealt out there."""
@@ -248,7 +281,7 @@ class RankPlacement(Record):
         around = self.nodes
         if self.socket is not None and _is_in(container, self.socket) and container.path != self.socket.path:
             around = self.socket.count
-        return ratio(container.count, around)
+        return ratio(self._count(container), around)
 
     def _node_groups(self, ranks: Expr) -> list[tuple[Expr, Expr]]:
         """Numbers of nodes, and of the ranks on each of them; the first has most."""
@@ -277,10 +310,45 @@ class RankPlacement(Record):
         return graph.add(*(graph.mul(count, self._used_by(on_one, inner)) for count, on_one in groups))
 
 
+class PartSizes(Record):
+    """Sizes of the parts of a rank's work, of its counter 0, 1, ...: rows of a triangle. Sums of them are exact; of the
+    blocks of threads those are compared that are the largest where sizes rise, fall or are convex, and the middle
+    one."""
+
+    counter: Expr
+    size: Expr
+
+    def sum_to(self, end: Expr) -> Expr:
+        """All parts before the one of that number."""
+        return graph.summation(self.counter, end, self.size)
+
+    def largest(self, parts: Expr) -> Expr:
+        """The first part or the last."""
+        ends = [graph.ZERO, graph.apply("max", 0, graph.sub(parts, 1))]
+        return graph.apply("max", *(graph.substitute([self.size], {self.counter: end})[0] for end in ends))
+
+    def largest_chunk(self, parts: Expr, threads: Expr, low: Expr, high: Expr) -> Expr:
+        """The largest of the blocks of the threads from `low` up to `high`."""
+        each = graph.apply("floor", graph.div(parts, threads))
+        more = graph.sub(parts, graph.mul(each, threads))
+        last = graph.sub(high, 1)
+        middle = graph.apply("floor", graph.div(graph.add(low, last), 2))
+        candidates = [low, last, middle, graph.sub(more, 1), more]
+        found = []
+        for candidate in candidates:
+            thread = graph.apply("max", low, graph.apply("min", last, candidate))
+            start = graph.add(graph.mul(thread, each), graph.apply("min", thread, more))
+            end = graph.add(start, each, graph.if_else(graph.compare("<", thread, more), 1, 0))
+            found.append(graph.sub(self.sum_to(end), self.sum_to(start)))
+        return graph.apply("max", *found)
+
+
 class Instances(Record):
     """The instances of a block on a machine: `count` of them, of which each keeps `spread` cores busy where it is a
     rank with a `placement`, of `cores`, in so many `parts`; `placed` is their count, refused where the machine has no
-    places for so many. Those that are no ranks are spread over a `share_of_machine`."""
+    places for so many. Parts of unequal `sizes` are functions of a counter. Those that are no ranks are spread over a
+    `share_of_machine`. `threads` of the busiest core work together; several kinds of cores share parts by a
+    `schedule`."""
 
     count: Expr
     spread: Expr = graph.ONE
@@ -289,6 +357,9 @@ class Instances(Record):
     placed: Expr | None = None
     parts: Expr = graph.ONE
     share_of_machine: Expr = graph.ONE
+    threads: Expr = graph.ONE
+    sizes: PartSizes | None = None
+    schedule: Schedule = "dynamic"
 
     @property
     def together(self) -> Expr:
@@ -299,14 +370,31 @@ class Instances(Record):
         """What one core that an instance keeps busy does of its amount."""
         return amount if self.spread is graph.ONE else graph.div(amount, self.spread)
 
+    @property
+    def total(self) -> Expr:
+        """All parts of an instance, in units of an equal part or of what sizes are in."""
+        return self.parts if self.sizes is None else self.sizes.sum_to(self.parts)
+
+    @property
+    def largest(self) -> Expr:
+        """The largest part, in the same units."""
+        return graph.ONE if self.sizes is None else self.sizes.largest(self.parts)
+
+    def largest_chunk(self, threads: Expr, low: Expr, high: Expr) -> Expr:
+        """What the busiest of the threads from `low` up to `high` has to do, in the same units, where all `threads`
+        have blocks of as many parts."""
+        if self.sizes is not None:
+            return self.sizes.largest_chunk(self.parts, threads, low, high)
+        return graph.apply("max", 0, graph.apply("ceil", graph.div(graph.sub(self.parts, low), threads)))
+
     def instances_at(self, place: Place) -> Expr:
         """Those that share the fullest component of a place."""
         if self.placement is None:
             return graph.apply("ceil", graph.div(self.count, self.available(place)))
         if is_file_system(place):
-            return graph.apply("ceil", graph.div(self._ranks, place.count))
+            return graph.apply("ceil", graph.div(self.ranks, place.count))
         of_one = self.placement.places_of_rank(place)
-        return graph.if_else(graph.compare(">=", of_one, 1), self._any, self.placement.fullest(place, self._ranks))
+        return graph.if_else(graph.compare(">=", of_one, 1), self._any, self.placement.fullest(place, self.ranks))
 
     def busy_at(self, place: Place) -> Expr:
         """The cores at work that share the fullest component of a place, or take turns on it."""
@@ -319,27 +407,27 @@ class Instances(Record):
             if self.placement.threads == "close":
                 evenly = graph.apply("min", self.spread, graph.div(self.cores, of_one))
             part = graph.mul(part, graph.apply("max", 1, evenly))
-        several = graph.mul(self.placement.fullest(place, self._ranks), self.spread)
+        several = graph.mul(self.placement.fullest(place, self.ranks), self.spread)
         return graph.if_else(graph.compare(">=", of_one, 1), part, several)
 
     def count_used(self, place: Place) -> Expr:
         """How many of the components of a place have any work, one at least."""
         if self.placement is None or is_file_system(place):
             return graph.apply("min", graph.apply("max", self.count, 1), self.available(place))
-        return graph.apply("min", graph.apply("max", self.placement.used(place, self._ranks), 1), place.count)
+        return graph.apply("min", graph.apply("max", self.placement.used(place, self.ranks), 1), place.count)
 
     def on_a_node(self, nodes: Expr) -> Expr:
         """Those on the fullest of so many nodes."""
         if self.placement is None:
             return graph.apply("ceil", graph.div(self.count, graph.mul(nodes, self.share_of_machine)))
-        return self.placement.on_a_node(self._ranks)
+        return self.placement.on_a_node(self.ranks)
 
     def part_on(self, place: Place) -> Expr:
         """Of what all ranks have alike, the part that is on the fullest component of a place."""
         if self.placement is None:
             return graph.div(1, self.available(place))
         of_one = graph.div(self.instances_at(place), graph.apply("max", 1, self.placement.places_of_rank(place)))
-        return graph.div(of_one, self._ranks)
+        return graph.div(of_one, self.ranks)
 
     def available(self, place: Place) -> Expr:
         """The components of a place in the part of the machine that the run has; of what nodes share, one at least."""
@@ -348,14 +436,14 @@ class Instances(Record):
         return graph.apply("max", 1, graph.mul(place.count, self.share_of_machine))
 
     @property
-    def _ranks(self) -> Expr:
+    def ranks(self) -> Expr:
         """Those of which the last may have less to do."""
         return graph.apply("ceil", self.placed or self.count)
 
     @property
     def _any(self) -> Expr:
         """1, and 0 where there are no instances."""
-        return graph.apply("min", 1, self._ranks)
+        return graph.apply("min", 1, self.ranks)
 
 
 def ratio(count: Expr, other: Expr) -> Expr:
@@ -411,19 +499,30 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
     """Where ranks run on a machine, by its own word or as a user asks; None where nobody says what a rank occupies.
     Raises AspenError for options that contradict each other or the machine."""
     places = list(machine.first_places(socket))
-    unit = _unit(machine, places, options)
-    if unit is None:
-        if options.replace(nodes=None, domains=None) != MACHINES_OWN:
+    bound = _units(machine, places, options, working_kinds(places, require_schedule(options)))
+    if not bound:
+        if options.replace(nodes=None, domains=None, schedule=None) != MACHINES_OWN:
             message = f"machine `{machine.name}` does not say what a rank occupies"
             hint = "say it with --bind, or with `property rank` on a component"
             fail("unbound-ranks", message, machine.root.name_span, hint=hint)
         return None
+    unit, *kinds = bound
     distribution = distribution_of(options)
     node = next((place for place in places if place.component.type == "node"), None)
     around = next((place for place in places if place.component.type == "socket"), None)
     nodes = graph.ONE if node is None else node.count
     units = _require_count(options.cores_per_rank, "cores_per_rank") or 1
     sharers = _require_count(options.ranks_per_device, "ranks_per_device") or 1
+    threads_of_core = _require_count(options.threads_per_core, "threads_per_core") or 1
+    hardware_threads = None
+    if threads_of_core > 1:
+        own = bound if unit.component.type == "core" else [place for place in places if place.component.type == "core"]
+        hardware_threads = _stated_threads(own)
+    if unit.component.type == "core" and units == 1:
+        sharers, threads_of_core = threads_of_core, 1
+    if kinds:
+        kinds = [unit, *kinds]
+        unit = all_cores(unit, kinds[1:])
     on_socket = _require_count(options.ranks_per_socket, "ranks_per_socket")
     if on_socket and unit.component.type == "socket":
         sharers = on_socket
@@ -462,7 +561,29 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
         asked_nodes,
         threads,
         on_node is not None,
+        tuple(kinds),
+        threads_of_core,
+        hardware_threads,
     )
+
+
+def require_schedule(options: PlacementOptions) -> Schedule | None:
+    """The schedule that a user asks for. Raises AspenError for an unknown one."""
+    word = _require_word(options.schedule, SCHEDULES, "schedule", "schedule")
+    return None if word is None else "static" if word == "static" else "dynamic"
+
+
+def _stated_threads(cores: Sequence[Place]) -> Expr:
+    """The hardware threads that each of these kinds of cores has. Raises AspenError where one does not state them."""
+    for core in cores:
+        for name in ("threads", "smt_gain"):
+            if core.component.value(name) is None:
+                what = "hardware threads" if name == "threads" else "what its threads attain together"
+                hint = "write `property threads [2]` and `property smt_gain [1.25]`: all together, in units of one"
+                message = f"core `{core.component.name}` does not state {what}"
+                fail("no-hardware-threads", message, core.component.name_span, hint=hint)
+    stated = [core.component.value("threads") or graph.ONE for core in cores]
+    return stated[0] if len(stated) == 1 else graph.apply("min", *stated)
 
 
 def domain_parameter(machine: Machine, socket: str | None) -> str:
@@ -516,15 +637,18 @@ def distribution_of(options: PlacementOptions) -> Distribution:
 MOST_IN_A_PLANE = 10**9
 
 
-def _require_word(word: str | None, words: Sequence[str], option: str) -> str | None:
+def _require_word(word: str | None, words: Sequence[str], option: str, code: str = "distribution") -> str | None:
     if word is not None and word not in words:
         hint = suggest_nearest(word, words) or f"there are {', '.join(words)}"
-        fail("unknown-distribution", f"unknown `{option}` of ranks: `{word}`", hint=hint)
+        fail(f"unknown-{code}", f"unknown `{option}` of ranks: `{word}`", hint=hint)
     return word
 
 
-def _unit(machine: Machine, places: Sequence[Place], options: PlacementOptions) -> Place | None:
-    """What a rank occupies: what is asked for, a core where so many of them are, else what the machine flags."""
+def _units(
+    machine: Machine, places: Sequence[Place], options: PlacementOptions, others: Sequence[Place]
+) -> list[Place]:
+    """What a rank occupies: what is asked for, a core where so many of them are, else what the machine flags; several
+    kinds of cores where `others` work beside the first. Empty where nobody says it."""
     bind = options.bind
     if options.cores_per_rank is not None:
         if bind not in (None, "core") or options.ranks_per_device is not None:
@@ -538,33 +662,36 @@ def _unit(machine: Machine, places: Sequence[Place], options: PlacementOptions) 
             fail("contradicting-placement", message, hint="leave one of them out")
         bind = DEVICE
     if bind is None:
-        return _find_flagged_place(places)
+        return _find_flagged_places(places, others)
     if bind == NUMA:
         domains = [place for place in places if place.component.type == "memory" and "socket" in _types(place)]
-        return domains[0] if domains else _component("socket", machine, places)
-    return _component("socket" if bind == DEVICE else bind, machine, places)
+        return [domains[0] if domains else _component("socket", machine, places)]
+    found = _component("socket" if bind == DEVICE else bind, machine, places)
+    return [found, *others] if bind == "core" else [found]
 
 
 def _types(place: Place) -> list[str]:
     return [parent.type for parent in place.parents]
 
 
-def _find_flagged_place(places: Sequence[Place]) -> Place | None:
-    """What the machine flags. A `rank` with a value, such as a memory's, is a property like any other."""
+def _find_flagged_places(places: Sequence[Place], others: Sequence[Place]) -> list[Place]:
+    """What the machine flags: one component, or several kinds of cores. A `rank` with a value, such as a memory's, is
+    a property like any other."""
     flags = [(place, place.component.properties.get(RANK)) for place in places]
     stated = [(place, flag) for place, flag in flags if flag is not None and flag.value is None]
+    helpers = {place.path for place in others}
     for place, flag in stated:
-        if not _has_cores(place, places):
+        if place.path not in helpers and not _has_cores(place, places):
             kind, name = place.component.type, place.component.name
             message = f"a rank cannot occupy {kind} `{name}`: there is no core in it"
             fail("no-core-for-rank", message, flag.span, hint="`property rank` stands on a core, or on what has cores")
-    if len(stated) > 1:
+    if len(stated) > 1 and not all(place.path in helpers for place, _ in stated[1:]):
         (outer, first), (inner, second) = stated[:2]
         both = f"{describe_component(outer)}, and {describe_component(inner)}"
         message = f"two components say that a rank occupies them: {both}"
         related = (Related(first.span, "the other is said here"),) if first.span is not None else ()
         fail("two-ranks", message, second.span, hint="leave `property rank` on one of them", related=related)
-    return stated[0][0] if stated else None
+    return [place for place, _ in stated]
 
 
 def _has_cores(place: Place, places: Sequence[Place]) -> bool:

@@ -100,7 +100,13 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
         *_spread(step, value),
         ("the run asks for", amount(Amount(step.amount, unit))),
         ("served by", f"{step.component}, {count(step.count)} in all"),
-        *(("and by", f"{other}, as parts become free") for other in step.beside),
+        *(
+            (
+                "and by",
+                f"{other}, {'as parts become free' if step.schedule == 'dynamic' else 'each core as many parts'}",
+            )
+            for other in step.beside
+        ),
         ("seconds of an amount", _formula(step.rate)),
         ("written at", _place(step.machine_span)),
         *((f"as {trait.name}", _formula(trait.formula)) for trait in step.traits),

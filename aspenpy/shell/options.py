@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.scope import DEFAULT_SEED
+from aspenpy.cost.kinds_of_cores import SCHEDULES
 from aspenpy.cost.ranks import THREADS
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.shell.failure import CommandError
@@ -66,6 +67,13 @@ RANKS = (
         "--threads", THREADS, "the threads of a rank fill one NUMA domain before the next, or spread (default: spread)"
     ),
     option("--domains", "N", "divide each socket into so many NUMA domains (sub-NUMA clustering)", type=positive),
+    option("--threads-per-core", "N", "so many hardware threads of each core work (default: 1)", type=positive),
+    choice(
+        "--schedule",
+        SCHEDULES,
+        "the parts of a rank's work go to its cores in equal numbers, or as cores become free (default: as the models "
+        "say)",
+    ),
 )
 SEED = option("--seed", "N", f"the seed of random draws (default: {DEFAULT_SEED})", type=int, default=DEFAULT_SEED)
 

@@ -227,7 +227,7 @@ def test_parts_of_a_line() -> None:
     ("before", "words"),
     [
         ("", list(COMMANDS)),
-        ("s", ["set", "show", "socket", "solve", "sweep"]),
+        ("s", ["schedule", "set", "show", "socket", "solve", "sweep"]),
         ("set c", ["clock"]),
         ("set n=2*c", ["clock"]),
         ("show run", ["runtime"]),

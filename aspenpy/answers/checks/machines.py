@@ -9,10 +9,10 @@ from aspenpy.answers.energy.power import power_of
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.cost.caches.names import TRANSLATIONS
 from aspenpy.cost.interconnect import concrete, interconnect_of
-from aspenpy.cost.kinds_of_cores import idle_kinds
+from aspenpy.cost.kinds_of_cores import RANK, idle_kinds, working_kinds
 from aspenpy.cost.path_levels import all_paths
 from aspenpy.cost.paths import Paths, paths_of
-from aspenpy.cost.ranks import MACHINES_OWN, RANK, place_ranks
+from aspenpy.cost.ranks import MACHINES_OWN, place_ranks
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -40,7 +40,7 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_idle_conflicts(machine),
         *_check_networks(machine),
         *_homeless_ranks(machine),
-        *(found for socket in machine.sockets or (None,) for found in idle_kinds(machine, socket)),
+        *(found for socket in machine.sockets or (None,) for found in _idle_kinds(machine, socket)),
         *impossible_powers(machine),
     ]
 
@@ -138,6 +138,10 @@ def _paths(machine: Machine) -> Iterator[Paths]:
             continue
         if paths.by_level:
             yield paths
+
+
+def _idle_kinds(machine: Machine, socket: str | None) -> list[Diagnostic]:
+    return idle_kinds(machine, socket, working_kinds([*machine.first_places(socket)]))
 
 
 def _homeless_ranks(machine: Machine) -> list[Diagnostic]:

@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from typing import cast
 
+from aspenpy.cost.kinds_of_cores import SCHEDULES
 from aspenpy.cost.ranks import THREADS, PlacementOptions
 from aspenpy.expr.arithmetic import aspen_numeral
 from aspenpy.language.diagnostics import AspenError, fail
@@ -40,6 +41,7 @@ WORDS = {
     "bind": "WHAT",
     "distribution": "NODES[:SOCKETS]",
     "threads": "|".join(THREADS),
+    "schedule": "|".join(SCHEDULES),
 }
 COUNTED = frozenset(PlacementOptions._fields) - WORDS.keys()
 PLACEMENTS = {field: f"{field.replace('_', '-')} [{WORDS.get(field, 'N')}]" for field in PlacementOptions._fields}

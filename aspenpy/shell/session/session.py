@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from aspenpy.allowance import separate_allowance
+from aspenpy.cost.kinds_of_cores import SCHEDULES
 from aspenpy.cost.ranks import NODE_RULES, THREADS
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.source import Span
@@ -87,6 +88,12 @@ PLACEMENTS = {
         lambda state: NODE_RULES,
     ),
     "domains": ("divides each socket into so many NUMA domains", "domains 2", _no_words),
+    "threads_per_core": ("lets so many hardware threads of each core work", "threads-per-core 2", _no_words),
+    "schedule": (
+        "deals the parts of a rank's work out to its cores; by itself, as the models say",
+        "schedule static",
+        lambda state: SCHEDULES,
+    ),
     "threads": ("lets the threads of a rank fill a NUMA domain or spread", "threads close", lambda state: THREADS),
 }
 """What each says of where ranks run, an example, and the words that may follow."""
