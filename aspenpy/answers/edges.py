@@ -91,14 +91,14 @@ class Spread(Record):
 
     @property
     def low(self) -> float:
-        return min(self.misses, *self._steep)
+        return min(self.misses, *self._possible_misses)
 
     @property
     def high(self) -> float:
-        return max(self.misses, *self._steep)
+        return max(self.misses, *self._possible_misses)
 
     @property
-    def _steep(self) -> tuple[float, ...]:
+    def _possible_misses(self) -> tuple[float, ...]:
         """The misses that may as well be; the others where nothing turns."""
         sizes = (self.smaller, self.larger) if self.near_edge else ()
         return (self.misses, *sizes, *((self.apart,) if self.by_place else ()))

@@ -143,8 +143,8 @@ MOST_LISTED = 12  # names that a hint lists where none of them comes close to th
 
 
 def suggest_instead(name: str, known: Iterable[str], noun: str) -> str:
-    """A hint for a name that there is none of: what comes close, or else all there are, the likest first and of a
-    long list the rest counted. `main` begins a list: it is what people look for."""
+    """A hint for an unknown name: the nearest of the known names, or else their list. Of more than `MOST_LISTED` it
+    shows `main`, which people look for, then the most similar, and counts the rest."""
     from difflib import SequenceMatcher
 
     names = list(dict.fromkeys(known))
@@ -175,7 +175,7 @@ def join_chain(names: Sequence[str]) -> str:
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
-    """The report in plain text, one paragraph a diagnostic; `present.terminal` adds colour to the same words."""
+    """The report in plain text, one paragraph a diagnostic; `tables.terminal` prints the same text in colour."""
     return "\n\n".join("\n".join(text for _, text in drawn_lines(diagnostic)) for diagnostic in diagnostics)
 
 

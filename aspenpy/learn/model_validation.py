@@ -195,12 +195,16 @@ def run_and_compare(
     for number, (value, prediction) in enumerate(zip(values, predictions, strict=True)):
         words = line.words_at(value)
         watch(number, len(values), " ".join(words))
-        points.append(compare_point(value, prediction, measure(words, target or Target()), clock))
+        points.append(make_point(value, prediction, measure(words, target or Target()), clock))
+        if not points[-1].predicted:
+            message = f"{prediction.where} takes no time, so that there is nothing to compare with what was measured"
+            where = ", ".join(f"{name} = {number:g}" for name, number in value.items())
+            fail("no-time", message, prediction.tree.entry.name_span, hint=f"at {where}" if where else None)
     warnings = (item for prediction in predictions for item in prediction.diagnostics)
     return Validation(case, command, tuple(points), tuple(drop_repeats(warnings)))
 
 
-def compare_point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> Point:
+def make_point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> Point:
     found = prediction.bottleneck
     bound = None
     if found is not None:

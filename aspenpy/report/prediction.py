@@ -1,4 +1,4 @@
-"""A Prediction as a report, and its runtime in LaTeX."""
+"""The report of a prediction."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ RESOURCES = (
 )
 METRICS = (Column("metric"), Column("value", "amount"))
 UNITS = {"resources": {"time": "s"}, "bottleneck": {"time": "s"}}
-LONG = columns("application machine socket kernel metric value unit")
-"""Of the CSV form: one value a row, in its base unit."""
+CSV_COLUMNS = columns("application machine socket kernel metric value unit")
+"""Columns of the CSV form: one value a row, in its base unit."""
 
 
 def report_prediction(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples | None = None) -> Report:
@@ -49,7 +49,7 @@ def report_prediction(prediction: Prediction, metrics: Sequence[str] = (), sampl
         busiest = table(RESOURCES, uses, marked=marked, media=TEXT)
         shown = (facts([*_facts(prediction), *spread.items()]), _kernels(prediction), busiest, *_parameters(prediction))
     kernels = _kernels(prediction).replace(key="kernels", media=JSON)
-    parts = (*shown, kernels, Table(LONG, tuple(_long(prediction, values)), media=CSV))
+    parts = (*shown, kernels, Table(CSV_COLUMNS, tuple(_csv_rows(prediction, values)), media=CSV))
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
     return Report(headline, _data(prediction, values, samples), parts, tuple(prediction.diagnostics), UNITS)
 
@@ -242,8 +242,8 @@ def _fields(item: Any, names: str) -> dict[str, Any]:
     return {name: getattr(item, name) for name in names.split()}
 
 
-def _long(prediction: Prediction, metrics: dict[str, Amount]) -> Iterator[tuple[Any, ...]]:
-    """The metrics asked for, or all there are."""
+def _csv_rows(prediction: Prediction, metrics: dict[str, Amount]) -> Iterator[tuple[Any, ...]]:
+    """Rows of the CSV form: the requested metrics, or runtime, resources and kernels."""
     where = (prediction.application.name, prediction.machine.name, prediction.socket)
     main = (*where, prediction.kernel)
     for name, item in metrics.items():
@@ -258,6 +258,3 @@ def _long(prediction: Prediction, metrics: dict[str, Amount]) -> Iterator[tuple[
         yield (*where, kernel.name, "calls", kernel.calls, "")
         yield (*where, kernel.name, "inclusive", kernel.inclusive, "s")
         yield (*where, kernel.name, "exclusive", kernel.exclusive, "s")
-
-
-# -- as a formula ----------------------------------------------------------------------------------

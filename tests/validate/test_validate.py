@@ -115,3 +115,9 @@ def test_the_command_writes_json_and_a_picture(case: Case, capsys: pytest.Captur
     assert found["within"]["factor"] == 1.4
     assert found["kernels"][0]["name"] == "main"
     assert "predicted/measured" in Path("p.svg").read_text()
+
+
+def test_a_prediction_of_no_time_is_refused() -> None:
+    app = aspenpy.parse("model z { param n = 1 kernel main { execute [0*n] { flops [1] } } }")
+    with pytest.raises(aspenpy.AspenError, match="z on haswell takes no time"):
+        aspenpy.validate(app, aspenpy.load_machine("haswell"), run="true {n}", over={"n": "1"})

@@ -47,7 +47,8 @@ class Values(Record):
 
 
 def values_at(span: Span, state: State, count: int) -> Values:
-    """The values that are asked for there; so many, where it does not say how many. Raises AspenError."""
+    """Values of a parameter that the text at `span` asks for, `count` of them where it gives no number. Raises
+    AspenError."""
     axis = read_axis(span)
     if len(axis.items) == 1 and not span.text().endswith("}"):
         refuse_line("a range LOW..HIGH", axis.items[0], USAGE)
@@ -60,7 +61,7 @@ def values_at(span: Span, state: State, count: int) -> Values:
 
 
 def interval(span: Span, state: State) -> Range:
-    """The range that stands there, with its options, or the one that a parameter declares. Raises AspenError."""
+    """The range in the text at `span`, with its options, or the one that a parameter declares. Raises AspenError."""
     axis = read_axis(span)
     if axis.items:
         refuse_line("a range LOW..HIGH", axis.items[0], USAGE)
