@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy.answers.run_placement import run_placement
+from aspenpy.editor.names import COUNTER, names_of
 from tests.tiny import application, codes, machine
 
 HYBRID = """
@@ -186,6 +187,19 @@ def test_a_triangle_on_two_threads_is_a_third_faster() -> None:
     assert 1 / aspenpy.predict(app, alike(2), schedule="dynamic").runtime == pytest.approx(2)
 
 
+@pytest.mark.parametrize(
+    ("schedule", "told"), [("static", ["4.267 of 8 `c` of a rank are busy on average"]), (None, [])]
+)
+def test_idle_cores_are_told_by_the_schedule(schedule: str | None, told: list[str]) -> None:
+    """Of a large triangle the last of eight blocks has 1 - (7/8)^2 = 15/64: 64/15 cores are busy."""
+    app = application(f"execute [2] of i [1e6] of size [1e6 - i] {schedule or 'dynamic'} {{ flops [1e9] }}")
+    on = machine(
+        ALIKE.replace("[C]", "[8]").replace("CORE", "").replace("node n { socket s }", "node n { socket [2] s }")
+    )
+    found = [each.message for each in aspenpy.predict(app, on).diagnostics]
+    assert [message.partition(":")[0] for message in found] == told
+
+
 POLYNOMIALS: dict[str, Callable[[int, int], float]] = {
     "i": lambda i, n: i,
     "i + 1": lambda i, n: i + 1,
@@ -313,3 +327,11 @@ def test_parts_are_formatted_as_they_are_written(statement: str) -> None:
     text = aspenpy.format(f"model t {{ kernel main {{ {statement} }} }}")
     assert " ".join(statement.split()) in " ".join(text.split())
     assert aspenpy.format(text) == text
+
+
+def test_an_editor_knows_the_counter_of_parts() -> None:
+    text = "model t { kernel main { execute [1] of i [10] of size [i + 1] { flops [1] } } }"
+    declared, used = (name for name in names_of(text).names if name.name == "i")
+    assert declared.kind == COUNTER
+    assert declared.declares
+    assert not used.declares
