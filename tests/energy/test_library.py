@@ -47,6 +47,47 @@ def test_every_socket_has_an_energy(name: str) -> None:
             assert Energy(found, EnergyOptions(uncore=True)).value > one
 
 
+PROCESSORS = {
+    socket: name
+    for name in names("machines")
+    for socket, component in aspenpy.load_machine(name).components.items()
+    if component.type == "socket" and "uncore_power" in component.properties
+}
+MEASURED = {"intel_xeon_platinum_8470", "intel_xeon_platinum_8480plus", "ibm_power9"}
+"""Processors whose watts are fitted to runs, and the one that has them of another."""
+
+PRODUCT = aspenpy.parse(
+    """model product {
+      param n = 4096
+      data A as Matrix(n, n, 8)
+      kernel main { execute [n^2] { flops [2*n] as dp, simd, fmad  loads [16*n/128] from A  stores [8] to A } }
+    }"""
+)
+
+
+@pytest.mark.parametrize("socket", sorted(PROCESSORS))
+def test_no_code_of_a_processor_at_its_base_clock_needs_more_than_its_cap(socket: str) -> None:
+    """Published packages draw 70 to 90 % of their thermal design power under STREAM, and all of it in a product of
+    matrices. A64FX and KNL have memory in the package."""
+    machine = aspenpy.load_machine(PROCESSORS[socket])
+    stream = aspenpy.predict(aspenpy.load_application("stream"), machine, socket=socket, kernel="triad")
+    product = aspenpy.predict(PRODUCT, machine, socket=socket)
+    assert not stream.cap_warnings
+    assert not product.cap_warnings
+    highest = 1 if socket in MEASURED else 0.9
+    assert 0.7 <= package_share(stream, socket) <= highest
+    assert 0.78 <= package_share(product, socket) <= 1
+
+
+def package_share(found: aspenpy.Prediction, socket: str) -> float:
+    """The watts of a socket at work, as a part of its cap."""
+    energy = Energy(found)
+    joules = sum(use.energy for use in energy.terms if use.key.component == socket)
+    idle = next(use for use in energy.terms if use.key.component == socket and use.key.cause == "idle")
+    cap = found.machine.components[socket].properties["power_cap"]
+    return joules / idle.amount / float(found.scope.values([cap.value])[0])
+
+
 def test_messages_cost_on_every_system() -> None:
     app = aspenpy.load_application("comd")
     for name in ("haswell", "keeneland", "fugaku", "frontier", "cori_knl"):
