@@ -283,9 +283,8 @@ class KernelBuilder:
             with self._recovering():
                 whole = self._requirement(requirement, scope.lower)
                 requirements += divide_by_mixture(whole, self.mixtures, scope.lower)
-        schedule: flow.Schedule | None = None
-        if node.schedule is not None:
-            schedule = "static" if node.schedule == "static" else "dynamic"
+        known: dict[str | None, flow.Schedule] = {"static": "static", "dynamic": "dynamic"}
+        schedule = known.get(node.schedule)
         sizes = self._part_sizes(node, scope)
         return flow.Block(node.label, checked, tuple(requirements), node.span, width, sizes, schedule)
 
