@@ -229,7 +229,8 @@ class Neighbours(Record):
         """For each path what goes over it: all send at once, those inside a node and those to others."""
         found, below = [], graph.ONE
         stride, inner = self._in_a_node()
-        paths, count = all_paths(self.paths), self.among.count
+        count = self.among.count
+        paths = all_paths(self.paths, count)
         for place, path in enumerate(paths):
             full = ranks_within(self.paths, path, count)
             if not path.inner:

@@ -27,8 +27,10 @@ EDGES = "edges"
 FILLED = ("star", "fully_connected")
 """Topologies that have as many nodes as the machine, unless they say otherwise."""
 
+GRIDS = ("mesh", "torus")
+
 DIRECT = ("hypercube", "mesh", "torus", "custom")
-"""Topologies in which every place is a node. In others places may stay free."""
+"""Topologies in which every place is a node. In others places may stay free, and on routers with several."""
 
 
 class Interconnect(Record):
@@ -64,6 +66,15 @@ class Interconnect(Record):
     @property
     def component(self) -> Component:
         return self.place.component
+
+    def sharing_of_links(self, senders: Expr) -> Expr:
+        """Messages that share a link while so many nodes or ranks send in one direction: those of the nodes on a router
+        of a mesh or torus."""
+        grid = self.topology.kind in GRIDS
+        on_a_router = dict(self.topology.parameters).get("nodes_per_router", graph.ONE) if grid else graph.ONE
+        return (
+            on_a_router if on_a_router is graph.ONE else graph.apply("min", on_a_router, graph.apply("max", 1, senders))
+        )
 
 
 def interconnect_of(
@@ -118,7 +129,7 @@ def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr
     stated = network.component.properties.get("topology")
     with locating({}, stated.span if stated else network.component.name_span, describe_topology(made)):
         places = made.figures()["nodes"]
-    if not _fits(made.kind, places, nodes):
+    if not _fits(made, places, nodes):
         raise AspenError(_wrong_size(network, made, int(nodes)))
     return made
 
@@ -135,8 +146,13 @@ def _numbers(component: Component, name: str, value: Value) -> Value:
     return value
 
 
-def _fits(kind: str, places: Number, nodes: Number) -> bool:
-    return places == nodes if kind in DIRECT else places >= nodes
+def _fits(made: Topology, places: Number, nodes: Number) -> bool:
+    return places == nodes if _is_filled(made) else places >= nodes
+
+
+def _is_filled(made: Topology) -> bool:
+    """Whether all places have to be nodes: some of a router may be for service."""
+    return made.kind in DIRECT and "nodes_per_router" not in dict(made.parameters)
 
 
 def _wrong_size(network: Interconnect, made: Topology, nodes: int) -> Diagnostic:
@@ -146,15 +162,19 @@ def _wrong_size(network: Interconnect, made: Topology, nodes: int) -> Diagnostic
     span = component.properties[name if name in component.properties else "topology"].span
     whose = f"`{network.inside}` has {nodes:,} ports of it" if network.inside else f"the machine has {nodes:,}"
     message = f"{describe_topology(made)} has {has:,} nodes, and {whose}"
-    return Diagnostic("wrong-network-size", message, span, hint=_size_hint(made.kind))
+    return Diagnostic("wrong-network-size", message, span, hint=_size_hint(made))
 
 
-def _size_hint(kind: str) -> str:
-    if kind in ("torus", "mesh"):
-        return "its dimensions have to multiply to the nodes of the machine"
-    if kind == "custom":
+def _size_hint(made: Topology) -> str:
+    if made.kind in GRIDS:
+        times = "" if _is_filled(made) else ", times `nodes_per_router`,"
+        enough = "the nodes" if _is_filled(made) else "the nodes or more"
+        return f"its dimensions{times} have to multiply to {enough} of the machine"
+    if made.kind == "custom":
         return "its edges have to join as many nodes as the machine has, numbered from 0 on"
-    return "its parameters have to make " + ("as many nodes as the machine has" if kind in DIRECT else "enough of them")
+    return "its parameters have to make " + (
+        "as many nodes as the machine has" if made.kind in DIRECT else "enough of them"
+    )
 
 
 def enough(network: Interconnect, value: Expr) -> Expr:
@@ -165,8 +185,8 @@ def enough(network: Interconnect, value: Expr) -> Expr:
     span = component.properties[made.parameters[0][0]].span
     many = f"ports as `{network.inside}` has of it" if network.inside else "nodes as the machine has"
     message = f"the {made.kind.replace('_', ' ')} `{component.name}` is not for so many {many}"
-    mistake = graph.failure(Diagnostic("wrong-network-size", message, span, hint=_size_hint(made.kind)))
-    fits = graph.compare("==" if made.kind in DIRECT else ">=", made.nodes, network.nodes)
+    mistake = graph.failure(Diagnostic("wrong-network-size", message, span, hint=_size_hint(made)))
+    fits = graph.compare("==" if _is_filled(made) else ">=", made.nodes, network.nodes)
     return graph.if_else(fits, value, mistake)
 
 

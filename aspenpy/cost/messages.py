@@ -20,7 +20,7 @@ from aspenpy.cost.network.levels import Among, schemes
 from aspenpy.cost.network.schemes import Level, Scheme, best_scheme, fastest_scheme, time_by_path
 from aspenpy.cost.network.topology import NetworkError, floor
 from aspenpy.cost.network_ranks import Ranks
-from aspenpy.cost.path_levels import all_paths, levels_between
+from aspenpy.cost.path_levels import all_paths, levels_between, network_of_run
 from aspenpy.cost.paths import MESSAGE, Paths
 from aspenpy.cost.prices import AppliedTrait, Offer
 from aspenpy.expr import graph
@@ -77,11 +77,8 @@ def exchange_of(
     with it is told when its time is needed."""
     try:
         networks = [path.network for path in all_paths(paths)] if paths.by_level else []
-        among = Ranks(
-            network or (networks[-1] if networks else interconnect_of(paths.machine, offer.place)),
-            parallelism,
-            paths.ranks,
-        )
+        whole = network or (networks[-1] if networks else interconnect_of(paths.machine, offer.place))
+        among = Ranks(network_of_run(whole, paths.ranks, parallelism), parallelism, paths.ranks)
         found = (_halo if trait.name == HALO else _collective)(trait, requirement, among, paths)
     except (AspenError, NetworkError) as error:
         mistake = error.diagnostics[0] if isinstance(error, AspenError) else _describe_error(error, trait)
@@ -91,7 +88,7 @@ def exchange_of(
         time = _within_the_machine(found.time, among, paths.machine, trait)
     else:
         time = paths.joined(found.time, parallelism, trait.span)
-    for each in networks or [among.network]:
+    for each in networks or [whole]:
         time = enough(each, time)
     return found.replace(time=time)
 
@@ -117,11 +114,13 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
     algorithm = names[0] if names else None
     network = among.network
     if paths.by_level:
-        return _by_level(trait, Among(levels_between(ranks, paths, among.count), ranks, size), algorithm, paths)
+        return _by_level(
+            trait, Among(levels_between(ranks, paths, among.count), ranks, size), algorithm, paths, among.count
+        )
     if network.threshold is not None:
         link = among.link(among.hops, among.apart)
         level = Level(network.component.name, ranks, ranks, ranks, ranks, link, link)
-        return _by_level(trait, Among((level,), ranks, size), algorithm, None)
+        return _by_level(trait, Among((level,), ranks, size), algorithm, None, among.count)
     gamma = graph.ZERO if network.combining is graph.ZERO else GAMMA
     if algorithm is not None:
         formula = cost(trait.name, algorithm, ranks, size).time(ALPHA, BETA, gamma)
@@ -134,12 +133,12 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
     return Exchange(trait.name, trait.arguments, formula, time, ranks, size, algorithm, parts)
 
 
-def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Paths | None) -> Exchange:
-    """A collective whose phases are inside sockets, inside nodes and between nodes."""
+def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Paths | None, sending: Expr) -> Exchange:
+    """A collective whose phases are inside sockets, inside nodes and between nodes, while so many ranks send."""
     ways = schemes(trait.name, among, algorithm)
     time = fastest_scheme(ways)
     if trait.name == "alltoall" and paths is not None:
-        for path, level in zip(all_paths(paths), among.levels, strict=True):
+        for path, level in zip(all_paths(paths, sending), among.levels, strict=True):
             half = floor(level.ranks / 2)
             volume = half * (level.ranks - half) * among.size
             rails = path.network.ports / path.network.nodes

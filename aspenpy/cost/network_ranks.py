@@ -64,7 +64,8 @@ class Ranks(Record):
         """Seconds of each byte more: the ranks of a port share what it injects, no link takes more than its bandwidth,
         and all together no more than the network does in all."""
         sharing = graph.apply("max", self.per_port * apart, 1)
-        rates = [sharing / self.network.injection, 1 / self.network.link]
+        shared = self.network.sharing_of_links(graph.apply("ceil", self.count / self.per_node))
+        rates = [sharing / self.network.injection, shared / self.network.link]
         if self.network.total is not None:
             rates.append(self.count / self.network.total)
         return graph.apply("max", *rates)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aspenpy.cost.interconnect import Interconnect, interconnect_of
 from aspenpy.cost.network.link import Link, Mesh
+from aspenpy.cost.network.part import part_of
 from aspenpy.cost.network.schemes import Level
 from aspenpy.cost.paths import Paths
 from aspenpy.cost.ranks import RankPlacement
@@ -35,7 +36,7 @@ class Path(Record):
         if hops is None:
             hops = net.topology.average_distance + net.topology.terminal_hops
         alpha = net.latency + hops * net.hop_latency + (per_port - 1) * net.gap
-        rates = [per_port / net.injection, 1 / net.link]
+        rates = [per_port / net.injection, net.sharing_of_links(senders) / net.link]
         if net.total is not None:
             rates.append(senders / net.total)
         beta = graph.apply("max", *rates)
@@ -53,8 +54,9 @@ def bound(paths: Paths) -> RankPlacement:
     return paths.ranks
 
 
-def all_paths(paths: Paths) -> list[Path]:
-    """The paths, innermost first. Raises AspenError where what a component says makes none."""
+def all_paths(paths: Paths, ranks: Expr | None = None) -> list[Path]:
+    """The paths, innermost first; of the network the part that so many ranks have. Raises AspenError where what a
+    component says makes none."""
     found: list[Path] = []
     inside = bound(paths).unit
     for place, container in paths.places:
@@ -65,10 +67,22 @@ def all_paths(paths: Paths) -> list[Path]:
             network = interconnect_of(paths.machine, place, paths.socket, ports)
             found.append(Path(network, container, ends, inner=True))
         else:
-            network = interconnect_of(paths.machine, place)
+            network = network_of_run(interconnect_of(paths.machine, place), paths.ranks, ranks)
             found.append(Path(network, container, network.nodes, inner=False))
         inside = container
     return found
+
+
+def network_of_run(network: Interconnect, placement: RankPlacement | None, ranks: Expr | None) -> Interconnect:
+    """The part of a network on whose nodes so many ranks are; all of it where no placement is known."""
+    if placement is None or ranks is None:
+        return network
+    used = placement.run_nodes(ranks)
+    part = part_of(network.topology, used, network.nodes)
+    if part is network.topology or network.total is None:
+        return network.replace(topology=part)
+    share = graph.apply("min", 1, used / network.nodes)
+    return network.replace(topology=part, total=network.total * share)
 
 
 def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
@@ -80,7 +94,7 @@ def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tu
     """What the paths take among so many ranks that are next to each other, while so many send in all."""
     levels = []
     below, inside = graph.ONE, bound(paths).unit
-    for path in all_paths(paths):
+    for path in all_paths(paths, sending or ranks):
         level = _level(paths, path, (ranks, sending or ranks), below, inside)
         levels.append(level)
         below, inside = level.ranks, path.container

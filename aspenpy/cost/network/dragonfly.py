@@ -43,12 +43,11 @@ def dragonfly(nodes_per_router: Size, routers: Size, global_links: Size, groups:
     router would have two links to one group.
     """
     p, a, h, g = _sizes(nodes_per_router, routers, global_links, groups)
-    group = Group(a, a * (a - 1) / 2, a - 1, graph.apply("min", a - 1, 1), a - 1)
     m = floor(a * h / (g - 1))
     far = graph.if_else(graph.compare("<", m, a), 3, graph.apply("min", a, 2))
     between = 3 * a**2 - 2 * a * m + m**2 - m
     parameters = (("nodes_per_router", p), ("routers", a), ("global_links", h), ("groups", g))
-    return _join_groups("dragonfly", parameters, group, (far, between), bounds=(("bisection", "upper"),))
+    return _join_groups("dragonfly", parameters, (far, between), bounds=(("bisection", "upper"),))
 
 
 def aries(
@@ -71,17 +70,27 @@ def aries(
     p, a, h, g = _sizes(nodes_per_router, r * c, global_links, groups)
     in_row = whole(row_links, "row_links", "the links between two routers of a row")
     in_column = whole(column_links, "column_links", "the links between two routers of a column")
-    ports = (c - 1) * in_row + (r - 1) * in_column
-    farthest = graph.apply("min", r - 1, 1) + graph.apply("min", c - 1, 1)
-    group = Group(a, a * ports / 2, ports, farthest, (r - 1) + (c - 1) + 2 * (r - 1) * (c - 1))
-    far, between = 1 + 2 * farthest, a**2 + 2 * a * group.distances
     one_link = graph.compare("==", floor(a * h / (g - 1)), 1) is graph.TRUE
     bounded = ("bisection",) if one_link else ("bisection", "diameter", "average_distance")
     parameters = (
         ("nodes_per_router", p), ("rows", r), ("columns", c), ("global_links", h), ("groups", g),
         ("row_links", in_row), ("column_links", in_column),
     )  # fmt: skip
-    return _join_groups("aries", parameters, group, (far, between), bounds=tuple((name, "upper") for name in bounded))
+    group = _group(dict(parameters))
+    across = 1 + 2 * group.diameter, a**2 + 2 * a * group.distances
+    return _join_groups("aries", parameters, across, bounds=tuple((name, "upper") for name in bounded))
+
+
+def _group(sizes: dict[str, Expr]) -> Group:
+    """One group of a dragonfly, or of one whose groups are grids."""
+    if "routers" in sizes:
+        a = sizes["routers"]
+        return Group(a, a * (a - 1) / 2, a - 1, graph.apply("min", a - 1, 1), a - 1)
+    r, c = sizes["rows"], sizes["columns"]
+    a = r * c
+    ports = (c - 1) * sizes["row_links"] + (r - 1) * sizes["column_links"]
+    farthest = graph.apply("min", r - 1, 1) + graph.apply("min", c - 1, 1)
+    return Group(a, a * ports / 2, ports, farthest, (r - 1) + (c - 1) + 2 * (r - 1) * (c - 1))
 
 
 def _sizes(nodes_per_router: Size, routers: Size, global_links: Size, groups: Size | None) -> tuple[Expr, ...]:
@@ -100,13 +109,13 @@ def _sizes(nodes_per_router: Size, routers: Size, global_links: Size, groups: Si
 def _join_groups(
     kind: str,
     parameters: tuple[tuple[str, Expr], ...],
-    group: Group,
     across: tuple[Expr, Expr],
     bounds: tuple[tuple[str, Bound], ...],
 ) -> Topology:
     """Groups that are all joined with each other; `across` are the longest distance between routers of two groups, and
     the sum of the distances from all of one to all of the other."""
     sizes = dict(parameters)
+    group = _group(sizes)
     p, h, g = sizes["nodes_per_router"], sizes["global_links"], sizes["groups"]
     nodes = p * group.routers * g
     joining = floor(group.routers * h / (g - 1))
@@ -123,14 +132,30 @@ def _join_groups(
         average_distance=average(p**2 * (g * group.routers * group.distances + g * (g - 1) * between), nodes),
         bisection=graph.apply("min", _cut(group, joining, g, p), floor(nodes / 2)),
         bounds=bounds,
+        nested=(
+            (p, graph.ZERO),
+            (p * group.routers, group.distances / graph.apply("max", group.routers - 1, 1)),
+            (nodes, between / group.routers**2),
+        ),
     )
 
 
-def _cut(group: Group, joining: Expr, groups: Expr, nodes_per_router: Expr) -> Expr:
+def bisection_of_nodes(whole: Topology, nodes: Expr) -> Expr:
+    """A bound of the links that part so many nodes, which fill the groups one after the other, into two halves."""
+    sizes = dict(whole.parameters)
+    group, p = _group(sizes), sizes["nodes_per_router"]
+    joining = floor(group.routers * sizes["global_links"] / (sizes["groups"] - 1))
+    groups = graph.apply("ceil", nodes / (p * group.routers))
+    routers = graph.apply("min", group.routers, graph.apply("ceil", nodes / p))
+    return graph.apply("min", _cut(group, joining, groups, p, routers), floor(nodes / 2))
+
+
+def _cut(group: Group, joining: Expr, groups: Expr, nodes_per_router: Expr, routers: Expr | None = None) -> Expr:
     """Links cut between two halves of the groups. The middle one of an odd number is halved itself: of its links to
     other groups no more than half are cut one way or the other round, of its own no more than in an average halving,
-    and a router in the middle is cut off from half of its nodes."""
+    and a router in the middle is cut off from half of its nodes. Of a single group `routers` may be in use."""
     a = group.routers
+    used = a if routers is None else routers
     pairs = graph.apply("max", a * (a - 1) / 2, 1)
-    middle = floor(group.links * floor(a**2 / 4) / pairs) + is_odd(a) * floor(nodes_per_router / 2)
+    middle = floor(group.links * floor(used**2 / 4) / pairs) + is_odd(used) * floor(nodes_per_router / 2)
     return joining * floor(groups**2 / 4) + is_odd(groups) * middle

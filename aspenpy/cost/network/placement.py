@@ -80,6 +80,8 @@ def place(
     nodes = constants(topology.parameters[0][1])
     if nodes is None:
         raise NetworkError(f"{describe_topology(topology)} has symbols for parameters", "dimensions")
+    if "nodes_per_router" in dict(topology.parameters):
+        raise NetworkError("ranks have coordinates where each router has one node", "nodes_per_router")
     if order not in ORDERS:
         raise NetworkError(f"unknown placement `{order}`", "order", f"there are {', '.join(ORDERS)}")
     if not grid or min(grid) < 1 or ranks_per_node < 1:

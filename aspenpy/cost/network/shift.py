@@ -26,19 +26,22 @@ def distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
     s, r = graph.coerce(shift), graph.coerce(ranks_per_node)
     sizes = dict(topology.parameters)
     if topology.kind in ("torus", "mesh"):
-        stride, hops = r, []
-        for length in reversed(sizes["dimensions"]):
-            hops.append(_digit(length, s, stride, wrapped=topology.kind == "torus"))
+        stride, hops = r * sizes.get("nodes_per_router", 1), []
+        for length, ring in zip(reversed(sizes["dimensions"]), reversed(topology.rings), strict=True):
+            hops.append(_digit(length, s, stride, ring))
             stride *= length
         return graph.add(*hops)
     if topology.kind == "hypercube":
         bit = graph.counter("bit")
-        return graph.summation(bit, sizes["dimension"], _digit(graph.number(2), s, r * 2**bit, wrapped=True))
+        return graph.summation(bit, sizes["dimension"], _digit(graph.number(2), s, r * 2**bit, graph.TRUE))
     if topology.kind == "fat_tree":
         level = graph.counter("level")
         ranks = r * topology.nodes
         below = r * sizes["taper"] * sizes["arity"] ** (level + 1)
-        return graph.summation(level, sizes["levels"] - 1, 2 * graph.apply("min", 1, _shorter_way(s, ranks) / below))
+        parts = graph.apply("ceil", ranks / below)
+        leaving = graph.apply("min", 1, _shorter_way(s, ranks) * parts / ranks)
+        several = graph.if_else(graph.compare(">", parts, 1), 2 * leaving, 0)
+        return graph.summation(level, sizes["levels"] - 1, several)
     return off_node(s, r, topology.nodes) * topology.average_distance
 
 
@@ -48,15 +51,15 @@ def _shorter_way(shift: Expr, ranks: Expr) -> Expr:
     return graph.apply("min", forwards, ranks - forwards)
 
 
-def _digit(length: Expr, shift: Expr, stride: Expr, *, wrapped: bool) -> Expr:
+def _digit(length: Expr, shift: Expr, stride: Expr, ring: Expr) -> Expr:
     """The average hops along one dimension, `stride` ranks being one step along it."""
     moved = graph.apply("mod", floor(shift / stride), length)
     carried = graph.apply("mod", shift, stride) / stride
     further = graph.apply("mod", moved + 1, length)
-    return (1 - carried) * _hops(moved, length, wrapped) + carried * _hops(further, length, wrapped)
+    return (1 - carried) * _hops(moved, length, ring) + carried * _hops(further, length, ring)
 
 
-def _hops(moved: Expr, length: Expr, wrapped: bool) -> Expr:
+def _hops(moved: Expr, length: Expr, ring: Expr) -> Expr:
     """Round a ring the shorter way; on a line that many of them jump from the end to the beginning."""
     back = length - moved
-    return graph.apply("min", moved, back) if wrapped else 2 * moved * back / length
+    return graph.if_else(ring, graph.apply("min", moved, back), 2 * moved * back / length)

@@ -30,6 +30,7 @@ def slim_fly(order: Size, nodes_per_router: Size | None = None) -> Topology:
     routers = 2 * q**2
     nodes = p * routers
     distances = ports + 2 * (routers - 1 - ports)
+    nested = (p, graph.ZERO), (nodes, distances / (routers - 1))
     return Topology(
         kind="slim_fly",
         parameters=(("order", q), ("nodes_per_router", p)),
@@ -42,6 +43,7 @@ def slim_fly(order: Size, nodes_per_router: Size | None = None) -> Topology:
         average_distance=average(p**2 * routers * distances, nodes),
         bisection=graph.apply("min", q * graph.apply("ceil", q**2 / 2), floor(nodes / 2)),
         bounds=(("bisection", "upper"),),
+        nested=nested,
     )
 
 

@@ -24,8 +24,9 @@ class Family(Record):
 
 TOPOLOGIES: dict[str, Family] = {
     "hypercube": Family(grids.hypercube, ("dimension",), source="Dally and Towles 2004"),
-    "mesh": Family(grids.mesh, ("dimensions",), source="Dally and Towles 2004; Efe and Feng 2007"),
-    "torus": Family(grids.torus, ("dimensions",), source="Dally and Towles 2004; Aroca and Fernandez Anta 2014"),
+    "mesh": Family(grids.mesh, ("dimensions",), ("nodes_per_router",), "Dally and Towles 2004; Efe and Feng 2007"),
+    "torus": Family(
+        grids.torus, ("dimensions",), ("nodes_per_router",), "Dally and Towles 2004; Aroca and Fernandez Anta 2014"),
     "fat_tree": Family(fat_tree.fat_tree, ("arity", "levels"), ("taper",), "Petrini and Vanneschi 1997"),
     "dragonfly": Family(
         dragonfly.dragonfly, ("nodes_per_router", "routers", "global_links"), ("groups",), "Kim et al. 2008"),

@@ -3,10 +3,10 @@
 Conventions, which hold for every topology:
 
 * A *node* computes, a *router* forwards. In a direct network (hypercube, mesh, torus, fully connected) each node is its
-  own router; elsewhere it hangs on one by a *terminal link*.
+  own router, or shares it with others of a mesh or torus; elsewhere it hangs on one by a *terminal link*.
 * A *link* joins two routers and carries data both ways at once. Terminal links are counted apart.
 * A *distance* is the links between routers on a shortest route, so that two nodes of one router are at 0 hops;
-  `terminal_hops` is what the way onto the first router and off the last one adds.
+  `terminal_hops` is what the way onto the first router and off the last one adds, nothing in a direct network.
 * The *average distance* is that between two nodes that are not the same, each pair as likely as any other.
 * The *bisection* is the fewest links, terminal links among them, that part the nodes into two halves, equal to one
   node. Where nobody has a closed form it is a bound, and `bound` says which.
@@ -49,6 +49,8 @@ class Topology(Record):
 
     `parameters` are what `topologies.topology` takes to make it again. `radix` is the number of ports of the largest
     router, those of its nodes included where they hang on it. `bounds` names the figures that are no more than bounds.
+    `rings` says of each dimension of a grid whether its ends are linked. `nested` are the containers that nodes fill in
+    their order, smallest first: the nodes of one, and the average hops between two of them that share no smaller one.
     """
 
     kind: str
@@ -63,6 +65,8 @@ class Topology(Record):
     terminal_links: Expr = graph.ZERO
     terminal_hops: Expr = graph.ZERO
     bounds: tuple[tuple[str, Bound], ...] = ()
+    rings: tuple[Expr, ...] = ()
+    nested: tuple[tuple[Expr, Expr], ...] = ()
 
     def bound(self, figure: str) -> Bound | None:
         """Which kind of bound a figure is; None for one that is exact."""
