@@ -370,3 +370,30 @@ def test_unknown_sizes_and_data() -> None:
 def test_no_sockets() -> None:
     with pytest.raises(AspenError, match="no component of type `socket`"):
         placed("call first", text="machine M { core c } core c { resource flops(n) [n] }")
+
+
+APU = """
+machine M { node box }
+node box { socket cpu  socket gpu  memory both }
+socket cpu { core cpu_core }
+socket gpu { core gpu_core }
+core cpu_core { resource flops(n) [n] }
+core gpu_core { resource flops(n) [n/10] }
+memory both { property capacity [40]  resource loads(n) [n]  resource stores(n) [n] }
+"""
+
+
+def test_sockets_with_the_memory_of_their_node_move_nothing() -> None:
+    """100 flops take 100 s on the processor, 10 flops 1 s on the accelerator; loads overlap."""
+    found = placed("call first call second call first call second", {"first": "cpu", "second": "gpu"}, APU)
+    assert found.runtime == 2 * (100 + 1)
+    assert not found.moves
+
+
+def test_the_memory_of_a_node_has_its_capacity_once() -> None:
+    """`a` and `b` of 48 bytes do not fit into 40, whichever socket touches them."""
+    for socket in ("cpu", "gpu"):
+        app = application("call first call reads", f"param n = 3 {DATA}", WORK)
+        found = aspenpy.memory(app, machine(APU), socket=socket)
+        assert (found.total, found.fits) == (48, False)
+        assert [each.size for each in found.capacities] == [40]
