@@ -190,7 +190,10 @@ class RankPlacement(Record):
     def fullest(self, place: Place, ranks: Expr) -> Expr:
         """The ranks on the fullest component of a place that takes several."""
         if self.node is not None and not _is_in(place, self.node):
-            return graph.apply("min", ranks, self.takes(place))
+            if self.distribution.nodes == "compact":
+                return graph.apply("min", ranks, self.takes(place))
+            of_a_node = graph.div(self.on_a_node(ranks), ratio(place.count, self.nodes))  # ports, such as one for each
+            return graph.apply("min", ranks, graph.apply("ceil", of_a_node))
         near = most = ranks
         if self.node is not None and not self.is_dense:
             near = most = self.on_a_node(ranks)
