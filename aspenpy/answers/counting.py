@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.inverse import Leap, Search, Solution
-from aspenpy.answers.scope import Value, scope_of
+from aspenpy.answers.scope import Value, as_float, scope_of
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
@@ -19,6 +19,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
+from aspenpy.language.source import Span
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import (
@@ -133,6 +134,16 @@ class Counts(Result):
     def _values(self) -> dict[Any, Value]:
         values = self.scope.values(list(self.totals.values()), self.seed)
         return dict(zip(self.totals, values, strict=True))
+
+    def require_floats(self) -> None:
+        """Raises AspenError at the first requirement of a resource whose exact amount is beyond floating point."""
+        spans: dict[str, Span | None] = {}
+        for kernel in callees_first(self.entry):
+            for block in blocks_in(kernel.body):
+                for item in block.requirements:
+                    spans.setdefault(item.resource, item.span)
+        for name, value in self.amounts.items():
+            as_float(value, f"the amount of `{name}`", spans.get(name, self.entry.name_span))
 
     def expression(self, resource: str) -> Expr:
         """The amount of a resource, or of `bytes`, in the symbols of the model."""

@@ -206,10 +206,28 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
         among = _formula(exchange.ranks) if ranks is None else count(ranks)
         return f"each of {among} ranks sends {sent} to its neighbours"
     if ranks is None or value(exchange.size) is None:
-        return _formula(exchange.formula)
+        return _differing_exchange(exchange, value)
     alpha, beta, _ = exchange.parts
     each = f"{seconds(value(alpha))} and {seconds(value(beta))} a byte"
     return f"{exchange.fastest(value)} among {count(ranks)} ranks, a message taking {each}"
+
+
+def _differing_exchange(exchange: Exchange, value: Valuer) -> str:
+    """An exchange whose ranks or size differ from call to call: its formula where somebody can read it, else what they
+    depend on."""
+    text = _formula(exchange.formula)
+    if len(text) <= LONGEST_READ:
+        return text
+    ranks = value(exchange.ranks)
+    among = "ranks whose number differs from call to call" if ranks is None else f"{count(ranks)} ranks"
+    names = dict.fromkeys(
+        str(symbol)
+        for expr in (exchange.size, exchange.ranks)
+        if value(expr) is None
+        for symbol in sorted(graph.free_symbols(expr), key=lambda symbol: symbol.serial)
+    )
+    way = exchange.algorithm or "fastest algorithm of each call"
+    return f"{way}, among {among}; depends on {', '.join(names)}" if names else f"{way}, among {among}"
 
 
 def _bound(step: Step) -> str:

@@ -479,3 +479,17 @@ def test_unknown_kernel_and_parameter(run: Runner, command: str) -> None:
     outcome = run(command, *ON, "--set", "nn=3")
     assert outcome.status == 2
     assert outcome.err.startswith("error: unknown parameter `nn`\n")
+
+
+# -- amounts beyond floating point -----------------------------------------------------------------
+
+
+def test_an_amount_beyond_floating_point_is_refused_at_its_requirement(run: Runner, tmp_path: Path) -> None:
+    """4 (10^200)^2 flops; JSON has them digit by digit."""
+    model = tmp_path / "big.aspen"
+    model.write_text("model big {\n  kernel main { execute [4] { flops [(1e200)^2] as dp } }\n}\n")
+    outcome = run("count", str(model))
+    assert outcome.status == 2
+    assert "the amount of `flops` is too large for a floating-point number" in outcome.err
+    assert f"{model}:2:" in outcome.err
+    assert told(run, "count", str(model))["resources"]["flops"]["amount"] == 4 * 10**400

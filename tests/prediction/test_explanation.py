@@ -2,6 +2,7 @@
 
 import pytest
 
+import aspenpy
 from aspenpy import AspenError
 from tests.tiny import codes, predict
 
@@ -49,3 +50,28 @@ def test_one_kernel_may_be_asked_for() -> None:
     with pytest.raises(AspenError) as refusal:
         prediction.explain("wrok")
     assert codes(refusal.value) == ["unknown-kernel"]
+
+
+DIFFERING = """model vary {
+  param n = 8 in 1 .. 100
+  kernel main { iterate i [n] { call step(i) } }
+  kernel step(param k) {
+    execute [16] of [16] "sum" { messages [SIZE] as allreduce }
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        ("8*k + ceil(sqrt(k))*64 + floor(k/3)*128", "fastest algorithm of each call, among 16 ranks; depends on k"),
+        ("1024", "recursive_doubling among 16 ranks"),
+    ],
+    ids=["differs", "same"],
+)
+def test_an_exchange_whose_size_differs_says_what_it_depends_on(size: str, said: str) -> None:
+    """No formula that is cut short: it would end in an ellipsis."""
+    found = aspenpy.predict(aspenpy.parse(DIFFERING.replace("SIZE", size)), aspenpy.load_machine("haswell"))
+    (line,) = [line for line in str(found.explain()).splitlines() if "as allreduce" in line[:30]]
+    assert said.replace("_", " ") in line.replace("_", " ")
+    assert "..." not in line

@@ -51,7 +51,11 @@ def run_count(arguments: Arguments) -> int:
         raise CommandError("--solve and --target belong together: --solve n --target 1e12")
     counts = Counts(case_of_arguments(arguments), traits=tuple(words(arguments.traits)))
     if arguments.solve is None:
-        return deliver(counts.report(resource=arguments.resource), arguments)
+        try:
+            return deliver(counts.report(resource=arguments.resource), arguments)
+        except OverflowError:  # JSON and CSV have exact numbers of any size
+            counts.require_floats()
+            raise
     return deliver(report_inverse(counts, _solutions(counts, arguments)), arguments)
 
 
