@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy
 
@@ -180,6 +180,7 @@ def _next(problem: Problem, best: Candidate, item: Constraint, right: float) -> 
 
 
 POPULATION, GENERATIONS = 128, 100  # of NSGA-II
+UNDEFINED_GENERATIONS = 8  # after so many without any point that has a value, eight times those of one goal, it ends
 WORST = 1e300  # what NSGA-II is told of a point without a value
 
 
@@ -260,6 +261,7 @@ def _evolve_population(space: Space, goals: Sequence[Goal], problem: Problem, se
 
     evaluate = space.evaluator([goal.expr for goal in goals], missing=True)
     variables = [item.sampled for item in space.variables]
+    defined = 0
 
     def points(places: Floats) -> Floats:
         return numpy.column_stack([item.at(places[:, number]) for number, item in enumerate(variables)])
@@ -269,12 +271,20 @@ def _evolve_population(space: Space, goals: Sequence[Goal], problem: Problem, se
             super().__init__(n_var=len(space.variables), n_obj=len(goals), n_ieq_constr=1, xl=0.0, xu=1.0)
 
         def _evaluate(self, x: Floats, out: dict[str, Floats]) -> None:
+            nonlocal defined
             here = points(x)
-            out["F"] = numpy.nan_to_num(evaluate(here).T, nan=WORST)
+            values = evaluate(here).T
+            defined += int((~numpy.isnan(values).any(axis=1)).sum())
+            out["F"] = numpy.nan_to_num(values, nan=WORST)
             out["G"] = numpy.minimum(problem.look(here)[1], WORST)[:, None]
 
+    def end_without_values(algorithm: Any) -> None:
+        if not defined and algorithm.n_gen >= UNDEFINED_GENERATIONS:
+            algorithm.termination.terminate()
+
     ends, seeded = ("n_gen", GENERATIONS), generator_seed(seed)
-    last = minimize(Cube(), NSGA2(pop_size=POPULATION), ends, seed=seeded, verbose=False)
+    search = NSGA2(pop_size=POPULATION)
+    last = minimize(Cube(), search, ends, seed=seeded, verbose=False, callback=end_without_values)
     return points(numpy.atleast_2d(last.pop.get("X")))
 
 

@@ -391,3 +391,23 @@ def test_a_range_beyond_floating_point_is_refused() -> None:
     found = optimise(app, there, maximise="n", vary="n=-1e307..1e307:real")
     assert isinstance(found, Optimum)
     assert found.value == pytest.approx(1e307)
+
+
+def test_a_front_of_points_without_a_value_is_given_up_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A negative base needs a whole exponent: no real one has a value, and 100 generations of 128 would look for it."""
+    pytest.importorskip("pymoo")
+    looked: list[int] = []
+    original = problem.Problem.look
+
+    def look(self: problem.Problem, points: numpy.ndarray) -> tuple[numpy.ndarray, ...]:
+        looked.append(len(points))
+        return original(self, points)
+
+    monkeypatch.setattr(problem.Problem, "look", look)
+    app = aspenpy.parse(
+        "model a { param n = 3 in 1 .. 9  param f = 2 in 0.1 .. 3.3 "
+        "kernel main { execute { flops [(0 - n)^f + 99]  loads [n] } } }"
+    )
+    with pytest.raises(AspenError, match="a negative base needs a whole exponent"):
+        optimise(app, aspenpy.parse(NODE), minimise="runtime, loads", vary=["n:real", "f"])
+    assert sum(looked) <= 10 * 128  # eight generations, the one under way, and the last population once more
