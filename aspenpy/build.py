@@ -248,14 +248,14 @@ def machine(*parts: nodes.Parameter | nodes.Enum | nodes.Component) -> Machine:
     return link_machine(_reparsed(nodes.Machine(declarations, components)), [])
 
 
-def component(type: str, name: str, *items: nodes.Item) -> nodes.Component:
-    """`type name { items }`"""
-    return nodes.Component(type, name, items)
+def component(type: str, name: str, *items: nodes.Item, like: str | None = None) -> nodes.Component:
+    """`type name like base { items }`"""
+    return nodes.Component(type, name, items, like)
 
 
-def part(type: str, name: str, quantity: Quantity | None = None) -> nodes.Part:
-    """`type [quantity] name`"""
-    return nodes.Part(type, _optional(quantity), name)
+def part(type: str, name: str, quantity: Quantity | None = None, *, instead_of: str | None = None) -> nodes.Part:
+    """`type [quantity] name instead of part`"""
+    return nodes.Part(type, _optional(quantity), name, instead_of)
 
 
 def property_(name: str, value: Quantity | None = None) -> nodes.Property:

@@ -230,7 +230,7 @@ def _rewrite_machine(machine: Machine, change: Change, parameter: nodes.Paramete
     )
     more = () if parameter is None else (parameter,)
     node = machine.node.replace(declarations=(*machine.node.declarations, *more), components=components)
-    return Machine(node, machine.warnings)
+    return Machine(node, machine.warnings, machine.bases)
 
 
 # -- where a component's value is ------------------------------------------------------------------

@@ -24,6 +24,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.library import find
 from aspenpy.models.machine.load import load as load_machine_source
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.machine.variants import write_out_variants
 from aspenpy.record import NamedTuple
 from aspenpy.report import application as application_report
 from aspenpy.report import machine as machine_report
@@ -129,7 +130,7 @@ def _model(source: Source, reader: Reader) -> Application | Machine:
     node = parse_file(source, reader)
     if isinstance(node, nodes.Application):
         return link(node, source, [], reader)
-    return Machine(node)
+    return Machine(write_out_variants(node))
 
 
 def _machine(question: Question) -> tuple[Machine | None, str]:

@@ -402,13 +402,14 @@ class Builder(ExpressionBuilder):
     # -- machines --------------------------------------------------------------------------------
 
     def component(self, children: Children) -> nodes.Component:
-        type_name, name, _, *items, _ = children
-        spans = self._whole(children), self._at(type_name), self._at(name)
-        return nodes.Component(type_name.value, name.value, tuple(items), *spans)
+        type_name, name, _, base, _, *items, _ = children
+        spans = self._whole(children), self._at(type_name), self._at(name), base and self._at(base)
+        return nodes.Component(type_name.value, name.value, tuple(items), value_of(base), *spans)
 
     def part(self, children: Children) -> nodes.Part:
-        type_name, _, quantity, _, name = children
-        return nodes.Part(type_name.value, quantity, name.value, self._span(type_name, name), self._at(name))
+        type_name, _, quantity, _, name, _, replaced = children
+        spans = self._whole(children), self._at(name), replaced and self._at(replaced)
+        return nodes.Part(type_name.value, quantity, name.value, value_of(replaced), *spans)
 
     def property(self, children: Children) -> nodes.Property:
         _, name, _, value, _ = children

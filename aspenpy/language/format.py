@@ -99,6 +99,8 @@ def split_words(source: Source) -> list[Word]:
             text = f"include {text.removeprefix('include').strip()}"
         elif kind == "PER_RANK":
             text = "per rank"
+        elif kind == "INSTEAD_OF":
+            text = "instead of"
         read.append(Word(keywords.get(text, kind) if kind == "NAME" else kind, text.rstrip(), start, breaks))
         end = match.end()
     return read
@@ -128,7 +130,7 @@ def _annotate(source: Source, code: list[Word]) -> None:
         if frame.kind not in (LIST, GROUP) and _starts_item(frame, previous, word, code[place + 1 : place + 3]):
             word.starts_item = True
             frame.header, frame.names = word, 0
-        frame.names += word.kind == "NAME"
+        frame.names += word.kind == "NAME" and not (previous is not None and previous.kind == "INSTEAD_OF")
         word.frame, word.header = frame.kind, frame.header
         word.sign = word.kind == "MINUS" and (previous is None or previous.kind not in _ENDS)
         if word.kind in CLOSING:
@@ -145,7 +147,7 @@ def _describe_opening(frame: _Frame, previous: Word | None, word: Word) -> str:
     header = frame.header.kind if frame.header is not None else ""
     if word.kind != "LBRACE":
         return GROUP
-    holds = KEYWORDS[header].holds if header in KEYWORDS else PARTS if header == "NAME" else STATEMENTS
+    holds = KEYWORDS[header].holds if header in KEYWORDS else PARTS if header in ("NAME", "LIKE") else STATEMENTS
     if frame.kind in (LIST, GROUP) or holds == LIST or (previous is not None and previous.kind == "EQUAL"):
         return LIST
     return STATEMENTS if frame.kind == CASES else holds

@@ -86,6 +86,12 @@ _FILES = (
             "{found} stands behind the `}}` that closes the model", "one `}}` may be too many above"),
     Mistake(_at("LBRACE"), lambda s: s.opening is None and s.after("NAME") and s.wants_only("NAME"),
             "the name of this `{previous}` is missing", "write `{previous} NAME {{`"),
+    Mistake(_at("LIKE"), lambda s: s.opening is None and s.after("NAME"),
+            "the name of this `{previous}` is missing", "write `{previous} NAME like OTHER {{`"),
+    Mistake(_at("NAME"), lambda s: s.opening is None and s.after("NAME", "NAME") and s.spelling == "like",
+            "expected the name of one component and `{{` behind `like`", "write `like OTHER {{ ... }}`"),
+    Mistake(_at("NAME"), lambda s: s.opening is None and s.after("NAME", "NAME") and s.wants("LIKE"),
+            "expected `{{` or `like` behind `{previous}`, found {found}", "a variant is `like OTHER {{ ... }}`"),
 )
 
 _OTHER_LANGUAGES = (
@@ -187,6 +193,8 @@ _BRACKETS = (
     Mistake(_at("COMMA"), lambda s: s.wants_only("RANGE"), "expected `..`, found `,`", "a range is written `1 .. 10`"),
     Mistake(ANY, lambda s: s.behind(*CHOICES) and s.wants_only("LPAR"),
             "expected `(` behind `{previous}`, found {found}", "write `{previous} (...) {{`"),
+    Mistake(_at("INSTEAD_OF"), lambda s: s.wants("PROPERTY"),
+            "`instead of` stands behind a part", "write `TYPE [quantity] NEW instead of OLD`"),
     Mistake(NUMBERS, lambda s: s.after("PROPERTY", "NAME"),
             "the value of a property stands in brackets", "write `property {previous} [{spelling}]`"),
     Mistake(NUMBERS, lambda s: s.after("NAME") and s.wants("LSQB", "NAME"),

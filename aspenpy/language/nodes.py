@@ -351,13 +351,16 @@ class Application(Record):
 
 
 class Part(Record):
-    """`type [quantity] name` inside a component: so many of that component belong to each of this one."""
+    """`type [quantity] name instead of replaced` inside a component: so many of that component belong to each of this
+    one, in the place of a part of the component that this one is like."""
 
     type: str
     quantity: Expression | None
     name: str
+    replaced: str | None = None
     span: Span | None = None
     name_span: Span | None = None
+    replaced_span: Span | None = None
 
 
 class Property(Record):
@@ -409,14 +412,17 @@ Item = Part | Property | Resource | Conflict | PowerDraw
 
 
 class Component(Record):
-    """`type name { items }`"""
+    """`type name like base { items }`: a base makes it a variant, which has all of that component but what its own
+    items replace."""
 
     type: str
     name: str
     items: tuple[Item, ...]
+    base: str | None = None
     span: Span | None = None
     type_span: Span | None = None
     name_span: Span | None = None
+    base_span: Span | None = None
 
 
 class Machine(Record):

@@ -247,7 +247,10 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Probability: lambda node: f"probability {_cases(node)}",
     nodes.Kernel: _kernel,
     nodes.Application: _application,
-    nodes.Part: lambda node: f"{node.type}{_write_optional(' [{}]', node.quantity)} {node.name}",
+    nodes.Part: lambda node: (
+        f"{node.type}{_write_optional(' [{}]', node.quantity)} {node.name}"
+        + _write_optional(" instead of {}", node.replaced)
+    ),
     nodes.Property: lambda node: f"property {node.name}{_write_optional(' [{}]', node.value)}",
     nodes.ResourceTrait: lambda node: f"{node.name}{_write_optional('({})', node.argument)} [{_text(node.time)}]",
     nodes.Resource: lambda node: (
@@ -255,6 +258,8 @@ _RULES: dict[type, Callable[[Any], str]] = {
     ),
     nodes.Conflict: lambda node: f"conflict {node.first}, {node.second}",
     nodes.PowerDraw: lambda node: f"{node.kind} power [{_text(node.watts)}]",
-    nodes.Component: lambda node: f"{node.type} {node.name} {_lines(node.items)}",
+    nodes.Component: lambda node: (
+        f"{node.type} {node.name}{_write_optional(' like {}', node.base)} {_lines(node.items)}"
+    ),
     nodes.Machine: _machine,
 }

@@ -115,6 +115,8 @@ TERMINALS = {
     "COMPARISON": "a comparison such as `==`",
     "RANGE": "`..`",
     "PER_RANK": "`per rank`",
+    "LIKE": "`like`",
+    "INSTEAD_OF": "`instead of`",
     "COMMENT": "a comment",
     "INCLUDE": "an `include`",
     "STRAY": "a stray character",
@@ -136,6 +138,9 @@ GROUPS = (
 CONTINUATIONS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "LPAR", "LSQB", "PER_RANK", "WITH"})
 """What may follow any value, or that of a parameter; of no interest where the value could as well have ended."""
 
+VARIANTS = frozenset({"LIKE", "INSTEAD_OF"})
+"""What only variants of components have: of no interest where something else was written."""
+
 CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}  # the bracket that closes each bracket
 
 
@@ -146,7 +151,7 @@ def word_for(terminal: str) -> str:
 
 def word_for_all(terminals: frozenset[str]) -> str:
     """An enumeration such as "a value or `]`"; what only goes on with a value that is complete is left out."""
-    left = set(terminals) - CONSTANTS
+    left = set(terminals) - CONSTANTS - VARIANTS
     if not left.isdisjoint({"PLUS", "STAR"}):
         left = left - CONTINUATIONS or {"PLUS"}
     told: list[str] = []

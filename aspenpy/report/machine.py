@@ -110,7 +110,7 @@ def tree_of(machine: Machine) -> Tree[Place]:
 
 def _components(machine: Machine) -> Table:
     rows = tuple(
-        (prefix + place.component.name, place.component.type, *_numbers(machine, place), _offers(place))
+        (prefix + place.component.name, _type_of(machine, place), *_numbers(machine, place), _offers(place))
         for prefix, place in lines(tree_of(machine))
     )
     heads = (
@@ -121,6 +121,12 @@ def _components(machine: Machine) -> Table:
         Column("offers", wrapped=True),
     )
     return Table(heads, rows, media=TEXT, sparse=True)
+
+
+def _type_of(machine: Machine, place: Place) -> str:
+    """The type of a component, and the component that it is like."""
+    base = machine.bases.get(place.component.name)
+    return place.component.type + (f" like {base}" if base else "")
 
 
 def _numbers(machine: Machine, place: Place) -> tuple[Any, Any, Any]:
@@ -139,6 +145,7 @@ def _branch(machine: Machine, tree: Tree[Place]) -> dict[str, Any]:
     return {
         "name": tree.item.component.name,
         "type": tree.item.component.type,
+        **({"like": machine.bases[name]} if (name := tree.item.component.name) in machine.bases else {}),
         "count": count,
         "static_power": static,
         "dynamic_power": dynamic,

@@ -97,6 +97,7 @@ def _word(random: Random, terminal: str, names: Sequence[str]) -> str:
     if terminal == "QUANTITY":
         return random.choice("1 B,2 GB/s,3 ms,4 flop,1e30 J,0 s,5 W,64KiB".split(","))
     patterns = {"STRING": '"t"', "COMPARISON": "<", "RANGE": "..", "PER_RANK": "per rank"}
+    patterns |= {"LIKE": "like", "INSTEAD_OF": "instead of"}
     return patterns.get(terminal) or _literals()[terminal]
 
 

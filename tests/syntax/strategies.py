@@ -144,7 +144,7 @@ applications = st.builds(nodes.Application, any_names, tuples(declarations), tup
 # -- machines --------------------------------------------------------------------------------------
 
 items = st.one_of(
-    st.builds(nodes.Part, any_names, st.none() | expressions, any_names),
+    st.builds(nodes.Part, any_names, st.none() | expressions, any_names, st.none() | any_names),
     st.builds(nodes.Property, any_names, st.none() | expressions),
     st.builds(
         nodes.Resource,
@@ -156,7 +156,7 @@ items = st.one_of(
     st.builds(nodes.Conflict, any_names, any_names),
     st.builds(nodes.PowerDraw, st.sampled_from(["static", "dynamic"]), expressions),
 )
-components = st.builds(nodes.Component, any_names, any_names, tuples(items, least=1))
+components = st.builds(nodes.Component, any_names, any_names, tuples(items, least=1), st.none() | any_names)
 machines = st.builds(
     nodes.Machine, tuples((parameters | enums).map(_within), most=2), tuples(components, least=1, most=2)
 )

@@ -11,7 +11,7 @@ from aspenpy.answers.checks.applications import check_application
 from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.scope import Setting
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, drop_repeats
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
@@ -89,7 +89,8 @@ def check_source(
         return warnings
     if node.declarations and not node.components:  # parameters alone, which models include
         return [*machine_contradictions(node), *warnings]
-    return [*machine_contradictions(node), *check_machine(assemble_machine(node, warnings))]
+    whole = assemble_machine(node, warnings)
+    return [*drop_repeats(machine_contradictions(whole.node)), *check_machine(whole)]
 
 
 # -- further syntax errors -------------------------------------------------------------------------

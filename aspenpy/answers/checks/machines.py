@@ -20,6 +20,7 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, suggest_nearest, warning
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.lower import Origins
+from aspenpy.language.statements import is_of_library
 from aspenpy.models.machine.model import OWNER, Component, Machine
 from aspenpy.models.machine.properties import WORDS
 from aspenpy.models.model import range_warnings
@@ -80,7 +81,7 @@ def _check_unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
 
 
 def _unreachable_components(machine: Machine) -> list[Diagnostic]:
-    placed = {place.component.name for place in machine.first_places()}
+    placed = {place.component.name for place in machine.first_places()} | {*machine.bases.values()}
     return [
         warning(
             "unused-component",
@@ -88,7 +89,7 @@ def _unreachable_components(machine: Machine) -> list[Diagnostic]:
             component.name_span,
         )
         for component in machine.components.values()
-        if component.name not in placed
+        if component.name not in placed and not (machine.bases and is_of_library(component.span))  # variants leave out
     ]
 
 

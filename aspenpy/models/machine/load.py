@@ -12,6 +12,7 @@ from aspenpy.language.source import Source, Span
 from aspenpy.models.application.load import redefinitions
 from aspenpy.models.machine.dimensions import contradictions
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.machine.variants import bases_of, write_out_variants
 
 
 def load(source: Source, reader: Reader | None = None) -> Machine:
@@ -27,22 +28,25 @@ def load(source: Source, reader: Reader | None = None) -> Machine:
 def link(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
     """The machine of a syntax tree, once its components are known, of the type said, and a tree, and its
     dimensions agree."""
-    errors = contradictions(node)
+    machine = assemble(node, warnings)
+    errors = contradictions(machine.node)
     if errors:
         raise AspenError(*errors)
-    return assemble(node, warnings)
+    return machine
 
 
 def assemble(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
     """The same, whether its dimensions agree or not."""
-    components = {component.name: component for component in node.components}
-    errors = _root_errors(node, components) + _part_errors(components) or _cycle_errors(components)
+    complete = write_out_variants(node)
+    components = {component.name: component for component in complete.components}
+    errors = _root_errors(complete, components) + _part_errors(components) or _cycle_errors(components)
     if errors:
         raise AspenError(*errors)
     once = nodes.Resource | nodes.Property  # in a component; parts may be listed twice
     inside = (tuple(item for item in component.items if isinstance(item, once)) for component in node.components)
     scopes = (node.declarations, node.components, *inside)
-    return Machine(node, (*warnings, *(warning for scope in scopes for warning in redefinitions(scope))))
+    redefined = (warning for scope in scopes for warning in redefinitions(scope))
+    return Machine(complete, (*warnings, *redefined), bases_of(node))
 
 
 def _root_errors(node: nodes.Machine, components: dict[str, nodes.Component]) -> list[Diagnostic]:

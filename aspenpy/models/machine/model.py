@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from aspenpy.expr import graph
@@ -112,8 +113,15 @@ class Machine(Model):
 
     node: nodes.Machine
 
-    def __init__(self, node: nodes.Machine, warnings: tuple[Diagnostic, ...] = ()) -> None:
+    def __init__(
+        self,
+        node: nodes.Machine,
+        warnings: tuple[Diagnostic, ...] = (),
+        bases: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`node` has its variants written out; `bases` is the component that each of them was `like`."""
         super().__init__(node, warnings)
+        self.bases = dict(bases)
 
     @property
     def name(self) -> str:
@@ -121,7 +129,7 @@ class Machine(Model):
         return self.root.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Machine, (self.node, self.warnings)
+        return Machine, (self.node, self.warnings, self.bases)
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: sockets {', '.join(self.sockets) or 'none'}>"
