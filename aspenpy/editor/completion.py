@@ -9,7 +9,7 @@ from aspenpy.cost.caches.names import CACHE_TRAITS, WITH_ARGUMENTS
 from aspenpy.cost.exchanges import EXCHANGES
 from aspenpy.editor import names
 from aspenpy.editor.meaning import Known, Meaning
-from aspenpy.editor.names import RESOURCE, Name, NameReader, words_in
+from aspenpy.editor.names import COMPONENT, RESOURCE, Name, NameReader, words_in
 from aspenpy.editor.pieces import pieces
 from aspenpy.editor.project import Project
 from aspenpy.expr.functions import FUNCTIONS
@@ -50,7 +50,10 @@ def context_at(text: str, offset: int) -> Context | None:
     """Where a name that begins at an offset would stand; None in a comment or a text."""
     parts = pieces(text)
     start, whole = next(((piece.start, piece.text) for piece in reversed(parts) if piece.start <= offset), (0, ""))
-    reader = NameReader(f"{whole[: offset - start]}{_MARK}")
+    behind = whole[: offset - start]
+    if _LIKE_BEFORE.search(behind):
+        return Context(COMPONENT, STATEMENTS, False, False, False, False, "", "")
+    reader = NameReader(f"{behind}{_MARK}")
     reader.read()
     if not reader.words or reader.words[-1].text != _MARK or not reader.names:
         return None
@@ -70,6 +73,7 @@ def context_at(text: str, offset: int) -> Context | None:
 
 
 _MARK = "_mark_"
+_LIKE_BEFORE = re.compile(r"(?:^|\})\s*[A-Za-z_]\w*\s+[A-Za-z_]\w*\s+like\s+\Z", re.MULTILINE)
 _OPERATORS = frozenset(("+", "-", "*", "/", "^", ".."))
 
 

@@ -46,7 +46,7 @@ def _end_of_item(code: list[Word], start: int) -> int:
         follows = word.kind == "INCLUDE" or (word.kind == "NAME" and before.kind in _OPERANDS)
         if depth < 0 or (not depth and (_begins(row) or follows)):
             return end
-        if opened not in DECLARED and opened != "import":
+        if opened not in DECLARED and opened != "import" and "LIKE" not in (before.kind, word.kind):
             return end
         end = word.start + len(word.text)
     return end

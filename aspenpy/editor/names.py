@@ -47,7 +47,8 @@ class Word(NamedTuple):
 
 class Name(NamedTuple):
     """A name at its place. `within` is what stands before the last dot (`fft3d`); `scope` is from where to where a
-    declaration holds, None for the whole model; `component` is the one around a property or resource."""
+    declaration holds, None for the whole model; `component` is the one around a property or resource. A name behind
+    `like` holds for what stands in the braces of that component."""
 
     name: str
     kind: str
@@ -177,13 +178,14 @@ class NameReader:
             kind = "group"
         elif frame.kind in ("group", LIST) or self._at(place, -1).kind == "EQUAL":
             kind = LIST
-        elif (self._at(place, -1).kind, self._at(place, -2).kind) == ("NAME", "NAME") and not frame.header:
+        elif self._at(place, -1).kind == "NAME" and self._at(place, -2).kind in ("NAME", "LIKE") and not frame.header:
             kind = PARTS
         else:
             row = KEYWORDS.get(frame.header.upper())
             kind = row.holds if row else STATEMENTS
         inner = _Frame(kind, word.start, frame.header if kind in ("group", LIST) else "")
-        inner.component = self._at(place, -1).text if kind == PARTS else frame.component
+        named = place - 2 if self._at(place, -2).kind == "LIKE" else place
+        inner.component = self._at(named, -1).text if kind == PARTS else frame.component
         inner.listed = "in" if frame.listed else ""
         if word.kind == "LBRACE":
             inner.held, frame.waiting = frame.waiting, []
@@ -228,6 +230,10 @@ class NameReader:
             return found
         if before.kind == "DOT" or after.kind == "DOT":
             return self._read_dotted_part(place, word)
+        if before.kind == "INSTEAD_OF":
+            return Name(word.text, COMPONENT, word.start)
+        if before.kind == "LIKE":
+            return Name(word.text, COMPONENT, word.start, False, self._pend(word), "", self._at(place, -2).text)
         if frame.kind == "group":
             return self._in_group(place, word)
         if frame.listed and before.text in ("as", "with", ","):
@@ -249,10 +255,10 @@ class NameReader:
                 return Name(word.text, RESOURCE, word.start)
             self._begin("part")
             return self._part(word, frame)
-        if frame.kind == STATEMENTS and after.kind == "NAME" and self._at(place, 2).kind == "LBRACE":
+        if frame.kind == STATEMENTS and after.kind == "NAME" and self._at(place, 2).kind in ("LBRACE", "LIKE"):
             self._begin("")
             return Name(word.text, TYPE, word.start)
-        if before.kind == "NAME" and after.kind == "LBRACE":
+        if before.kind == "NAME" and after.kind in ("LBRACE", "LIKE"):
             return Name(word.text, COMPONENT, word.start, True)
         return self._value(word, after)
 

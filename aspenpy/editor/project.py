@@ -135,7 +135,7 @@ class Project:
         ]
         if local:
             return Place(path, max(local, key=lambda known: known.scope or (0, 0)))
-        found = self._global(self.closure(path), name.name, kinds)
+        found = self._inherited(path, name) or self._global(self.closure(path), name.name, kinds)
         if found is not None or not far:
             return found
         for other in self.includers(path):
@@ -143,6 +143,24 @@ class Project:
             if found is not None:
                 return found
         return self._global(self.closure(self.machine), name.name, kinds) if self.machine else None
+
+    def _inherited(self, path: str, name: Name) -> Place | None:
+        """The property of that name which a variant takes over, as the variant's own."""
+        around = (base for base in self.names(path).names if base.scope and base.kind == names.COMPONENT)
+        base = next((base for base in around if base.scope and base.scope[0] < name.start < base.scope[1]), None)
+        variant, passed = base and base.component, {""}
+        while base is not None and base.component not in passed:
+            passed.add(base.component)
+            place = self.declaration(path, base._replace(scope=None))
+            if place is None:
+                return None
+            path, stated = place.path, self.names(place.path).names
+            for known in stated:
+                if _is(known, name.name, (names.PROPERTY,)) and known.component == place.name.name:
+                    return Place(path, known._replace(component=variant or ""))
+            base = next((known for known in stated if known.scope and known.component == place.name.name
+                         and known.kind == names.COMPONENT), None)  # fmt: skip
+        return None
 
     def _global(self, paths: Iterable[str], name: str, kinds: tuple[str, ...]) -> Place | None:
         """Of two with one name, the later of the first file."""

@@ -98,7 +98,7 @@ PLAIN = {
     "NUMBER": Number,
     "STRING": String,
     "STRAY": Error,
-    "PER_RANK": Keyword,
+    **dict.fromkeys(("PER_RANK", "LIKE", "INSTEAD_OF"), Keyword),
     **dict.fromkeys(("COMPARISON", "RANGE", "PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "EQUAL"), Operator),
 }
 """Token types by terminal; all others are punctuation."""
@@ -157,7 +157,7 @@ class _Reader:
         elif word.kind in ("RPAR", "RSQB"):
             self.depth -= 1
         elif word.kind == "LBRACE":
-            component = (self._at(-1).kind, self._at(-2).kind) == ("NAME", "NAME")
+            component = self._at(-1).kind == "NAME" and self._at(-2).kind in ("NAME", "LIKE")
             self.blocks.append(PARTS if component else _keyword(self.header).holds)
             self._begin()
         elif word.kind == "RBRACE":
@@ -206,12 +206,14 @@ class _Reader:
             return Name.Attribute
         if block == PARTS and before.kind == "COMMA":  # `conflict a, b`
             return Name.Attribute
+        if before.kind in ("LIKE", "INSTEAD_OF"):
+            return Name.Class
         if block == PARTS:
             self.typed = not self.typed
             return Keyword.Type if self.typed else Name.Class
-        if after.kind == "NAME" and self._at(2).kind == "LBRACE":
+        if after.kind == "NAME" and self._at(2).kind in ("LBRACE", "LIKE"):
             return Keyword.Type
-        return Name.Class if before.kind == "NAME" and after.kind == "LBRACE" else None
+        return Name.Class if before.kind == "NAME" and after.kind in ("LBRACE", "LIKE") else None
 
 
 def highlight(text: str, columns: int) -> str:

@@ -28,7 +28,7 @@ KINDS = {
 
 TERMINALS = {
     "COMMENT": "COMMENT", "STRING": "STRING", "NUMBER": "NUMBER", "KEYWORD": "KEYWORD", "NAME": "NAME",
-    "PER_RANK": "KEYWORD",
+    **dict.fromkeys(("PER_RANK", "LIKE", "INSTEAD_OF"), "KEYWORD"),
     **dict.fromkeys(("COMPARISON", "RANGE", "PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "EQUAL"), "OPERATOR"),
     **dict.fromkeys(("LPAR", "RPAR", "LSQB", "RSQB", "LBRACE", "RBRACE", "COMMA", "DOT"), "PUNCTUATION"),
 }  # fmt: skip
