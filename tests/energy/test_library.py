@@ -67,7 +67,7 @@ PRODUCT = aspenpy.parse(
 
 @pytest.mark.parametrize("socket", sorted(PROCESSORS))
 def test_no_code_of_a_processor_at_its_base_clock_needs_more_than_its_cap(socket: str) -> None:
-    """Published packages draw 70 to 90 % of their thermal design power under STREAM, and all of it in a product of
+    """Packages are taken to draw less than their thermal design power under STREAM, and all of it in a product of
     matrices. A64FX and KNL have memory in the package."""
     machine = aspenpy.load_machine(PROCESSORS[socket])
     stream = aspenpy.predict(aspenpy.load_application("stream"), machine, socket=socket, kernel="triad")
