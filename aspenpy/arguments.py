@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
+
+from aspenpy.record import NamedTuple
 
 
 class Kind(NamedTuple):

@@ -14,7 +14,6 @@ from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.occupancy import filling_cores, instances_of_blocks, unplaced_blocks
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import exceeding_memory, sizes_below_zero
-from aspenpy.engine.python import Prepared as Compiled
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -59,7 +58,7 @@ class Prediction(Evaluation):
         accesses = [cost.traffic.access for cost in self.tree.requirements if cost.traffic is not None]
         if not accesses:
             return []
-        from aspenpy.answers.access_warnings import uneven_sweeps
+        from aspenpy.answers.uneven_sweeps import uneven_sweeps
 
         return uneven_sweeps(self, accesses)
 
@@ -86,8 +85,6 @@ class Prediction(Evaluation):
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""
-        from aspenpy.answers.prediction import Prepared
-
         return Prepared(self, tuple(free), metric)
 
     def explain(self, kernel: str | None = None) -> Explanation:
@@ -104,8 +101,6 @@ class Prediction(Evaluation):
 
     def samples(self, count: int) -> Samples:
         """The runtime over `count` seeds, starting from this prediction's: mean, deviation, quantiles."""
-        from aspenpy.answers.prediction import sample
-
         return sample(self, count)
 
     # -- shown -----------------------------------------------------------------------------------
@@ -259,6 +254,8 @@ class Prepared:
     """
 
     def __init__(self, prediction: Evaluation, free: tuple[str, ...], metric: str = "runtime") -> None:
+        from aspenpy.engine.python import Prepared as Compiled
+
         self.prediction = prediction
         self.free = free
         self.metric = metric

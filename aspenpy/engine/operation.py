@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.intervals import ANYWHERE, FLAT, OPERATORS, Range
+from aspenpy.record import NamedTuple
 
 
 class Op(NamedTuple):

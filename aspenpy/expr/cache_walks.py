@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from aspenpy.expr.arithmetic import DomainError, Number
 from aspenpy.expr.cache_laws import magnitude, require_whole
+from aspenpy.record import NamedTuple
 
 Loops = tuple[tuple[int, int], ...]
 """A stride in bytes and trips of each."""

@@ -7,7 +7,7 @@ inside an item are kept.
 
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from aspenpy.language.diagnostics import Related, fail
 from aspenpy.language.files import Reader
@@ -32,6 +32,7 @@ from aspenpy.language.vocabulary import (
     keywords_that_begin,
     word_for,
 )
+from aspenpy.record import NamedTuple
 
 
 class Word:

@@ -22,7 +22,7 @@ from aspenpy.shell.output import (
     warn_of_old_name,
 )
 from aspenpy.shell.progress import progress
-from aspenpy.shell.registry import ALIASES, GROUPS, entries, load_command
+from aspenpy.shell.registry import ALIASES, GROUPS, entries, find_command, load_command
 from aspenpy.version import VERSION
 
 USAGE = """\
@@ -122,7 +122,7 @@ def run(arguments: list[str]) -> int:
     if name in ("-V", "--version", "version"):
         emit(f"aspenpy {VERSION}")
         return SUCCESS
-    if name not in entries():
+    if find_command(name) is None:
         raise CommandError(_unknown(name))
     from aspenpy.shell.option import plain_arguments, rename_options
     from aspenpy.shell.options import require_machine, require_one_machine, require_outputs

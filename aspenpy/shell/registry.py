@@ -7,8 +7,8 @@ import os
 import re
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
 
+from aspenpy.record import NamedTuple
 from aspenpy.shell.option import Command, Group
 
 FOLDER = os.path.join(os.path.dirname(__file__), "commands")
@@ -39,17 +39,32 @@ class Entry(NamedTuple):
 
 @cache
 def entries() -> dict[str, Entry]:
-    """Every command by name, by group and then by alphabet, read from the texts of the modules in a millisecond."""
-    found = []
-    for file in os.listdir(FOLDER):
-        module, _, suffix = file.rpartition(".")
-        if suffix == "py":
-            with open(os.path.join(FOLDER, file), encoding="utf-8") as text:
-                found += [Entry(name, group, summary, module) for name, group, summary in DECLARED.findall(text.read())]
-    return {entry.name: entry for group in GROUPS for entry in sorted(found) if entry.group == group}
+    """Every command by name, by group and then by alphabet, read from the texts of the modules."""
+    modules = [file.removesuffix(".py") for file in os.listdir(FOLDER) if file.endswith(".py")]
+    found = sorted(entry for module in modules for entry in _entries_of(module))
+    return {entry.name: entry for group in GROUPS for entry in found if entry.group == group}
+
+
+@cache
+def find_command(name: str) -> Entry | None:
+    """The command of that name: most stand in a module of their own name, beside which no other is read."""
+    if name.isidentifier() and os.path.isfile(os.path.join(FOLDER, f"{name}.py")):
+        for entry in _entries_of(name):
+            if entry.name == name:
+                return entry
+    return entries().get(name)
+
+
+def _entries_of(module: str) -> list[Entry]:
+    """The commands that the text of a module declares."""
+    with open(os.path.join(FOLDER, f"{module}.py"), encoding="utf-8") as text:
+        return [Entry(name, group, summary, module) for name, group, summary in DECLARED.findall(text.read())]
 
 
 def load_command(name: str) -> Command:
-    """The command of that name; no other module than its own is imported."""
-    module = import_module(f"aspenpy.shell.commands.{entries()[name].module}")
+    """The command of that name; no other module than its own is imported. Raises KeyError where there is none."""
+    entry = find_command(name)
+    if entry is None:
+        raise KeyError(name)
+    module = import_module(f"aspenpy.shell.commands.{entry.module}")
     return next(item for item in vars(module).values() if isinstance(item, Command) and item.name == name)

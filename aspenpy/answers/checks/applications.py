@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from aspenpy.answers.access_warnings import uneven
 from aspenpy.answers.checks.values import circles, collecting, failures, start_of
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.models import expressions
@@ -13,6 +12,7 @@ from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, Setting, circular
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.traffic import Traffic
+from aspenpy.answers.uneven_sweeps import uneven
 from aspenpy.cost.accesses import histogram_reader
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.names import CACHE_TRAITS

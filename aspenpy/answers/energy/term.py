@@ -4,13 +4,13 @@ which says which terms there are, has to tell."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
 from aspenpy.models.application.total import Totals
-from aspenpy.record import Record
+from aspenpy.record import NamedTuple, Record
 
 Cause = str
 """Why energy is consumed: `idle`, `active`, `messages`, `active cores`, `uncore`, `flops`, `bytes`, `constant`,

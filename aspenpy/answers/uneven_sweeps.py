@@ -1,0 +1,68 @@
+"""Warnings of accesses that make no whole number of sweeps of their patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+from aspenpy.answers.evaluation import Evaluation
+from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.patterns import Stencil
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.polynomial import term
+from aspenpy.expr.printer import to_text
+from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
+
+SLACK = 1e-6  # the part of a sweep that rounding may make
+
+
+def uneven_sweeps(prediction: Evaluation, accesses: Iterable[Access]) -> list[Diagnostic]:
+    """A warning for each access of which it is certain."""
+    return uneven(accesses, lambda ratio: prediction.scope.values([ratio], prediction.seed)[0])
+
+
+def uneven(accesses: Iterable[Access], value: Callable[[Expr], Any]) -> list[Diagnostic]:
+    """The warnings, with what gives an expression its value."""
+    warnings = []
+    for access in accesses:
+        sweeps = _sweeps(access, value)
+        if sweeps and abs(sweeps - round(sweeps)) > SLACK * max(1, sweeps):
+            warnings.append(_uneven(access, sweeps))
+            if isinstance(access.pattern, Stencil):
+                layers = _value(access.pattern.extents[-1], value)
+                warnings += _thin(access, None if layers is None else sweeps * layers)
+    return warnings
+
+
+def _sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:
+    """How many; None where the pattern does not say, or where that depends on a loop or on who calls the kernel."""
+    return None if access.sweep is None else _value(graph.div(access.accesses, access.sweep), value)
+
+
+def _value(quotient: Expr, value: Callable[[Expr], Any]) -> float | None:
+    try:
+        ratio = value(term(quotient).expression())
+    except (AspenError, EvaluationError):
+        return None  # a value that is missing is an error of its own where it is needed
+    return float(ratio) if isinstance(ratio, int | float | Fraction) else None
+
+
+def _thin(access: Access, layers: float | None) -> list[Diagnostic]:
+    """Layer conditions count whole layers: below one, simulated caches miss two to four times less often."""
+    if layers is None or layers >= 1 - SLACK:
+        return []
+    need = access.requirement
+    message = f"`{need.resource}` covers less than one layer of its stencil: its misses are overestimated several times"
+    hint = f"it is {layers:.3g} of a layer along the last extent; access at least one layer, or give a smaller grid"
+    return [warning("thin-stencil", message, need.span, hint=hint)]
+
+
+def _uneven(access: Access, sweeps: float) -> Diagnostic:
+    need = access.requirement
+    assert access.sweep is not None
+    message = f"`{need.resource}` makes {sweeps:.3g} sweeps of its pattern, not a whole number"
+    hint = f"one sweep makes {to_text(access.sweep)} accesses"
+    return warning("uneven-sweeps", message, need.span, hint=hint)
