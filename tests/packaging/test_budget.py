@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 MOST: dict[str, int] = {
     "advice": 4230,
     "answers": 10450,
-    "cost": 9620,
+    "cost": 9720,
     "editor": 2750,
     "engine": 2260,
     "explore": 3730,
