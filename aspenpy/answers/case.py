@@ -10,7 +10,8 @@ from aspenpy.answers.scope import DEFAULT_SEED, Setting
 from aspenpy.arguments import require_types
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.mapper import map_application
-from aspenpy.cost.ranks import MACHINES_OWN, PlacementOptions, domain_parameter
+from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions
+from aspenpy.cost.rank_units import domain_parameter
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine

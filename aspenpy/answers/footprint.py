@@ -11,8 +11,8 @@ from aspenpy.answers.models import Run
 from aspenpy.answers.paths import Scene, Visit, largest, visits
 from aspenpy.answers.scope import Value
 from aspenpy.cost.compute import target
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.mapper import warnings_of
-from aspenpy.cost.ranks import Instances
 from aspenpy.cost.residence import Residence, collect_placed_data
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -16,8 +16,9 @@ from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.network.topology import Topology
 from aspenpy.cost.path_levels import all_paths
 from aspenpy.cost.paths import Paths, paths_of
+from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.cost.prices import Offer
-from aspenpy.cost.ranks import MACHINES_OWN, place_ranks
+from aspenpy.cost.ranks import place_ranks
 from aspenpy.cost.value_mistakes import locating
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many

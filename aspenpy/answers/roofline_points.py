@@ -18,8 +18,8 @@ from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.compute import Target, price, spread_on_lanes, target
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import FILE_RESOURCES
+from aspenpy.cost.instances import ONE_INSTANCE, Instances
 from aspenpy.cost.prices import RequirementCost, conflict_groups
-from aspenpy.cost.ranks import ONE_INSTANCE, Instances
 from aspenpy.cost.sharing import sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

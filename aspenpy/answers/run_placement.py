@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.cost.ranks import RankPlacement, Rule, describe_component, ratio
+from aspenpy.cost.placement_options import Rule
+from aspenpy.cost.rank_units import describe_component
+from aspenpy.cost.ranks import RankPlacement, ratio
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.record import Record

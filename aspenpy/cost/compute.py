@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from aspenpy.cost.caches.names import CACHE_TRAITS, SHARED
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
+from aspenpy.cost.instances import Instances, PartSizes
 from aspenpy.cost.kinds_of_cores import all_cores, machine_schedule, working_kinds
 from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, translation_costs, waiting_for_memory
 from aspenpy.cost.operations import is_priced_without, read_operation, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
+from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions, require_schedule
 from aspenpy.cost.ports import port_costs
 from aspenpy.cost.prices import (
     LAUNCHED,
@@ -28,16 +30,7 @@ from aspenpy.cost.prices import (
     longest,
     slowest,
 )
-from aspenpy.cost.ranks import (
-    MACHINES_OWN,
-    Instances,
-    PartSizes,
-    PlacementOptions,
-    RankPlacement,
-    place_ranks,
-    require_schedule,
-    share_of_machine,
-)
+from aspenpy.cost.ranks import RankPlacement, place_ranks, share_of_machine
 from aspenpy.cost.schedules import on_all_kinds, share_with_threads
 from aspenpy.cost.sharing import Sharing, norm, sharing
 from aspenpy.expr import graph

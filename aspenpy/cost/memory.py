@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, share_levels, translation_buffer
 from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import LevelCost, Offer, longest
-from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import bandwidth_of_all_cores, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

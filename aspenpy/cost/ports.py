@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.operations import WIDE
 from aspenpy.cost.prices import LevelCost, Offer, longest
-from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from aspenpy.cost.ranks import Instances
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.sharing import norm
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

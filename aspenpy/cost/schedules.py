@@ -24,8 +24,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import Offer, RequirementCost, longest
-from aspenpy.cost.ranks import Instances, RankPlacement, ratio
+from aspenpy.cost.ranks import RankPlacement, ratio
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.machine.model import Component, Place

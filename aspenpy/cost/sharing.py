@@ -17,7 +17,7 @@ the worst rows. A block whose cores do other things for longer is in contention 
 
 from __future__ import annotations
 
-from aspenpy.cost.ranks import Instances
+from aspenpy.cost.instances import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.machine.model import Component, Place, one_of

@@ -10,7 +10,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.run_placement import run_placement, spread_over
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.prices import MEMORY_RESOURCES
-from aspenpy.cost.ranks import describe_component
+from aspenpy.cost.rank_units import describe_component
 from aspenpy.tables.numbers import Amount, count, seconds, setting, share, unit_of_resource
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table

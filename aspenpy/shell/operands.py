@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.scope import DEFAULT_SEED
-from aspenpy.cost.ranks import PlacementOptions
+from aspenpy.cost.placement_options import PlacementOptions
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr

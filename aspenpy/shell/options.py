@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.cost.kinds_of_cores import SCHEDULES
-from aspenpy.cost.ranks import THREADS
+from aspenpy.cost.placement_options import THREADS
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Option, choice, flag, option, pairs, positive, repeatable_option, words

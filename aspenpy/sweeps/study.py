@@ -13,7 +13,7 @@ import numpy
 from aspenpy.answers.case import Case
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
-from aspenpy.cost.ranks import MACHINES_OWN
+from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

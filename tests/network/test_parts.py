@@ -18,7 +18,7 @@ from aspenpy.cost.network.part import PARTS, part_of
 from aspenpy.cost.network.shift import distance
 from aspenpy.cost.network.topologies import topology
 from aspenpy.cost.network.topology import Topology
-from aspenpy.cost.ranks import PlacementOptions
+from aspenpy.cost.placement_options import PlacementOptions
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from tests.network.counting import bisection, distances

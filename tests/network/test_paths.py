@@ -17,7 +17,8 @@ from aspenpy import Application, AspenError, Machine
 from aspenpy.answers.evaluation import seconds_on_paths
 from aspenpy.cost.path_levels import levels_between
 from aspenpy.cost.paths import paths_of
-from aspenpy.cost.ranks import PlacementOptions, place_ranks
+from aspenpy.cost.placement_options import PlacementOptions
+from aspenpy.cost.ranks import place_ranks
 from aspenpy.explore.scaling import scale
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aspenpy import Machine
-from aspenpy.cost.ranks import Instances, PlacementOptions, RankPlacement, place_ranks
+from aspenpy.cost.instances import Instances
+from aspenpy.cost.placement_options import PlacementOptions
+from aspenpy.cost.ranks import RankPlacement, place_ranks
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr

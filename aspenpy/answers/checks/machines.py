@@ -12,7 +12,8 @@ from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.kinds_of_cores import RANK, idle_kinds, working_kinds
 from aspenpy.cost.path_levels import all_paths
 from aspenpy.cost.paths import Paths, paths_of
-from aspenpy.cost.ranks import MACHINES_OWN, place_ranks
+from aspenpy.cost.placement_options import MACHINES_OWN
+from aspenpy.cost.ranks import place_ranks
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr

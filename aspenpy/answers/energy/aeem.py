@@ -18,8 +18,8 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import INTERCONNECT, MEMORY, PowerTree, adapter_seconds
 from aspenpy.answers.energy.term import Cause, Key, Term
 from aspenpy.cost.cost import CostTree
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import BlockCost, Offer, RequirementCost, conflict_groups, slowest
-from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span

@@ -15,8 +15,8 @@ from aspenpy.answers.energy.options import NicMode
 from aspenpy.cost.compute import target
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import FILE_SYSTEM
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import Offer, RequirementCost
-from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr

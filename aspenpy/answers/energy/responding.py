@@ -21,9 +21,10 @@ from aspenpy.answers.energy.power import MEMORY, PowerTree, adapter_seconds, ada
 from aspenpy.answers.energy.term import Cause, Key, Term, Unit
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import is_file_system
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.operations import PRECISIONS, PRODUCT, has_product_units, read_operation
 from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, RequirementCost, longest
-from aspenpy.cost.ranks import Instances, ratio
+from aspenpy.cost.ranks import ratio
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -14,8 +14,8 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import PowerTree, adapter_seconds, adapters
 from aspenpy.answers.energy.term import Cause, Key, Term, Unit
 from aspenpy.cost.cost import CostTree
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import BlockCost, RequirementCost
-from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span

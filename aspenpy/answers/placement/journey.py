@@ -22,8 +22,8 @@ from aspenpy.answers.placement.locations import (
 )
 from aspenpy.answers.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
 from aspenpy.cost.cost import CostTree
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import LAUNCH, BlockCost
-from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from aspenpy.cost.compute import Target, target
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import Offer
-from aspenpy.cost.ranks import Instances
 from aspenpy.cost.transfer import LINK, over_link
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from aspenpy.cost.caches.policies import POLICIES
-from aspenpy.cost.ranks import Instances
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.sharing import STORE_RATES, bandwidth_of_all_cores
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

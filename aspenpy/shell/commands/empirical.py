@@ -8,7 +8,7 @@ from typing import Any
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import predict
-from aspenpy.cost.ranks import PlacementOptions
+from aspenpy.cost.placement_options import PlacementOptions
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import HERTZ
 from aspenpy.language.files import measurements_path, require_writable

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import cast
 
 from aspenpy.cost.kinds_of_cores import SCHEDULES
-from aspenpy.cost.ranks import THREADS, PlacementOptions
+from aspenpy.cost.placement_options import THREADS, PlacementOptions
 from aspenpy.expr.arithmetic import aspen_numeral
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.nodes import Expression

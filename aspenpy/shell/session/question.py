@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from aspenpy.answers.metrics import metric, metric_names, summable
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Value, as_float
-from aspenpy.cost.ranks import PlacementOptions
+from aspenpy.cost.placement_options import PlacementOptions
 from aspenpy.cost.value_mistakes import locating
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from aspenpy.allowance import separate_allowance
 from aspenpy.cost.kinds_of_cores import SCHEDULES
-from aspenpy.cost.ranks import NODE_RULES, THREADS
+from aspenpy.cost.placement_options import NODE_RULES, THREADS
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.source import Span
 from aspenpy.models.library import names as library_names

@@ -1,0 +1,155 @@
+"""Instances: those of a block on a machine, over what of it each is spread, and how many share a component.
+
+Amounts are those of one instance. A rank that occupies u cores shares its work out in w = ceil(`width`) equal parts
+(`execute [ranks] of [width]`): they take ceil(w/u) turns, so that w/ceil(w/u) cores are at work on average, its spread.
+Instances of blocks that are no ranks are as in Aspen: ceil(P/Q) of P take turns on each of Q components.
+"""
+
+from __future__ import annotations
+
+from aspenpy.cost.file_systems import is_file_system
+from aspenpy.cost.ranks import RankPlacement
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.models.application.flow import Schedule
+from aspenpy.models.machine.model import Place
+from aspenpy.record import Record
+
+
+class PartSizes(Record):
+    """Sizes of the parts of a rank's work, of its counter 0, 1, ...: rows of a triangle. Sums of them are exact; of the
+    blocks of threads those are compared that are the largest where sizes rise, fall or are convex, and the middle
+    one."""
+
+    counter: Expr
+    size: Expr
+
+    def sum_to(self, end: Expr) -> Expr:
+        """All parts before the one of that number."""
+        return graph.summation(self.counter, end, self.size)
+
+    def largest(self, parts: Expr) -> Expr:
+        """The first part or the last."""
+        ends = [graph.ZERO, graph.apply("max", 0, graph.sub(parts, 1))]
+        return graph.apply("max", *(graph.substitute([self.size], {self.counter: end})[0] for end in ends))
+
+    def largest_chunk(self, parts: Expr, threads: Expr, low: Expr, high: Expr) -> Expr:
+        """The largest of the blocks of the threads from `low` up to `high`."""
+        each = graph.apply("floor", graph.div(parts, threads))
+        more = graph.sub(parts, graph.mul(each, threads))
+        last = graph.sub(high, 1)
+        middle = graph.apply("floor", graph.div(graph.add(low, last), 2))
+        candidates = [low, last, middle, graph.sub(more, 1), more]
+        found = []
+        for candidate in candidates:
+            thread = graph.apply("max", low, graph.apply("min", last, candidate))
+            start = graph.add(graph.mul(thread, each), graph.apply("min", thread, more))
+            end = graph.add(start, each, graph.if_else(graph.compare("<", thread, more), 1, 0))
+            found.append(graph.sub(self.sum_to(end), self.sum_to(start)))
+        return graph.apply("max", *found)
+
+
+class Instances(Record):
+    """The instances of a block on a machine: `count` of them, of which each keeps `spread` cores busy where it is a
+    rank with a `placement`, of `cores`, in so many `parts`; `placed` is their count, refused where the machine has no
+    places for so many. Parts of unequal `sizes` are functions of a counter. Those that are no ranks are spread over a
+    `share_of_machine`. `threads` of the busiest core work together; several kinds of cores share parts by a
+    `schedule`."""
+
+    count: Expr
+    spread: Expr = graph.ONE
+    placement: RankPlacement | None = None
+    cores: Expr = graph.ONE
+    placed: Expr | None = None
+    parts: Expr = graph.ONE
+    share_of_machine: Expr = graph.ONE
+    threads: Expr = graph.ONE
+    sizes: PartSizes | None = None
+    schedule: Schedule = "dynamic"
+
+    @property
+    def together(self) -> Expr:
+        """Cores that they keep busy, if there are so many."""
+        return graph.mul(self.count, self.spread)
+
+    def share(self, amount: Expr) -> Expr:
+        """What one core that an instance keeps busy does of its amount."""
+        return amount if self.spread is graph.ONE else graph.div(amount, self.spread)
+
+    @property
+    def total(self) -> Expr:
+        """All parts of an instance, in units of an equal part or of what sizes are in."""
+        return self.parts if self.sizes is None else self.sizes.sum_to(self.parts)
+
+    @property
+    def largest(self) -> Expr:
+        """The largest part, in the same units."""
+        return graph.ONE if self.sizes is None else self.sizes.largest(self.parts)
+
+    def largest_chunk(self, threads: Expr, low: Expr, high: Expr) -> Expr:
+        """What the busiest of the threads from `low` up to `high` has to do, in the same units, where all `threads`
+        have blocks of as many parts."""
+        if self.sizes is not None:
+            return self.sizes.largest_chunk(self.parts, threads, low, high)
+        return graph.apply("max", 0, graph.apply("ceil", graph.div(graph.sub(self.parts, low), threads)))
+
+    def instances_at(self, place: Place) -> Expr:
+        """Those that share the fullest component of a place."""
+        if self.placement is None:
+            return graph.apply("ceil", graph.div(self.count, self.available(place)))
+        if is_file_system(place):
+            return graph.apply("ceil", graph.div(self.ranks, place.count))
+        of_one = self.placement.places_of_rank(place)
+        return graph.if_else(graph.compare(">=", of_one, 1), self._any, self.placement.fullest(place, self.ranks))
+
+    def busy_at(self, place: Place) -> Expr:
+        """The cores at work that share the fullest component of a place, or take turns on it."""
+        if self.placement is None or is_file_system(place):
+            return self.instances_at(place)
+        of_one = self.placement.places_of_rank(place)
+        part = self._any
+        if of_one is not self.cores:  # of which no more than all are busy
+            evenly = graph.div(self.spread, of_one)
+            if self.placement.threads == "close":
+                evenly = graph.apply("min", self.spread, graph.div(self.cores, of_one))
+            part = graph.mul(part, graph.apply("max", 1, evenly))
+        several = graph.mul(self.placement.fullest(place, self.ranks), self.spread)
+        return graph.if_else(graph.compare(">=", of_one, 1), part, several)
+
+    def count_used(self, place: Place) -> Expr:
+        """How many of the components of a place have any work, one at least."""
+        if self.placement is None or is_file_system(place):
+            return graph.apply("min", graph.apply("max", self.count, 1), self.available(place))
+        return graph.apply("min", graph.apply("max", self.placement.used(place, self.ranks), 1), place.count)
+
+    def on_a_node(self, nodes: Expr) -> Expr:
+        """Those on the fullest of so many nodes."""
+        if self.placement is None:
+            return graph.apply("ceil", graph.div(self.count, graph.mul(nodes, self.share_of_machine)))
+        return self.placement.on_a_node(self.ranks)
+
+    def part_on(self, place: Place) -> Expr:
+        """Of what all ranks have alike, the part that is on the fullest component of a place."""
+        if self.placement is None:
+            return graph.div(1, self.available(place))
+        of_one = graph.div(self.instances_at(place), graph.apply("max", 1, self.placement.places_of_rank(place)))
+        return graph.div(of_one, self.ranks)
+
+    def available(self, place: Place) -> Expr:
+        """The components of a place in the part of the machine that the run has; of what nodes share, one at least."""
+        if self.share_of_machine is graph.ONE or is_file_system(place):
+            return place.count
+        return graph.apply("max", 1, graph.mul(place.count, self.share_of_machine))
+
+    @property
+    def ranks(self) -> Expr:
+        """Those of which the last may have less to do."""
+        return graph.apply("ceil", self.placed or self.count)
+
+    @property
+    def _any(self) -> Expr:
+        """1, and 0 where there are no instances."""
+        return graph.apply("min", 1, self.ranks)
+
+
+ONE_INSTANCE = Instances(graph.ONE)
