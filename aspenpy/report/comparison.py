@@ -11,7 +11,7 @@ from aspenpy.explore.crossovers import Crossover, Crossovers, Unproven
 from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charges_in_words
-from aspenpy.report.prediction import BOUND_BY, ranks_of, resource_on_component
+from aspenpy.report.prediction import BOUND_BY, describe_ranks, resource_on_component
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, quantity, seconds
 from aspenpy.tables.registry import register_report
@@ -69,7 +69,7 @@ def _times(comparison: Comparison) -> Table:
         Column("machine", key="name", get="label"),
         Column("machine", get="prediction.machine.name", media=DATA),
         Column("socket", get="prediction.socket", media=DATA),
-        Column("ranks", get=lambda item: ranks_of(item.prediction).get("ranks"), media=JSON),
+        Column("ranks", get=lambda item: describe_ranks(item.prediction).get("ranks"), media=JSON),
         *((Column("each rank has", get=_each_rank, media=TEXT),) if any(map(_each_rank, contenders)) else ()),
         Column("runtime", unit="s", get=lambda item: comparison.times[item.label], quantity=True),
         Column(

@@ -16,7 +16,7 @@ from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
-from aspenpy.report.prediction import ranks_of
+from aspenpy.report.prediction import describe_ranks
 from aspenpy.tables.drawing import EDGE, FILLS, INK, label_axis, set_title, shorten, use_shared_style
 from aspenpy.tables.numbers import Amount, expected, quantity, seconds, worth
 from aspenpy.tables.registry import register_report
@@ -67,7 +67,7 @@ def report_energy(
         "machine": prediction.machine.name,
         "socket": prediction.socket,
         "kernel": prediction.kernel,
-        **ranks_of(prediction),
+        **describe_ranks(prediction),
         "options": {name: getattr(energy.options, name) for name in type(energy.options)._fields},
         "application": {"name": prediction.application.name, **_totals(energy)},
         "components": {name: Amount(total, "J") for name, total in energy.components.items()},

@@ -220,10 +220,10 @@ def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples |
 
 def subject(prediction: Evaluation) -> dict[str, Any]:
     names = {"application": prediction.application.name, "machine": prediction.machine.name}
-    return {**names, "socket": prediction.socket, "kernel": prediction.kernel, **ranks_of(prediction)}
+    return {**names, "socket": prediction.socket, "kernel": prediction.kernel, **describe_ranks(prediction)}
 
 
-def ranks_of(prediction: Evaluation) -> dict[str, Any]:
+def describe_ranks(prediction: Evaluation) -> dict[str, Any]:
     """Where its ranks live: nothing where neither the machine nor the user says so."""
     placement, asked = prediction.tree.residence.where.ranks, prediction.case.placement
     if placement is None:

@@ -40,11 +40,11 @@ def case_of_arguments(arguments: Arguments, kernel: str | None = None) -> Case:
         settings_of(arguments),
         getattr(arguments, "seed", DEFAULT_SEED),
         getattr(arguments, "par", "add") == "overlap",
-        **ranks_of(arguments),
+        **placement_arguments(arguments),
     )
 
 
-def ranks_of(arguments: Arguments) -> dict[str, Any]:
+def placement_arguments(arguments: Arguments) -> dict[str, Any]:
     """Where a command line lets ranks live, by the names that `Case` has for it."""
     return {name: getattr(arguments, name, None) for name in PlacementOptions._fields}
 

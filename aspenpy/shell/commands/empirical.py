@@ -37,7 +37,7 @@ from aspenpy.report.learnt import draw_validation, report_plan, report_stages, r
 from aspenpy.report.speedup import add_choices, report_signature
 from aspenpy.report.speedup import draw as draw_spots
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.operands import only_entry, quantity_of, ranks_of, standard_input
+from aspenpy.shell.operands import only_entry, placement_arguments, quantity_of, standard_input
 from aspenpy.shell.option import (
     Arguments,
     Examples,
@@ -233,7 +233,7 @@ def _split(arguments: Arguments) -> int:
     application = load_application(arguments.data, allow_outside=outside)
     kernel = only_entry(application, arguments.kernel)
     computer = load_machine(arguments.machine, allow_outside=outside)
-    settings, ranks = settings_of(arguments), ranks_of(arguments)
+    settings, ranks = settings_of(arguments), placement_arguments(arguments)
     found = predict(
         Case(
             application,

@@ -15,7 +15,7 @@ from aspenpy.models.library import load_application
 from aspenpy.report.profile import draw_profile, write_speedscope
 from aspenpy.report.roofline_picture import draw_roofline, script
 from aspenpy.shell.failure import writing
-from aspenpy.shell.operands import case_of_arguments, machine_named, only_entry, ranks_of
+from aspenpy.shell.operands import case_of_arguments, machine_named, only_entry, placement_arguments
 from aspenpy.shell.option import Arguments, command, flag, option, positive
 from aspenpy.shell.options import (
     MODEL,
@@ -131,7 +131,7 @@ def run_roofline(arguments: Arguments) -> int:
             kernel=only_entry(item, arguments.kernel),
             seed=arguments.seed,
             overlap=overlap,
-            **ranks_of(arguments),
+            **placement_arguments(arguments),
         )
         for item in applications
     ]

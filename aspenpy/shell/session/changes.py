@@ -6,15 +6,13 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from typing import cast
 
-from aspenpy.cost.kinds_of_cores import SCHEDULES
-from aspenpy.cost.placement_options import THREADS, PlacementOptions
 from aspenpy.expr.arithmetic import aspen_numeral
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.nodes import Expression
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span, split_at_commas, split_at_sign
 from aspenpy.models.library import load_machine
-from aspenpy.shell.option import positive
+from aspenpy.shell.option import Option, positive
 from aspenpy.shell.session.conversation import Answer, Conversation, runtime_line, whole_line
 from aspenpy.shell.session.question import (
     first_word,
@@ -37,15 +35,6 @@ SET = "set NAME=EXPR, ..."
 UNSET = "unset NAME, ..."
 LET = "let NAME = EXPR"
 MACHINE = "machine M [SOCKET]"
-WORDS = {
-    "bind": "WHAT",
-    "distribution": "NODES[:SOCKETS]",
-    "threads": "|".join(THREADS),
-    "schedule": "|".join(SCHEDULES),
-}
-COUNTED = frozenset(PlacementOptions._fields) - WORDS.keys()
-PLACEMENTS = {field: f"{field.replace('_', '-')} [{WORDS.get(field, 'N')}]" for field in PlacementOptions._fields}
-"""How each command that places ranks is written."""
 
 
 def set_(session: Conversation, rest: Span) -> Answer:
@@ -163,18 +152,24 @@ def kernel(session: Conversation, rest: Span) -> Answer:
     return session.change(rest, session.state.changed(kernel=rest.text()))
 
 
-def placement(field: str) -> Callable[[Conversation, Span], Answer]:
-    """Changes a field of where ranks run; by itself, as the machine says."""
+def usage(item: Option) -> str:
+    """How the command is written that places ranks as an option of the shell does."""
+    value = item.more.get("metavar") or "|".join(item.more["choices"])
+    return f"{item.names[0].lstrip('-')} [{value}]"
+
+
+def placement(item: Option) -> Callable[[Conversation, Span], Answer]:
+    """Changes what an option of the shell says of where ranks run; by itself, as the machine says."""
 
     def change(session: Conversation, rest: Span) -> Answer:
         text = rest.text()
         value: int | str | None = text or None
-        if text and field in COUNTED:
+        if text and item.more.get("type") is positive:
             try:
                 value = positive(text)
             except ArgumentTypeError:
-                refuse_line("a whole number from 1 on", rest, PLACEMENTS[field])
-        return session.change(rest, session.state.changed(**{field: value}))
+                refuse_line("a whole number from 1 on", rest, usage(item))
+        return session.change(rest, session.state.changed(**{item.destination: value}))
 
     return change
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from aspenpy.allowance import separate_allowance
-from aspenpy.cost.kinds_of_cores import SCHEDULES
-from aspenpy.cost.placement_options import NODE_RULES, THREADS
+from aspenpy.cost.placement_options import NODE_RULES
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.source import Span
 from aspenpy.models.library import names as library_names
 from aspenpy.record import Record
+from aspenpy.shell.option import Option
+from aspenpy.shell.options import RANKS
 from aspenpy.shell.session import changes, questions
 from aspenpy.shell.session.conversation import Answer, Conversation
 from aspenpy.shell.session.question import first_word, metrics, place_errors, read_line
@@ -71,32 +72,18 @@ def components(state: State) -> list[str]:
     return [word for component in found for word in (component.type, component.name)]
 
 
-def _no_words(state: State) -> tuple[str, ...]:
-    return ()
+def _command_of(item: Option) -> tuple[str, Command]:
+    """The command that places ranks as an option of the shell does; by itself, as its default says."""
+    name, words = item.names[0].lstrip("-"), item.more.get("choices", ())
+    example, completed_by = EXAMPLES.get(name, (words[-1] if words else "2", lambda state: words))
+    return name, Command(item.help, changes.placement(item), changes.usage(item), f"{name} {example}", completed_by)
 
 
-PLACEMENTS = {
-    "bind": ("says what each rank occupies; by itself, as the machine says", "bind socket", components),
-    "nodes": ("runs on so many nodes; by itself, on as many as the ranks need", "nodes 2", _no_words),
-    "ranks_per_node": ("puts so many ranks on a node; by itself, as many as it takes", "ranks-per-node 4", _no_words),
-    "ranks_per_socket": ("puts so many ranks on a socket", "ranks-per-socket 2", _no_words),
-    "ranks_per_device": ("lets so many ranks share a device", "ranks-per-device 2", _no_words),
-    "cores_per_rank": ("gives each rank so many cores", "cores-per-rank 4", _no_words),
-    "distribution": (
-        "deals ranks out to nodes and sockets; by itself, one node after the other is filled",
-        "distribution cyclic",
-        lambda state: NODE_RULES,
-    ),
-    "domains": ("divides each socket into so many NUMA domains", "domains 2", _no_words),
-    "threads_per_core": ("lets so many hardware threads of each core work", "threads-per-core 2", _no_words),
-    "schedule": (
-        "deals the parts of a rank's work out to its cores; by itself, as the models say",
-        "schedule static",
-        lambda state: SCHEDULES,
-    ),
-    "threads": ("lets the threads of a rank fill a NUMA domain or spread", "threads close", lambda state: THREADS),
+EXAMPLES: dict[str, tuple[str, Callable[[State], Iterable[str]]]] = {
+    "bind": ("socket", components),
+    "distribution": ("cyclic", lambda state: NODE_RULES),
 }
-"""What each says of where ranks run, an example, and the words that may follow."""
+"""A word behind those commands that take others than their options list, and the words that complete them."""
 
 
 COMMANDS: dict[str, Command] = {
@@ -109,8 +96,7 @@ COMMANDS: dict[str, Command] = {
                        changes.MACHINE, "machine haswell", lambda state: library_names("machines")),
     "socket": Command("goes to another kind of socket", changes.socket,
                       "socket S", "socket nvidia_m2090", lambda state: state.required_machine.sockets),
-    **{field.replace("_", "-"): Command(what, changes.placement(field), changes.PLACEMENTS[field], example, words)
-       for field, (what, example, words) in PLACEMENTS.items()},
+    **dict(_command_of(item) for item in RANKS),
     "kernel": Command("predicts another kernel", changes.kernel,
                       "kernel K", "kernel main", lambda state: state.application.kernels),
     "baseline": Command("compares with what is predicted now, from here on", changes.baseline),
