@@ -1,11 +1,15 @@
 """Blocks of a program: statements that run one after the other. A copy of the package that marks each block it enters
-says which tests reach it, those in child processes included, and on every version of Python."""
+says which tests reach it, those in child processes included, and on every version of Python. Only compiled files are
+marked: tests and commands that read the text of the package find it as it was."""
 
 from __future__ import annotations
 
 import ast
+import marshal
 from dataclasses import dataclass
+from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
+from types import CodeType
 
 MARKS = '''"""One byte for each block of the package, set when it is entered; in a file that child processes share."""
 
@@ -14,10 +18,9 @@ import os
 
 
 def _marks():
-    folder = os.environ.get("MUTATION_MARKS")
-    if folder is None:
+    name = os.environ.get("MUTATION_MARKS")
+    if name is None:
         return bytearray({size})
-    name = os.path.join(folder, os.environ.get("PYTEST_XDIST_WORKER", "main"))
     file = os.open(name, os.O_RDWR | os.O_CREAT)
     os.truncate(file, {size})
     shared = mmap.mmap(file, {size})
@@ -27,7 +30,8 @@ def _marks():
 
 marks = _marks()
 '''
-LAST_SEEN = "aspenpy/mutation_marks.py"
+UNCHECKED = (1).to_bytes(4, "little") + bytes(8)
+"""Flags and digest in a compiled file that is used whatever its source says (PEP 552)."""
 COMPOUND = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)
 
 
@@ -40,8 +44,8 @@ class Block:
     last: int
 
 
-def blocks_of(path: str, text: str, start: int = 0) -> tuple[list[Block], str]:
-    """Blocks inside functions, and the text that marks them, the first as number `start`. What stands outside all
+def blocks_of(path: str, text: str, start: int = 0) -> tuple[list[Block], ast.Module]:
+    """Blocks inside functions, and the program that marks them, the first as number `start`. What stands outside all
     functions runs once, on import, and is no block."""
     tree = ast.parse(text)
     marking = _Marking(path, start)
@@ -50,7 +54,7 @@ def blocks_of(path: str, text: str, start: int = 0) -> tuple[list[Block], str]:
         top = ast.parse("from aspenpy.mutation_marks import marks as _marks_").body
         place = sum(_stands_first(statement) for statement in tree.body)
         tree.body[place:place] = top
-    return marking.blocks, ast.unparse(ast.fix_missing_locations(tree))
+    return marking.blocks, ast.fix_missing_locations(tree)
 
 
 def _stands_first(statement: ast.stmt) -> bool:
@@ -121,11 +125,17 @@ def _line(node: ast.AST) -> int:
 
 
 def mark(root: Path) -> list[Block]:
-    """Rewrites the package below `root` so that it marks its blocks."""
+    """Compiles the package below `root` so that it marks its blocks."""
     blocks: list[Block] = []
     for file in sorted((root / "aspenpy").rglob("*.py")):
-        of_file, text = blocks_of(file.relative_to(root).as_posix(), file.read_text(), len(blocks))
-        file.write_text(text)
+        of_file, tree = blocks_of(file.relative_to(root).as_posix(), file.read_text(), len(blocks))
+        write_compiled(Path(cache_from_source(file)), compile(tree, str(file), "exec", dont_inherit=True))
         blocks += of_file
-    (root / LAST_SEEN).write_text(MARKS.format(size=len(blocks)))
+    marks = compile(MARKS.format(size=len(blocks)), "marks", "exec", dont_inherit=True)
+    write_compiled(root / "aspenpy" / "mutation_marks.pyc", marks)
     return blocks
+
+
+def write_compiled(file: Path, code: CodeType) -> None:
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(MAGIC_NUMBER + UNCHECKED + marshal.dumps(code))

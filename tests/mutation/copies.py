@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -27,17 +28,31 @@ def copy_checkout(folder: Path) -> Path:
 
 
 def environment(folder: Path, **variables: str) -> dict[str, str]:
-    """For tests of the copy: its package comes before the installed one, and its caches are its own."""
+    """For tests of the copy: its package comes before the installed one, its caches are its own, and no test is left
+    out for its length."""
     shared = os.environ.get("ASPENPY_SHARED", str(ROOT.parent / "shared"))
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MUTATION_")}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("MUTATION_") and name not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
+    }
     return {
         **inherited,
         "PYTHONPATH": str(folder),
         "ASPENPY_SHARED": shared,
         "XDG_CACHE_HOME": str(folder / ".cache"),
+        "CI": "true",
         **variables,
     }
 
 
 def pytest_command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "pytest", "-p", "tests.mutation.plugin", "-q", "--tb=no", *arguments]
+
+
+def end_group(leader: int) -> None:
+    """Ends what is left of a process and its children."""
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        return

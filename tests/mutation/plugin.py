@@ -9,62 +9,81 @@ import os
 import resource
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
 
-PART = 200
-"""Tests whose rows are written together: what was recorded is kept when a run is ended early."""
-
+LONGEST = 400.0
+"""Seconds after which a recorded test, or the end of its process, is taken to hang."""
 
 MEMORY = 8 << 30
 """Bytes of addresses that a process of tests may have."""
 
 
 class Recorder:
-    """One row of bits for each test; a test that is skipped or fails on the marked copy has none."""
+    """One row of bits for each test; a test that is skipped or fails on the marked copy has none. Blocks that a fixture
+    of several tests enters are entered by each of them. All is written at the end of a process, as `target`.npz."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, target: Path) -> None:
         from aspenpy.mutation_marks import marks
 
         self.marks = marks
         self.clean = bytes(len(marks))
-        self.folder = folder
+        self.target = target
         self.tests: list[str] = []
+        self.failed: list[str] = []
         self.seconds: list[float] = []
         self.rows: list[numpy.ndarray] = []
-        self.passed = True
+        self.shared: dict[object, numpy.ndarray] = {}
+        """Blocks that fixtures enter."""
+        self.outcomes: set[str] = set()
         self.time = 0.0
-        self.parts = 0
+
+    def entered(self) -> numpy.ndarray:
+        return numpy.frombuffer(bytes(self.marks), numpy.uint8)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
+        if fixturedef.scope == "function":
+            return (yield)
+        before = self.entered()
         self.marks[:] = self.clean
-        self.passed, self.time = True, 0.0
+        try:
+            return (yield)
+        finally:
+            self.shared[fixturedef] = self.entered()
+            self.marks[:] = (before | self.shared[fixturedef]).tobytes()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        self.marks[:] = self.clean
+        self.outcomes, self.time = set(), 0.0
+        note_begun(self.target.with_suffix(".now"), item)
+        faulthandler.dump_traceback_later(LONGEST, exit=True)
         result = yield
-        if self.passed:
+        faulthandler.cancel_dump_traceback_later()
+        if "failed" in self.outcomes:
+            self.failed.append(item.nodeid)
+        elif "skipped" not in self.outcomes:
+            used = [fixture for found in item._fixtureinfo.name2fixturedefs.values() for fixture in found]
+            row = self.entered()
+            for fixture in used:
+                row = row | self.shared.get(fixture, row)
             self.tests.append(item.nodeid)
             self.seconds.append(self.time)
-            self.rows.append(numpy.packbits(numpy.frombuffer(bytes(self.marks), numpy.uint8)))
-        if len(self.tests) >= PART:
-            self.write()
+            self.rows.append(numpy.packbits(row))
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.passed = self.passed and (report.passed or hasattr(report, "wasxfail"))
+        self.outcomes.add("passed" if hasattr(report, "wasxfail") else report.outcome)
         self.time += report.duration
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        if self.tests:
-            self.write()
-
-    def write(self) -> None:
-        name = f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}-{self.parts}.npz"
-        rows = numpy.array(self.rows)
-        numpy.savez_compressed(self.folder / name, tests=self.tests, seconds=self.seconds, rows=rows)
-        self.tests, self.seconds, self.rows = [], [], []
-        self.parts += 1
+        rows = numpy.array(self.rows, numpy.uint8).reshape(len(self.tests), (len(self.clean) + 7) // 8)
+        numpy.savez_compressed(self.target, tests=self.tests, failed=self.failed, seconds=self.seconds, rows=rows)
+        faulthandler.dump_traceback_later(LONGEST, exit=True)
 
 
 class Limits:
@@ -82,8 +101,7 @@ class Limits:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        with self.begun.open("a") as file:
-            print(item.nodeid, file=file)
+        note_begun(self.begun, item)
         faulthandler.dump_traceback_later(self.limits[item.nodeid], exit=True)
         try:
             return (yield)
@@ -91,9 +109,13 @@ class Limits:
             faulthandler.cancel_dump_traceback_later()
 
 
+def note_begun(log: Path, item: pytest.Item) -> None:
+    with log.open("a") as file:
+        print(item.nodeid, file=file)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if marks := os.environ.get("MUTATION_MARKS"):
-        if "PYTEST_XDIST_WORKER" in os.environ or not config.getoption("numprocesses", None):
-            config.pluginmanager.register(Recorder(Path(marks)))
+        config.pluginmanager.register(Recorder(Path(marks).with_suffix(".npz")))
     elif limits := os.environ.get("MUTATION_LIMITS"):
         config.pluginmanager.register(Limits(Path(limits)))

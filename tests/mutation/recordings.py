@@ -7,16 +7,22 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 
 import numpy
 
 from tests.mutation.blocks import Block, mark
-from tests.mutation.copies import ROOT, copy_checkout, environment, pytest_command
+from tests.mutation.copies import ROOT, copy_checkout, end_group, environment, pytest_command
 
 FOLDER = ROOT / "build" / "mutants"
+PART = 6
+"""Files of tests that run in one process: most of its time is theirs, and little is lost with it."""
+MOST_LEFT_OUT = 12
+"""Tests of one process."""
 
 
 @dataclass(frozen=True)
@@ -90,20 +96,54 @@ def bring_up_to_date(processes: int) -> list[Recording]:
 
 
 def record(files: dict[str, str], number: int, processes: int) -> None:
+    """Files of tests run in parts of a few, each part in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         root = copy_checkout(Path(folder) / "copy")
         sources = digests("*.py", ROOT / "aspenpy")
         blocks = mark(root)
         marks = Path(folder) / "marks"
         marks.mkdir()
-        arguments = ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder", *files]
-        variables = environment(root, MUTATION_MARKS=str(marks))
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        with (FOLDER / "recording.log").open("w") as log:
-            subprocess.run(pytest_command(*arguments), cwd=root, env=variables, stdout=log, stderr=log, check=False)
+        names = list(files)
+        parts = [names[start :: -(-len(names) // PART)] for start in range(-(-len(names) // PART))]
+        with ThreadPoolExecutor(processes) as pool:
+            for text in pool.map(record_part, repeat(root), (marks / str(part) for part in range(len(parts))), parts):
+                print(text, end="", flush=True)
         target = FOLDER / str(number)
-        target.mkdir(exist_ok=True)
-        for part in marks.glob("*.npz"):
-            (target / part.name).write_bytes(part.read_bytes())
+        target.mkdir(parents=True, exist_ok=True)
+        for file in marks.glob("*.npz"):
+            (target / file.name).write_bytes(file.read_bytes())
         about = {"files": files, "sources": sources, "blocks": [asdict(block) for block in blocks]}
         (target / "about.json").write_text(json.dumps(about))
+
+
+def record_part(root: Path, marks: Path, files: list[str]) -> str:
+    """Records the tests of some files; returns what was left out. A test in which the process ends, or that does not
+    end, is left out, and the others run again."""
+    told = ""
+    left_out: list[str] = []
+    rows, begun = marks.with_suffix(".npz"), marks.with_suffix(".now")
+    while not rows.exists() and len(left_out) < MOST_LEFT_OUT:
+        begun.write_text("")
+        command = pytest_command("-p", "no:cacheprovider", *(f"--deselect={test}" for test in left_out), *files)
+        variables = environment(root, MUTATION_MARKS=str(marks))
+        with (
+            marks.with_suffix(".log").open("w") as log,
+            subprocess.Popen(
+                command,
+                cwd=root,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            ) as process,
+        ):
+            try:
+                process.wait()
+            finally:
+                end_group(process.pid)
+        if not rows.exists():
+            left_out.append((begun.read_text().splitlines() or files)[-1])
+            told += f"left out, for it ends the process or does not end: {left_out[-1]}\n"
+    failed = numpy.load(rows)["failed"] if rows.exists() else files
+    return told + "".join(f"left out, for it fails on the marked copy: {test}\n" for test in failed)

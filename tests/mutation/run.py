@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,11 +23,10 @@ from queue import SimpleQueue
 from random import Random
 
 from tests.mutation.changes import Change, places
-from tests.mutation.copies import copy_checkout, environment, pytest_command
+from tests.mutation.copies import copy_checkout, end_group, environment, pytest_command
 from tests.mutation.reaching import Reaching
 from tests.mutation.recordings import FOLDER, bring_up_to_date
 
-EQUIVALENT = Path(__file__).parent / "equivalent.toml"
 BATCHES = (10.0, 60.0, float("inf"))
 """Seconds of the tests that run in one process before the next: most changes are noticed by the first few."""
 HUNG = 30.0, 10.0
@@ -127,14 +125,6 @@ class Copy:
         return (begun[-1] if begun else IMPORT), 0
 
 
-def end_group(leader: int) -> None:
-    """Ends what is left of a process and its children."""
-    try:
-        os.killpg(leader, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-
-
 def batches(limits: dict[str, float]) -> Iterator[dict[str, float]]:
     left = list(limits.items())
     for seconds in BATCHES:
@@ -146,10 +136,8 @@ def batches(limits: dict[str, float]) -> Iterator[dict[str, float]]:
 
 
 def draw(seed: int, count: int, root: Path) -> list[Change]:
-    """Changes at `count` places of a checkout, each as likely as any other; those known to change no answer are left
-    out."""
+    """Changes at `count` places of a checkout, each as likely as any other."""
     random = Random(seed)
-    equivalent = {(row["path"], row["before"], row["after"]) for row in tomllib.loads(EQUIVALENT.read_text())["change"]}
     everywhere = [
         place
         for file in sorted((root / "aspenpy").rglob("*.py"))
@@ -161,9 +149,7 @@ def draw(seed: int, count: int, root: Path) -> list[Change]:
     for place in everywhere:
         change = place(random)
         if change is not None:
-            before, after = change.lines((root / change.path).read_bytes())
-            if (change.path, before, after) not in equivalent:
-                changes.append(change)
+            changes.append(change)
         if len(changes) == count:
             break
     return changes

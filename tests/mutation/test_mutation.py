@@ -9,12 +9,13 @@ from random import Random
 import numpy
 import pytest
 
-from tests.mutation.blocks import blocks_of
+from tests.mutation.blocks import blocks_of, mark
 from tests.mutation.changes import Change, changeable, places
 from tests.mutation.copies import environment
-from tests.mutation.reaching import entered
-from tests.mutation.recordings import Recording
+from tests.mutation.reaching import Reaching, entered
+from tests.mutation.recordings import Recording, record_part
 from tests.mutation.run import Copy, batches, draw
+from tests.thorough import slow
 
 SOURCE = '''\
 """Docstring."""
@@ -67,6 +68,13 @@ def changed(text: str) -> set[str]:
         ("x += y", {"pass"}),
         ("x: List[3]", set()),
         ("x = zip(a, strict=True)", set()),
+        ("wait(timeout=3)", {"pass"}),
+        ("sleep(3)", {"pass"}),
+        ("x = a if a < b else b", {"x = a if (a > b) else b", "x = (b if a < b else a)"}),
+        ("if a >= b: a = b", {"if (a <= b): a = b", "if (not a >= b): a = b"}),
+        ("if a >= b: a = c", {"if (a <= b): a = c", "if (a > b): a = c", "if (not a >= b): a = c"}),
+        ("while a:\n    if b: continue", {"while (not a):", "if (not b): continue"}),
+        ("while a:\n    if b: continue\n    a, b", {"while (not a):", "if (not b): continue", "if b: pass"}),
         ("x = f'{a + 1}'", set()),
         ("if TYPE_CHECKING:\n    import x\n    y = 3", set()),
     ],
@@ -83,7 +91,7 @@ def test_changes_know_their_function() -> None:
 
 def test_marked_blocks() -> None:
     """The blocks that a call enters, run; a block ends behind what may have left the function."""
-    blocks, text = blocks_of("file.py", SOURCE, 5)
+    blocks, tree = blocks_of("file.py", SOURCE, 5)
     assert [(block.first, block.last) for block in blocks] == [
         (10, 10),
         (11, 11),
@@ -94,7 +102,8 @@ def test_marked_blocks() -> None:
     ]
     marks = bytearray(11)
     names: dict[str, object] = {}
-    exec(text.replace("from aspenpy.mutation_marks import marks as _marks_", ""), {"_marks_": marks}, names)
+    tree.body = [statement for statement in tree.body if isinstance(statement, ast.FunctionDef)]
+    exec(compile(tree, "file.py", "exec"), {"_marks_": marks}, names)
     function = names["least"]
     function.__globals__["LIMIT"] = 3  # type: ignore[attr-defined]
     assert function(1, 4) == 1  # type: ignore[operator]
@@ -175,3 +184,50 @@ def test_a_copy_has_its_own_package_and_caches(tmp_path: Path) -> None:
     assert found["PYTHONPATH"] == str(tmp_path)
     assert found["XDG_CACHE_HOME"].startswith(str(tmp_path))
     assert found["MUTATION_LIMITS"] == "x"
+
+
+@slow
+def test_recorded_tests(tmp_path: Path) -> None:
+    """The text of the package stays as it is, blocks that a fixture enters are entered by each of its tests, and tests
+    that fail, end the process or do not end are told, and keep no other from being recorded."""
+    root = tmp_path / "checkout"
+    (root / "aspenpy").mkdir(parents=True)
+    (root / "aspenpy" / "__init__.py").touch()
+    source = "def once():\n    return 1\ndef twice(x):\n    if x:\n        return 2 * x\n    return 0\n"
+    (root / "aspenpy" / "twice.py").write_text(source)
+    (root / "tests" / "mutation").mkdir(parents=True)
+    text = (Path(__file__).parent / "plugin.py").read_text()
+    (root / "tests" / "mutation" / "plugin.py").write_text(text.replace("LONGEST = 400.0", "LONGEST = 3.0"))
+    (root / "test_a.py").write_text(
+        "import os, time, pytest\nfrom pathlib import Path\nfrom aspenpy import twice\n"
+        "@pytest.fixture(scope='module')\ndef one():\n    return twice.once()\n"
+        "def test_zero(one):\n    assert twice.twice(0) == 0\n"
+        "def test_ends():\n    os._exit(3)\n"
+        "def test_hangs():\n    time.sleep(1000)\n"
+        "def test_fails():\n    assert twice.twice(0)\n"
+        "def test_four(one):\n    assert twice.twice(2) == 4\n"
+        "    assert 'marks' not in Path(twice.__file__).read_text()\n"
+    )
+    (root / "pytest.ini").write_text("[pytest]\n")
+    blocks = mark(root)
+    assert [block.first for block in blocks] == [2, 4, 5, 6]
+    told = record_part(root, tmp_path / "0", ["test_a.py"])
+    assert [line.rpartition("::")[2] for line in told.splitlines()] == ["test_ends", "test_hangs", "test_fails"]
+    assert (root / "aspenpy" / "twice.py").read_text() == source
+    rows = numpy.load(tmp_path / "0.npz")
+    assert rows["tests"].tolist() == ["test_a.py::test_zero", "test_a.py::test_four"]
+    assert numpy.unpackbits(rows["rows"], axis=1)[:, :4].tolist() == [[1, 1, 0, 1], [1, 1, 1, 0]]
+
+
+def test_other_tests_of_a_file_run_last(tmp_path: Path) -> None:
+    blocks, _ = blocks_of("aspenpy/no_such_file.py", SOURCE)
+    rows = numpy.packbits(numpy.array([[1, 1], [0, 0], [0, 0]], dtype=numpy.uint8), axis=1)
+    for name in "ab":
+        (tmp_path / f"{name}.py").touch()
+    recording = Recording(
+        dict.fromkeys(["a.py", "b.py"], ""), {}, blocks, ["a.py::x", "a.py::y", "b.py::z"], [2.0, 1.0, 1.0], rows
+    )
+    change = Change("aspenpy/no_such_file.py", 10, "least", 0, 0, "")
+    (tmp_path / "aspenpy").mkdir()
+    (tmp_path / change.path).write_text(SOURCE)
+    assert list(Reaching([recording], tmp_path).tests(change)) == ["a.py::x", "a.py::y"]
