@@ -37,7 +37,12 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 OPPOSITES = {"min": "max", "any": "all", "floor": "ceil", "minimum": "maximum", "argmin": "argmax"}
 OPPOSITES |= {name: opposite for opposite, name in OPPOSITES.items()}
 SYMMETRIC = {"min", "max", "minimum", "maximum", "gcd", "hypot", "plus", "times", "same"}
+SYMMETRIC |= {"add", "multiply", "logical_and", "logical_or", "array_equal", "isclose", "union1d"}
 """Functions that are the same with their two arguments swapped; `plus`, `times` and `same` are those of polynomials."""
+UNSEEN = {"strict", "timeout", "maxsize", "repr", "stacklevel"}
+"""Arguments that change no answer: `strict` guards lengths that are equal, others say how long is waited, how much is
+kept and what a debugger shows."""
+STRICTNESS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 
 
 @dataclass(frozen=True)
@@ -91,15 +96,21 @@ def places(path: str, source: bytes) -> list[Callable[[Random], Change | None]]:
 
 
 def changeable(tree: ast.Module) -> Iterator[tuple[list[tuple[Any, ast.AST]], str]]:
-    """Changes of each node, and the function in which it stands. Left out: annotations, decorators, what only type
-    checkers read, `strict=True`, which guards lengths that are equal, and f-strings, whose parts have no places before
-    Python 3.12."""
+    """Changes of each node, and the function in which it stands. Left out: annotations, decorators, types and what only
+    type checkers read, arguments that change no answer, changes that are none (`unchanging`), and f-strings, whose
+    parts have no places before Python 3.12."""
+    none = set(unchanging(tree))
 
     def visit(node: ast.AST, names: tuple[str, ...], inside: bool) -> Iterator[tuple[list[tuple[Any, ast.AST]], str]]:
         match node:
-            case ast.JoinedStr() | ast.keyword(arg="strict") | ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            case ast.JoinedStr() | ast.If(test=ast.Name(id="TYPE_CHECKING")):
                 return
-        if changes := list(changed_nodes(node)):
+            case ast.keyword(arg=name) if name in UNSEEN:
+                return
+            case ast.Call(func=ast.Name(id="sleep" | "assert_never") | ast.Attribute(attr="sleep" | "assert_never")):
+                return
+        changes = [pair for pair in changed_nodes(node) if (pair[0], ast.dump(pair[1])) not in none]
+        if changes:
             yield changes, ".".join(names) if inside else ""
         for field, value in ast.iter_fields(node):
             if field in ("annotation", "returns", "type_params", "decorator_list"):
@@ -111,6 +122,38 @@ def changeable(tree: ast.Module) -> Iterator[tuple[list[tuple[Any, ast.AST]], st
                     yield from visit(child, deeper, isinstance(node, ast.FunctionDef) if within else inside)
 
     yield from visit(tree, (), False)
+
+
+def unchanging(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+    """Nodes, and changes of them that leave every answer as it is.
+
+    * `if a < b: b = a` and `a if a < b else b` are the same with `<=`: where the two are equal, either will do.
+    * `continue` at the end of a loop's body goes where the loop goes anyway.
+    """
+    for node in ast.walk(tree):
+        match node:
+            case ast.If(test=ast.Compare(left, [operator], [right]), body=[ast.Assign([target], value)], orelse=[]):
+                chosen = {ast.unparse(target), ast.unparse(value)}
+            case ast.IfExp(ast.Compare(left, [operator], [right]), body, orelse):
+                chosen = {ast.unparse(body), ast.unparse(orelse)}
+            case ast.For() | ast.While():
+                yield from ((last, ast.dump(ast.Pass())) for last in _last_statements(node.body))
+                continue
+            case _:
+                continue
+        if chosen == {ast.unparse(left), ast.unparse(right)} and type(operator) in STRICTNESS:
+            yield node.test, ast.dump(ast.Compare(left, [STRICTNESS[type(operator)]()], [right]))
+
+
+def _last_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Those of `continue` behind which nothing of a body is left."""
+    match body[-1]:
+        case ast.Continue():
+            yield body[-1]
+        case ast.If(body=first, orelse=second):
+            yield from _last_statements(first)
+            if second:
+                yield from _last_statements(second)
 
 
 def changed_nodes(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:

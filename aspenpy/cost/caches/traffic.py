@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -97,11 +98,11 @@ def _put_leader_first(members: list[Access]) -> tuple[Access, ...]:
     return tuple(sorted(members, key=place))
 
 
-def _outermost(group: tuple[Access, ...]) -> tuple[int, int]:
+def _outermost(group: tuple[Access, ...]) -> tuple[float, int]:
     """The loop with which it has been everywhere, and that which it stands in; tables are touched all the time."""
     nest = group[0].nest
     if nest is None:
-        return 1000, 0
+        return math.inf, 0
     return nest.outermost, next((place for place, loop in enumerate(nest.loops) if loop.trips is not graph.ONE), 0)
 
 
