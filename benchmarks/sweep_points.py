@@ -14,7 +14,7 @@ import numpy
 
 import aspenpy
 from aspenpy.answers.case import Case
-from aspenpy.engine.backends import BACKENDS, c_kernel, llvm_kernel, machine_code
+from aspenpy.engine.backends import BACKENDS, compile_machine_code, compile_with_c, compile_with_llvm
 from aspenpy.engine.program import Program
 from aspenpy.sweeps.formats import format_of
 from aspenpy.sweeps.grid import Layout, make_study
@@ -92,8 +92,8 @@ def compiling() -> Subject:
     program = Program(run.study.formulas[0], run.study.inputs)
 
     def action() -> Any:
-        machine_code.cache_clear()
-        return llvm_kernel(program)
+        compile_machine_code.cache_clear()
+        return compile_with_llvm(program)
 
     return Subject(action, bare_python, lambda kernel: len(kernel.leaves) == len(COMD))
 
@@ -106,7 +106,7 @@ def whole_call() -> Subject:
         scattered(COMD, 8 * POINTS),
     )
     run, columns = run_of("comd", over, "numpy"), list(over.values())
-    kernel = c_kernel(Program(run.study.formulas[0], run.study.inputs))
+    kernel = compile_with_c(Program(run.study.formulas[0], run.study.inputs))
 
     def loop() -> Any:
         found = numpy.empty(len(columns[0]))

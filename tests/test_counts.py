@@ -24,11 +24,11 @@ def test_accepted_numbers_and_those_next_to_any(rule: str, argument: int) -> Non
         below = [each for each in accepted if each <= number]
         above = [each for each in accepted if each >= number]
         assert (number in counts) == (number in accepted)
-        assert counts.below(number) == (below[-1] if below else None)
-        assert counts.above(number) == (above[0] if above else None)
-        assert counts.around(number) == sorted({*below[-1:], *above[:1]})
+        assert counts.largest_below(number) == (below[-1] if below else None)
+        assert counts.smallest_above(number) == (above[0] if above else None)
+        assert counts.nearest_two(number) == sorted({*below[-1:], *above[:1]})
         half = {*[each for each in accepted if each <= number][-1:], *[each for each in accepted if each > number][:1]}
-        assert counts.around(number + 0.5) == sorted(half)
+        assert counts.nearest_two(number + 0.5) == sorted(half)
 
 
 def test_rules_are_all_defined() -> None:
@@ -44,9 +44,9 @@ def test_roots_of_numbers_of_any_length(root: int, degree: int) -> None:
 
 
 def test_nearest_by_ratio() -> None:
-    assert Counts("cube").nearest([1, 2, 4, 8, 16, 32, 64, 128, 200], 1, 200) == [1, 8, 27, 64, 125]
-    assert Counts("cube").nearest([30, 60], 30, 60) == []
-    assert Counts("divisor_of", 12).nearest([1, 2, 4, 8, 16], 1, 16) == [1, 2, 4, 6, 12]
+    assert Counts("cube").pick_nearest([1, 2, 4, 8, 16, 32, 64, 128, 200], 1, 200) == [1, 8, 27, 64, 125]
+    assert Counts("cube").pick_nearest([30, 60], 30, 60) == []
+    assert Counts("divisor_of", 12).pick_nearest([1, 2, 4, 8, 16], 1, 16) == [1, 2, 4, 6, 12]
 
 
 def test_described_in_words() -> None:

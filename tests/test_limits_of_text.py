@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from aspenpy.expr import graph
-from aspenpy.expr.printer import excerpt
+from aspenpy.expr.printer import shorten_text
 from aspenpy.generate.c_parameters import formula
 from aspenpy.language.tokens import LiteralError, read_number, shorten_word_line
 from aspenpy.report.advice.scalability import LONGEST_LABEL
 from aspenpy.report.explanation import LONGEST_FORMULA as LONGEST_EXPLAINED
 from aspenpy.report.roofline_picture import LONGEST_ROOF
-from aspenpy.tables.drawing import LONGEST_TITLE, shorten
-from aspenpy.tables.numbers import setting
+from aspenpy.tables.drawing import LONGEST_TITLE, drop_middle
+from aspenpy.tables.numbers import format_setting
 from aspenpy.traces.text_formats import shorten_line
 
 
@@ -23,15 +23,15 @@ def expression(length: int) -> graph.Expr:
 
 
 CUT: dict[str, tuple[int, Callable[[int], str]]] = {
-    "an expression": (80, lambda length: excerpt(expression(length))),
+    "an expression": (80, lambda length: shorten_text(expression(length))),
     "a formula in a comment of C": (300, lambda length: formula(expression(length))),
-    "a formula of an explanation": (400, lambda length: excerpt(expression(length), LONGEST_EXPLAINED)),
+    "a formula of an explanation": (400, lambda length: shorten_text(expression(length), LONGEST_EXPLAINED)),
     "a stray line of a model": (40, lambda length: shorten_word_line("x" * length + "\nmore")),
     "a line of a trace": (60, lambda length: shorten_line(b"x" * length)),
-    "a name in a picture": (34, lambda length: shorten("x" * length)),
-    "a title of a picture": (90, lambda length: shorten("x" * length, LONGEST_TITLE)),
-    "a roof of a picture": (44, lambda length: shorten("x" * length, LONGEST_ROOF)),
-    "a configuration in a picture": (64, lambda length: shorten("x" * length, LONGEST_LABEL)),
+    "a name in a picture": (34, lambda length: drop_middle("x" * length)),
+    "a title of a picture": (90, lambda length: drop_middle("x" * length, LONGEST_TITLE)),
+    "a roof of a picture": (44, lambda length: drop_middle("x" * length, LONGEST_ROOF)),
+    "a configuration in a picture": (64, lambda length: drop_middle("x" * length, LONGEST_LABEL)),
 }
 
 
@@ -49,8 +49,8 @@ def test_a_setting_is_whole_up_to_its_limit() -> None:
     """Of elements with one digit each: braces, and `, ` between them."""
     for count, is_whole in ((20, True), (21, False)):
         text = "{" + ", ".join("7" * count) + "}"
-        assert (setting((7,) * count) == text) == is_whole
-        assert len(setting((7,) * count)) == 60
+        assert (format_setting((7,) * count) == text) == is_whole
+        assert len(format_setting((7,) * count)) == 60
 
 
 def test_a_number_has_at_most_so_many_characters() -> None:

@@ -24,7 +24,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.models.application.total import Exclusive, of_kind
 from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.record import Record
-from aspenpy.tables.numbers import setting
+from aspenpy.tables.numbers import format_setting
 from aspenpy.tables.result import Result
 
 ApplicationClass = Literal["arithmetic", "cache", "memory", "network", "latency", "I/O"]
@@ -228,7 +228,7 @@ class Classified(Result):
     @property
     def where(self) -> str:
         """The application and the machine in words, with what was chosen."""
-        chosen = ", ".join(f"{name} = {setting(value)}" for name, value in self.choices.items())
+        chosen = ", ".join(f"{name} = {format_setting(value)}" for name, value in self.choices.items())
         return f"{self.prediction.where}, with {chosen}" if chosen else self.prediction.where
 
     def _place(self, resource: str, kernel: str) -> Place:

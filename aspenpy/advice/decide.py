@@ -41,7 +41,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, f
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.tables.numbers import counted
+from aspenpy.tables.numbers import count_of
 from aspenpy.tables.result import Result
 
 MOST_CHOICES = 200_000
@@ -349,4 +349,4 @@ def _nearest(item: Decision) -> str:
         f"{name} {value if isinstance(value, str) else format_quantity(value, COMPONENTS[name].unit, 4)}"
         for name, value in item.choice.configuration.named.items()
     ]
-    return f"that is with {', '.join([counted(item.choice.nodes, 'node'), *values])}"
+    return f"that is with {', '.join([count_of(item.choice.nodes, 'node'), *values])}"

@@ -37,7 +37,7 @@ from aspenpy.models.application.total import (
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import range_of_symbol
 from aspenpy.record import Record
-from aspenpy.tables.numbers import count
+from aspenpy.tables.numbers import format_count
 from aspenpy.tables.result import Result
 
 WIDEST = (1, 10**18)  # where a parameter without a range is searched
@@ -183,10 +183,10 @@ class Counts(Result):
         if whole:
             low, high = math.ceil(low), math.floor(high)
         if low > high:
-            fail("empty-range", f"there is no value to try between {count(low)} and {count(high)}", place)
+            fail("empty-range", f"there is no value to try between {format_count(low)} and {format_count(high)}", place)
 
         def value(x: Value) -> Value:
-            with self.scope.locating(f"with `{parameter}` = {count(x)}"):
+            with self.scope.locating(f"with `{parameter}` = {format_count(x)}"):
                 amount: Value = evaluate(expr, {symbol: x}, self.seed)
             return amount
 
@@ -204,10 +204,14 @@ class Counts(Result):
         self, parameter: str, target: Value, resource: str, low: tuple[Value, Value], high: tuple[Value, Value]
     ) -> None:
         message = (
-            f"no `{parameter}` from {count(low[0])} to {count(high[0])} makes `{self.entry.name}` ask for "
-            f"{count(target)} {resource}"
+            f"no `{parameter}` from {format_count(low[0])} to {format_count(high[0])} makes `{self.entry.name}` ask "
+            "for "
+            f"{format_count(target)} {resource}"
         )
-        hint = f"at the ends of that range it asks for {count(low[1])} and {count(high[1])}; search another range"
+        hint = (
+            f"at the ends of that range it asks for {format_count(low[1])} and {format_count(high[1])}; search "
+            "another range"
+        )
         fail("out-of-reach", message, self._place(self.scope.symbol(parameter)), hint=hint)
 
 

@@ -15,7 +15,7 @@ from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totals, blocks_in, run_totals
 from aspenpy.record import Record
-from aspenpy.tables.numbers import expected
+from aspenpy.tables.numbers import format_expected
 
 QUANTITIES = ("accesses", "misses", "fetched", "written_back", "victims")
 """Of a requirement at a level: words or lines that reach it, those not found; bytes of lines fetched, of dirty lines
@@ -177,13 +177,13 @@ def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, floa
             for use in found[0].levels if found else ():
                 needs, level = [traffic.access.requirement for traffic in found], use.level.name
                 spread = edges.spread(kernel.name, needs, level, stated)
-                here = f"at `{level}`, {_block(block)} misses {expected(spread.misses)} times"
+                here = f"at `{level}`, {_block(block)} misses {format_expected(spread.misses)} times"
                 span = needs[0].span
                 if spread.near_edge:
                     message = f"{here}, near an edge of the cache: {_both(spread)}"
                     notes.append(Diagnostic("near-an-edge", message, span, severity="note"))
                 if spread.by_place:
-                    apart = f"{expected(spread.apart)} times where they lie apart"
+                    apart = f"{format_expected(spread.apart)} times where they lie apart"
                     message = f"{here} if its arrays begin at equal places of the cache, {apart}"
                     hint = "say where they begin, as in `loads [n] from x as stream, at(4096)`"
                     notes.append(Diagnostic("where-arrays-lie", message, span, hint=hint, severity="note"))
@@ -196,5 +196,5 @@ def _block(block: flow.Block) -> str:
 
 def _both(spread: Spread) -> str:
     part = f"{float(MARGIN):.0%}".replace("%", " %")
-    larger, smaller = expected(spread.larger), expected(spread.smaller)
+    larger, smaller = format_expected(spread.larger), format_expected(spread.smaller)
     return f"{larger} if it were {part} larger, {smaller} if {part} smaller"

@@ -12,11 +12,11 @@ from fractions import Fraction
 from itertools import pairwise
 
 from aspenpy.expr import graph
-from aspenpy.expr.bounds import bounds
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.bounds import bound
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.intervals import ANYWHERE, FALLING, Range, Real, size
+from aspenpy.expr.intervals import ANYWHERE, FALLING, Range, Real, magnitude_of_end
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 
@@ -66,7 +66,7 @@ class Search:
         self._value = value
         self.target = target
         self.whole = whole
-        self.slope = None if jumps(expr, symbol) else derivative(expr, symbol)
+        self.slope = None if jumps(expr, symbol) else differentiate(expr, symbol)
         self.solutions: list[Solution] = []
         self.leaps: list[Leap] = []
         self._known: dict[Real, Real] = {}
@@ -121,20 +121,24 @@ class Search:
         if low == high:
             return Range(self.value(low), self.value(low), 0)
         box = {self.symbol: (low, high)}
-        bounded = bounds(self.expr, box, self.symbol)
+        bounded = bound(self.expr, box, self.symbol)
         if bounded.direction is None and self.slope is not None:
-            slope = bounds(self.slope, box, self.symbol)
+            slope = bound(self.slope, box, self.symbol)
             if slope.low >= 0 or slope.high <= 0:
                 return bounded._replace(direction=1 if slope.low >= 0 else -1)
         return bounded
 
     def _reaches(self, found: Range) -> bool:
         """Rounded bounds are given the benefit of the doubt."""
-        slack = CLOSE * size(self.target) if float in (type(found.low), type(found.high)) else 0
+        slack = CLOSE * magnitude_of_end(self.target) if float in (type(found.low), type(found.high)) else 0
         return found.low - slack <= self.target <= found.high + slack
 
     def _is_small(self, low: Real, high: Real) -> bool:
-        return high - low < FEW if self.whole else high - low <= NARROW * max(size(low), size(high))
+        return (
+            high - low < FEW
+            if self.whole
+            else high - low <= NARROW * max(magnitude_of_end(low), magnitude_of_end(high))
+        )
 
     def _halves(self, low: Real, high: Real) -> list[tuple[Real, Real]]:
         """The lower one last: it is looked at first. Of whole numbers they have no end in common."""
@@ -153,7 +157,7 @@ class Search:
     def _meets(self, value: Real) -> bool:
         if self.whole and not isinstance(value, float) and not isinstance(self.target, float):
             return value == self.target
-        return size(value - self.target) <= CLOSE * size(self.target)
+        return magnitude_of_end(value - self.target) <= CLOSE * magnitude_of_end(self.target)
 
     # -- where it only rises, or only falls ------------------------------------------------------
 
@@ -173,14 +177,14 @@ class Search:
                 self.solutions.append(Solution(end, end))
             return
         before, first = (low, low) if reached(low) else self._turn(low, high, reached)
-        nearest = min((first, before), key=lambda x: size(self.value(x) - self.target))
+        nearest = min((first, before), key=lambda x: magnitude_of_end(self.value(x) - self.target))
         if not self._meets(self.value(nearest)):
             self._leap(before, first)
         elif passed(first):
             self.solutions.append(Solution(nearest, nearest))
         else:
             last = high if not passed(high) else self._turn(first, high, passed)[0]
-            point = not self.whole and last - first <= NARROW * max(size(first), size(last))
+            point = not self.whole and last - first <= NARROW * max(magnitude_of_end(first), magnitude_of_end(last))
             self.solutions.append(Solution(first, first if point else last))
 
     def _turn(self, low: Real, high: Real, holds: Callable[[Real], bool]) -> tuple[Real, Real]:
@@ -210,7 +214,7 @@ class Search:
         """In order, those that touch made one."""
         merged: list[Solution] = []
         for solution in sorted(self.solutions, key=lambda solution: solution.low):
-            gap = 1 if self.whole else Fraction(1, 10**10) * max(size(solution.low), 1)
+            gap = 1 if self.whole else Fraction(1, 10**10) * max(magnitude_of_end(solution.low), 1)
             if merged and solution.low - merged[-1].high <= gap:
                 previous = merged.pop()
                 joined = Solution(previous.low, max(previous.high, solution.high))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aspenpy.expr import graph
-from aspenpy.expr.bounds import Box, bounds
+from aspenpy.expr.bounds import Box, bound
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import RISING
@@ -196,7 +196,7 @@ def largest(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
     box: dict[Expr, tuple[Any, Any]] = {}
     passes, certain = 1, True
     for counter, count in loops:
-        reach = bounds(count, box, counter)
+        reach = bound(count, box, counter)
         if reach.high == math.inf:
             return None
         last = max(math.ceil(reach.high) - 1, 0)
@@ -226,7 +226,7 @@ def _at_extremes(expr: Expr, loops: Sequence[tuple[Expr, Expr]], box: Box, seed:
     extreme = expr
     for counter, count in reversed(loops):
         if counter in graph.free_symbols(extreme):
-            direction = bounds(extreme, box, counter).direction
+            direction = bound(extreme, box, counter).direction
             if direction is None:
                 return None
             last = graph.sub(graph.apply("ceil", count), graph.ONE)

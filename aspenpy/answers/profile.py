@@ -19,7 +19,7 @@ from aspenpy.cost.paths import MESSAGE
 from aspenpy.cost.prices import BlockCost, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.printer import excerpt
+from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow
@@ -291,5 +291,5 @@ class Timer:
 
 def _write_call(call: flow.Call) -> tuple[str, ...]:
     bound = [value for formal, value in call.arguments if formal is not call.kernel.context]
-    numbers = (excerpt(value, LONGEST_ARGUMENT) for value in bound)
+    numbers = (shorten_text(value, LONGEST_ARGUMENT) for value in bound)
     return (*numbers, *(array for _, array in call.arrays))

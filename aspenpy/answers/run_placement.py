@@ -11,7 +11,7 @@ from aspenpy.cost.ranks import RankPlacement, ratio
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.record import Record
-from aspenpy.tables.numbers import counted
+from aspenpy.tables.numbers import count_of
 
 MOST_SOCKETS = 16  # of a node that is drawn
 
@@ -38,7 +38,7 @@ class RunPlacement(Record):
         return "".join(self._words())
 
     def _words(self) -> Iterator[str]:
-        yield f"{self.ranks:,} on {counted(self.nodes, 'node')}"
+        yield f"{self.ranks:,} on {count_of(self.nodes, 'node')}"
         if self.nodes > 1:
             yield f", {_most(self.ranks, self.nodes, self.of_node)} a node"
         if self.sockets is not None and self.of_socket is not None and self.sockets > self.nodes:
@@ -138,4 +138,4 @@ def spread_over(prediction: Evaluation) -> str | None:
     used = nodes * part
     of = "one device of" if used < 1 else "all" if used == nodes else f"{int(used):,} of"
     said = "the machine does not say what a rank occupies" if where.rank_counts else "the model speaks of no ranks"
-    return f"{of} {counted(int(nodes), 'node')}: {said}"
+    return f"{of} {count_of(int(nodes), 'node')}: {said}"

@@ -15,7 +15,7 @@ from aspenpy.cost.caches.policies import POLICIES
 from aspenpy.cost.caches.traffic import Traffic as BlockTraffic
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.regime import regime
+from aspenpy.expr.regime import simplify_around
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
@@ -193,7 +193,7 @@ class Traffic(Result):
         formula = self.formula(quantity, level, free)
         symbols = list(graph.free_symbols(formula))
         values = self.prediction.scope.values(symbols, self.prediction.seed)
-        return regime(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
+        return simplify_around(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
 
     @property
     def _approximated(self) -> list[Diagnostic]:

@@ -12,7 +12,7 @@ from aspenpy.cost.caches.patterns import Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.polynomial import term
+from aspenpy.expr.polynomial import as_term
 from aspenpy.expr.printer import to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 
@@ -44,7 +44,7 @@ def _sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:
 
 def _value(quotient: Expr, value: Callable[[Expr], Any]) -> float | None:
     try:
-        ratio = value(term(quotient).expression())
+        ratio = value(as_term(quotient).expression())
     except (AspenError, EvaluationError):
         return None  # a value that is missing is an error of its own where it is needed
     return float(ratio) if isinstance(ratio, int | float | Fraction) else None

@@ -201,7 +201,7 @@ def _suggestion(known: Name, values: Mapping[str, Known]) -> Suggestion:
 def _values(project: Project, path: str, offset: int, meaning: Meaning) -> Iterator[Suggestion]:
     yield from _suggest_declarations(project, path, offset, (*names.VALUES, names.MODEL), meaning)
     for name, function in FUNCTIONS.items():
-        yield Suggestion(name, names.FUNCTION, function.arity(), f"{name}($1)")
+        yield Suggestion(name, names.FUNCTION, function.describe_arity(), f"{name}($1)")
     yield from (Suggestion(name, CONSTANT, f"1e{power}") for name, power in SI_CONSTANTS.items())
     yield from (Suggestion(name, CONSTANT, f"{base}^{power}") for name, (base, power) in MORE_CONSTANTS.items())
 

@@ -23,7 +23,7 @@ from aspenpy.language.vocabulary import CONSTANT, KEYWORDS, Keyword
 from aspenpy.models.machine.properties import describe_property
 from aspenpy.models.machine.texts import comment_at
 from aspenpy.record import NamedTuple
-from aspenpy.tables.numbers import count, unit_of_resource
+from aspenpy.tables.numbers import format_count, unit_of_resource
 
 _OPERANDS = frozenset(("NAME", "NUMBER", "QUANTITY", "STRING", "RPAR", "RSQB", "RBRACE"))
 """What may end an item: a name behind one of them begins another."""
@@ -113,12 +113,12 @@ def _of_word(word: Word) -> str | None:
         return None
     if not isinstance(number, nodes.Number) or number.unit is None:
         return None
-    return f"`{word.text}` is {count(number.value)} {unit_symbol(parse_unit(number.unit).dimension)}"
+    return f"`{word.text}` is {format_count(number.value)} {unit_symbol(parse_unit(number.unit).dimension)}"
 
 
 def _of_name(project: Project, path: str, name: Name, meaning: Meaning) -> list[str]:
     if name.kind == names.FUNCTION:
-        return [f"function `{name.name}`, {FUNCTIONS[name.name].arity()}"]
+        return [f"function `{name.name}`, {FUNCTIONS[name.name].describe_arity()}"]
     if name.kind == names.RESOURCE and not name.declares:
         return _of_resource(name, meaning)
     place = project.declaration(path, name)

@@ -29,7 +29,7 @@ from aspenpy.record import NamedTuple
 from aspenpy.report import application as application_report
 from aspenpy.report import machine as machine_report
 from aspenpy.report.listings import Declared, range_text, value_text
-from aspenpy.tables.numbers import Amount, seconds, share, worth
+from aspenpy.tables.numbers import Amount, format_setting_with_unit, format_share, seconds
 
 
 class Stretch(NamedTuple):
@@ -171,7 +171,11 @@ def _known_values(model: Application | Machine) -> dict[str, Known]:
     members = {name: node.members for name, node in model.enums.items()}
     known = _describe_members(application_report.parameters_of(model), members)
     sizes = application_report.sizes_of(model)
-    return known | {name: Known(worth(Amount(size, "B")), True, "") for name, size, _ in sizes if size is not None}
+    return known | {
+        name: Known(format_setting_with_unit(Amount(size, "B")), True, "")
+        for name, size, _ in sizes
+        if size is not None
+    }
 
 
 def _describe_members(found: Iterable[Declared], members: Mapping[str, tuple[str, ...]]) -> dict[str, Known]:
@@ -213,13 +217,13 @@ def _lenses(application: Application, machine: Machine, path: str) -> Iterable[L
         where = f"on {machine.name}" + ("" if len(entries) == 1 else f", run of {entry}")
         for use in found.kernels:
             if use.name in application.kernels:
-                part = share(use.inclusive / found.runtime) if found.runtime else "0 %"
+                part = format_share(use.inclusive / found.runtime) if found.runtime else "0 %"
                 bound = f", bound by {use.bound_by}" if use.bound_by else ""
                 whole.setdefault(use.name, f"{seconds(use.inclusive)} ({part}) {where}{bound}")
         for block in found.blocks:
             place = block.span.resolve() if block.span else None
             if place is not None and place.source.path == path and block.kernel in application.kernels:
-                text = f"{share(block.share)} of the runtime, {seconds(block.time)} {where}"
+                text = f"{format_share(block.share)} of the runtime, {seconds(block.time)} {where}"
                 times.setdefault(block.kernel, []).append((place.start, text))
     for name, text in whole.items():
         blocks = dict(sorted(times.get(name, []), reverse=True))

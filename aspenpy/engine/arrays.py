@@ -55,14 +55,14 @@ class Order:
                 self.spent.setdefault(place, []).append(arg)
 
 
-def _charge(operations: int) -> None:
+def _spend_operations(operations: int) -> None:
     """Spends operations of the command; raises AspenError where it has not so many."""
     if not allowance().spend(operations):
         hint = "fewer points, or shorter loops; --yes (in Python, yes=True) if you want to wait for it"
         fail("too-much-work", "the points have loops without a closed form that take too long to be added", hint=hint)
 
 
-def _operand(constant: Any) -> Any:
+def _constant_operand(constant: Any) -> Any:
     return ConstantArray(constant) if isinstance(constant, tuple) else constant
 
 
@@ -92,16 +92,16 @@ class Fast:
             if rule is not None:
                 values[place] = rule(self, op.payload, *[values[arg] for arg in op.args])
             elif op.kind == "sum":
-                values[place] = self._sum(op, values)
+                values[place] = self._sum_loop(op, values)
             elif op.kind == "constant":
-                values[place] = _operand(op.payload)
+                values[place] = _constant_operand(op.payload)
             else:
                 raise Doubt
             if place in spent:
                 for arg in spent[place]:
                     del values[arg]
 
-    def _sum(self, op: Op, values: dict[int, Any]) -> Any:
+    def _sum_loop(self, op: Op, values: dict[int, Any]) -> Any:
         loop: Loop = op.payload
         passes = numpy.ceil(values[op.args[0]])
         self.refuse(passes > MOST_PASSES, DOMAIN)
@@ -109,7 +109,7 @@ class Fast:
         operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
         total: Any = 0.0
         for number in range(int(numpy.max(passes))):
-            _charge(operations)
+            _spend_operations(operations)
             values[loop.counter] = float(number)
             self._run(order, values)
             total = numpy.where(number < passes, total + values[loop.body], total)
@@ -133,7 +133,7 @@ class Careful:
 
     def _run(self, order: Order, known: Known) -> None:
         for place, op in order.steps:
-            value, reason = self._outcome(op, known)
+            value, reason = self._compute_with_reason(op, known)
             known.values[place] = value
             known.reasons.pop(place, None)
             if reason is not None and numpy.any(reason):
@@ -142,13 +142,13 @@ class Careful:
                 known.values.pop(arg, None)
                 known.reasons.pop(arg, None)
 
-    def _outcome(self, op: Op, known: Known) -> tuple[Any, Any]:
+    def _compute_with_reason(self, op: Op, known: Known) -> tuple[Any, Any]:
         if op.kind == "constant":
-            return _operand(op.payload), None
+            return _constant_operand(op.payload), None
         if op.kind == "failed":
             return numpy.nan, op.payload
         if op.kind == "sum":
-            return self._sum(op, known)
+            return self._sum_loop(op, known)
         operands = [known.values[arg] for arg in op.args]
         reason = _reason_of_operands(op, operands, [known.reasons.get(arg) for arg in op.args])
         self._refused = None
@@ -156,7 +156,7 @@ class Careful:
         reason = merge_reasons(reason, self._refused)
         return value, _add_new_reasons(op, operands, value, reason)
 
-    def _sum(self, op: Op, known: Known) -> tuple[Any, Any]:
+    def _sum_loop(self, op: Op, known: Known) -> tuple[Any, Any]:
         loop: Loop = op.payload
         reason = known.reasons.get(op.args[0])
         passes = numpy.ceil(known.values[op.args[0]])
@@ -166,7 +166,7 @@ class Careful:
         operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
         total: Any = 0.0 * passes
         for number in range(int(numpy.max(passes))):
-            _charge(operations)
+            _spend_operations(operations)
             known.values[loop.counter] = float(number)
             self._run(order, known)
             active = number < passes

@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aspenpy.engine.arrays import MOST_PASSES
-from aspenpy.engine.c_text import HEADERS, CWriter, find_used_helpers, helpers
+from aspenpy.engine.c_text import HEADERS, CWriter, find_used_helpers, read_helpers
 from aspenpy.engine.compiled import Kernel, call_signature, is_compilable, kernel_leaves, make_kernel
-from aspenpy.engine.llvm_text import source as llvm_source
+from aspenpy.engine.llvm_text import write_source as llvm_source
 from aspenpy.engine.operation import is_certain
 from aspenpy.engine.program import Program
 from aspenpy.language.diagnostics import fail, require_known
@@ -46,13 +46,13 @@ def find_compiler() -> str | None:
     return next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
 
 
-def c_kernel(program: Program) -> Kernel:
+def compile_with_c(program: Program) -> Kernel:
     """The program compiled; raises AspenError if the compiler fails."""
     path, given = find_compiler(), kernel_leaves(program)
     assert path is not None
     with TemporaryDirectory(prefix="aspenpy-") as folder:
         text, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
-        text.write_text(c_source(program, given))
+        text.write_text(write_c_source(program, given))
         command = [path, *OPTIONS, str(text), "-o", str(library), "-lm"]
         try:
             subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
@@ -67,11 +67,11 @@ def c_kernel(program: Program) -> Kernel:
     return make_kernel(function, given, loaded)
 
 
-def c_source(program: Program, given: tuple[int, ...]) -> str:
+def write_c_source(program: Program, given: tuple[int, ...]) -> str:
     """The program as C, with a column for each operation that is given."""
     inputs, results = range(len(given)), range(len(program.roots))
     parameters = [f"const double *restrict in{n}" for n in inputs] + [f"double *restrict out{n}" for n in results]
-    places = [place for place in program.needed(program.roots, given) if place not in given]
+    places = [place for place in program.needed_operations(program.roots, given) if place not in given]
     names = {place: f"v{n}" for n, place in enumerate(given)}
     writer = CWriter(program, places, names, set(names.values()), float(MOST_PASSES))
     lines = [f"const double {name} = in{n}[i];" for n, name in enumerate(names.values())]
@@ -88,7 +88,7 @@ def c_source(program: Program, given: tuple[int, ...]) -> str:
         f"    for (int64_t i = 0; i < count; i++) {{\n{body}\n    }}\n    return failed;\n}}\n"
     )
     headers = ["#include <stdint.h>", *HEADERS]
-    return "\n\n".join(["\n".join(headers), *find_used_helpers(function, helpers()), function])
+    return "\n\n".join(["\n".join(headers), *find_used_helpers(function, read_helpers()), function])
 
 
 # -- LLVM ------------------------------------------------------------------------------------------
@@ -100,16 +100,16 @@ LANES = (("+avx512f", 8), ("+avx", 4))
 KEPT = 8  # number of programs whose machine code is kept for repeated sweeps
 
 
-def llvm_kernel(program: Program) -> Kernel:
+def compile_with_llvm(program: Program) -> Kernel:
     """The program compiled for this processor; equal texts are compiled once."""
     given = kernel_leaves(program)
-    engine = machine_code(llvm_source(program, given, lanes()))
+    engine = compile_machine_code(llvm_source(program, given, points_per_instruction()))
     function = call_signature(len(given), len(program.roots))(engine.get_function_address("run"))
     return make_kernel(function, given, engine)
 
 
 @lru_cache(maxsize=KEPT)
-def machine_code(text: str) -> Any:
+def compile_machine_code(text: str) -> Any:
     """LLVM assembly optimised and compiled, ready to be called."""
     import llvmlite.binding as llvm
 
@@ -137,7 +137,7 @@ def _offer_library(llvm: Any, text: str) -> None:
         llvm.add_symbol(name, address)
 
 
-def lanes() -> int:
+def points_per_instruction() -> int:
     """How many points an instruction of this machine's processor handles."""
     import llvmlite.binding as llvm
 
@@ -174,8 +174,8 @@ def _why_no_compiler() -> str | None:
 
 BACKENDS = {
     "numpy": Backend("numpy", 1 << 15, False, None, lambda: None),
-    "llvm": Backend("llvm", 1 << 16, True, llvm_kernel, _why_no_llvm),
-    "c": Backend("c", 1 << 16, True, c_kernel, _why_no_compiler),
+    "llvm": Backend("llvm", 1 << 16, True, compile_with_llvm, _why_no_llvm),
+    "c": Backend("c", 1 << 16, True, compile_with_c, _why_no_compiler),
 }
 
 

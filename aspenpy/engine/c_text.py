@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from aspenpy.engine.compiled import condition_operands, flatten_array, is_condition, why_unwritable
-from aspenpy.engine.operation import Loop, Op, arrays, is_certain, is_obeyed
+from aspenpy.engine.operation import Loop, Op, array_operands, is_certain, lies_within
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, LEAVES, PRODUCT, SIGN, SUM, Writer
 from aspenpy.expr.arithmetic import float_numeral
@@ -72,13 +72,13 @@ def to_c(expr: Expr, free: Sequence[Expr], name: str = "runtime") -> str:
     """
     taken = {"result"}
     shown = display_names(expr, *free)
-    names = {symbol: identifier(shown[symbol], taken) for symbol in free}
+    names = {symbol: make_identifier(shown[symbol], taken) for symbol in free}
     body, result = to_c_fragment(expr, names, taken)
     parameters = ", ".join(f"double {names[symbol]}" for symbol in free) or "void"
-    lines = [f"double {identifier(name, set())}({parameters})", "{", *("    " + line for line in body)]
+    lines = [f"double {make_identifier(name, set())}({parameters})", "{", *("    " + line for line in body)]
     lines += [f"    const double result = {result};", "    return isfinite(result) ? result : NAN;", "}"]
     function = "\n".join(lines)
-    needed = find_used_helpers(function, helpers())
+    needed = find_used_helpers(function, read_helpers())
     headers = [header for header, call in HEADERS.items() if call in "".join(needed)]
     return "\n\n".join(["\n".join(headers), *needed, function]) + "\n"
 
@@ -90,7 +90,7 @@ def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tup
     `names` has the text for each free symbol; the identifiers in `taken` are avoided, and those declared here added.
     Raises `NotInC` as `to_c` does.
     """
-    _refuse(expr, names)
+    _refuse_other_symbols(expr, names)
     program = Program([expr], list(names), short_loops=True)
     reason = why_unwritable(program, program.straight)
     if reason is not None:
@@ -101,7 +101,7 @@ def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tup
     return writer.block(program.straight), writer.text(program.roots[0])
 
 
-def _refuse(expr: Expr, free: Container[Expr]) -> None:
+def _refuse_other_symbols(expr: Expr, free: Container[Expr]) -> None:
     if nodes_of_kind("draw", expr):
         raise NotInC("a random draw has no form in C")
     for symbol in sorted(free_symbols(expr), key=lambda node: node.serial):
@@ -109,7 +109,7 @@ def _refuse(expr: Expr, free: Container[Expr]) -> None:
             raise NotInC(f"`{symbol.payload[0]}` is neither given a value nor a parameter of the function")
 
 
-def identifier(name: str, taken: set[str]) -> str:
+def make_identifier(name: str, taken: set[str]) -> str:
     """A C identifier for a name of the model: `fft3d.n` is `fft3d_n`; never a keyword or a name in `taken`."""
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not plain or plain[0].isdigit() or plain.startswith(("_", "aspen_")):
@@ -127,14 +127,14 @@ def identifier(name: str, taken: set[str]) -> str:
 
 
 @cache
-def helpers() -> dict[str, str]:
+def read_helpers() -> dict[str, str]:
     """The functions of `helpers/*.h` by name, in an order in which they may be defined."""
     folder = Path(__file__).with_name("helpers")
     files = ("arithmetic.h", "caches.h", "windows.h", "grids.h")
-    return {name: text for file in files for name, text in helpers_in(folder / file).items()}
+    return {name: text for file in files for name, text in split_helpers(folder / file).items()}
 
 
-def helpers_in(file: Path) -> dict[str, str]:
+def split_helpers(file: Path) -> dict[str, str]:
     """The definitions of a file by name, each with the comment above it, without the head of the file. A definition
     begins in the first column after an empty line."""
     parts = re.split(r"\n\n(?=\S)", file.read_text(encoding="utf-8").rstrip("\n"))[1:]
@@ -177,31 +177,31 @@ class CWriter(Writer):
     ) -> None:
         super().__init__(program, places, names)
         self.taken, self.most_passes = taken, most_passes
-        self.tables = {arg for place in self.order for arg in arrays(program.ops[place])}
+        self.tables = {arg for place in self.order for arg in array_operands(program.ops[place])}
 
     def written_operands(self, op: Op) -> Sequence[int]:
         if op.kind == "checked":
             return op.args[1:] if _is_amount(op) else (op.args[0], *op.args[1:] * 3)
         return super().written_operands(op)
 
-    def _new(self, prefix: str = "t") -> str:
-        return identifier(f"{prefix}{len(self.taken)}", self.taken)
+    def _new_name(self, prefix: str = "t") -> str:
+        return make_identifier(f"{prefix}{len(self.taken)}", self.taken)
 
     def statements(self, place: int, op: Op) -> list[str]:
         if place in self.tables and place not in self.names:
-            return [self._table(place)]
+            return [self._write_table(place)]
         if place not in self.named:
             return []
         if isinstance(op.payload, Loop):
-            return self._loop(place, op)
-        text, name = self.text(place), self._new()
+            return self._write_loop(place, op)
+        text, name = self.text(place), self._new_name()
         self.names[place] = name
         return [f"{self.condition if is_condition(self.program, place) else self.number} {name} = {text};"]
 
-    def _loop(self, place: int, op: Op) -> list[str]:
+    def _write_loop(self, place: int, op: Op) -> list[str]:
         loop: Loop = op.payload
-        total = self.names[place] = self._new()
-        count, index = identifier(total + "_count", self.taken), self._new("i")
+        total = self.names[place] = self._new_name()
+        count, index = make_identifier(total + "_count", self.taken), self._new_name("i")
         self.names[loop.counter] = index
         limit = self.text(op.args[0])
         passes = f"ceil({limit})" if self.most_passes is None else f"aspen_passes({limit}, {self.most_passes!r})"
@@ -218,13 +218,13 @@ class CWriter(Writer):
             "}",
         ]
 
-    def _table(self, place: int) -> str:
+    def _write_table(self, place: int) -> str:
         """The declaration of an array; tables are stored row by row."""
         array = flatten_array(self.program, place)
         assert array is not None
         storage = "const double" if array.computed else "static const double"
         texts = [float_numeral(item) if isinstance(item, float) else self.text(item) for item in array.elements]
-        self.names[place] = name = self._new()
+        self.names[place] = name = self._new_name()
         return self.table.format(storage=storage, name=name, elements=", ".join(texts))
 
     def numeral(self, value: float | bool) -> tuple[str, int]:
@@ -234,9 +234,9 @@ class CWriter(Writer):
 
     def expression(self, place: int, op: Op) -> tuple[str, int]:
         if op.kind in ("index", "lookup"):
-            return self._element(op) if op.kind == "index" else self._write_lookup(op), ATOM
+            return self._write_element(op) if op.kind == "index" else self._write_lookup(op), ATOM
         if op.kind == "checked":
-            return self._checked(op), ATOM
+            return self._write_checked(op), ATOM
         sure = all(is_certain(self.program.intervals[arg]) for arg in op.args)
         if op.kind == "div" and is_certain(self.program.intervals[op.args[1]]):
             return f"{self.text(op.args[0], PRODUCT)} / {self.text(op.args[1], ATOM)}", PRODUCT
@@ -253,31 +253,31 @@ class CWriter(Writer):
         texts = ["-1" if arg in undecided and text == "NAN" else text for arg, text in zip(op.args, texts, strict=True)]
         return template.format(*texts, joined=", ".join(texts), count=len(texts), payload=op.payload), binding
 
-    def _checked(self, op: Op) -> str:
+    def _write_checked(self, op: Op) -> str:
         value, subject = self.text(op.args[0]), self.text(op.args[1], SUM)
-        if is_obeyed(op.payload, self.program.intervals[op.args[1]]):
+        if lies_within(op.payload, self.program.intervals[op.args[1]]):
             return f"({value})"
         if _is_amount(op):
             return f"aspen_amount({self.text(op.args[0])})"
         tests = " && ".join(f"{subject} {sign} {float_numeral(bound)}" for sign, bound in LAWS[op.payload].tests)
         return f"aspen_held({value}, {tests} && isfinite({self.text(op.args[1])}))"
 
-    def _element(self, op: Op) -> str:
+    def _write_element(self, op: Op) -> str:
         array = flatten_array(self.program, op.args[0])
         assert array is not None
         name = "aspen_element" if len(array.shape) == 1 else "aspen_cell"
         positions = ", ".join(self.text(position) for position in op.args[1:])
         element = f"{name}({self.names[op.args[0]]}, {', '.join(map(str, array.shape))}, {positions})"
-        return self._unless_undefined(op.args[0], element)
+        return self._guard_undefined(op.args[0], element)
 
     def _write_lookup(self, op: Op) -> str:
         (values, sizes), array = op.args[:2], flatten_array(self.program, op.args[0])
         assert array is not None
         tables = f"{self.names[values]}, {self.names[sizes]}"
         value = f"aspen_lookup({tables}, {len(array.elements)}, {self.text(op.args[2])})"
-        return self._unless_undefined(sizes, self._unless_undefined(values, value))
+        return self._guard_undefined(sizes, self._guard_undefined(values, value))
 
-    def _unless_undefined(self, place: int, value: str) -> str:
+    def _guard_undefined(self, place: int, value: str) -> str:
         """The value, or nan if any element of the array has no value: all must have one, used or not."""
         array = flatten_array(self.program, place)
         assert array is not None

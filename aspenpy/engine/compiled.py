@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from aspenpy.engine.arrays import Doubt, Floats
-from aspenpy.engine.operation import Loop, Op, arrays
+from aspenpy.engine.operation import Loop, Op, array_operands
 from aspenpy.engine.program import Program
 from aspenpy.expr.functions import FUNCTIONS, special_functions
 
@@ -34,10 +34,10 @@ def kernel_leaves(program: Program) -> tuple[int, ...]:
     """The operations whose values a kernel takes as columns: the inputs, and calls that NumPy computes, unless that
     would leave most of the program to NumPy."""
     calls = tuple(place for place in program.straight if program.ops[place].kind in CALLS)
-    before = program.needed(calls)
+    before = program.needed_operations(calls)
     worth_it = 2 * len(before) <= len(program.straight) or any(program.ops[place].kind in GIVEN for place in calls)
     given = (*program.given, *calls) if worth_it else tuple(program.given)
-    needed = set(program.needed(program.roots, given))
+    needed = set(program.needed_operations(program.roots, given))
     return tuple(place for place in given if place in needed)
 
 
@@ -76,17 +76,17 @@ def flatten_array(program: Program, place: int) -> Elements | None:
     elements."""
     op = program.ops[place]
     if op.kind == "constant" and isinstance(op.payload, tuple):
-        return _join_rows([_constants(element) for element in op.payload])
+        return _join_rows([_constant_elements(element) for element in op.payload])
     if op.kind != "array":
         return None
     rows = [
-        flatten_array(program, arg) if is_array(program, arg) else Elements((), (_element(program, arg),))
+        flatten_array(program, arg) if is_array(program, arg) else Elements((), (_element_at(program, arg),))
         for arg in op.args
     ]
     return _join_rows(rows)
 
 
-def _element(program: Program, place: int) -> float | int:
+def _element_at(program: Program, place: int) -> float | int:
     op = program.ops[place]
     return op.payload if op.kind == "constant" else place
 
@@ -96,8 +96,10 @@ def is_array(program: Program, place: int) -> bool:
     return op.kind == "array" or (op.kind == "constant" and isinstance(op.payload, tuple))
 
 
-def _constants(value: Any) -> Elements | None:
-    return _join_rows([_constants(part) for part in value]) if isinstance(value, tuple) else Elements((), (value,))
+def _constant_elements(value: Any) -> Elements | None:
+    return (
+        _join_rows([_constant_elements(part) for part in value]) if isinstance(value, tuple) else Elements((), (value,))
+    )
 
 
 def _join_rows(rows: Sequence[Elements | None]) -> Elements | None:
@@ -112,7 +114,7 @@ def _join_rows(rows: Sequence[Elements | None]) -> Elements | None:
 def is_compilable(program: Program) -> bool:
     """Whether the program has only floats, conditions, and written-out arrays that are used element by element."""
     given = kernel_leaves(program)
-    needed = [place for place in program.needed(program.roots, given) if place not in given]
+    needed = [place for place in program.needed_operations(program.roots, given) if place not in given]
     return why_unwritable(program, needed) is None and GIVEN.isdisjoint(program.ops[place].kind for place in needed)
 
 
@@ -131,12 +133,12 @@ def why_unwritable(program: Program, places: Sequence[int]) -> str | None:
 
 
 def _why_operation_unwritable(program: Program, op: Op) -> str | None:
-    if not arrays(op):
+    if not array_operands(op):
         as_value = op.kind != "array" and any(is_array(program, arg) for arg in _operands(op))
         return "an array as a value has no form in C" if as_value else None
-    if not all(is_array(program, arg) for arg in arrays(op)):
+    if not all(is_array(program, arg) for arg in array_operands(op)):
         return "an array has a form in C only where its elements are written out"
-    tables = [flatten_array(program, arg) for arg in arrays(op)]
+    tables = [flatten_array(program, arg) for arg in array_operands(op)]
     shapes = [table.shape for table in tables if table is not None]
     if len(shapes) < len(tables):
         return f"a table has a form in C only where its rows have the same length, {LONGEST_TABLE} elements in all"

@@ -29,14 +29,14 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _OPERATORS = {"==": "===", "!=": "!=="}
 
 
-def translate(sources: Iterable[str]) -> dict[str, str]:
+def translate_helpers(sources: Iterable[str]) -> dict[str, str]:
     """Definitions in JavaScript by name, from definitions in C in the order in which they use each other."""
     text = "typedef unsigned long size_t;\n" + _COMMENT.sub("", "\n".join(sources))
     writer = _Translator()
     written: dict[str, str] = {}
     for definition in CParser().parse(text).ext[1:]:
         if isinstance(definition, c_ast.Typedef):
-            written[definition.name] = writer.structure(definition)
+            written[definition.name] = writer.write_structure(definition)
         elif isinstance(definition, c_ast.FuncDef):
             written[definition.decl.name] = writer.visit(definition).rstrip("\n")
         else:
@@ -60,14 +60,14 @@ class _Translator(CGenerator):  # type: ignore[misc]
         super().__init__()
         self.kinds: dict[str, c_ast.Node] = {}
 
-    def structure(self, definition: c_ast.Typedef) -> str:
+    def write_structure(self, definition: c_ast.Typedef) -> str:
         """A function that makes an empty structure."""
         fields = definition.type.type.decls
         self.kinds.update((field.name, field.type) for field in fields)
-        parts = ", ".join(f"{field.name}: {self._empty(field.type) or 0}" for field in fields)
+        parts = ", ".join(f"{field.name}: {self._empty_value(field.type) or 0}" for field in fields)
         return f"function {definition.name}() {{\n  return {{ {parts} }};\n}}"
 
-    def _empty(self, kind: c_ast.Node) -> str:
+    def _empty_value(self, kind: c_ast.Node) -> str:
         """The value of a variable that is declared without one."""
         if isinstance(kind, c_ast.ArrayDecl):
             return f"new Float64Array({self.visit(kind.dim)})"
@@ -83,7 +83,7 @@ class _Translator(CGenerator):  # type: ignore[misc]
 
     def visit_Decl(self, n: c_ast.Decl, no_type: bool = False) -> str:
         self.kinds[n.name] = n.type
-        value = self.visit(n.init) if n.init is not None else self._empty(n.type)
+        value = self.visit(n.init) if n.init is not None else self._empty_value(n.type)
         return f"{'' if no_type else 'let '}{n.name}{f' = {value}' if value else ''}"
 
     def visit_InitList(self, n: c_ast.InitList) -> str:
@@ -94,18 +94,18 @@ class _Translator(CGenerator):  # type: ignore[misc]
 
     def visit_Cast(self, n: c_ast.Cast) -> str:
         value = self.visit(n.expr)
-        return f"trunc({value})" if _is_whole(n.to_type) and not self._whole(n.expr) else f"({value})"
+        return f"trunc({value})" if _is_whole(n.to_type) and not self._is_whole_valued(n.expr) else f"({value})"
 
     def visit_BinaryOp(self, n: c_ast.BinaryOp) -> str:
-        if n.op == "+" and self._points(n.left):
+        if n.op == "+" and self._is_pointer(n.left):
             return f"{self.visit(n.left)}.subarray({self.visit(n.right)})"
         left, right = map(self._parenthesize_unless_simple, (n.left, n.right))
         written = f"{left} {_OPERATORS.get(n.op, n.op)} {right}"
-        return f"trunc({written})" if n.op == "/" and self._whole(n) else written
+        return f"trunc({written})" if n.op == "/" and self._is_whole_valued(n) else written
 
     def visit_Assignment(self, n: c_ast.Assignment) -> str:
         target, value = self.visit(n.lvalue), self.visit(n.rvalue)
-        if n.op == "/=" and self._whole(n.lvalue):
+        if n.op == "/=" and self._is_whole_valued(n.lvalue):
             return f"{target} = trunc({target} / ({value}))"
         return f"{target} {n.op} {value}"
 
@@ -115,13 +115,13 @@ class _Translator(CGenerator):  # type: ignore[misc]
     def visit_StructRef(self, n: c_ast.StructRef) -> str:
         return f"{self.visit(n.name)}.{n.field.name}"
 
-    def _points(self, node: c_ast.Node) -> bool:
+    def _is_pointer(self, node: c_ast.Node) -> bool:
         """Whether an expression is a pointer or an array."""
         if isinstance(node, c_ast.BinaryOp):
-            return node.op == "+" and self._points(node.left)
+            return node.op == "+" and self._is_pointer(node.left)
         return isinstance(node, c_ast.ID) and isinstance(self.kinds.get(node.name), c_ast.PtrDecl | c_ast.ArrayDecl)
 
-    def _whole(self, node: Any) -> bool:
+    def _is_whole_valued(self, node: Any) -> bool:
         """Whether the value of an expression is a whole number by its type."""
         match node:
             case c_ast.Constant():
@@ -131,15 +131,15 @@ class _Translator(CGenerator):  # type: ignore[misc]
             case c_ast.Cast():
                 return _is_whole(node.to_type)
             case c_ast.FuncCall() | c_ast.ArrayRef():
-                return self._whole(node.name)
+                return self._is_whole_valued(node.name)
             case c_ast.StructRef():
-                return self._whole(node.field)
+                return self._is_whole_valued(node.field)
             case c_ast.UnaryOp():
-                return self._whole(node.expr)
+                return self._is_whole_valued(node.expr)
             case c_ast.TernaryOp():
-                return self._whole(node.iftrue) and self._whole(node.iffalse)
+                return self._is_whole_valued(node.iftrue) and self._is_whole_valued(node.iffalse)
             case c_ast.BinaryOp():
-                return self._whole(node.left) and self._whole(node.right)
+                return self._is_whole_valued(node.left) and self._is_whole_valued(node.right)
         return False
 
 
@@ -190,10 +190,10 @@ def to_javascript(exprs: Sequence[Expr], free: Sequence[Expr], name: str, seed: 
 def add_helpers(functions: str) -> str:
     """The functions behind the helpers that they use."""
     prelude = Path(__file__).with_name("helpers").joinpath("math.js").read_text(encoding="utf-8")
-    return "\n\n".join([prelude.rstrip("\n"), *find_used_helpers(functions, helpers()), functions]) + "\n"
+    return "\n\n".join([prelude.rstrip("\n"), *find_used_helpers(functions, translated_helpers()), functions]) + "\n"
 
 
 @cache
-def helpers() -> dict[str, str]:
+def translated_helpers() -> dict[str, str]:
     """The helpers of C in JavaScript, by name."""
-    return translate(c_text.helpers().values())
+    return translate_helpers(c_text.read_helpers().values())

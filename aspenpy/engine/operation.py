@@ -34,7 +34,7 @@ class Loop(NamedTuple):
 _ARRAYS = {"index": 1, "lookup": 2}
 
 
-def arrays(op: Op) -> tuple[int, ...]:
+def array_operands(op: Op) -> tuple[int, ...]:
     """The operands that must be arrays."""
     return op.args[: _ARRAYS.get(op.kind, 0)]
 
@@ -54,7 +54,7 @@ def find_intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]
     has a value. Operations that may fail, overflow or have any value, and loops, are unbounded."""
     ranges: list[Range] = []
     for op in ops:
-        ranges.append(_range(op, [ranges[arg] for arg in op.args], box))
+        ranges.append(_bound_operation(op, [ranges[arg] for arg in op.args], box))
     return [(float(found.low), float(found.high)) for found in ranges]
 
 
@@ -62,18 +62,18 @@ def is_certain(interval: Interval) -> bool:
     return interval[0] >= -LARGEST and interval[1] <= LARGEST
 
 
-def is_obeyed(law: str, interval: Interval) -> bool:
+def lies_within(law: str, interval: Interval) -> bool:
     """Whether all values of an interval obey a law."""
-    return is_certain(interval) and all(bool(LAWS[law].holds(end)) for end in interval)
+    return is_certain(interval) and all(bool(LAWS[law].is_obeyed_by(end)) for end in interval)
 
 
-def _range(op: Op, parts: list[Range], box: Sequence[Interval]) -> Range:
+def _bound_operation(op: Op, parts: list[Range], box: Sequence[Interval]) -> Range:
     if op.kind == "input":
         return Range(*box[op.payload])
     if op.kind == "constant" and isinstance(op.payload, float):
         return Range(op.payload, op.payload, FLAT)
     if op.kind == "checked":
-        return parts[0] if is_obeyed(op.payload, (float(parts[1].low), float(parts[1].high))) else ANYWHERE
+        return parts[0] if lies_within(op.payload, (float(parts[1].low), float(parts[1].high))) else ANYWHERE
     function = FUNCTIONS.get(op.kind)
     law = function.interval if function else OPERATORS.get(op.payload if op.kind == "compare" else op.kind)
     if law is None or not all(part.low >= -LARGEST and part.high <= LARGEST for part in parts):

@@ -46,13 +46,13 @@ def _unroll_once(roots: Sequence[Expr]) -> list[Expr]:
         if node.kind != "sum":
             return None
         made = graph.rebuild(node, args) if args != node.args else node
-        terms = _terms(made) if made.kind == "sum" else None
+        terms = _unrolled_terms(made) if made.kind == "sum" else None
         return made if terms is None else graph.add(*terms)
 
     return graph.rewrite(roots, written)
 
 
-def _terms(total: Expr) -> list[Expr] | None:
+def _unrolled_terms(total: Expr) -> list[Expr] | None:
     """The terms of a short loop, one a pass; None for a long loop and for a variable number of passes."""
     counter, count, body = total.args
     if count.kind != "number":
@@ -63,7 +63,7 @@ def _terms(total: Expr) -> list[Expr] | None:
     return [graph.substitute([body], {counter: graph.number(number)})[0] for number in range(passes)]
 
 
-def exact_at_steps(roots: Sequence[Expr]) -> list[Expr]:
+def keep_steps_exact(roots: Sequence[Expr]) -> list[Expr]:
     """The expressions with `x*0.1` written as `x*1/10`, wherever a step depends on it.
 
     A fraction such as 1/10 is no float: rounded, it takes 0.1*30 over the step of a `ceil`. Its numerator and
@@ -157,20 +157,20 @@ class Program:
         self.ops: list[Op] = []
         self._known: dict[Op, int] = {}
         self._place: dict[Expr, int] = {}
-        exprs = exact_at_steps(roots if short_loops else unroll_loops(roots))
+        exprs = keep_steps_exact(roots if short_loops else unroll_loops(roots))
         order = graph.topological_order(*exprs)
         self._masks = _input_masks(order, self.inputs)
-        self._fold(exprs, order)
+        self._fold_constants(exprs, order)
         for node in order:
             if self._masks[node]:
                 self._place[node] = self._lower_node(node)
         self.roots = tuple(self._place[expr] for expr in exprs)
-        self.straight = self.needed(self.roots)
+        self.straight = self.needed_operations(self.roots)
         self.given = {place: self.ops[place].payload for place in self.straight if self.ops[place].kind == "input"}
         """Which of the inputs stands at a place."""
         self.intervals = find_intervals(self.ops, box or [UNBOUNDED] * len(self.inputs))
 
-    def needed(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:
+    def needed_operations(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:
         """The operations that some results need, in order, with loops as one operation each; those in `given` need no
         operands."""
         known = frozenset(given)
@@ -185,7 +185,7 @@ class Program:
 
     # -- from the graph --------------------------------------------------------------------------
 
-    def emit(self, kind: str, *args: int, payload: Any = None, mask: int = 0) -> int:
+    def emit_operation(self, kind: str, *args: int, payload: Any = None, mask: int = 0) -> int:
         """The place of an operation; equal operations share one."""
         for arg in args:
             mask |= self.ops[arg].mask
@@ -196,37 +196,39 @@ class Program:
             self.ops.append(op)
         return self._known[key]
 
-    def constant(self, value: Any) -> int:
-        return self.emit("constant", payload=value)
+    def emit_constant(self, value: Any) -> int:
+        return self.emit_operation("constant", payload=value)
 
-    def _fold(self, roots: Sequence[Expr], order: Sequence[Expr]) -> None:
+    def _fold_constants(self, roots: Sequence[Expr], order: Sequence[Expr]) -> None:
         """Emits the nodes without inputs that others use, as floats rounded from the exact value, or as failures."""
         used = {arg for node in order if self._masks[node] for arg in node.args}
         constants = [node for node in order if not self._masks[node] and (node in used or node in roots)]
         try:
             values = evaluate_many(constants, None, self.seed)
         except EvaluationError:
-            values = [_value(node, self.seed) for node in constants]
+            values = [_evaluate_constant(node, self.seed) for node in constants]
         for node, value in zip(constants, values, strict=True):
             try:
-                folded = value if isinstance(value, EvaluationError) else _float(value, node)
+                folded = value if isinstance(value, EvaluationError) else _round_to_float(value, node)
             except EvaluationError as error:
                 folded = error
             failed = isinstance(folded, EvaluationError)
             self._place[node] = (
-                self.emit("failed", payload=failure_reason(folded.node)) if failed else self.constant(folded)
+                self.emit_operation("failed", payload=failure_reason(folded.node))
+                if failed
+                else self.emit_constant(folded)
             )
 
     def _lower_node(self, node: Expr) -> int:
         if node in self.inputs:
-            return self.emit("input", payload=self.inputs.index(node), mask=self._masks[node])
+            return self.emit_operation("input", payload=self.inputs.index(node), mask=self._masks[node])
         if graph.is_counter(node):
-            return self.emit("counter", mask=self._masks[node])
+            return self.emit_operation("counter", mask=self._masks[node])
         if node.kind == "sum":
-            return self._sum(node)
+            return self._lower_sum(node)
         return LOWERED[node.kind](self, node, [self._place[arg] for arg in node.args])
 
-    def _sum(self, node: Expr) -> int:
+    def _lower_sum(self, node: Expr) -> int:
         counter, count, body = (self._place[arg] for arg in node.args)
         own = self.ops[counter].mask
         inside, outside, waiting = set[int](), set[int](), [body]
@@ -261,16 +263,16 @@ def _input_masks(order: Sequence[Expr], inputs: Sequence[Expr]) -> dict[Expr, in
     return masks
 
 
-def _value(node: Expr, seed: int) -> Any:
+def _evaluate_constant(node: Expr, seed: int) -> Any:
     try:
         return evaluate(node, None, seed)
     except EvaluationError as error:
         return error
 
 
-def _float(value: Any, node: Expr) -> Any:
+def _round_to_float(value: Any, node: Expr) -> Any:
     if isinstance(value, tuple):
-        return tuple(_float(element, node) for element in value)
+        return tuple(_round_to_float(element, node) for element in value)
     if isinstance(value, bool) or node.kind == "stream":
         return value
     try:
@@ -302,84 +304,84 @@ def failure_reason(node: Expr) -> int:
 Lowering = Callable[[Program, Expr, list[int]], int]
 
 
-def _add(program: Program, node: Expr, args: list[int]) -> int:
+def _lower_add(program: Program, node: Expr, args: list[int]) -> int:
     total = args[0]
     for term, arg in zip(node.args[1:], args[1:], strict=True):
         if term.kind == "neg" and term.args[0] in program._place:
-            total = program.emit("sub", total, program._place[term.args[0]])
+            total = program.emit_operation("sub", total, program._place[term.args[0]])
         else:
-            total = program.emit("add", total, arg)
+            total = program.emit_operation("add", total, arg)
     return total
 
 
-def _mul(program: Program, node: Expr, args: list[int]) -> int:
+def _lower_mul(program: Program, node: Expr, args: list[int]) -> int:
     product = args[0]
     for arg in args[1:]:
-        product = program.emit("mul", product, arg)
+        product = program.emit_operation("mul", product, arg)
     return product
 
 
-def _power(program: Program, node: Expr, args: list[int]) -> int:
+def _lower_power(program: Program, node: Expr, args: list[int]) -> int:
     """Products for small whole exponents, exact roots for fractions: 64^(1/3) is 4, which `pow` falls short of."""
     base, exponent = args
     known = node.args[1].payload if node.args[1].kind == "number" else None
     if isinstance(known, float) or known is None:
-        return program.emit("power", base, exponent)
+        return program.emit_operation("power", base, exponent)
     top, bottom = Fraction(known).as_integer_ratio()
     if bottom > LARGEST_DEGREE or (bottom == 1 and abs(top) != 1 and abs(top) not in WHOLE_POWERS):
-        return program.emit("power", base, exponent)
-    root = base if bottom == 1 else _root(program, base, bottom)
-    powered = _whole_power(program, root, abs(top))
-    return powered if top > 0 else program.emit("div", program.constant(1.0), powered)
+        return program.emit_operation("power", base, exponent)
+    root = base if bottom == 1 else _lower_root(program, base, bottom)
+    powered = _lower_whole_power(program, root, abs(top))
+    return powered if top > 0 else program.emit_operation("div", program.emit_constant(1.0), powered)
 
 
-def _root(program: Program, base: int, degree: int) -> int:
-    return program.emit("sqrt", base) if degree == 2 else program.emit("root", base, payload=degree)
+def _lower_root(program: Program, base: int, degree: int) -> int:
+    return program.emit_operation("sqrt", base) if degree == 2 else program.emit_operation("root", base, payload=degree)
 
 
-def _whole_power(program: Program, base: int, exponent: int) -> int:
+def _lower_whole_power(program: Program, base: int, exponent: int) -> int:
     if exponent == 1:
         return base
     if exponent not in WHOLE_POWERS:
-        return program.emit("power", base, program.constant(float(exponent)))
-    square = program.emit("square", base)
+        return program.emit_operation("power", base, program.emit_constant(float(exponent)))
+    square = program.emit_operation("square", base)
     if exponent == 2:
         return square
-    return program.emit("mul", square, base) if exponent == 3 else program.emit("square", square)
+    return program.emit_operation("mul", square, base) if exponent == 3 else program.emit_operation("square", square)
 
 
-def _apply(program: Program, node: Expr, args: list[int]) -> int:
+def _lower_call(program: Program, node: Expr, args: list[int]) -> int:
     """Operands of max and min that depend on the fewest inputs are compared first."""
     if node.payload in ("max", "min"):
         first, *rest = sorted(args, key=lambda arg: program.ops[arg].mask.bit_count())
         for arg in rest:
-            first = program.emit(node.payload, first, arg)
+            first = program.emit_operation(node.payload, first, arg)
         return first
-    return program.emit(node.payload, *args)
+    return program.emit_operation(node.payload, *args)
 
 
-def _failure(program: Program, node: Expr, args: list[int]) -> int:
-    return program.emit("failed", payload=UNDEFINED)
+def _lower_failure(program: Program, node: Expr, args: list[int]) -> int:
+    return program.emit_operation("failed", payload=UNDEFINED)
 
 
 def _emit_same_kind(program: Program, node: Expr, args: list[int]) -> int:
-    return program.emit(node.kind, *args, payload=node.payload)
+    return program.emit_operation(node.kind, *args, payload=node.payload)
 
 
 LOWERED: dict[str, Lowering] = {
-    "add": _add,
-    "mul": _mul,
+    "add": _lower_add,
+    "mul": _lower_mul,
     "neg": _emit_same_kind,
     "div": _emit_same_kind,
-    "power": _power,
-    "apply": _apply,
+    "power": _lower_power,
+    "apply": _lower_call,
     "array": _emit_same_kind,
     "index": _emit_same_kind,
     "compare": _emit_same_kind,
-    "junction": lambda program, node, args: program.emit(node.payload, *args),
-    "if_else": lambda program, node, args: program.emit("if", *args),
+    "junction": lambda program, node, args: program.emit_operation(node.payload, *args),
+    "if_else": lambda program, node, args: program.emit_operation("if", *args),
     "checked": _emit_same_kind,
     "draw": _emit_same_kind,
     "stream": _emit_same_kind,
-    "failure": _failure,
+    "failure": _lower_failure,
 }

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aspenpy.engine.operation import Op, arrays, is_obeyed
+from aspenpy.engine.operation import Op, array_operands, lies_within
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, Writer
 from aspenpy.expr import graph
@@ -34,7 +34,7 @@ def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -
     plain = graph.rewrite(exprs, lambda node, args: given.get(node)) if given else exprs
     program = Program(plain, [*free, *given.values()], seed, short_loops=True)
     names = [*(f"a{number}" for number in range(len(free))), *(f"x{number}" for number in range(len(apart)))]
-    tables = {arg for op in program.ops for arg in arrays(op)}
+    tables = {arg for op in program.ops for arg in array_operands(op)}
     numbers = [names[number] for place, number in program.given.items() if place not in tables and number < len(free)]
     parameters = ", ".join(names[: len(free)])
     lines = [f"def program({parameters}):", *(f" {name} = float({name})" for name in numbers)]
@@ -62,15 +62,15 @@ class Prepared:
         try:
             results = self._program(*values)
         except Exception:  # whatever it was, the exact rules fail as well, or have a value
-            return self._exactly(*values)
+            return self._evaluate_exactly(*values)
         total = sum(results)
         finite = total - total == 0.0
-        return results if finite else self._exactly(*values)
+        return results if finite else self._evaluate_exactly(*values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Prepared, (self.exprs, self.free, self.seed)
 
-    def _exactly(self, *values: Value) -> tuple[float, ...]:
+    def _evaluate_exactly(self, *values: Value) -> tuple[float, ...]:
         results = []
         bindings = dict(zip(self.free, values, strict=True))
         for expr, value in zip(self.exprs, evaluate_many(self.exprs, bindings, self.seed), strict=True):
@@ -111,7 +111,7 @@ def _compile_set_apart(node: Expr, free: Sequence[Expr], seed: int) -> Callable[
 # -- source ----------------------------------------------------------------------------------------
 
 
-def _element(array: Any, *positions: float) -> Any:
+def _take_element(array: Any, *positions: float) -> Any:
     for position in positions:
         place = int(position)
         if place < 0:
@@ -120,18 +120,18 @@ def _element(array: Any, *positions: float) -> Any:
     return array
 
 
-def _lookup(values: Any, sizes: Any, x: float) -> Any:
+def _interpolate(values: Any, sizes: Any, x: float) -> Any:
     return interpolate(to_exact_value(values), to_exact_value(sizes), x)
 
 
-def _root(base: float, degree: int) -> float:
+def _take_root(base: float, degree: int) -> float:
     """As `raised`: the root of a whole power is whole."""
     root = math.pow(base, 1 / degree)
     near = round(root)
     return near if base < LARGEST_EXACT_POWER and near**degree == base else root
 
 
-def _refuse() -> float:
+def _raise_undefined() -> float:
     raise DomainError("the exact rules say why")
 
 
@@ -139,10 +139,10 @@ SCOPE: dict[str, Any] = {
     **{name: getattr(math, name) for name in ("ceil", "floor", "log", "log2", "log10", "exp", "sqrt")},
     **{name: FUNCTIONS[name].exact for name in special_functions()},
     "power": math.pow,
-    "root": _root,
-    "index": _element,
-    "lookup": _lookup,
-    "refused": _refuse,
+    "root": _take_root,
+    "index": _take_element,
+    "lookup": _interpolate,
+    "refused": _raise_undefined,
 }
 """Functions that the source calls, in addition to Python's `abs`, `float` and `round`."""
 
@@ -182,14 +182,14 @@ class PythonWriter(Writer):
 
     def expression(self, place: int, op: Op) -> tuple[str, int]:
         if op.kind == "checked":
-            return self._checked(op)
+            return self._write_checked(op)
         template, binding = FORMS.get(op.kind) or (op.kind + "({joined})", ATOM)
         texts = self.operands(op, binding)
         return template.format(*texts, joined=", ".join(texts), payload=op.payload), binding
 
-    def _checked(self, op: Op) -> tuple[str, int]:
+    def _write_checked(self, op: Op) -> tuple[str, int]:
         value, subject = op.args
-        if is_obeyed(op.payload, self.program.intervals[subject]):
+        if lies_within(op.payload, self.program.intervals[subject]):
             return f"({self.text(value)})", ATOM
         tests = " and ".join(f"{self.text(subject, SUM)} {sign} {bound!r}" for sign, bound in LAWS[op.payload].tests)
         return f"({self.text(value)} if {tests} else refused())", ATOM

@@ -13,7 +13,7 @@ from aspenpy.explore.race import MET, TIE, Deadline, Race, Seen
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.intervals import Real, size
+from aspenpy.expr.intervals import Real, magnitude_of_end
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.record import Record
 from aspenpy.sweeps.points import capped_points
@@ -145,7 +145,10 @@ class Crossovers:
             (self.time(crossover.first, x), self.time(crossover.second, x))
             for x in (crossover.before, crossover.behind)
         ]
-        return all(size(mine - theirs) <= MET * max(size(mine), size(theirs)) for mine, theirs in pairs)
+        return all(
+            magnitude_of_end(mine - theirs) <= MET * max(magnitude_of_end(mine), magnitude_of_end(theirs))
+            for mine, theirs in pairs
+        )
 
     def _between(self, first: str, second: str) -> list[Crossover]:
         """Of the places where the times meet, those behind which the other one is the faster."""
@@ -244,7 +247,7 @@ class Crossovers:
         """Who is the faster between two neighbouring places where the times meet: -1 the first, 1 the second."""
         for x in (self._middle(low, high), low, high):
             mine, theirs = self.time(first, x), self.time(second, x)
-            if size(mine - theirs) > TIE * max(size(mine), size(theirs)):
+            if magnitude_of_end(mine - theirs) > TIE * max(magnitude_of_end(mine), magnitude_of_end(theirs)):
                 return -1 if mine < theirs else 1
         return 0
 

@@ -12,7 +12,7 @@ from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.variable import Variable, variable_from_range
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import format_quantity, unit_symbol
@@ -144,7 +144,7 @@ class _Asked:
 
     def _ratio(self) -> Expr:
         try:
-            slope = derivative(self.formula, self.symbol)
+            slope = differentiate(self.formula, self.symbol)
         except ValueError as error:
             hint = "the method `elasticity` takes differences instead"
             fail("no-derivative", f"the {self.metric} has no derivative by `{self.name}`: {error}", hint=hint)

@@ -18,7 +18,7 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.engine.python import Prepared
 from aspenpy.explore.variable import Variable
 from aspenpy.expr import graph
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -110,7 +110,7 @@ class Smooth:
         looped = _nodes_in_loops(rows)
         try:
             smooth = ramps(rows, lambda node: node not in looped)
-            slopes = [derivative(ramp, unknown) for ramp in smooth for unknown in self.unknowns]
+            slopes = [differentiate(ramp, unknown) for ramp in smooth for unknown in self.unknowns]
         except ValueError:
             return None
         return Prepared(slopes, self.unknowns, seed)

@@ -18,11 +18,19 @@ from time import monotonic, process_time
 from aspenpy.answers.inverse import Piece, Search
 from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
-from aspenpy.expr.bounds import bounds, ranges
+from aspenpy.expr.bounds import bound, bound_nodes
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.intervals import ANYWHERE, FLAT, Range, Real, size
-from aspenpy.expr.polynomial import Exact, Monomial, atom, combine, constant, product, total
+from aspenpy.expr.intervals import ANYWHERE, FLAT, Range, Real, magnitude_of_end
+from aspenpy.expr.polynomial import (
+    Exact,
+    Monomial,
+    add_polynomials,
+    atom_polynomial,
+    combine_parts,
+    constant_polynomial,
+    multiply_polynomials,
+)
 
 MOST_TERMS = 64  # a longer sum is not multiplied out: it counts as a variable
 
@@ -39,10 +47,10 @@ def difference(first: Expr, second: Expr, symbol: Expr, low: Real, high: Real) -
     """The range of `first - second` over the interval, without a direction; (0, 0) where they are equal all over it."""
     box = {symbol: (low, high)}
     pair = graph.array([first, second])
-    known = ranges(pair, box, symbol)
+    known = bound_nodes(pair, box, symbol)
     forms = _forms(pair, known)
-    apart = total([forms[first], -forms[second]])
-    return bounds(_expression(apart), box, symbol)._replace(direction=None) if apart else Range(0, 0)
+    apart = add_polynomials([forms[first], -forms[second]])
+    return bound(_expression(apart), box, symbol)._replace(direction=None) if apart else Range(0, 0)
 
 
 def write_out_sums(expr: Expr) -> Expr:
@@ -87,16 +95,16 @@ def _forms(root: Expr, known: Known) -> dict[Expr, Exact]:
 
     def form(node: Expr, forms: Mapping[Expr, Exact]) -> Exact:
         if known[node].single:
-            return constant(known[node].low)
+            return constant_polynomial(known[node].low)
         rule = _RULES.get(node.kind)
         polynomial = rule(node, forms, known) if rule is not None else None
-        return polynomial if polynomial is not None and len(polynomial) <= MOST_TERMS else atom(node)
+        return polynomial if polynomial is not None and len(polynomial) <= MOST_TERMS else atom_polynomial(node)
 
     return graph.fold(form, root)
 
 
 def _arithmetic(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
-    return combine(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
+    return combine_parts(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
 
 
 def _div(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
@@ -110,7 +118,7 @@ def _power(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | Non
     if not known[exponent].single or known[exponent].low != int(known[exponent].low):
         return None
     times = int(known[exponent].low)
-    return product([forms[base]] * times, MOST_TERMS) if 0 < times <= HIGHEST_POWER else None
+    return multiply_polynomials([forms[base]] * times, MOST_TERMS) if 0 < times <= HIGHEST_POWER else None
 
 
 def _apply(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
@@ -132,7 +140,7 @@ def _exceeds(arg: Expr, other: Expr, sign: int, forms: Mapping[Expr, Exact], kno
         return True
     return all(
         coefficient > 0 and all(known.get(atom, ANYWHERE).low >= 0 for atom, _ in monomial)
-        for monomial, coefficient in total([forms[upper], -forms[lower]]).terms.items()
+        for monomial, coefficient in add_polynomials([forms[upper], -forms[lower]]).terms.items()
     )
 
 
@@ -224,7 +232,7 @@ class Race(Search):
 
     def _side(self, x: Real) -> int:
         apart = self.value(x) - 1
-        return 0 if size(apart) <= TIE else -1 if apart < 0 else 1
+        return 0 if magnitude_of_end(apart) <= TIE else -1 if apart < 0 else 1
 
     def turn(self, low: Real, high: Real) -> Piece:
         """Neighbours between two values at which different ones are the faster, between which they change places."""
@@ -251,7 +259,7 @@ class Race(Search):
         plain = super()._range(low, high)
         if low == high or plain.direction is not None or not plain.low < 1 < plain.high:
             return plain
-        base = bounds(self.second, {self.symbol: (low, high)}, self.symbol)
+        base = bound(self.second, {self.symbol: (low, high)}, self.symbol)
         apart = difference(self.first, self.second, self.symbol, low, high)
         if apart.single and apart.low == 0:
             return Range(1, 1, FLAT)

@@ -34,7 +34,7 @@ from aspenpy.models.application.total import of_kind, sum_terms
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.sweeps.points import Floats, Formulas, capped_points
-from aspenpy.tables.numbers import counted
+from aspenpy.tables.numbers import count_of
 from aspenpy.tables.result import Result
 
 Mode = Literal["strong", "weak"]
@@ -230,7 +230,7 @@ class Scaling(Result):
         """A warning where a power cap makes the run longer on some of the numbers of ranks."""
         names = (self.parameter, *self.problem)
         rows = [(each, *self.sizes_at(each)) for each in self.ranks]
-        labels = [counted(each, "rank") for each in self.ranks]
+        labels = [count_of(each, "rank") for each in self.ranks]
         symbols = [self.prediction.scope.symbol(name) for name in names]
         return capped_points(self.prediction, symbols, rows, labels, names)
 

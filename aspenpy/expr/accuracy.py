@@ -24,12 +24,12 @@ LARGEST_IN_LOG = 2.0**45
 """Up to it the logarithms of 2^k and of 2^k - 1 differ by five times the rounding of such logarithms."""
 
 
-def graded_float(value: Any) -> tuple[Any, int]:
+def convert_with_grade(value: Any) -> tuple[Any, int]:
     """A value as NumPy takes it, with its grade; nan where it is no float."""
     if type(value) is bool:
         return value, WHOLE
     if type(value) is tuple:
-        elements = [graded_float(element) for element in value]
+        elements = [convert_with_grade(element) for element in value]
         return ConstantArray([element for element, _ in elements]), min([WHOLE, *[grade for _, grade in elements]])
     try:
         approximate = float(value)
@@ -59,7 +59,7 @@ def is_near_step(value: Any) -> Any:
     return abs(value - numpy.rint(value)) <= NEAR * numpy.maximum(1.0, abs(value))
 
 
-def raise_by_squares(base: Any, exponent: Any) -> Any:
+def raise_by_squaring(base: Any, exponent: Any) -> Any:
     """By squares, which is exact as long as float64 holds the result; `pow` may be off by a rounding."""
     result, left = numpy.ones(numpy.broadcast(base, exponent).shape), exponent
     while numpy.any(left > 0):

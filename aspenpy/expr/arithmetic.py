@@ -1,6 +1,7 @@
 """Exact arithmetic: int and Fraction until an operand is a float, or until a number would have more than 4096 bits.
 
-Every rule returns a settled number (see `settle`) or raises `DomainError` with the reason in the user's words.
+Every rule returns a settled number (see `normalise_number`) or raises `DomainError` with the reason in the user's
+words.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class DomainError(ArithmeticError):
     """An operation has no value for its operands; the text says why."""
 
 
-def settle(value: Number) -> Number:
+def normalise_number(value: Number) -> Number:
     """The one form of a number: whole fractions as int, very long ones as float; never nan or infinity."""
     if isinstance(value, float):
         if value - value == 0.0:
@@ -60,14 +61,14 @@ def to_float(value: Number) -> float:
 
 def add_exactly(left: Number, right: Number) -> Number:
     try:
-        return settle(left + right)
+        return normalise_number(left + right)
     except OverflowError:
         raise DomainError(TOO_LARGE) from None
 
 
 def multiply_exactly(left: Number, right: Number) -> Number:
     try:
-        return settle(left * right)
+        return normalise_number(left * right)
     except OverflowError:
         raise DomainError(TOO_LARGE) from None
 
@@ -78,8 +79,8 @@ def divide(left: Number, right: Number) -> Number:
         raise DomainError("division by zero")
     try:
         if type(left) is int and type(right) is int:
-            return settle(Fraction(left, right))
-        return settle(left / right)
+            return normalise_number(Fraction(left, right))
+        return normalise_number(left / right)
     except OverflowError:
         raise DomainError(TOO_LARGE) from None
 
@@ -90,8 +91,8 @@ def raise_to_power(base: Number, exponent: Number) -> Number:
         raise DomainError(f"division by zero: 0 to the power of {format_number(exponent)}")
     if isinstance(exponent, int) and not isinstance(base, float) and _is_power_in_bounds(base, exponent):
         if isinstance(base, int) and exponent < 0:
-            return settle(Fraction(1, base**-exponent))
-        return settle(base**exponent)
+            return normalise_number(Fraction(1, base**-exponent))
+        return normalise_number(base**exponent)
     if isinstance(exponent, Fraction) and isinstance(base, int | Fraction) and (root := _exact_root(base, exponent)):
         return raise_to_power(root, exponent.numerator)
     if isinstance(exponent, Fraction) and type(base) is float and (whole := _whole_root(base, exponent.denominator)):
@@ -101,7 +102,7 @@ def raise_to_power(base: Number, exponent: Number) -> Number:
             f"{format_number(base)} to the power of {format_number(exponent)}: a negative base needs a whole exponent"
         )
     try:
-        return settle(to_float(base) ** to_float(exponent))
+        return normalise_number(to_float(base) ** to_float(exponent))
     except OverflowError:
         raise DomainError(TOO_LARGE) from None
 
@@ -142,7 +143,7 @@ def remainder(left: Number, right: Number) -> Number:
     if right == 0:
         raise DomainError("division by zero: a remainder needs a divisor other than 0")
     try:
-        return settle(left % right)
+        return normalise_number(left % right)
     except OverflowError:
         raise DomainError(TOO_LARGE) from None
 
@@ -173,13 +174,11 @@ def decimal_logarithm(value: Number) -> Number:
 def _float_logarithm(function: Callable[[Any], float], value: Number) -> float:
     """Python takes the logarithm of any int, but converts a fraction to float first, which may overflow."""
     if type(value) is Fraction:
-        return (
-            function(value.numerator) - function(value.denominator) if not _require_moderate(value) else function(value)
-        )
+        return function(value.numerator) - function(value.denominator) if not _is_moderate(value) else function(value)
     return function(value)
 
 
-def _require_moderate(value: Fraction) -> bool:
+def _is_moderate(value: Fraction) -> bool:
     return abs(value.numerator.bit_length() - value.denominator.bit_length()) < 1000
 
 
@@ -193,7 +192,7 @@ def exponential(value: Number) -> Number:
     if value == 0 and type(value) is not float:
         return 1
     try:
-        return settle(math.exp(value))
+        return normalise_number(math.exp(value))
     except OverflowError:
         raise DomainError(f"overflow: exp({format_number(value)}) is too large for a floating-point number") from None
 
@@ -205,7 +204,7 @@ def square_root(value: Number) -> Number:
     if not isinstance(value, float):
         top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
         if top * top == value.numerator and bottom * bottom == value.denominator:
-            return settle(Fraction(top, bottom))
+            return normalise_number(Fraction(top, bottom))
     return math.sqrt(to_float(value))
 
 
@@ -251,7 +250,7 @@ def process_grid(ranks: Number, dimensions: Number, axis: Number) -> Number:
     """The ranks along one axis, counted from 0, of a grid of so many dimensions: `grid(12, 2, 0)` is 4."""
     count = _require_whole(ranks, "the ranks of a grid", 1, MOST_RANKS)
     many = _require_whole(dimensions, "the dimensions of a grid", 1, MOST_DIMENSIONS)
-    return near_equal_factors(count, many)[_require_whole(axis, "the axis of a grid", 0, many - 1)]
+    return factor_evenly(count, many)[_require_whole(axis, "the axis of a grid", 0, many - 1)]
 
 
 def _require_whole(value: Number, role: str, least: int, most: int) -> int:
@@ -261,7 +260,7 @@ def _require_whole(value: Number, role: str, least: int, most: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def near_equal_factors(number: int, many: int) -> tuple[int, ...]:
+def factor_evenly(number: int, many: int) -> tuple[int, ...]:
     """So many factors, the largest first."""
     found = _find_factors(number, many, number, divisors(number))
     assert found is not None, "the number itself and ones are factors"
@@ -313,13 +312,13 @@ def decimal_digits(value: int | Fraction) -> tuple[int, int] | None:
     return digits, exponent
 
 
-def _mantissa(digits: int, exponent: int) -> tuple[str, int]:
+def _write_mantissa(digits: int, exponent: int) -> tuple[str, int]:
     """(`1.07`, -6) for 107 * 10^-8."""
     text = str(digits)
     return text[0] + ("." + text[1:] if len(text) > 1 else ""), exponent + len(text) - 1
 
 
-def _plain_decimal(digits: int, exponent: int) -> str | None:
+def _write_plain_decimal(digits: int, exponent: int) -> str | None:
     """Without an exponent, if the number is neither too small nor too large for that."""
     text = str(digits)
     if not _PLAIN_ABOVE <= exponent + len(text) - 1 <= _PLAIN_BELOW:
@@ -338,9 +337,9 @@ def _format_numeral(value: Number, scientific: str, quotient: str) -> tuple[str,
     if parts is None or (len(str(parts[0])) > MOST_DIGITS and value.denominator != 1):
         return quotient.format(value.numerator, value.denominator), False
     digits, exponent = parts
-    plain = _plain_decimal(digits, exponent)
+    plain = _write_plain_decimal(digits, exponent)
     if plain is None and (exponent < 0 or exponent >= 6):
-        return scientific.format(*_mantissa(digits, exponent)), True
+        return scientific.format(*_write_mantissa(digits, exponent)), True
     return plain or str(value), True
 
 

@@ -49,12 +49,12 @@ class Runner(Protocol):
 Rule = Callable[..., Any]
 
 
-def _checked(run: Runner, payload: Any, value: Any, subject: Any) -> Any:
-    run.refuse(numpy.logical_not(LAWS[payload].holds(subject)), CONSTRAINT)
+def _check_law(run: Runner, payload: Any, value: Any, subject: Any) -> Any:
+    run.refuse(numpy.logical_not(LAWS[payload].is_obeyed_by(subject)), CONSTRAINT)
     return value
 
 
-def _root(run: Runner, payload: Any, x: Any) -> Any:
+def _compute_root(run: Runner, payload: Any, x: Any) -> Any:
     """Negative numbers have no root, like no other fractional power. Roots of whole powers are exact, which not every
     library guarantees."""
     run.refuse(x < 0, DOMAIN)
@@ -63,7 +63,7 @@ def _root(run: Runner, payload: Any, x: Any) -> Any:
     return numpy.where(numpy.power(near, payload) == x, near, root)
 
 
-def _index(run: Runner, payload: Any, array: Any, *positions: Any) -> Any:
+def _take_element(run: Runner, payload: Any, array: Any, *positions: Any) -> Any:
     """The element, outermost position first; positions are truncated to whole numbers."""
     if not isinstance(array, tuple) or not array:
         run.refuse(True, DOMAIN)
@@ -71,13 +71,13 @@ def _index(run: Runner, payload: Any, array: Any, *positions: Any) -> Any:
     if isinstance(array, ConstantArray) and array.rows.ndim == len(positions) and array.rows.size:
         lengths = array.rows.shape
         pairs = zip(positions, lengths, strict=True)
-        return array.rows[tuple([_place_inside(run, position, length) for position, length in pairs])]
-    place = _place_inside(run, positions[0], len(array))
+        return array.rows[tuple([_locate_element(run, position, length) for position, length in pairs])]
+    place = _locate_element(run, positions[0], len(array))
     value: Any = numpy.nan
     for number, element in enumerate(array):
         here = place == number
         if len(positions) > 1:
-            element = _index(_Where(run, here), payload, element, *positions[1:])
+            element = _take_element(_Where(run, here), payload, element, *positions[1:])
         elif isinstance(element, tuple):
             run.refuse(here, DOMAIN)
             element = numpy.nan
@@ -85,7 +85,7 @@ def _index(run: Runner, payload: Any, array: Any, *positions: Any) -> Any:
     return value
 
 
-def _place_inside(run: Runner, position: Any, length: int) -> Any:
+def _locate_element(run: Runner, position: Any, length: int) -> Any:
     """The place of an element as a whole number; one outside of the array is refused."""
     place = numpy.trunc(position)
     run.refuse(numpy.logical_not((place >= 0) & (place < length)), DOMAIN)
@@ -102,12 +102,12 @@ class _Where:
         self.run.refuse(where & self.here, reason)
 
 
-def _lookup(run: Runner, payload: Any, values: Any, sizes: Any, x: Any) -> Any:
+def _interpolate(run: Runner, payload: Any, values: Any, sizes: Any, x: Any) -> Any:
     """The line through the points; in short tables, and where the points vary, computed segment by segment."""
     if not (_is_array(values) and _is_array(sizes) and len(values) == len(sizes)):
         run.refuse(True, DOMAIN)
         return numpy.nan
-    run.refuse(_is_unordered(numpy.less, sizes), DOMAIN)
+    run.refuse(_find_unordered(numpy.less, sizes), DOMAIN)
     if len(sizes) > LONG_TABLE and isinstance(values, ConstantArray) and isinstance(sizes, ConstantArray):
         rule = FUNCTIONS["lookup"].numpy
         assert rule is not None
@@ -124,7 +124,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) > 0 and not any(isinstance(element, tuple) for element in value)
 
 
-def _is_unordered(precedes: Any, values: tuple[Any, ...]) -> Any:
+def _find_unordered(precedes: Any, values: tuple[Any, ...]) -> Any:
     """Where an element does not precede the next one."""
     if isinstance(values, ConstantArray):
         return not precedes(values.rows[:-1], values.rows[1:]).all()
@@ -134,7 +134,7 @@ def _is_unordered(precedes: Any, values: tuple[Any, ...]) -> Any:
     return unordered
 
 
-def _stream(run: Runner, payload: Any, *parts: Any) -> Any:
+def _hash_stream(run: Runner, payload: Any, *parts: Any) -> Any:
     return draws.hash_stream([_stream_part_of(run, part) for part in parts])
 
 
@@ -144,32 +144,32 @@ def _stream_part_of(run: Runner, part: Any) -> Any:
         return part & draws.MASK
     if isinstance(part, numpy.ndarray | numpy.generic) and part.dtype == numpy.uint64:
         return part
-    numbers, usable = draws.array_part(numpy, part)
+    numbers, usable = draws.encode_array_part(numpy, part)
     run.refuse(numpy.logical_not(usable), DOMAIN)
     return numbers
 
 
-def _draw(run: Runner, payload: Any, stream: Any, *arguments: Any) -> Any:
+def _draw_numbers(run: Runner, payload: Any, stream: Any, *arguments: Any) -> Any:
     return _DISTRIBUTIONS[payload](run, draws.random_bits(run.seed, stream), *arguments)
 
 
-def _uniform(run: Runner, random_bits: Any, low: Any, high: Any) -> Any:
+def _draw_uniform(run: Runner, random_bits: Any, low: Any, high: Any) -> Any:
     run.refuse(low > high, DOMAIN)
     return low + (high - low) * draws.unit_interval(random_bits)
 
 
-def _normal(run: Runner, random_bits: Any, mean: Any, deviation: Any) -> Any:
+def _draw_normal(run: Runner, random_bits: Any, mean: Any, deviation: Any) -> Any:
     run.refuse(deviation < 0, DOMAIN)
     with numpy.errstate(all="ignore"):  # of three approximations those that are not taken may do as they like
         quantiles = draws.normal_quantiles(numpy, numpy.asarray(draws.open_unit_interval(random_bits)))
     return mean + deviation * quantiles
 
 
-def _cdf(run: Runner, random_bits: Any, cumulative: Any) -> Any:
+def _draw_step(run: Runner, random_bits: Any, cumulative: Any) -> Any:
     steps = cumulative if _is_array(cumulative) else ConstantArray((numpy.nan,))
     run.refuse(numpy.logical_not(abs(steps[-1] - 1.0) <= draws.ENDS_AT_ONE), DOMAIN)
     run.refuse(numpy.logical_not(numpy.asarray(steps[0]) >= 0.0), DOMAIN)
-    run.refuse(_is_unordered(numpy.less_equal, steps), DOMAIN)
+    run.refuse(_find_unordered(numpy.less_equal, steps), DOMAIN)
     drawn = draws.unit_interval(random_bits)
     if isinstance(steps, ConstantArray):
         passed: Any = numpy.searchsorted(steps.rows, drawn, side="right")
@@ -178,17 +178,17 @@ def _cdf(run: Runner, random_bits: Any, cumulative: Any) -> Any:
     return numpy.minimum(passed, len(steps) - 1.0)
 
 
-_DISTRIBUTIONS: dict[str, Rule] = {"uniform": _uniform, "normal": _normal, "cdf": _cdf}
+_DISTRIBUTIONS: dict[str, Rule] = {"uniform": _draw_uniform, "normal": _draw_normal, "cdf": _draw_step}
 
 
-def _if(run: Runner, payload: Any, condition: Any, then: Any, otherwise: Any) -> Any:
+def _select_value(run: Runner, payload: Any, condition: Any, then: Any, otherwise: Any) -> Any:
     """One of two values; of two arrays, element by element."""
     if not isinstance(then, tuple) and not isinstance(otherwise, tuple):
         return numpy.where(condition, then, otherwise)
     if not isinstance(then, tuple) or not isinstance(otherwise, tuple) or len(then) != len(otherwise):
         run.refuse(True, DOMAIN)
         return numpy.nan
-    return tuple(_if(run, payload, condition, *pair) for pair in zip(then, otherwise, strict=True))
+    return tuple(_select_value(run, payload, condition, *pair) for pair in zip(then, otherwise, strict=True))
 
 
 def _plain_rule(function: Callable[..., Any]) -> Rule:
@@ -221,18 +221,18 @@ RULES: dict[str, Rule] = {
     "div": _plain_rule(numpy.true_divide),
     "neg": _plain_rule(numpy.negative),
     "square": _plain_rule(numpy.square),
-    "root": _root,
+    "root": _compute_root,
     "power": _plain_rule(numpy.power),
     "and": _plain_rule(numpy.logical_and),
     "or": _plain_rule(numpy.logical_or),
     "compare": lambda run, payload, left, right: COMPARISONS[payload](left, right),
-    "if": _if,
+    "if": _select_value,
     "array": lambda run, payload, *elements: elements,
-    "index": _index,
-    "lookup": _lookup,
-    "checked": _checked,
-    "stream": _stream,
-    "draw": _draw,
+    "index": _take_element,
+    "lookup": _interpolate,
+    "checked": _check_law,
+    "stream": _hash_stream,
+    "draw": _draw_numbers,
     **{name: _guarded_table_rule(name) for name in special_functions()},
     **{name: _table_rule(name) for name in ELEMENTARY - {"lookup", "pow"}},
 }

@@ -16,45 +16,45 @@ from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.intervals import ANYWHERE, FLAT, OPERATORS, RISING, Range, Real, combine_directions, multiply
+from aspenpy.expr.intervals import ANYWHERE, FLAT, OPERATORS, RISING, Range, Real, combine_directions, multiply_ends
 from aspenpy.expr.node import operation_of
 
 Box = Mapping[Expr, tuple[Real, Real]]  # the interval of each symbol
 
 
-def bounds(expr: Expr, box: Box, moving: Expr) -> Range:
+def bound(expr: Expr, box: Box, moving: Expr) -> Range:
     """The range of an expression over a box; the direction is that with `moving`, whatever the others are."""
-    return ranges(expr, box, moving)[expr]
+    return bound_nodes(expr, box, moving)[expr]
 
 
-def ranges(expr: Expr, box: Box, moving: Expr) -> dict[Expr, Range]:
+def bound_nodes(expr: Expr, box: Box, moving: Expr) -> dict[Expr, Range]:
     """The ranges of all nodes that an expression is made of."""
 
     def rule(node: Expr, known: Mapping[Expr, Range]) -> Range:
-        found = _range(node, known, box, moving)
+        found = _bound_node(node, known, box, moving)
         return found._replace(direction=FLAT) if found.single else found
 
     return graph.fold(rule, expr)
 
 
-def _range(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) -> Range:
+def _bound_node(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) -> Range:
     if node in box:
         low, high = box[node]
         return Range(low, high, RISING if node is moving else FLAT)
     try:
         if node.kind == "sum":
-            return _sum(node, known, box, moving)
+            return _bound_sum(node, known, box, moving)
         if node.kind == "apply":
-            return _apply(node, [known[arg] for arg in node.args])
+            return _bound_call(node, [known[arg] for arg in node.args])
         if node.kind == "checked":
             return known[node.args[0]]
         law = OPERATORS.get(node.payload if node.kind == "compare" else operation_of(node))
-        return _constant(node, box) if law is None else law(*[known[arg] for arg in node.args])
+        return _bound_constant(node, box) if law is None else law(*[known[arg] for arg in node.args])
     except (DomainError, EvaluationError, OverflowError, ZeroDivisionError):
         return ANYWHERE
 
 
-def _constant(node: Expr, box: Box) -> Range:
+def _bound_constant(node: Expr, box: Box) -> Range:
     """What has no rule has a value where it depends on nothing that moves."""
     if not graph.free_symbols(node).isdisjoint(box):
         return ANYWHERE
@@ -64,7 +64,7 @@ def _constant(node: Expr, box: Box) -> Range:
     return ANYWHERE if isinstance(value, tuple) else Range(value, value, FLAT)
 
 
-def _apply(node: Expr, parts: list[Range]) -> Range:
+def _bound_call(node: Expr, parts: list[Range]) -> Range:
     row = FUNCTIONS[node.payload]
     assert row.exact is not None, row.name
     if row.name == "lookup":
@@ -91,7 +91,7 @@ def _bound_lookup(node: Expr, rule: Callable[..., Any], x: Range) -> Range:
     return Range(min(heights), max(heights), direction)
 
 
-def _sum(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) -> Range:
+def _bound_sum(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) -> Range:
     """Terms that are not negative: more passes, or larger terms, make more."""
     counter, _, body = node.args
     count = known[node.args[1]]
@@ -100,13 +100,15 @@ def _sum(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) -> Ran
     fewest, most = math.ceil(count.low), math.ceil(count.high)
     if most == 0:
         return Range(0, 0, FLAT)
-    term = bounds(body, {**box, counter: (0, most - 1)}, moving)
+    term = bound(body, {**box, counter: (0, most - 1)}, moving)
     if term.high <= 0:
-        return intervals.negate(_repeat_range(intervals.negate(term), fewest, most, count.direction))
-    return _repeat_range(term, fewest, most, count.direction)
+        return intervals.negate_range(_bound_repeated(intervals.negate_range(term), fewest, most, count.direction))
+    return _bound_repeated(term, fewest, most, count.direction)
 
 
-def _repeat_range(term: Range, fewest: int, most: int, direction: int | None) -> Range:
+def _bound_repeated(term: Range, fewest: int, most: int, direction: int | None) -> Range:
     if term.low < 0:
-        return Range(multiply(most, term.low), multiply(most, term.high), None)
-    return Range(multiply(fewest, term.low), multiply(most, term.high), combine_directions(direction, term.direction))
+        return Range(multiply_ends(most, term.low), multiply_ends(most, term.high), None)
+    return Range(
+        multiply_ends(fewest, term.low), multiply_ends(most, term.high), combine_directions(direction, term.direction)
+    )

@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from aspenpy.expr.arithmetic import DomainError, Number, format_number, settle, to_float
+from aspenpy.expr.arithmetic import DomainError, Number, format_number, normalise_number, to_float
 
 MOST_WAYS = 1_000_000  # limit of the associativity: `lru_hits` adds one term for each way
 MOST_UNITS = 1 << 27  # limit of the units of a cache that `sets_touched` marks, one bit each
@@ -20,7 +20,7 @@ def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:
     P = sum over a < A of C(D, a) (A/B)^a (1 - A/B)^(D-a). It is summed as the negative binomial
     (1 - p)^(D-A+1) * sum over i < A of C(D-A+i, i) p^i with p = A/B: all terms are positive, and D need not be whole.
     """
-    count = _check_ways(ways, lines)
+    count = _require_ways(ways, lines)
     if distance < 0:
         raise DomainError(f"a reuse distance cannot be negative, it is {format_number(distance)}")
     beyond = to_float(distance) - count + 1
@@ -35,10 +35,10 @@ def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:
         total += term
         if total > 1e250:
             term, total, logarithm = term / 1e250, total / 1e250, logarithm + 250 * math.log(10)
-    return settle(min(1.0, math.exp(logarithm + math.log(total))))
+    return normalise_number(min(1.0, math.exp(logarithm + math.log(total))))
 
 
-def _check_ways(ways: Number, lines: Number) -> int:
+def _require_ways(ways: Number, lines: Number) -> int:
     if ways < 1 or int(ways) != ways or ways > MOST_WAYS:
         raise DomainError(f"a cache has a whole number of ways, from 1 to {MOST_WAYS:,}, not {format_number(ways)}")
     if lines < ways:
@@ -75,7 +75,7 @@ def random_misses(lines: Number, *reuses: Number) -> Number:
         if slope >= 0 or value >= -1e-15:
             break
         misses = max(0.0, misses - value / slope)
-    return settle(misses)
+    return normalise_number(misses)
 
 
 def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Number:
@@ -179,9 +179,9 @@ def lines_with_room(ways: Number, own: Number, *loads: Number) -> Number:
     others = [(*divmod(load, 1.0), chance) for load, chance in parts if chance]
     whole, rest = divmod(to_float(own), 1.0)
     if not rest:
-        return settle(_chance_of_room(to_float(ways) - whole, others))
+        return normalise_number(_chance_of_room(to_float(ways) - whole, others))
     low, high = (_chance_of_room(to_float(ways) - lines, others) for lines in (whole, whole + 1))
-    return settle(((1 - rest) * whole * low + rest * (whole + 1) * high) / (whole + rest))
+    return normalise_number(((1 - rest) * whole * low + rest * (whole + 1) * high) / (whole + rest))
 
 
 def _chance_of_room(ways: float, parts: list[tuple[float, float, float]]) -> float:

@@ -21,7 +21,7 @@ class Lattice(NamedTuple):
     step: int
     units: int
 
-    def between(self, low: Any, high: Any, trips: Any) -> Any:
+    def count_between(self, low: Any, high: Any, trips: Any) -> Any:
         """How many of the places that the first trips come to, and of those a whole number of rounds further, are above
         `low` and at most `high`. All steps of a cycle meet each multiple of the divisor that step and round share."""
         divisor = math.gcd(self.step, self.units)
@@ -31,10 +31,10 @@ class Lattice(NamedTuple):
 
     def _count_below(self, end: Any, trips: Any) -> Any:
         """The sum of floor((end - step t) / units) over the trips t."""
-        return sums_of_floors(trips, self.step, self.units, end - self.step * (trips - 1))
+        return sum_floors(trips, self.step, self.units, end - self.step * (trips - 1))
 
 
-def sums_of_floors(counts: Any, step: int, modulus: int, begins: Any) -> Any:
+def sum_floors(counts: Any, step: int, modulus: int, begins: Any) -> Any:
     """The sums of floor((begin + step t) / modulus) over t below each count: what is whole is taken out, and the points
     under the line are counted by its other axis, as in Euclid's algorithm (Graham, Knuth and Patashnik, Concrete
     Mathematics, 1994, section 3.5)."""
@@ -88,13 +88,13 @@ class Steps:
         numpy.cumsum(counts[order], axis=1, out=before[:, 1:])
         self.before = before.ravel()
 
-    def total(self, units: Any, first: Any, last: Any) -> Any:
+    def sum_between(self, units: Any, first: Any, last: Any) -> Any:
         """The sum over k from `first` up to below `last` of the count k steps before some units."""
         units = units % len(self.place)
         place, begin = self.place.take(units) + 1, self.begin.take(units)
-        return self._total_up_to(place - first, begin) - self._total_up_to(place - last, begin)
+        return self._sum_up_to(place - first, begin) - self._sum_up_to(place - last, begin)
 
-    def _total_up_to(self, place: Any, begin: Any) -> Any:
+    def _sum_up_to(self, place: Any, begin: Any) -> Any:
         rounds = place // self.length
         of_round = self.before.take(begin + self.length)
         return rounds * of_round + self.before.take(begin + place - rounds * self.length)
@@ -106,7 +106,7 @@ class Single:
     def __init__(self, units: int) -> None:
         self.units = units
 
-    def total(self, units: Any, first: Any, last: Any) -> Any:
+    def sum_between(self, units: Any, first: Any, last: Any) -> Any:
         return (units - first) // self.units - (units - last) // self.units
 
 
@@ -116,8 +116,8 @@ class Turns:
     def __init__(self, step: int, trips: int, units: int) -> None:
         self.lattice, self.trips = Lattice(step % units, units), trips
 
-    def total(self, units: Any, first: Any, last: Any) -> Any:
-        return self.lattice.between(units - last, units - first, self.trips)
+    def sum_between(self, units: Any, first: Any, last: Any) -> Any:
+        return self.lattice.count_between(units - last, units - first, self.trips)
 
 
 class Rows:
@@ -127,9 +127,9 @@ class Rows:
         self.covered, self.line = covered, cache.line // cache.unit
         self.lattice = Lattice(step % cache.units, cache.units)
 
-    def total(self, units: Any, first: Any, last: Any) -> Any:
+    def sum_between(self, units: Any, first: Any, last: Any) -> Any:
         begin = units - self.lattice.step * first
-        return self.lattice.between(begin - self.covered, begin + self.line - 1, last - first)
+        return self.lattice.count_between(begin - self.covered, begin + self.line - 1, last - first)
 
 
 @lru_cache(maxsize=TABLES)
@@ -143,7 +143,7 @@ def _count_begins(loops: Loops, cache: Cache) -> Steps | Single | Turns:
     everywhere = _all_units(cache)
     counts = (everywhere == 0).astype(numpy.int64)
     for stride, trips in loops:
-        counts = Steps(counts, stride // cache.unit).total(everywhere, 0, trips)
+        counts = Steps(counts, stride // cache.unit).sum_between(everywhere, 0, trips)
     return Steps(counts, 1)
 
 
@@ -151,7 +151,7 @@ def _count_lines(loops: Loops, length: Any, places: Any, cache: Cache) -> Any:
     """How many runs of a length have bytes in a line at a place of the cache: those that begin in it, or so far before
     it. A long run has several lines in a set."""
     covered = -(-length // cache.unit)
-    return _count_begins(loops, cache).total(places // cache.unit, 1 - cache.line // cache.unit, covered)
+    return _count_begins(loops, cache).sum_between(places // cache.unit, 1 - cache.line // cache.unit, covered)
 
 
 def _all_units(cache: Cache) -> Any:
@@ -174,17 +174,17 @@ def _count_lines_by_trip(runs: Runs, stride: int, cache: Cache) -> Steps | Rows:
 
 def _count_lines_of_trips(walk: Walk, first: Any, last: Any, places: Any, cache: Cache) -> Any:
     """The lines of a walk in the set of each place, of its trips from one up to below another."""
-    runs = cache.joined(walk, walk.inner)
+    runs = cache.join_runs(walk, walk.inner)
     last = numpy.maximum(first, last)
     if walk.stride >= runs.length + cache.line:
-        return _count_lines_by_trip(runs, walk.stride, cache).total(places // cache.unit, first, last)
+        return _count_lines_by_trip(runs, walk.stride, cache).sum_between(places // cache.unit, first, last)
     length = runs.length + walk.stride * (last - first - 1)
     return numpy.where(last > first, _count_lines(runs.loops, length, places - walk.stride * first, cache), 0)
 
 
 def _count_lines_of_both_passes(walk: Walk, places: Any, cache: Cache) -> Any:
     """The different lines of two passes."""
-    length, loops = cache.joined(walk, (*walk.inner, walk.around))
+    length, loops = cache.join_runs(walk, (*walk.inner, walk.around))
     if 0 <= walk.shift < length + cache.line:
         return _count_lines(loops, length + walk.shift, places, cache)
     for place, (stride, trips) in enumerate(loops):
@@ -220,21 +220,21 @@ def _count_lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
         )
     behind = _count_lines_of_trips(walk, visits.left, walk.trips, places, cache)
     ahead = _count_lines_of_trips(walk, 0, numpy.minimum(visits.found, walk.trips), places - walk.shift, cache)
-    if not walk.shift and walk.stride >= cache.joined(walk, walk.inner).length + cache.line:
+    if not walk.shift and walk.stride >= cache.join_runs(walk, walk.inner).length + cache.line:
         return behind + ahead
     return numpy.minimum(behind + ahead, _count_lines_of_both_passes(walk, places, cache))
 
 
 def share_of_visits(limit: int, trips: list[int], structures: list[list[Walk]], cache: Cache) -> float:
     """The share of the first walk's lines that are touched again while no more than a limit are in use in their set."""
-    if any(walk.reach(trips) > FURTHEST for walks in structures for walk in walks):
+    if any(walk.reach_in_bytes(trips) > FURTHEST for walks in structures for walk in walks):
         raise DomainError(f"the loops of a window span at most {FURTHEST:,} bytes")
     visits = _sample_visits(structures[0][0], trips, cache)
     in_use = 0
     for walks in structures:
         lines = sum(_count_lines_between(walk, visits, cache) for walk in walks)
         if len(walks) > 1:
-            parts = [cache.joined(walk, walk.all_loops(trips)) for walk in walks]
+            parts = [cache.join_runs(walk, walk.all_loops(trips)) for walk in walks]
             begins = [visits.places - walk.place for walk in walks]
             bounds = [_count_lines(part.loops, part.length, at, cache) for part, at in zip(parts, begins, strict=True)]
             lines = numpy.minimum(lines, numpy.max(bounds, axis=0))
@@ -244,7 +244,7 @@ def share_of_visits(limit: int, trips: list[int], structures: list[list[Walk]], 
 
 def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
     """Visits of lines of a walk, all or some."""
-    runs, line = cache.joined(own, own.inner), cache.line
+    runs, line = cache.join_runs(own, own.inner), cache.line
     is_dense = own.stride < runs.length + line
     length = runs.length + own.stride * (own.trips - 1) if is_dense else runs.length
     apart = (*runs.loops, *(() if is_dense else (own.around,)))

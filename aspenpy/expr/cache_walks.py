@@ -20,7 +20,7 @@ class Runs(NamedTuple):
     length: int
     loops: Loops
 
-    def lines(self, line: int) -> int:
+    def most_lines(self, line: int) -> int:
         """Lines that they have at most."""
         return math.prod(trips for _, trips in self.loops) * (self.length // line + 2)
 
@@ -53,7 +53,7 @@ class Walk(NamedTuple):
     outer: tuple[int, ...]
     place: int
 
-    def beside(self, first: int, way: int) -> Walk:
+    def move_begin(self, first: int, way: int) -> Walk:
         """With its begin as seen from that of the first, around a cache in which all sets have so many bytes."""
         return self._replace(place=(self.place - first) % way)
 
@@ -67,13 +67,13 @@ class Walk(NamedTuple):
 
     def most_lines_in_set(self, way: int) -> int:
         """Lines in a set of a cache with ways of so many bytes, at most: one for each way that the walk is long."""
-        return self.reach(()) // way + 2
+        return self.reach_in_bytes(()) // way + 2
 
     def all_loops(self, trips: Sequence[int]) -> Loops:
         """All its loops, with the trips of those outside."""
         return (*self.inner, self.around, *zip(self.outer, trips, strict=False))
 
-    def reach(self, trips: Sequence[int]) -> int:
+    def reach_in_bytes(self, trips: Sequence[int]) -> int:
         """Bytes from the first to behind the last of what it touches."""
         return (
             self.place
@@ -94,7 +94,7 @@ class Cache(NamedTuple):
     def units(self) -> int:
         return self.line * self.sets // self.unit
 
-    def joined(self, walk: Walk, loops: Loops) -> Runs:
+    def join_runs(self, walk: Walk, loops: Loops) -> Runs:
         return join_loops(walk.run, loops, self.line)
 
 

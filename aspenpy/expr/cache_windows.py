@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from aspenpy.expr.arithmetic import Number, settle
+from aspenpy.expr.arithmetic import Number, normalise_number
 from aspenpy.expr.cache_laws import require_positive_whole
 from aspenpy.expr.cache_walks import Cache, Runs, Walk, join_loops, read_window
 
@@ -28,21 +28,21 @@ def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Num
     )
     limit, (trips, structures) = math.floor(room), read_window(window)
     first = structures[0][0].place
-    structures = [[walk.beside(first, size * count) for walk in found] for found in structures]
+    structures = [[walk.move_begin(first, size * count) for walk in found] for found in structures]
     walks = [walk for found in structures for walk in found]
     runs = [join_loops(walk.run, (*walk.inner, walk.around), size) for walk in walks]
     if sum(map(min, _most_lines(walks, runs, size), (walk.most_lines_in_set(size * count) for walk in walks))) <= limit:
         return 1
     if len(walks) == len(structures) and sum(part.length // size // count for part in runs if not part.loops) > limit:
         return 0
-    reach = max(walk.reach(trips) for walk in walks)
+    reach = max(walk.reach_in_bytes(trips) for walk in walks)
     unit = math.gcd(size, *(stride for walk in walks for stride in walk.strides))
     cache = Cache(size, min(count, reach // size + 2), unit)
     from aspenpy.expr.cache_sets import share_of_visits
 
-    return settle(share_of_visits(limit, trips, structures, cache))
+    return normalise_number(share_of_visits(limit, trips, structures, cache))
 
 
 def _most_lines(walks: Sequence[Walk], runs: Sequence[Runs], line: int) -> list[int]:
     """All lines of each walk, at most."""
-    return [part.lines(line) * (2 if walk.shift else 1) for part, walk in zip(runs, walks, strict=True)]
+    return [part.most_lines(line) * (2 if walk.shift else 1) for part, walk in zip(runs, walks, strict=True)]

@@ -30,7 +30,7 @@ def whole_root(number: int, degree: int) -> int:
 _divisors = lru_cache(maxsize=64)(divisors)
 
 
-def _power_below(base: int, number: int) -> int:
+def _largest_power_below(base: int, number: int) -> int:
     power = 1
     while base > 1 and power * base <= number:
         power *= base
@@ -40,7 +40,7 @@ def _power_below(base: int, number: int) -> int:
 _BELOW: dict[str, Callable[[int, int], int]] = {
     "square": lambda _, number: whole_root(number, 2) ** 2,
     "cube": lambda _, number: whole_root(number, 3) ** 3,
-    "power_of": _power_below,
+    "power_of": _largest_power_below,
     "divisor_of": lambda whole, number: max(each for each in _divisors(whole) if each <= number),
     "multiple_of": lambda unit, number: number // unit * unit,
 }
@@ -74,30 +74,30 @@ class Counts(Record):
         kind, _, of = self.rule.partition("_")
         return f"{kind}s {of} {self.argument:,}" if of else f"{kind} numbers"
 
-    def below(self, number: int) -> int | None:
+    def largest_below(self, number: int) -> int | None:
         """The largest of them up to a number from 1 on."""
         return _BELOW[self.rule](self.argument, number) or None
 
-    def above(self, number: int) -> int | None:
+    def smallest_above(self, number: int) -> int | None:
         """The smallest of them from a number from 1 on."""
-        accepted = self.below(number) or 0
+        accepted = self.largest_below(number) or 0
         return accepted if accepted == number else _NEXT[self.rule](self.argument, accepted)
 
     def __contains__(self, number: float) -> bool:
-        return number >= 1 and number % 1 == 0 and self.below(int(number)) == number
+        return number >= 1 and number % 1 == 0 and self.largest_below(int(number)) == number
 
-    def around(self, number: float) -> list[int]:
+    def nearest_two(self, number: float) -> list[int]:
         """The number itself if it is one of them, else those next to it."""
         whole = max(1, int(number))
-        over = self.above(whole if whole >= number else whole + 1)
-        near = [self.below(whole) if number >= 1 else None, over]
+        over = self.smallest_above(whole if whole >= number else whole + 1)
+        near = [self.largest_below(whole) if number >= 1 else None, over]
         return sorted({each for each in near if each is not None})
 
-    def nearest(self, numbers: Iterable[int], low: int, high: int) -> list[int]:
+    def pick_nearest(self, numbers: Iterable[int], low: int, high: int) -> list[int]:
         """For each number the nearest of them by ratio between two ends, each once."""
         found = set()
         for number in numbers:
-            inside = [each for each in self.around(number) if low <= each <= high]
+            inside = [each for each in self.nearest_two(number) if low <= each <= high]
             if inside:
                 found.add(min(inside, key=lambda each: max(each / number, number / each)))
         return sorted(found)

@@ -9,7 +9,7 @@ from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.node import Expr, topological_order
 
 
-def derivative(expr: Expr, symbol: Expr) -> Expr:
+def differentiate(expr: Expr, symbol: Expr) -> Expr:
     """d expr / d symbol, almost everywhere: `ceil`, `floor` and `round` are flat, `max`, `min` and `if` have the
     slope of what they choose, a sum has the sum of its terms' slopes, its number of terms held fixed.
 
@@ -33,7 +33,7 @@ def derivative(expr: Expr, symbol: Expr) -> Expr:
     return slopes.get(expr, graph.ZERO)
 
 
-def _mul(node: Expr, slopes: list[Expr]) -> Expr:
+def _differentiate_product(node: Expr, slopes: list[Expr]) -> Expr:
     factors = node.args
     terms = [
         graph.mul(*factors[:position], slope, *factors[position + 1 :])
@@ -43,7 +43,7 @@ def _mul(node: Expr, slopes: list[Expr]) -> Expr:
     return graph.add(*terms)
 
 
-def _div(node: Expr, slopes: list[Expr]) -> Expr:
+def _differentiate_quotient(node: Expr, slopes: list[Expr]) -> Expr:
     top, bottom = node.args
     direct = graph.div(slopes[0], bottom) if slopes[0] is not graph.ZERO else graph.ZERO
     if slopes[1] is graph.ZERO:
@@ -51,7 +51,7 @@ def _div(node: Expr, slopes: list[Expr]) -> Expr:
     return graph.sub(direct, graph.div(graph.mul(top, slopes[1]), graph.power(bottom, 2)))
 
 
-def _power(node: Expr, slopes: list[Expr]) -> Expr:
+def _differentiate_power(node: Expr, slopes: list[Expr]) -> Expr:
     base, exponent = node.args
     total = graph.ZERO
     if slopes[0] is not graph.ZERO:
@@ -61,7 +61,7 @@ def _power(node: Expr, slopes: list[Expr]) -> Expr:
     return total
 
 
-def _apply(node: Expr, slopes: list[Expr]) -> Expr:
+def _differentiate_call(node: Expr, slopes: list[Expr]) -> Expr:
     rule = FUNCTIONS[node.payload].derivative
     assert rule is not None, node.payload
     total = graph.ZERO
@@ -87,7 +87,7 @@ def _settle_standing_argument(inner: Expr, slope: Expr) -> Expr:
     return graph.if_else(graph.compare("==", inner, graph.ZERO), graph.ZERO, slope)
 
 
-def _draw(node: Expr, slopes: list[Expr]) -> Expr:
+def _differentiate_draw(node: Expr, slopes: list[Expr]) -> Expr:
     """uniform is low + (high - low) * u, normal is mean + deviation * z, with u and z drawn from the same stream."""
     if node.payload == "cdf":
         return graph.ZERO
@@ -96,11 +96,11 @@ def _draw(node: Expr, slopes: list[Expr]) -> Expr:
     return graph.add(first, graph.mul(graph.sub(second, first) if node.payload == "uniform" else second, luck))
 
 
-def _array(node: Expr, slopes: list[Expr]) -> Expr:
+def _differentiate_array(node: Expr, slopes: list[Expr]) -> Expr:
     return graph.array(slopes)
 
 
-def _index(node: Expr, slopes: list[Expr]) -> Expr:
+def _differentiate_element(node: Expr, slopes: list[Expr]) -> Expr:
     if slopes[0] is graph.ZERO:
         return graph.ZERO
     if slopes[0].kind != "array":
@@ -111,15 +111,15 @@ def _index(node: Expr, slopes: list[Expr]) -> Expr:
 _RULES: dict[str, Callable[[Expr, list[Expr]], Expr]] = {
     "add": lambda node, slopes: graph.add(*slopes),
     "neg": lambda node, slopes: graph.neg(slopes[0]),
-    "mul": _mul,
-    "div": _div,
-    "power": _power,
-    "apply": _apply,
-    "array": _array,
-    "index": _index,
+    "mul": _differentiate_product,
+    "div": _differentiate_quotient,
+    "power": _differentiate_power,
+    "apply": _differentiate_call,
+    "array": _differentiate_array,
+    "index": _differentiate_element,
     "if_else": lambda node, slopes: graph.if_else(node.args[0], slopes[1], slopes[2]),
     "sum": lambda node, slopes: graph.summation(node.args[0], node.args[1], slopes[2]),
     "checked": lambda node, slopes: graph.checked(node.payload, slopes[0], node.args[1]),
-    "draw": _draw,
+    "draw": _differentiate_draw,
 }
 """The rule of each kind whose value depends on those of its arguments."""

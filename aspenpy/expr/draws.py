@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
-from aspenpy.expr.arithmetic import DomainError, Number, format_number, settle, to_float
+from aspenpy.expr.arithmetic import DomainError, Number, format_number, normalise_number, to_float
 
 MASK = (1 << 64) - 1
 _EMPTY_STREAM = 0x243F6A8885A308D3  # the hash of an empty stream: the first digits of pi
@@ -35,15 +35,15 @@ def hash_stream(parts: Iterable[Any]) -> Any:
     return state
 
 
-def stream_part(value: Number) -> int:
+def encode_stream_part(value: Number) -> int:
     """A value as part of a stream: whole numbers modulo 2^64."""
     if value != math.floor(value):
         raise DomainError(f"a random draw is numbered by whole numbers, not by {format_number(value)}")
     return int(value) & MASK
 
 
-def array_part(numpy: Any, value: Any) -> tuple[Any, Any]:
-    """As `stream_part` for an array of floats: uint64, and where a value is a whole number that float64 holds."""
+def encode_array_part(numpy: Any, value: Any) -> tuple[Any, Any]:
+    """Encodes an array of floats as `encode_stream_part` does: uint64, and where a value is a whole one below 2^53."""
     usable = (numpy.rint(value) == value) & (abs(value) < 2.0**53)
     return numpy.asarray(numpy.where(usable, value, 0.0)).astype(numpy.int64).view(numpy.uint64), usable
 
@@ -71,25 +71,25 @@ def open_unit_interval(random_bits: Any) -> Any:
 # -- one draw --------------------------------------------------------------------------------------
 
 
-def uniform(random_bits: int, low: Number, high: Number) -> Number:
+def draw_uniform(random_bits: int, low: Number, high: Number) -> Number:
     if low > high:
         raise DomainError(
             f"uniform({format_number(low)}, {format_number(high)}): the upper bound is below the lower one"
         )
     start = to_float(low)
-    return settle(start + (to_float(high) - start) * unit_interval(random_bits))
+    return normalise_number(start + (to_float(high) - start) * unit_interval(random_bits))
 
 
-def normal(random_bits: int, mean: Number, deviation: Number) -> Number:
+def draw_normal(random_bits: int, mean: Number, deviation: Number) -> Number:
     if deviation < 0:
         raise DomainError(
             f"normal({format_number(mean)}, {format_number(deviation)}): the standard deviation is negative"
         )
     quantile: float = normal_quantile(open_unit_interval(random_bits))
-    return settle(to_float(mean) + to_float(deviation) * quantile)
+    return normalise_number(to_float(mean) + to_float(deviation) * quantile)
 
 
-def cdf(random_bits: int, cumulative: tuple[Number, ...]) -> Number:
+def draw_step(random_bits: int, cumulative: tuple[Number, ...]) -> Number:
     """The index of the step of the cumulative probabilities that contains the draw."""
     check_cumulative(cumulative)
     drawn: float = unit_interval(random_bits)
@@ -111,7 +111,7 @@ def check_cumulative(cumulative: tuple[Number, ...] | Number) -> None:
             )
 
 
-DISTRIBUTIONS: dict[str, Callable[..., Number]] = {"uniform": uniform, "normal": normal, "cdf": cdf}
+DISTRIBUTIONS: dict[str, Callable[..., Number]] = {"uniform": draw_uniform, "normal": draw_normal, "cdf": draw_step}
 
 
 # -- the normal quantile, algorithm AS 241 (Wichura 1988), PPND16 -----------------------------------
@@ -137,7 +137,7 @@ _TAIL = (
 """Numerator and denominator of each rational approximation, highest power first."""
 
 
-def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Any) -> Any:
+def _evaluate_ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Any) -> Any:
     top, bottom = (0.0 * x for _ in range(2))
     for numerator, denominator in zip(*coefficients, strict=True):
         top = top * x + numerator
@@ -147,17 +147,17 @@ def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Any) ->
 
 def quantile_centre(offset: Any) -> Any:
     """For |u - 1/2| <= 0.425, where offset is u - 1/2."""
-    return offset * _ratio(_CENTRE, 0.180625 - offset * offset)
+    return offset * _evaluate_ratio(_CENTRE, 0.180625 - offset * offset)
 
 
 def quantile_shoulder(r: Any) -> Any:
     """For r = sqrt(-log(min(u, 1 - u))) up to 5, without its sign."""
-    return _ratio(_SHOULDER, r - 1.6)
+    return _evaluate_ratio(_SHOULDER, r - 1.6)
 
 
 def quantile_tail(r: Any) -> Any:
     """For r beyond 5, without its sign."""
-    return _ratio(_TAIL, r - 5.0)
+    return _evaluate_ratio(_TAIL, r - 5.0)
 
 
 def normal_quantile(u: float) -> float:

@@ -13,8 +13,16 @@ from typing import Any
 
 from aspenpy.allowance import INTERPRETED, allowance
 from aspenpy.expr import draws
-from aspenpy.expr.arithmetic import TOO_LARGE, DomainError, add_exactly, divide, format_number, raise_to_power, settle
-from aspenpy.expr.failures import LAWS, NoOperationsLeft, TooMuchWork, charge, pass_operations
+from aspenpy.expr.arithmetic import (
+    TOO_LARGE,
+    DomainError,
+    add_exactly,
+    divide,
+    format_number,
+    normalise_number,
+    raise_to_power,
+)
+from aspenpy.expr.failures import LAWS, NoOperationsLeft, TooMuchWork, count_pass_operations, spend_operations
 from aspenpy.expr.failures import EvaluationError as EvaluationError
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS, array, free_symbols, substitute
@@ -53,8 +61,8 @@ def to_exact_value(value: Value) -> Value:
     if kind is bool or not hasattr(value, "__float__"):
         raise TypeError(f"a value is a number or a tuple of numbers, not {kind.__name__}")
     if hasattr(value, "__index__"):
-        return settle(value.__index__())
-    return settle(value if hasattr(value, "numerator") and not isinstance(value, float) else float(value))
+        return normalise_number(value.__index__())
+    return normalise_number(value if hasattr(value, "numerator") and not isinstance(value, float) else float(value))
 
 
 class Evaluation:
@@ -78,7 +86,7 @@ class Evaluation:
         """The values of the roots. A rule may return a node that it needs first; its own node then waits on the
         stack."""
         known = self.known
-        frames = [self._unknown(roots)]
+        frames = [self._find_unknown(roots)]
         while frames:
             frame = frames[-1]
             if not frame:
@@ -86,15 +94,15 @@ class Evaluation:
                 continue
             node = frame[-1]
             if node not in known:
-                value = self._value(node)
+                value = self._evaluate_node(node)
                 if type(value) is Expr:
-                    frames.append(self._unknown([value]))
+                    frames.append(self._find_unknown([value]))
                     continue
                 known[node] = value
             frame.pop()
         return [known[root] for root in roots]
 
-    def _value(self, node: Expr) -> Value:
+    def _evaluate_node(self, node: Expr) -> Value:
         try:
             return RULES[node.kind](self, node)
         except NoOperationsLeft as error:
@@ -109,7 +117,7 @@ class Evaluation:
             reason = "an array stands where a number is needed"
         raise EvaluationError(node, reason) from None
 
-    def _unknown(self, roots: Iterable[Expr]) -> list[Expr]:
+    def _find_unknown(self, roots: Iterable[Expr]) -> list[Expr]:
         """The unknown nodes that the roots certainly need, in reverse order of computation; branches of conditions and
         bodies of loops follow when their rule asks for them."""
         known = self.known
@@ -123,7 +131,7 @@ class Evaluation:
                     waiting.append(arg)
         return sorted(seen, key=attrgetter("serial"), reverse=True)
 
-    def inside(self, total: Expr) -> list[Expr]:
+    def nodes_in_body(self, total: Expr) -> list[Expr]:
         """The nodes of a sum's body that depend on its counter."""
         if total not in self._inside:
             counter, _, body = total.args
@@ -137,7 +145,7 @@ class Evaluation:
         try:
             return self.compute([body])[0]
         finally:
-            for node in self.inside(total):
+            for node in self.nodes_in_body(total):
                 self.known.pop(node, None)
 
 
@@ -148,7 +156,7 @@ class _TooManyPasses(Exception):
 # -- rules -----------------------------------------------------------------------------------------
 
 
-def _symbol(run: Evaluation, node: Expr) -> Value:
+def _evaluate_symbol(run: Evaluation, node: Expr) -> Value:
     """The value of its definition, which is computed first. A symbol that is needed again meanwhile is circular."""
     definition = run.definitions.get(node)
     if definition is None:
@@ -161,35 +169,35 @@ def _symbol(run: Evaluation, node: Expr) -> Value:
     return definition
 
 
-def _failure(run: Evaluation, node: Expr) -> Value:
+def _raise_failure(run: Evaluation, node: Expr) -> Value:
     raise EvaluationError(node, node.payload, node.payload)
 
 
-def _add(run: Evaluation, node: Expr) -> Value:
+def _evaluate_sum_of_terms(run: Evaluation, node: Expr) -> Value:
     known = run.known
     first, *rest = node.args
     total = known[first]
     for arg in rest:
         total = total + known[arg]
-    return settle(total)
+    return normalise_number(total)
 
 
-def _mul(run: Evaluation, node: Expr) -> Value:
+def _evaluate_product(run: Evaluation, node: Expr) -> Value:
     known = run.known
     first, *rest = node.args
     product = known[first]
     for arg in rest:
         product = product * known[arg]
-    return settle(product)
+    return normalise_number(product)
 
 
-def _apply(run: Evaluation, node: Expr) -> Value:
+def _evaluate_call(run: Evaluation, node: Expr) -> Value:
     rule = FUNCTIONS[node.payload].exact
     assert rule is not None, node.payload
     return rule(*[run.known[arg] for arg in node.args])
 
 
-def _index(run: Evaluation, node: Expr) -> Value:
+def _evaluate_element(run: Evaluation, node: Expr) -> Value:
     array = run.known[node.args[0]]
     for position in node.args[1:]:
         place = int(run.known[position])
@@ -203,80 +211,80 @@ def _index(run: Evaluation, node: Expr) -> Value:
     return array
 
 
-def _compare(run: Evaluation, node: Expr) -> Value:
+def _evaluate_comparison(run: Evaluation, node: Expr) -> Value:
     left, right = (run.known[arg] for arg in node.args)
     if type(left) is tuple or type(right) is tuple:  # which Python would compare
         raise DomainError("an array stands where a number is needed")
     return COMPARISONS[node.payload](left, right)
 
 
-def _junction(run: Evaluation, node: Expr) -> Value:
+def _evaluate_junction(run: Evaluation, node: Expr) -> Value:
     first, second = node.args
     if run.known[first] is (node.payload == "or"):
         return run.known[first]
     return run.known.get(second, second)
 
 
-def _if_else(run: Evaluation, node: Expr) -> Value:
+def _evaluate_choice(run: Evaluation, node: Expr) -> Value:
     condition, then, otherwise = node.args
     branch = then if run.known[condition] else otherwise
     return run.known.get(branch, branch)
 
 
-def _checked(run: Evaluation, node: Expr) -> Value:
+def _evaluate_checked(run: Evaluation, node: Expr) -> Value:
     value, subject = (run.known[arg] for arg in node.args)
     law = LAWS[node.payload]
-    if not law.holds(subject):
+    if not law.is_obeyed_by(subject):
         raise DomainError(law.describe_violation(subject))
     return value
 
 
-def _stream(run: Evaluation, node: Expr) -> Value:
-    return draws.hash_stream([draws.stream_part(run.known[arg]) for arg in node.args])
+def _evaluate_stream(run: Evaluation, node: Expr) -> Value:
+    return draws.hash_stream([draws.encode_stream_part(run.known[arg]) for arg in node.args])
 
 
-def _draw(run: Evaluation, node: Expr) -> Value:
+def _evaluate_draw(run: Evaluation, node: Expr) -> Value:
     stream, *arguments = (run.known[arg] for arg in node.args)
     return draws.DISTRIBUTIONS[node.payload](draws.random_bits(run.seed, stream), *arguments)
 
 
-def _sum(run: Evaluation, node: Expr) -> Value:
+def _evaluate_loop(run: Evaluation, node: Expr) -> Value:
     """Exact for at most `EXACT_PASSES` passes, those of inner loops included; the outermost sum decides for all of
     them."""
     passes = math.ceil(run.known[node.args[1]])
     if run.exact_passes_left is not None:
-        return _sum_exactly(run, node, passes)
+        return _sum_passes_exactly(run, node, passes)
     if passes > EXACT_PASSES:
-        return _sum_in_lanes(run, node, passes)
+        return _sum_passes_in_lanes(run, node, passes)
     run.exact_passes_left = EXACT_PASSES
     begun = set(run.begun)
     try:
-        return _sum_exactly(run, node, passes)
+        return _sum_passes_exactly(run, node, passes)
     except _TooManyPasses:
         run.exact_passes_left, run.begun = None, begun
-        return _sum_in_lanes(run, node, passes)
+        return _sum_passes_in_lanes(run, node, passes)
     finally:
         run.exact_passes_left = None
 
 
-def _sum_in_lanes(run: Evaluation, node: Expr, passes: int) -> Value:
-    operations = passes * pass_operations(run.inside(node))
+def _sum_passes_in_lanes(run: Evaluation, node: Expr, passes: int) -> Value:
+    operations = passes * count_pass_operations(run.nodes_in_body(node))
     if operations > run.allowance.operations:
         raise DomainError(
             f"{format_number(passes)} passes are too many to add one by one, and the sum has no closed form"
         )
-    charge(run.allowance, operations)
+    spend_operations(run.allowance, operations)
     from aspenpy.expr.lanes import sum_over_passes  # with NumPy, which short sums do without
 
     return sum_over_passes(run, node, passes)
 
 
-def _sum_exactly(run: Evaluation, node: Expr, passes: int) -> Value:
+def _sum_passes_exactly(run: Evaluation, node: Expr, passes: int) -> Value:
     assert run.exact_passes_left is not None
     if passes > run.exact_passes_left:
         raise _TooManyPasses
     run.exact_passes_left -= max(passes, 0)
-    charge(run.allowance, INTERPRETED * max(passes, 0) * len(run.inside(node)))
+    spend_operations(run.allowance, INTERPRETED * max(passes, 0) * len(run.nodes_in_body(node)))
     total: Value = 0
     for number in range(passes):
         total = add_exactly(total, run.evaluate_pass(node, number))
@@ -286,23 +294,23 @@ def _sum_exactly(run: Evaluation, node: Expr, passes: int) -> Value:
 RULES: dict[str, Callable[[Evaluation, Expr], Value]] = {
     "number": lambda run, node: node.payload,
     "boolean": lambda run, node: node.payload,
-    "symbol": _symbol,
+    "symbol": _evaluate_symbol,
     "array": lambda run, node: tuple([run.known[arg] for arg in node.args]),
-    "add": _add,
-    "mul": _mul,
+    "add": _evaluate_sum_of_terms,
+    "mul": _evaluate_product,
     "neg": lambda run, node: -run.known[node.args[0]],
     "div": lambda run, node: divide(run.known[node.args[0]], run.known[node.args[1]]),
     "power": lambda run, node: raise_to_power(run.known[node.args[0]], run.known[node.args[1]]),
-    "apply": _apply,
-    "index": _index,
-    "compare": _compare,
-    "junction": _junction,
-    "if_else": _if_else,
-    "sum": _sum,
-    "checked": _checked,
-    "draw": _draw,
-    "stream": _stream,
-    "failure": _failure,
+    "apply": _evaluate_call,
+    "index": _evaluate_element,
+    "compare": _evaluate_comparison,
+    "junction": _evaluate_junction,
+    "if_else": _evaluate_choice,
+    "sum": _evaluate_loop,
+    "checked": _evaluate_checked,
+    "draw": _evaluate_draw,
+    "stream": _evaluate_stream,
+    "failure": _raise_failure,
 }
 
 _NEEDED: dict[str, slice] = {"junction": slice(0, 1), "if_else": slice(0, 1), "sum": slice(1, 2)}

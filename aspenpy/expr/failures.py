@@ -36,7 +36,7 @@ class Law(Record):
         """Whether every value from 0 on obeys it."""
         return self.high is None and not self.open
 
-    def holds(self, value: Any) -> Any:
+    def is_obeyed_by(self, value: Any) -> Any:
         """For a number, or for each of a NumPy array of them."""
         obeyed = True if self.low is None else value > self.low if self.open else value >= self.low
         return obeyed if self.high is None else obeyed & (value <= self.high)
@@ -111,7 +111,7 @@ SLOW = 6
 _QUICK = frozenset({"max", "min", "abs", "ceil", "floor", "round"})
 
 
-def pass_operations(body: Iterable[Expr]) -> int:
+def count_pass_operations(body: Iterable[Expr]) -> int:
     """Operations of one pass of a loop whose body computes these nodes."""
     return OF_A_PASS + sum(SLOW if is_slow(node) else 1 for node in body)
 
@@ -121,7 +121,7 @@ def is_slow(node: Expr) -> bool:
     return node.kind in ("power", "draw", "stream", "index") or (node.kind == "apply" and node.payload not in _QUICK)
 
 
-def charge(allowance: Allowance, operations: float) -> None:
+def spend_operations(allowance: Allowance, operations: float) -> None:
     """Spends operations of the command; raises NoOperationsLeft where it has not so many."""
     if not allowance.spend(operations):
         raise NoOperationsLeft(

@@ -43,7 +43,7 @@ class Function(Record):
     interval: intervals.Law | None = None
     latex: str = ""
     derivative: Rule | None = None
-    traits: traits.Rule = traits.nothing
+    traits: traits.Rule = traits.no_traits
     jumps: bool = False
     piecewise_constant: bool = False
     random: bool = False
@@ -52,7 +52,7 @@ class Function(Record):
         """Whether the function takes that many arguments."""
         return self.least <= count and (self.most is None or count <= self.most)
 
-    def arity(self) -> str:
+    def describe_arity(self) -> str:
         """How many arguments it takes, in words: `1 argument`, `2 or more arguments`."""
         if self.most is None:
             return f"{self.least} or more arguments"
@@ -101,7 +101,7 @@ def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
     return None, None, slope
 
 
-def _slopes_of_choice(operator: str) -> Rule:
+def _make_choice_slopes(operator: str) -> Rule:
     """Slopes of max and min: 1 for the argument that is chosen, the first of equal ones, and 0 for the others."""
 
     def partials(graph: Any, *args: Any) -> Any:
@@ -129,7 +129,7 @@ def _zero_slopes(graph: Any, *args: Any) -> Any:
 STAIRCASE = {"jumps": True, "piecewise_constant": True}
 
 
-def _logarithm_row(name: str, base: int | None, exact: Rule, latex: str) -> Function:
+def _make_logarithm_row(name: str, base: int | None, exact: Rule, latex: str) -> Function:
     """The logarithm to a base, None for the natural one."""
     return Function(
         name, 1, 1, "pure",
@@ -138,13 +138,13 @@ def _logarithm_row(name: str, base: int | None, exact: Rule, latex: str) -> Func
         sympy=lambda sympy, x: sympy.log(x) if base is None else sympy.log(x) / sympy.log(base),
         c=name + "({0})",
         llvm=f"call double @{name}(double {{0}})",
-        interval=intervals.rising(exact),
+        interval=intervals.make_rising_law(exact),
         latex=latex + r"\left({0}\right)",
         derivative=lambda graph, x: (1 / (x if base is None else x * graph.apply("log", graph.number(base))),),
     )  # fmt: skip
 
 
-def _staircase_row(name: str, exact: Rule, ieee: str, sympy: Rule, brackets: str) -> Function:
+def _make_staircase_row(name: str, exact: Rule, ieee: str, sympy: Rule, brackets: str) -> Function:
     """A function to whole numbers, which NumPy, C and LLVM call by its name in IEEE 754's library."""
     left, right = brackets.split()
     return Function(
@@ -154,22 +154,22 @@ def _staircase_row(name: str, exact: Rule, ieee: str, sympy: Rule, brackets: str
         sympy=sympy,
         c=ieee + "({0})",
         llvm=f"call double @llvm.{ieee}.f64(double {{0}})",
-        interval=intervals.rising(exact),
+        interval=intervals.make_rising_law(exact),
         latex=rf"\left{left} {{0}} \right{right}",
         derivative=_zero_slopes,
-        traits=traits.whole,
+        traits=traits.traits_of_rounding,
         jumps=True,
     )  # fmt: skip
 
 
-def _helper_row(
+def _make_helper_row(
     name: str,
     least: int,
     most: int | None,
     exact: Rule,
     numpy: Rule,
     derivative: Rule,
-    known: traits.Rule = traits.positive_result,
+    known: traits.Rule = traits.traits_of_exponential,
 ) -> Function:
     """A function that no library has: C has a helper for it, from which JavaScript's is made."""
     written = "{joined}" if most is not None else "(const double[]){{{joined}}}, {count}"
@@ -187,9 +187,9 @@ def _helper_row(
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
-        _logarithm_row("log", None, arithmetic.natural_logarithm, r"\ln"),
-        _logarithm_row("log2", 2, arithmetic.binary_logarithm, r"\log_{{2}}"),
-        _logarithm_row("log10", 10, arithmetic.decimal_logarithm, r"\log_{{10}}"),
+        _make_logarithm_row("log", None, arithmetic.natural_logarithm, r"\ln"),
+        _make_logarithm_row("log2", 2, arithmetic.binary_logarithm, r"\log_{{2}}"),
+        _make_logarithm_row("log10", 10, arithmetic.decimal_logarithm, r"\log_{{10}}"),
         Function(
             "exp", 1, 1, "pure",
             exact=arithmetic.exponential,
@@ -197,10 +197,10 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x: sympy.exp(x),
             c="aspen_exp({0})",
             llvm="call double @aspen_exp(double {0})",
-            interval=intervals.rising(arithmetic.exponential),
+            interval=intervals.make_rising_law(arithmetic.exponential),
             latex=r"\exp\left({0}\right)",
             derivative=lambda graph, x: (graph.apply("exp", x),),
-            traits=traits.positive_result,
+            traits=traits.traits_of_exponential,
         ),
         Function(
             "sqrt", 1, 1, "root",
@@ -209,17 +209,19 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x: sympy.sqrt(x),
             c="sqrt({0})",
             llvm="call double @llvm.sqrt.f64(double {0})",
-            interval=intervals.rising(arithmetic.square_root),
+            interval=intervals.make_rising_law(arithmetic.square_root),
             latex=r"\sqrt{{{0}}}",
             derivative=lambda graph, x: (1 / (2 * graph.apply("sqrt", x)),),
-            traits=traits.root,
+            traits=traits.traits_of_root,
         ),
-        _staircase_row(
+        _make_staircase_row(
             "floor", math.floor, "floor", lambda sympy, x: sympy.floor(x, evaluate=False), r"\lfloor \rfloor"
         ),
-        _staircase_row("ceil", math.ceil, "ceil", lambda sympy, x: sympy.ceiling(x, evaluate=False), r"\lceil \rceil"),
+        _make_staircase_row(
+            "ceil", math.ceil, "ceil", lambda sympy, x: sympy.ceiling(x, evaluate=False), r"\lceil \rceil"
+        ),
         # to the nearest whole number, a half to the even one, as IEEE 754 has it
-        _staircase_row("round", round, "rint", lambda sympy, x: _round_in_sympy(sympy, x), r"\lfloor \rceil"),
+        _make_staircase_row("round", round, "rint", lambda sympy, x: _round_in_sympy(sympy, x), r"\lfloor \rceil"),
         Function(
             "abs", 1, 1, "same",
             exact=lambda x: abs(x),
@@ -227,10 +229,10 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x: sympy.Abs(x, evaluate=False),
             c="fabs({0})",
             llvm="call double @llvm.fabs.f64(double {0})",
-            interval=intervals.magnitude,
+            interval=intervals.take_magnitude,
             latex=r"\left| {0} \right|",
             derivative=lambda graph, x: (graph.if_else(graph.compare("<", x, graph.ZERO), -1, 1),),
-            traits=traits.magnitude,
+            traits=traits.traits_of_magnitude,
         ),
         Function(
             "pow", 2, 2, "power",  # the graph writes it as a power node
@@ -248,10 +250,10 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, x, y: sympy.Mod(x, y, evaluate=False),
             c="aspen_mod({joined})",
             llvm="call double @aspen_mod(double {0}, double {1})",
-            interval=intervals.remainder,
+            interval=intervals.bound_remainder,
             latex=r"\operatorname{{mod}}\left({joined}\right)",
             derivative=lambda graph, x, y: (graph.ONE, -graph.apply("floor", x / y)),
-            traits=traits.remainder,
+            traits=traits.traits_of_remainder,
             jumps=True,
         ),
         Function(
@@ -260,10 +262,10 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, *args: _fold_operands(numpy.maximum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Max, *args),
             c="aspen_max({joined})",
-            interval=intervals.maximum,
+            interval=intervals.take_maximum,
             latex=r"\max\left({joined}\right)",
-            derivative=_slopes_of_choice(">"),
-            traits=traits.maximum,
+            derivative=_make_choice_slopes(">"),
+            traits=traits.traits_of_maximum,
         ),
         Function(
             "min", 2, None, "same",
@@ -271,10 +273,10 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, *args: _fold_operands(numpy.minimum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Min, *args),
             c="aspen_min({joined})",
-            interval=intervals.minimum,
+            interval=intervals.take_minimum,
             latex=r"\min\left({joined}\right)",
-            derivative=_slopes_of_choice("<"),
-            traits=traits.every,
+            derivative=_make_choice_slopes("<"),
+            traits=traits.common_traits,
         ),
         Function(
             "lookup", 3, 3, "lookup",
@@ -294,28 +296,28 @@ FUNCTIONS: dict[str, Function] = {
             llvm="call double @aspen_gcd(double {0}, double {1})",
             latex=r"\gcd\left({joined}\right)",
             derivative=_zero_slopes,
-            traits=traits.count,
+            traits=traits.traits_of_count,
             jumps=True,
         ),
-        _helper_row(
-            "grid", 3, 3, process_grid, cache_laws.apply_by_point(process_grid), _zero_slopes, traits.count
+        _make_helper_row(
+            "grid", 3, 3, process_grid, cache_laws.apply_by_point(process_grid), _zero_slopes, traits.traits_of_count
         ).replace(dimension="pure", **STAIRCASE),
-        _helper_row(
+        _make_helper_row(
             "lru_hits", 3, 3, cache_laws.lru_hits, cache_laws.numpy_lru_hits, cache_laws.lru_slopes
         ).replace(llvm="call double @aspen_lru_hits(double {0}, double {1}, double {2})"),
-        _helper_row(
+        _make_helper_row(
             "random_misses", 3, None,
             cache_laws.random_misses, cache_laws.apply_by_point(cache_laws.random_misses), cache_laws.random_slopes,
         ),
-        _helper_row(
+        _make_helper_row(
             "sets_touched", 5, None,
-            cache_laws.sets_touched, cache_laws.apply_by_point(cache_laws.sets_touched), _zero_slopes, traits.count,
-        ).replace(**STAIRCASE),
-        _helper_row(
+            cache_laws.sets_touched, cache_laws.apply_by_point(cache_laws.sets_touched), _zero_slopes,
+            traits.traits_of_count, ).replace(**STAIRCASE),
+        _make_helper_row(
             "share_kept", 4, None,
             cache_windows.share_kept, cache_laws.apply_by_point(cache_windows.share_kept), _zero_slopes,
         ).replace(**STAIRCASE),
-        _helper_row(
+        _make_helper_row(
             "lines_with_room", 2, None,
             cache_laws.lines_with_room, cache_laws.numpy_lines_with_room, cache_laws.room_slopes,
         ).replace(**STAIRCASE),
@@ -351,7 +353,7 @@ def _round_in_sympy(sympy: Any, x: Any) -> Any:
     return make_piecewise(sympy, (up - 1, tie_to_odd), (up, sympy.true))
 
 
-def _empty_cells(row: Function) -> list[str]:
+def _list_empty_cells(row: Function) -> list[str]:
     """Cells without which some back end, printer or search would not know the function. Draws are nodes of their own,
     and powers have a derivative of their own."""
     needed = ["latex"] if row.random else ["exact", "numpy", "c", "latex", "derivative"]
@@ -363,5 +365,5 @@ def _empty_cells(row: Function) -> list[str]:
 
 
 for _row in FUNCTIONS.values():
-    if _empty_cells(_row):
-        raise ValueError(f"the function `{_row.name}` lacks {', '.join(_empty_cells(_row))}")
+    if _list_empty_cells(_row):
+        raise ValueError(f"the function `{_row.name}` lacks {', '.join(_list_empty_cells(_row))}")

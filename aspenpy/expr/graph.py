@@ -50,7 +50,6 @@ from aspenpy.expr.node import (
     ZERO,
     Expr,
     array,
-    coerce,
     counter,
     dependents,
     failure,
@@ -65,6 +64,7 @@ from aspenpy.expr.node import (
     number,
     stream,
     symbol,
+    to_expr,
     topological_order,
     whole_number,
 )
@@ -82,7 +82,6 @@ __all__ = [
     "apply",
     "array",
     "checked",
-    "coerce",
     "compare",
     "counter",
     "dependents",
@@ -110,6 +109,7 @@ __all__ = [
     "substitute",
     "summation",
     "symbol",
+    "to_expr",
     "topological_order",
     "whole_number",
 ]  # fmt: skip
@@ -136,13 +136,13 @@ def _known_traits(args: tuple[Expr, ...]) -> tuple[int, ...]:
     return tuple([arg.traits for arg in args])
 
 
-def _chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule: Callable[..., Number]) -> Expr:
+def _make_chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule: Callable[..., Number]) -> Expr:
     """A sum or product from left to right: the unit is dropped, a leading chain is absorbed, and constants are folded
     where that changes no rounding: at the front, and after whole numbers."""
     parts: list[Expr] = []
     whole = True
     for operand in operands:
-        term = coerce(operand)
+        term = to_expr(operand)
         if term is unit:
             continue
         if not parts and term.kind == kind and len(term.args) < LONGEST_CHAIN:
@@ -160,17 +160,17 @@ def _chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule: Cal
     if len(parts) < 2:
         return parts[0] if parts else unit
     args = tuple(parts)
-    return intern_node(kind, args, None, traits.every(_known_traits(args)))
+    return intern_node(kind, args, None, traits.common_traits(_known_traits(args)))
 
 
 def add(*terms: Expr | Number) -> Expr:
     """The sum, evaluated from left to right."""
-    return _chain("add", terms, ZERO, add_exactly)
+    return _make_chain("add", terms, ZERO, add_exactly)
 
 
 def mul(*factors: Expr | Number) -> Expr:
     """The product, evaluated from left to right; 0 only if no factor can fail. Signs are moved to the front."""
-    product = _chain("mul", factors, ONE, multiply_exactly)
+    product = _make_chain("mul", factors, ONE, multiply_exactly)
     if product.kind != "mul":
         return product
     if is_total(product) and ZERO in product.args:
@@ -179,12 +179,12 @@ def mul(*factors: Expr | Number) -> Expr:
     if not signs:
         return product
     parts = [factor.args[0] if factor.kind == "neg" else factor for factor in product.args if factor is not MINUS_ONE]
-    positive = _chain("mul", tuple(parts), ONE, multiply_exactly)
+    positive = _make_chain("mul", tuple(parts), ONE, multiply_exactly)
     return neg(positive) if signs % 2 else positive
 
 
 def neg(x: Expr | Number) -> Expr:
-    x = coerce(x)
+    x = to_expr(x)
     if x.kind == "number":
         return number(-x.payload)
     if x.kind == "neg":
@@ -198,7 +198,7 @@ def sub(a: Expr | Number, b: Expr | Number) -> Expr:
 
 def div(a: Expr | Number, b: Expr | Number) -> Expr:
     """The quotient, never a reciprocal and a product; division by zero fails on evaluation."""
-    a, b = coerce(a), coerce(b)
+    a, b = to_expr(a), to_expr(b)
     if b is ONE:
         return a
     if a.kind == "neg":
@@ -211,7 +211,7 @@ def div(a: Expr | Number, b: Expr | Number) -> Expr:
 
 
 def power(base: Expr | Number, exponent: Expr | Number) -> Expr:
-    base, exponent = coerce(base), coerce(exponent)
+    base, exponent = to_expr(base), to_expr(exponent)
     if exponent is ONE:
         return base
     if exponent is ZERO and is_total(base):
@@ -233,17 +233,19 @@ CONSTRUCTORS.update(add=add, sub=sub, mul=mul, div=div, power=power, neg=neg)
 
 def apply(function: str, *args: Expr | Number) -> Expr:
     """A function of the table; `max` and `min` drop arguments that cannot decide."""
-    arguments = tuple([coerce(arg) for arg in args])
+    arguments = tuple([to_expr(arg) for arg in args])
     if function == "pow":
         return power(*arguments)
     row = FUNCTIONS[function]
     if not row.accepts(len(arguments)) or row.exact is None:
-        raise TypeError(f"{function} takes {row.arity()}" if row.exact else f"{function} is a draw, not an apply")
+        raise TypeError(
+            f"{function} takes {row.describe_arity()}" if row.exact else f"{function} is a draw, not an apply"
+        )
     if function in ("max", "min"):
         arguments = _reduce_extreme(function, row.exact, arguments)
         if len(arguments) == 1:
             return arguments[0]
-    elif row.traits is traits.whole and arguments[0].traits & INTEGER:
+    elif row.traits is traits.traits_of_rounding and arguments[0].traits & INTEGER:
         return arguments[0]
     folded = _fold_constants(row.exact, *arguments) if function != "lookup" else _fold_lookup(row.exact, arguments)
     return (
@@ -282,8 +284,8 @@ def _reduce_extreme(function: str, rule: Callable[..., Number], arguments: tuple
 
 def index(array: Expr, *indices: Expr | Number) -> Expr:
     """An element; a constant index inside a written-out array is looked up at once. Indices truncate to zero."""
-    remaining = tuple([coerce(position) for position in indices])
-    while remaining and array.kind == "array" and is_exact(remaining[0]) and len(remaining) <= _depth(array):
+    remaining = tuple([to_expr(position) for position in indices])
+    while remaining and array.kind == "array" and is_exact(remaining[0]) and len(remaining) <= _array_depth(array):
         position = int(remaining[0].payload)
         if not 0 <= position < len(array.args):
             break
@@ -291,7 +293,7 @@ def index(array: Expr, *indices: Expr | Number) -> Expr:
     return intern_node("index", (array, *remaining), None, 0) if remaining else array
 
 
-def _depth(array: Expr) -> int:
+def _array_depth(array: Expr) -> int:
     return 2 if array.args and array.args[0].kind == "array" else 1
 
 
@@ -300,7 +302,7 @@ def _depth(array: Expr) -> int:
 
 def compare(op: str, a: Expr | Number, b: Expr | Number) -> Expr:
     """A condition; op is one of `COMPARISONS`."""
-    a, b = coerce(a), coerce(b)
+    a, b = to_expr(a), to_expr(b)
     rule = COMPARISONS[op]
     if a.kind == "number" and b.kind == "number":
         return TRUE if rule(a.payload, b.payload) else FALSE
@@ -319,21 +321,21 @@ def junction(op: str, a: Expr, b: Expr) -> Expr:
 
 def if_else(condition: Expr, then: Expr | Number, otherwise: Expr | Number) -> Expr:
     """One of two values; the other one may fail."""
-    then, otherwise = coerce(then), coerce(otherwise)
+    then, otherwise = to_expr(then), to_expr(otherwise)
     if condition.kind == "boolean":
         return then if condition is TRUE else otherwise
     if then is otherwise and is_total(condition):
         return then
     args = (condition, then, otherwise)
-    return intern_node("if_else", args, None, traits.branches(_known_traits(args)))
+    return intern_node("if_else", args, None, traits.traits_of_choice(_known_traits(args)))
 
 
 def checked(law: str, x: Expr | Number, subject: Expr | None = None) -> Expr:
     """x, refused on evaluation where the subject (x itself, if left out) breaks the law."""
-    x = coerce(x)
+    x = to_expr(x)
     subject = x if subject is None else subject
     rule = LAWS[law]
-    if subject.kind == "number" and rule.holds(subject.payload):
+    if subject.kind == "number" and rule.is_obeyed_by(subject.payload):
         return x
     if rule.from_zero and subject.traits & NONNEGATIVE and (subject is x or is_total(subject)):
         return x
@@ -349,17 +351,19 @@ def summation(counter: Expr, count: Expr | Number, body: Expr | Number) -> Expr:
 
     The count is taken not to be negative (`checked("count", ...)` refuses one that is).
     """
-    return CONSTRUCTORS["sum"](counter, coerce(count), coerce(body))
+    return CONSTRUCTORS["sum"](counter, to_expr(count), to_expr(body))
 
 
 def draw(distribution: str, arguments: Sequence[Expr | Number], stream: Expr | tuple[Expr | Number, ...]) -> Expr:
     """A random number that depends on the seed, the stream's value and the arguments alone."""
     row = FUNCTIONS[distribution]
     if not row.random or not row.accepts(len(arguments)):
-        raise TypeError(f"{distribution} takes {row.arity()}" if row.random else f"{distribution} is no distribution")
+        raise TypeError(
+            f"{distribution} takes {row.describe_arity()}" if row.random else f"{distribution} is no distribution"
+        )
     identity = stream if isinstance(stream, Expr) else _stream(*stream)
     known = INTEGER | NONNEGATIVE if distribution == "cdf" else 0
-    return intern_node("draw", (identity, *[coerce(argument) for argument in arguments]), distribution, known)
+    return intern_node("draw", (identity, *[to_expr(argument) for argument in arguments]), distribution, known)
 
 
 _stream = stream

@@ -62,33 +62,33 @@ def turn_direction(direction: int | None) -> int | None:
 # -- numbers that may be infinite ------------------------------------------------------------------
 
 
-def size(value: Real) -> Real:
+def magnitude_of_end(value: Real) -> Real:
     """Its absolute value."""
     return value if value >= 0 else -value
 
 
-def _plus(a: Real, b: Real) -> Real:
-    return a + b if math.inf in (size(a), size(b)) else add_exactly(a, b)
+def _add_ends(a: Real, b: Real) -> Real:
+    return a + b if math.inf in (magnitude_of_end(a), magnitude_of_end(b)) else add_exactly(a, b)
 
 
-def multiply(a: Real, b: Real) -> Real:
+def multiply_ends(a: Real, b: Real) -> Real:
     """The product; 0 if either is."""
     if 0 in (a, b):
         return 0
-    return a * b if math.inf in (size(a), size(b)) else multiply_exactly(a, b)
+    return a * b if math.inf in (magnitude_of_end(a), magnitude_of_end(b)) else multiply_exactly(a, b)
 
 
-def _over(a: Real, b: Real) -> Real:
+def _divide_ends(a: Real, b: Real) -> Real:
     """The quotient by a positive number."""
-    if math.inf in (size(a), b):
+    if math.inf in (magnitude_of_end(a), b):
         return 0 if b == math.inf else a
     return divide(a, b)
 
 
-def _to(base: Real, exponent: Real) -> Real:
-    if size(base) == math.inf:
+def _raise_end(base: Real, exponent: Real) -> Real:
+    if magnitude_of_end(base) == math.inf:
         return 0 if exponent < 0 else base if exponent % 2 == 1 else math.inf
-    if size(exponent) == math.inf:
+    if magnitude_of_end(exponent) == math.inf:
         raise OverflowError
     return raise_to_power(base, exponent)
 
@@ -96,40 +96,40 @@ def _to(base: Real, exponent: Real) -> Real:
 # -- laws of operators -----------------------------------------------------------------------------
 
 
-def negate(part: Range) -> Range:
+def negate_range(part: Range) -> Range:
     return Range(-part.high, -part.low, turn_direction(part.direction))
 
 
-def _add(*parts: Range) -> Range:
+def _add_ranges(*parts: Range) -> Range:
     low, high = parts[0].low, parts[0].high
     for part in parts[1:]:
-        low, high = _plus(low, part.low), _plus(high, part.high)
+        low, high = _add_ends(low, part.low), _add_ends(high, part.high)
     return Range(low, high, combine_directions(*[part.direction for part in parts]))
 
 
-def _mul(*parts: Range) -> Range:
+def _multiply_ranges(*parts: Range) -> Range:
     result = parts[0]
     for part in parts[1:]:
-        result = _product(result, part)
+        result = _multiply_two(result, part)
     return result
 
 
-def _product(a: Range, b: Range) -> Range:
+def _multiply_two(a: Range, b: Range) -> Range:
     """Where neither changes its sign, the product of what is not negative moves with both."""
     if a.high <= 0 and not a.single:
-        return negate(_product(negate(a), b))
+        return negate_range(_multiply_two(negate_range(a), b))
     if b.high <= 0 and not b.single:
-        return negate(_product(a, negate(b)))
-    return _corners(multiply, a, b, _product_direction(a, b))
+        return negate_range(_multiply_two(a, negate_range(b)))
+    return _combine_corners(multiply_ends, a, b, _direction_of_product(a, b))
 
 
-def _corners(rule: Callable[[Real, Real], Real], a: Range, b: Range, direction: int | None) -> Range:
+def _combine_corners(rule: Callable[[Real, Real], Real], a: Range, b: Range, direction: int | None) -> Range:
     """The range of a function that is monotonic in each operand."""
     values = [rule(x, y) for x, y in product((a.low, a.high), (b.low, b.high))]
     return Range(min(values), max(values), direction)
 
 
-def _product_direction(a: Range, b: Range) -> int | None:
+def _direction_of_product(a: Range, b: Range) -> int | None:
     if a.low >= 0 and b.low >= 0:
         return combine_directions(a.direction, b.direction)
     if a.constant:
@@ -139,47 +139,47 @@ def _product_direction(a: Range, b: Range) -> int | None:
     return None
 
 
-def _quotient(top: Range, bottom: Range) -> Range:
+def _divide_ranges(top: Range, bottom: Range) -> Range:
     if bottom.high < 0:
-        top, bottom = negate(top), negate(bottom)
+        top, bottom = negate_range(top), negate_range(bottom)
     if bottom.low <= 0:
         return ANYWHERE
     if top.high <= 0 and not top.single:
-        return negate(_quotient(negate(top), bottom))
+        return negate_range(_divide_ranges(negate_range(top), bottom))
     turned = bottom._replace(direction=turn_direction(bottom.direction))
-    return _corners(_over, top, bottom, _product_direction(top, turned))
+    return _combine_corners(_divide_ends, top, bottom, _direction_of_product(top, turned))
 
 
-def _square(part: Range) -> Range:
-    ends = multiply(part.low, part.low), multiply(part.high, part.high)
+def _square_range(part: Range) -> Range:
+    ends = multiply_ends(part.low, part.low), multiply_ends(part.high, part.high)
     if part.low >= 0:
         return Range(*ends, part.direction)
     return Range(ends[1], ends[0], turn_direction(part.direction)) if part.high <= 0 else Range(0, max(ends))
 
 
-def _power(base: Range, exponent: Range) -> Range:
+def _raise_range(base: Range, exponent: Range) -> Range:
     if exponent.constant:
-        return _fixed_power(base, exponent.low)
+        return _raise_to_constant(base, exponent.low)
     if base.low <= 0:
         return ANYWHERE
     direction = None
     if base.constant:
         direction = exponent.direction if base.low >= 1 else turn_direction(exponent.direction)
-    return _corners(_to, base, exponent, direction)
+    return _combine_corners(_raise_end, base, exponent, direction)
 
 
-def _fixed_power(base: Range, exponent: Real) -> Range:
+def _raise_to_constant(base: Range, exponent: Real) -> Range:
     """Monotonic on one side of 0, odd powers on both sides; negative powers and fractions have no value everywhere."""
     if (exponent < 0 and base.low <= 0 <= base.high) or (base.low < 0 and exponent != int(exponent)):
         return ANYWHERE
-    ends = _to(base.low, exponent), _to(base.high, exponent)
+    ends = _raise_end(base.low, exponent), _raise_end(base.high, exponent)
     if base.low < 0 < base.high and exponent % 2 == 0:
         return Range(0, max(ends))
     rising = (exponent > 0) == (base.low >= 0 or exponent % 2 == 1)
     return Range(*ends, base.direction) if rising else Range(ends[1], ends[0], turn_direction(base.direction))
 
 
-def _root(part: Range) -> Range:
+def _take_root(part: Range) -> Range:
     """For any degree."""
     return Range(0, max(1, part.high), part.direction) if part.low >= 0 else ANYWHERE
 
@@ -187,59 +187,59 @@ def _root(part: Range) -> Range:
 _TRUE, _FALSE, _UNDECIDED = Range(1, 1, FLAT), Range(0, 0, FLAT), Range(0, 1)
 
 
-def _decide(always: bool, never: bool) -> Range:
+def _make_truth(always: bool, never: bool) -> Range:
     return _TRUE if always else _FALSE if never else _UNDECIDED
 
 
-def _is_equal(a: Range, b: Range) -> Range:
-    return _decide(a.single and b.single and a.low == b.low, a.high < b.low or b.high < a.low)
+def _compare_equal(a: Range, b: Range) -> Range:
+    return _make_truth(a.single and b.single and a.low == b.low, a.high < b.low or b.high < a.low)
 
 
-def _is_different(a: Range, b: Range) -> Range:
-    equal = _is_equal(a, b)
+def _compare_different(a: Range, b: Range) -> Range:
+    equal = _compare_equal(a, b)
     return _UNDECIDED if not equal.single else _FALSE if equal.low else _TRUE
 
 
-def _is_less(a: Range, b: Range) -> Range:
-    return _decide(a.high < b.low, a.low >= b.high)
+def _compare_less(a: Range, b: Range) -> Range:
+    return _make_truth(a.high < b.low, a.low >= b.high)
 
 
-def _is_at_most(a: Range, b: Range) -> Range:
-    return _decide(a.high <= b.low, a.low > b.high)
+def _compare_at_most(a: Range, b: Range) -> Range:
+    return _make_truth(a.high <= b.low, a.low > b.high)
 
 
-def _junction(rule: Callable[..., Real]) -> Law:
+def _make_junction_law(rule: Callable[..., Real]) -> Law:
     def law(*parts: Range) -> Range:
         low, high = rule(part.low for part in parts), rule(part.high for part in parts)
-        return _decide(low == high and bool(low), low == high and not low)
+        return _make_truth(low == high and bool(low), low == high and not low)
 
     return law
 
 
-def _if_else(condition: Range, then: Range, otherwise: Range) -> Range:
+def _choose_range(condition: Range, then: Range, otherwise: Range) -> Range:
     if condition.single:
         return then if condition.low else otherwise
     return Range(min(then.low, otherwise.low), max(then.high, otherwise.high))
 
 
 OPERATORS: dict[str, Law] = {
-    "add": _add,
-    "sub": lambda a, b: _add(a, negate(b)),
-    "mul": _mul,
-    "neg": negate,
-    "div": _quotient,
-    "square": _square,
-    "power": _power,
-    "root": _root,
-    "<": _is_less,
-    "<=": _is_at_most,
-    ">": lambda a, b: _is_less(b, a),
-    ">=": lambda a, b: _is_at_most(b, a),
-    "==": _is_equal,
-    "!=": _is_different,
-    "and": _junction(min),
-    "or": _junction(max),
-    "if": _if_else,
+    "add": _add_ranges,
+    "sub": lambda a, b: _add_ranges(a, negate_range(b)),
+    "mul": _multiply_ranges,
+    "neg": negate_range,
+    "div": _divide_ranges,
+    "square": _square_range,
+    "power": _raise_range,
+    "root": _take_root,
+    "<": _compare_less,
+    "<=": _compare_at_most,
+    ">": lambda a, b: _compare_less(b, a),
+    ">=": lambda a, b: _compare_at_most(b, a),
+    "==": _compare_equal,
+    "!=": _compare_different,
+    "and": _make_junction_law(min),
+    "or": _make_junction_law(max),
+    "if": _choose_range,
 }
 """Conditions are 1 where they hold and 0 where they do not."""
 
@@ -247,33 +247,33 @@ OPERATORS: dict[str, Law] = {
 # -- laws of functions -----------------------------------------------------------------------------
 
 
-def rising(rule: Callable[[Any], Any]) -> Law:
+def make_rising_law(rule: Callable[[Any], Any]) -> Law:
     """The law of a function that never falls, from its exact rule."""
 
     def law(part: Range) -> Range:
-        low, high = [end if size(end) == math.inf else rule(end) for end in (part.low, part.high)]
+        low, high = [end if magnitude_of_end(end) == math.inf else rule(end) for end in (part.low, part.high)]
         return Range(low, high, part.direction)
 
     return law
 
 
-def magnitude(part: Range) -> Range:
+def take_magnitude(part: Range) -> Range:
     if part.low >= 0:
         return part
-    return negate(part) if part.high <= 0 else Range(0, max(-part.low, part.high))
+    return negate_range(part) if part.high <= 0 else Range(0, max(-part.low, part.high))
 
 
-def maximum(*parts: Range) -> Range:
+def take_maximum(*parts: Range) -> Range:
     """Only parts that can be the largest somewhere have a say in the direction."""
     low = max(part.low for part in parts)
     directions = [part.direction for part in parts if part.high >= low]
     return Range(low, max(part.high for part in parts), combine_directions(*directions))
 
 
-def minimum(*parts: Range) -> Range:
-    return negate(maximum(*map(negate, parts)))
+def take_minimum(*parts: Range) -> Range:
+    return negate_range(take_maximum(*map(negate_range, parts)))
 
 
-def remainder(_: Range, divisor: Range) -> Range:
+def bound_remainder(_: Range, divisor: Range) -> Range:
     """From 0 to the divisor where that is positive."""
     return Range(0, divisor.high) if divisor.low > 0 else ANYWHERE

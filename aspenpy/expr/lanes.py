@@ -25,15 +25,15 @@ from aspenpy.expr.accuracy import (
     ROUGH,
     WHOLE,
     are_powers_of_two,
+    convert_with_grade,
     grade_of,
-    graded_float,
     holds_whole,
     is_near_step,
-    raise_by_squares,
+    raise_by_squaring,
 )
 from aspenpy.expr.arithmetic import DomainError, add_exactly, format_number
 from aspenpy.expr.array_rules import RULES, ConstantArray
-from aspenpy.expr.failures import UNDEFINED, EvaluationError, TooMuchWork, charge, pass_operations
+from aspenpy.expr.failures import UNDEFINED, EvaluationError, TooMuchWork, count_pass_operations, spend_operations
 from aspenpy.expr.node import Expr, operation_of
 from aspenpy.expr.traits import INTEGER
 
@@ -66,7 +66,7 @@ class Evaluation(Protocol):
 
     def compute(self, roots: Sequence[Expr]) -> list[Any]: ...
 
-    def inside(self, total: Expr) -> list[Expr]: ...
+    def nodes_in_body(self, total: Expr) -> list[Expr]: ...
 
     def evaluate_pass(self, total: Expr, number: int) -> Any: ...
 
@@ -81,7 +81,7 @@ def sum_over_passes(run: Evaluation, total: Expr, passes: int) -> Any:
         for start in range(0, passes, LANES_AT_ONCE):
             numbers = numpy.arange(start, min(start + LANES_AT_ONCE, passes), dtype=numpy.float64)
             lanes = Lanes(run, [total], numbers, None, None)
-            values, doubts = lanes.result(total)
+            values, doubts = lanes.sum_and_doubts(total)
             sums.append(float(numpy.sum(values, where=~doubts)))
             doubtful = numpy.flatnonzero(doubts).tolist()
             redone += len(doubtful)
@@ -91,7 +91,7 @@ def sum_over_passes(run: Evaluation, total: Expr, passes: int) -> Any:
                     f"more than {format_number(redone)} passes have to be computed exactly, one by one, "
                     "which takes too long"
                 )
-            charge(run.allowance, INTERPRETED * len(doubtful) * (len(lanes.inside) + 5))
+            spend_operations(run.allowance, INTERPRETED * len(doubtful) * (len(lanes.inside) + 5))
             for number in doubtful:
                 again = add_exactly(again, run.evaluate_pass(total, start + number))
     result = math.fsum(sums)
@@ -117,7 +117,7 @@ class Lanes:
         parent_lane: Array | None,
     ) -> None:
         self.run, self.parent, self.parent_lane = run, parent, parent_lane
-        self.inside = {node for total in totals for node in run.inside(total)}
+        self.inside = {node for total in totals for node in run.nodes_in_body(total)}
         self.size = len(numbers)
         self.held: int = (parent.held if parent else 0) + self.size * sum(len(node.args) for node in self.inside)
         if parent and self.held > MOST_HELD:
@@ -129,7 +129,7 @@ class Lanes:
         self.sums = Sums()
         self.exactly: Exactly | None = parent.exactly if parent else None
 
-    def result(self, total: Expr) -> tuple[Array, Array]:
+    def sum_and_doubts(self, total: Expr) -> tuple[Array, Array]:
         """The values of one of the bodies, and which of them are in doubt."""
         body = total.args[2]
         self.compute([body])
@@ -152,22 +152,22 @@ class Lanes:
                 if arg not in self.known and arg not in seen:
                     seen.add(arg)
                     waiting.append(arg)
-        self.sums.expect(node for node in seen if node.kind == "sum" and node in self.inside)
+        self.sums.announce_sums(node for node in seen if node.kind == "sum" and node in self.inside)
         for node in sorted(seen, key=lambda node: node.serial):
             self._compute(node)
 
     def _compute(self, node: Expr) -> None:
         if node not in self.inside:
-            self.known[node], self.grade[node] = self._from_outside(node)
+            self.known[node], self.grade[node] = self._value_from_outside(node)
             return
         before = self.doubts
-        value = self._sum(node) if node.kind == "sum" else self._apply_rule(node)
+        value = self._sum_inner_loop(node) if node.kind == "sum" else self._apply_rule(node)
         if isinstance(value, numpy.ndarray) and value.dtype == numpy.float64:
             failed = ~numpy.isfinite(value)
             if failed.any():
                 value = numpy.where(failed, numpy.nan, value)
         self.known[node] = value
-        self.grade.setdefault(node, self._grade(node, value))
+        self.grade.setdefault(node, self._grade_value(node, value))
         if self.parent and self.exactly and self.doubts is not before and node.kind in ("apply", "compare"):
             self._settle_step(node, before, self.exactly)
 
@@ -177,7 +177,7 @@ class Lanes:
         name = operation_of(node)
         operands = [self.known[arg] for arg in node.args]
         if name not in TAKE_ARRAYS and any(isinstance(operand, tuple) for operand in operands):
-            return self.unknown()
+            return self.doubt_all()
         self._refused = None
         if name in DOUBTS:
             operands = DOUBTS[name](self, node, operands)
@@ -185,14 +185,14 @@ class Lanes:
         if node.kind in ("add", "mul"):
             return reduce(rule, operands)
         value = PRECISE[name](self, node, operands) if name in PRECISE else rule(*operands)
-        return value if self._refused is None else self._blank(value, self._refused)
+        return value if self._refused is None else self._blank_refused(value, self._refused)
 
-    def _blank(self, value: Any, refused: Any) -> Any:
+    def _blank_refused(self, value: Any, refused: Any) -> Any:
         if isinstance(value, tuple):
-            return tuple(self._blank(element, refused) for element in value)
+            return tuple(self._blank_refused(element, refused) for element in value)
         if getattr(value, "dtype", None) != numpy.uint64:
             return numpy.where(refused, numpy.nan, value) if numpy.any(refused) else value
-        self.doubt(refused)  # the bits of a stream have no nan
+        self.mark_doubtful(refused)  # the bits of a stream have no nan
         return value
 
     @property
@@ -203,13 +203,13 @@ class Lanes:
         """Takes the value of the present operation away where the condition holds; the exact rules say why."""
         self._refused = where if self._refused is None else self._refused | where
 
-    def _sum(self, node: Expr) -> Any:
+    def _sum_inner_loop(self, node: Expr) -> Any:
         """A loop within the loop."""
         counts = numpy.broadcast_to(self.known[node.args[1]], (self.size,))
         if self.grade[node.args[1]] == ROUGH:
-            self.doubt(is_near_step(counts))
-        totals, doubtful = self.sums.of(self, node)
-        self.doubt(doubtful > 0)
+            self.mark_doubtful(is_near_step(counts))
+        totals, doubtful = self.sums.inner_sum(self, node)
+        self.mark_doubtful(doubtful > 0)
         self.grade[node] = WHOLE if node.args[2].traits & INTEGER else ROUGH
         return numpy.where(numpy.isnan(counts), numpy.nan, totals)
 
@@ -218,13 +218,13 @@ class Lanes:
         thousand times as long."""
         lanes = numpy.flatnonzero(self.doubts & ~before)
         symbols = sorted(graph.free_symbols(node), key=lambda symbol: symbol.serial)
-        columns = [column for symbol in symbols if (column := self.column(symbol, lanes)) is not None]
+        columns = [column for symbol in symbols if (column := self.column_of(symbol, lanes)) is not None]
         if not len(lanes) or not symbols or len(columns) < len(symbols):
             return
         each, inverse = numpy.unique(numpy.column_stack(columns), axis=0, return_inverse=True)
         if len(each) > MOST_SETTLED:
             return
-        charge(self.run.allowance, INTERPRETED * 10 * len(each))
+        spend_operations(self.run.allowance, INTERPRETED * 10 * len(each))
         values = numpy.array([exactly(node, dict(zip(symbols, row, strict=True))) for row in each])
         settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))
         if settled.dtype == bool and numpy.isnan(values).any():
@@ -232,15 +232,15 @@ class Lanes:
         settled[lanes] = values[inverse.ravel()]
         self.known[node], self.doubts = settled, before
 
-    def column(self, symbol: Expr, lanes: Array) -> Array | None:
+    def column_of(self, symbol: Expr, lanes: Array) -> Array | None:
         """The values of a symbol in some lanes; None where it is no counter and no column."""
         if symbol is self.counter:
             return numpy.asarray(self.known[symbol])[lanes]
         if self.parent is None or self.parent_lane is None:
             return None
-        return self.parent.column(symbol, self.parent_lane[lanes])
+        return self.parent.column_of(symbol, self.parent_lane[lanes])
 
-    def _grade(self, node: Expr, value: Any) -> int:
+    def _grade_value(self, node: Expr, value: Any) -> int:
         """Sums, products, remainders and powers of whole numbers are whole while float64 holds them; what is divided by
         a power of 2 stays as close as it is."""
         grades = [self.grade[arg] for arg in node.args if arg in self.grade]
@@ -250,11 +250,11 @@ class Lanes:
             return min(EXACT, grades[0])
         return WHOLE if whole else grade_of(node, grades)
 
-    def _from_outside(self, node: Expr) -> tuple[Any, int]:
+    def _value_from_outside(self, node: Expr) -> tuple[Any, int]:
         """A value that is the same in all lanes, or the parent's value for each."""
         if self.parent is not None and self.parent_lane is not None:
             self.parent.compute([node])
-            return _take(self.parent.known[node], self.parent_lane), self.parent.grade[node]
+            return _take_lanes(self.parent.known[node], self.parent_lane), self.parent.grade[node]
         begun = set(self.run.begun)
         try:
             (value,) = self.run.compute([node])
@@ -263,20 +263,20 @@ class Lanes:
         except EvaluationError:  # it fails again, and is reported, if an exact pass needs it
             self.run.begun = begun
             return numpy.nan, WHOLE  # a lane that takes it is in doubt for that, and the others do not
-        return (value, WHOLE) if node.kind == "stream" else graded_float(value)
+        return (value, WHOLE) if node.kind == "stream" else convert_with_grade(value)
 
-    def doubt(self, where: Any) -> None:
+    def mark_doubtful(self, where: Any) -> None:
         self.doubts = self.doubts | where
 
-    def unknown(self) -> Array:
+    def doubt_all(self) -> Array:
         """A value that only the exact rules can give."""
         return numpy.full(self.size, numpy.nan)
 
 
-def _take(value: Any, lanes: Array) -> Any:
+def _take_lanes(value: Any, lanes: Array) -> Any:
     """The value in some lanes; what is alike in all lanes stays as it is."""
     if isinstance(value, tuple) and not isinstance(value, ConstantArray):
-        return tuple(_take(element, lanes) for element in value)
+        return tuple(_take_lanes(element, lanes) for element in value)
     return value[lanes] if isinstance(value, numpy.ndarray) and value.ndim == 1 else value
 
 
@@ -289,13 +289,13 @@ TAKE_ARRAYS = frozenset({"array", "index", "lookup", "draw", "if"})
 
 def _doubt_power(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
     """nan^0 is 1 to NumPy."""
-    lanes.doubt(numpy.isnan(operands[0]) | numpy.isnan(operands[1]))
+    lanes.mark_doubtful(numpy.isnan(operands[0]) | numpy.isnan(operands[1]))
     return operands
 
 
 def _doubt_step(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
     if lanes.grade[node.args[0]] == ROUGH and not _is_log_of_whole(lanes, node.args[0]):
-        lanes.doubt(is_near_step(2 * operands[0] if node.payload == "round" else operands[0]))
+        lanes.mark_doubtful(is_near_step(2 * operands[0] if node.payload == "round" else operands[0]))
     return operands
 
 
@@ -309,22 +309,22 @@ def _is_log_of_whole(lanes: Lanes, node: Expr) -> bool:
 
 def _doubt_remainder(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
     if min(lanes.grade[arg] for arg in node.args) < EXACT:
-        lanes.doubt(is_near_step(operands[0] / operands[1]))
+        lanes.mark_doubtful(is_near_step(operands[0] / operands[1]))
     return operands
 
 
 def _doubt_positions(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
     for arg, position in zip(node.args[1:], operands[1:], strict=True):
         if lanes.grade[arg] == ROUGH:
-            lanes.doubt(is_near_step(position))
+            lanes.mark_doubtful(is_near_step(position))
     return operands
 
 
 def _doubt_comparison(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]:
     left, right = operands
-    lanes.doubt(numpy.isnan(left) | numpy.isnan(right))
+    lanes.mark_doubtful(numpy.isnan(left) | numpy.isnan(right))
     if min(lanes.grade[arg] for arg in node.args) < EXACT:
-        lanes.doubt(abs(left - right) <= NEAR * numpy.maximum(abs(left), abs(right)))
+        lanes.mark_doubtful(abs(left - right) <= NEAR * numpy.maximum(abs(left), abs(right)))
     return operands
 
 
@@ -334,7 +334,7 @@ def _know_conditions(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]
     conditions = operands[:1] if node.kind == "if_else" else operands
     for place, condition in enumerate(conditions):
         if isinstance(condition, float):
-            lanes.doubt(True)
+            lanes.mark_doubtful(True)
             operands[place] = False
         elif numpy.any(missing := numpy.isnan(condition)):
             lanes.refuse(missing, UNDEFINED)
@@ -352,12 +352,12 @@ DOUBTS: dict[str, Callable[[Lanes, Expr, list[Any]], list[Any]]] = {
 """What rounding may decide, looked at before the operation, which takes the operands that are returned."""
 
 
-def _power(lanes: Lanes, node: Expr, operands: list[Any]) -> Any:
+def _raise_in_lanes(lanes: Lanes, node: Expr, operands: list[Any]) -> Any:
     whole = min(lanes.grade[arg] for arg in node.args) == WHOLE and numpy.all(operands[1] >= 0)
-    return raise_by_squares(*operands) if whole else numpy.power(*operands)
+    return raise_by_squaring(*operands) if whole else numpy.power(*operands)
 
 
-def _binary_logarithm(lanes: Lanes, node: Expr, operands: list[Any]) -> Any:
+def _take_binary_logarithm(lanes: Lanes, node: Expr, operands: list[Any]) -> Any:
     logarithm = numpy.log2(operands[0])
     if lanes.grade[node.args[0]] != WHOLE:
         return logarithm
@@ -365,7 +365,7 @@ def _binary_logarithm(lanes: Lanes, node: Expr, operands: list[Any]) -> Any:
     return numpy.where(mantissa == 0.5, exponent - 1.0, logarithm)
 
 
-PRECISE: dict[str, Callable[[Lanes, Expr, list[Any]], Any]] = {"power": _power, "log2": _binary_logarithm}
+PRECISE: dict[str, Callable[[Lanes, Expr, list[Any]], Any]] = {"power": _raise_in_lanes, "log2": _take_binary_logarithm}
 """Operations that are exact on whole numbers here, which libraries do not guarantee."""
 
 
@@ -380,11 +380,11 @@ class Sums:
         self.expected: dict[tuple[Expr, Expr], dict[Expr, None]] = {}
         self.done: dict[Expr, tuple[Array, Array]] = {}
 
-    def expect(self, nodes: Iterable[Expr]) -> None:
+    def announce_sums(self, nodes: Iterable[Expr]) -> None:
         for node in nodes:
             self.expected.setdefault((node.args[0], node.args[1]), {})[node] = None
 
-    def of(self, lanes: Lanes, node: Expr) -> tuple[Array, Array]:
+    def inner_sum(self, lanes: Lanes, node: Expr) -> tuple[Array, Array]:
         """The sum in each lane, without the passes in doubt, and how many these are."""
         if node not in self.done:
             alike = self.expected.get((node.args[0], node.args[1]), {})
@@ -398,11 +398,11 @@ def _add_passes(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, 
     """Sums over one counter: the passes of all lanes in sequence, as many at a time as memory is allowed for."""
     counts = numpy.ceil(numpy.broadcast_to(lanes.known[nodes[0].args[1]], (lanes.size,)))
     passes = numpy.where(numpy.isnan(counts), 0, numpy.maximum(counts, 0))
-    body = {node for total in nodes for node in lanes.run.inside(total)}
-    operations = pass_operations(body)
+    body = {node for total in nodes for node in lanes.run.nodes_in_body(total)}
+    operations = count_pass_operations(body)
     beyond = passes * operations > lanes.run.allowance.operations  # which no lane can have: its value is nan
     passes = numpy.where(beyond, 0, passes)
-    charge(lanes.run.allowance, float(passes.sum()) * operations)
+    spend_operations(lanes.run.allowance, float(passes.sum()) * operations)
     ends = numpy.cumsum(passes.astype(numpy.int64))
     starts = ends - passes.astype(numpy.int64)
     room = (MOST_HELD - lanes.held) // max(1, sum(len(node.args) for node in body))
@@ -413,7 +413,7 @@ def _add_passes(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, 
         lane = numpy.searchsorted(ends, flat, side="right")
         inner = Lanes(lanes.run, nodes, (flat - starts[lane]).astype(numpy.float64), lanes, lane)
         for node, (totals, doubtful) in found.items():
-            values, doubts = inner.result(node)
+            values, doubts = inner.sum_and_doubts(node)
             totals += numpy.bincount(lane, weights=numpy.where(doubts, 0.0, values), minlength=lanes.size)
             doubtful += numpy.bincount(lane, weights=doubts, minlength=lanes.size)
     return found

@@ -182,7 +182,7 @@ def operation_of(node: Expr) -> str:
     return "if" if node.kind == "if_else" else node.kind
 
 
-def coerce(value: Expr | Number) -> Expr:
+def to_expr(value: Expr | Number) -> Expr:
     """The expression itself, or the number as one."""
     return value if type(value) is Expr else number(value)  # type: ignore[arg-type]
 
@@ -220,7 +220,7 @@ def is_counter(expr: Expr) -> bool:
 
 def array(elements: Sequence[Expr | Number]) -> Expr:
     """An array; a table is an array of arrays."""
-    return intern_node("array", tuple([coerce(element) for element in elements]), None, 0)
+    return intern_node("array", tuple([to_expr(element) for element in elements]), None, 0)
 
 
 def failure(payload: Any) -> Expr:
@@ -230,7 +230,7 @@ def failure(payload: Any) -> Expr:
 
 def stream(*parts: Expr | Number) -> Expr:
     """What identifies a random draw: ints, counters and other streams."""
-    return intern_node("stream", tuple([coerce(part) for part in parts]), None, TOTAL | INTEGER)
+    return intern_node("stream", tuple([to_expr(part) for part in parts]), None, TOTAL | INTEGER)
 
 
 TRUE = intern_node("boolean", (), True, TOTAL)

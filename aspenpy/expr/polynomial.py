@@ -61,11 +61,11 @@ def _gather_terms(terms: Iterable[tuple[M, C]]) -> Polynomial[M, C]:
     return Polynomial(total)
 
 
-def total(parts: Iterable[Polynomial[M, C]]) -> Polynomial[M, C]:
+def add_polynomials(parts: Iterable[Polynomial[M, C]]) -> Polynomial[M, C]:
     return _gather_terms(term for part in parts for term in part.terms.items())
 
 
-def product(factors: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
+def multiply_polynomials(factors: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
     """One or more factors multiplied; None where that takes more than so many products of terms at once."""
     result = factors[0]
     for factor in factors[1:]:
@@ -75,13 +75,13 @@ def product(factors: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] 
     return result
 
 
-def combine(kind: str, parts: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
+def combine_parts(kind: str, parts: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
     """What a node of one of the kinds of `ARITHMETIC` is, from what its arguments are; `most` limits products."""
     if kind == "add":
-        return total(parts)
+        return add_polynomials(parts)
     if kind == "neg":
         return -parts[0]
-    return product(parts, most) if kind == "mul" else parts[0].over(parts[1])
+    return multiply_polynomials(parts, most) if kind == "mul" else parts[0].over(parts[1])
 
 
 ARITHMETIC = frozenset({"add", "neg", "mul", "div"})
@@ -109,12 +109,12 @@ class Monomial(tuple[tuple[Expr, int], ...]):
 Exact = Polynomial[Monomial, Fraction]
 
 
-def constant(value: int | Fraction | float) -> Exact:
+def constant_polynomial(value: int | Fraction | float) -> Exact:
     """A float counts as the fraction that it is."""
     return Polynomial({Monomial(): Fraction(value)})
 
 
-def atom(node: Expr) -> Exact:
+def atom_polynomial(node: Expr) -> Exact:
     return Polynomial({Monomial([(node, 1)]): Fraction(1)})
 
 
@@ -133,7 +133,7 @@ class Term(Record):
         return graph.div(above, graph.mul(graph.number(self.coefficient.denominator), *under))
 
 
-def term(expr: Expr, *, all_positive: bool = False) -> Term:
+def as_term(expr: Expr, *, all_positive: bool = False) -> Term:
     """An expression with equal factors gathered; sums are atoms. Divisors are taken not to be 0, and where all atoms
     are positive, `abs` is left out."""
     coefficient, exponents = Fraction(1), dict[Expr, int]()
@@ -160,7 +160,7 @@ def term(expr: Expr, *, all_positive: bool = False) -> Term:
 
 def is_certainly_at_most(first: Expr, second: Expr) -> bool:
     """Whether the first is no larger for all atoms of at least 1: the second is a multiple of it."""
-    under, over = (term(expr, all_positive=True) for expr in (first, second))
+    under, over = (as_term(expr, all_positive=True) for expr in (first, second))
     if not under.coefficient or not over.coefficient:
         return not under.coefficient
     multiple = all(exponent > 0 for _, exponent in over.powers.over(under.powers))
@@ -169,4 +169,6 @@ def is_certainly_at_most(first: Expr, second: Expr) -> bool:
 
 def is_certainly_shorter(first: Expr, second: Expr) -> bool:
     """As `is_certainly_at_most`, for two that are not the same."""
-    return term(first, all_positive=True) != term(second, all_positive=True) and is_certainly_at_most(first, second)
+    return as_term(first, all_positive=True) != as_term(second, all_positive=True) and is_certainly_at_most(
+        first, second
+    )

@@ -72,17 +72,17 @@ def display_names(*exprs: Expr) -> dict[Expr, str]:
 # -- pieces common to all dialects -----------------------------------------------------------------
 
 
-def _number(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_number(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     text, precedence = dialect.numeral(abs(node.payload))
     negative = node.payload < 0
     return (min(SIGN, precedence), ["-" + text]) if negative else (precedence, [text])
 
 
-def _boolean(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_boolean(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, [dialect.constants[node.payload]]
 
 
-def _add(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_sum_of_terms(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     """Negative terms are written with a minus between the terms."""
     pieces: Pieces = [(node.args[0], SUM)]
     for term in node.args[1:]:
@@ -91,38 +91,38 @@ def _add(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
         elif term.kind == "number" and term.payload < 0:
             pieces += [" - ", (graph.number(-term.payload), PRODUCT)]
         elif term.kind == "mul" and term.args[0].kind == "number" and term.args[0].payload < 0:
-            _, (_, *factors) = _mul(term, dialect)
+            _, (_, *factors) = _write_product(term, dialect)
             pieces += [" - ", (graph.number(-term.args[0].payload), PRODUCT), *factors]
         else:
             pieces += [" + ", (term, PRODUCT)]
     return SUM, pieces
 
 
-def _mul(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_product(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     pieces: Pieces = [(node.args[0], PRODUCT)]
     for factor in node.args[1:]:
         pieces += [dialect.product, (factor, POWER)]
     return PRODUCT, pieces
 
 
-def _neg(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_negation(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return SIGN, ["-", (node.args[0], POWER)]
 
 
-def _div(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_quotient(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return PRODUCT, [(node.args[0], PRODUCT), "/", (node.args[1], POWER)]
 
 
-def _power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return POWER, [(node.args[0], ATOM), "^", (node.args[1], POWER)]
 
 
-def _compare(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_comparison(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     sign = dialect.comparisons.get(node.payload, node.payload)
     return COMPARISON, [(node.args[0], SUM), f" {sign} ", (node.args[1], SUM)]
 
 
-def _junction(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_junction(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     """Parentheses where `and` and `or` meet: languages differ in which binds tighter."""
     first, second = node.args
     sign = dialect.junctions.get(node.payload, node.payload)
@@ -148,19 +148,19 @@ def fill_template(template: str, args: tuple[Expr, ...]) -> Pieces:
     return pieces
 
 
-def _call_rule(template: str) -> Rule:
+def _make_call_rule(template: str) -> Rule:
     return lambda node, dialect: (ATOM, fill_template(template, node.args))
 
 
-def _apply(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_call(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, fill_template(dialect.template(FUNCTIONS[node.payload]), node.args)
 
 
-def _draw(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_draw(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, fill_template(dialect.template(FUNCTIONS[node.payload]), node.args[1:])
 
 
-def _index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_element(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     pieces: Pieces = [(node.args[0], ATOM)]
     for position in node.args[1:]:
         pieces += ["[", (position, JUNCTION), "]"]
@@ -168,55 +168,55 @@ def _index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 
 
 RULES: dict[str, Rule] = {
-    "number": _number,
-    "boolean": _boolean,
-    "add": _add,
-    "mul": _mul,
-    "neg": _neg,
-    "div": _div,
-    "power": _power,
-    "compare": _compare,
-    "junction": _junction,
-    "apply": _apply,
-    "draw": _draw,
-    "array": _call_rule("{{{joined}}}"),
-    "index": _index,
-    "if_else": _call_rule("if({joined})"),
-    "sum": _call_rule("sum({joined})"),
-    "failure": _call_rule("undefined"),
-    "stream": _call_rule("stream({joined})"),
+    "number": _write_number,
+    "boolean": _write_boolean,
+    "add": _write_sum_of_terms,
+    "mul": _write_product,
+    "neg": _write_negation,
+    "div": _write_quotient,
+    "power": _write_power,
+    "compare": _write_comparison,
+    "junction": _write_junction,
+    "apply": _write_call,
+    "draw": _write_draw,
+    "array": _make_call_rule("{{{joined}}}"),
+    "index": _write_element,
+    "if_else": _make_call_rule("if({joined})"),
+    "sum": _make_call_rule("sum({joined})"),
+    "failure": _make_call_rule("undefined"),
+    "stream": _make_call_rule("stream({joined})"),
 }
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
 
 
-def _latex_symbol(name: str) -> str:
+def _write_latex_symbol(name: str) -> str:
     """One letter in italics, words upright."""
     if len(name) == 1 and name.isalpha():
         return name
     return r"\mathrm{" + name.replace("_", r"\_").replace(":", "{:}") + "}"
 
 
-def _latex_power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_latex_power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     base, exponent = node.args
     fraction = base.kind == "div" or (base.kind == "number" and "frac" in latex_numeral(abs(base.payload))[0])
     opened: Pieces = [r"\left(", (base, JUNCTION), r"\right)"] if fraction else [(base, ATOM)]
     return POWER, [*opened, "^{", (exponent, JUNCTION), "}"]
 
 
-def _latex_index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_latex_element(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     positions = fill_template("{joined}", node.args[1:])
     return ATOM, ["{", (node.args[0], ATOM), "}_{", *positions, "}"]
 
 
-def _latex_if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_latex_choice(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     condition, then, otherwise = node.args
     pieces: Pieces = [r"\begin{cases} ", (then, JUNCTION), r" & \text{if } ", (condition, JUNCTION), r" \\ "]
     return ATOM, [*pieces, (otherwise, JUNCTION), r" & \text{otherwise} \end{cases}"]
 
 
-def _latex_sum(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+def _write_latex_sum(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     counter, count, body = node.args
     last = graph.sub(graph.apply("ceil", count), 1)
     pieces: Pieces = [r"\sum_{", (counter, ATOM), "=0}^{", (last, JUNCTION), "} ", (body, PRODUCT)]
@@ -227,15 +227,15 @@ def _latex_sum(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 
 ASPEN = Dialect(
     "aspen",
-    numeral=lambda value: _numeral_with_precedence(aspen_numeral(value)),
+    numeral=lambda value: _find_precedence(aspen_numeral(value)),
     symbol=lambda name: name,
     product="*",
     template=lambda function: function.name + "({joined})",
 )
 LATEX = Dialect(
     "latex",
-    numeral=lambda value: _numeral_with_precedence(latex_numeral(value)),
-    symbol=_latex_symbol,
+    numeral=lambda value: _find_precedence(latex_numeral(value)),
+    symbol=_write_latex_symbol,
     product=r" \cdot ",
     template=lambda function: function.latex,
     brackets=(r"\left(", r"\right)"),
@@ -243,18 +243,18 @@ LATEX = Dialect(
     junctions={"and": r"\land", "or": r"\lor"},
     constants=(r"\mathrm{false}", r"\mathrm{true}"),
     rules={
-        "div": _call_rule(r"\frac{{{0}}}{{{1}}}"),
-        "power": _latex_power,
-        "index": _latex_index,
-        "array": _call_rule(r"\left\{{{joined}\right\}}"),
-        "if_else": _latex_if_else,
-        "sum": _latex_sum,
-        "failure": _call_rule(r"\mathrm{{undefined}}"),
+        "div": _make_call_rule(r"\frac{{{0}}}{{{1}}}"),
+        "power": _write_latex_power,
+        "index": _write_latex_element,
+        "array": _make_call_rule(r"\left\{{{joined}\right\}}"),
+        "if_else": _write_latex_choice,
+        "sum": _write_latex_sum,
+        "failure": _make_call_rule(r"\mathrm{{undefined}}"),
     },
 )
 
 
-def _numeral_with_precedence(numeral: tuple[str, bool]) -> tuple[str, int]:
+def _find_precedence(numeral: tuple[str, bool]) -> tuple[str, int]:
     """A numeral with its precedence: a quotient or a product of two numbers binds less than one number."""
     text, simple = numeral
     return text, ATOM if simple else PRODUCT
@@ -319,7 +319,7 @@ def text_if_short(expr: Expr) -> str | None:
         return None
 
 
-def excerpt(expr: Expr, length: int = 80) -> str:
+def shorten_text(expr: Expr, length: int = 80) -> str:
     """The beginning of the text, for messages and the debugger."""
     text = ""
     for fragment in write_fragments(expr, ASPEN, display_names(expr)):
@@ -329,4 +329,4 @@ def excerpt(expr: Expr, length: int = 80) -> str:
     return text
 
 
-TEXTS.update(text=to_text, excerpt=excerpt)
+TEXTS.update(text=to_text, excerpt=shorten_text)

@@ -18,11 +18,11 @@ from aspenpy.expr.polynomial import (
     Monomial,
     Polynomial,
     Term,
-    atom,
-    combine,
-    constant,
-    product,
-    term,
+    as_term,
+    atom_polynomial,
+    combine_parts,
+    constant_polynomial,
+    multiply_polynomials,
 )
 
 STAIRCASES = frozenset(name for name, function in FUNCTIONS.items() if function.piecewise_constant)
@@ -36,7 +36,7 @@ MOST_TERMS = 500  # a product with more terms is not multiplied out
 HIGHEST_POWER = 8
 
 
-def regime(expr: Expr, values: Mapping[Expr, Number], seed: int = 0) -> Expr:
+def simplify_around(expr: Expr, values: Mapping[Expr, Number], seed: int = 0) -> Expr:
     """The expression around some values of its symbols: each `if`, `max` and `min` is what it chooses there, what is
     rounded there to itself is not rounded, shares of a cache's sets are constants. Equal to the expression at the
     values; terms are gathered, the highest powers first. Raises `EvaluationError` where there is no value."""
@@ -45,14 +45,14 @@ def regime(expr: Expr, values: Mapping[Expr, Number], seed: int = 0) -> Expr:
     forms: dict[Expr, Exact] = {}
     for node in topological_order(expr):
         if node in run.known:
-            forms[node] = _form_of(node, forms, run.known)
+            forms[node] = _form_of_node(node, forms, run.known)
     return _write_form(forms[expr])
 
 
-def _form_of(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
+def _form_of_node(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
     name = node.payload if node.kind == "apply" else node.kind
     if name in ARITHMETIC:
-        form = combine(name, [forms[arg] for arg in node.args], MOST_TERMS)
+        form = combine_parts(name, [forms[arg] for arg in node.args], MOST_TERMS)
     else:
         form = _RULES[name](node, forms, known) if name in _RULES else None
     return _make_atom(node, forms, known) if form is None else form
@@ -79,21 +79,21 @@ Rule = Callable[[Expr, Mapping[Expr, Exact], Mapping[Expr, Any]], "Exact | None"
 def _make_atom(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
     """A node as an atom, its arguments written anew where they are numbers; a constant where nothing in it is free."""
     if not graph.free_symbols(node):
-        return constant(known[node]) if not isinstance(known[node], tuple) else atom(node)
+        return constant_polynomial(known[node]) if not isinstance(known[node], tuple) else atom_polynomial(node)
     if node.kind not in ("apply", "mul", "power", "div") or any(arg not in forms for arg in node.args):
-        return atom(node)
-    rebuilt = term(graph.rebuild(node, tuple(_write_form(forms[arg]) for arg in node.args)))
+        return atom_polynomial(node)
+    rebuilt = as_term(graph.rebuild(node, tuple(_write_form(forms[arg]) for arg in node.args)))
     return Polynomial({rebuilt.powers: rebuilt.coefficient})
 
 
-def _power(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact | None:
+def _raise_form(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact | None:
     base, times = forms[node.args[0]], graph.whole_number(node.args[1])
     if times is None or not 0 <= times <= HIGHEST_POWER:
         return None
-    return product([constant(1), *[base] * times], MOST_TERMS)
+    return multiply_polynomials([constant_polynomial(1), *[base] * times], MOST_TERMS)
 
 
-def _if_else(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
+def _choose_branch(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
     condition, then, otherwise = node.args
     return forms[then if known[condition] else otherwise]
 
@@ -101,7 +101,7 @@ def _if_else(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any])
 def _choose_argument(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
     """The argument that is the value, the shortest of equals; the value itself where none is."""
     equal = [forms[arg] for arg in node.args if known[arg] == known[node]]
-    return min(equal, key=len) if equal else constant(known[node])
+    return min(equal, key=len) if equal else constant_polynomial(known[node])
 
 
 def _round_argument(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact | None:
@@ -110,13 +110,13 @@ def _round_argument(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr
 
 
 _RULES: dict[str, Rule] = {
-    "number": lambda node, forms, known: constant(node.payload),
-    "power": _power,
-    "if_else": _if_else,
+    "number": lambda node, forms, known: constant_polynomial(node.payload),
+    "power": _raise_form,
+    "if_else": _choose_branch,
     "checked": lambda node, forms, known: forms[node.args[0]],
     "abs": lambda node, forms, known: forms[node.args[0]] if known[node.args[0]] >= 0 else -forms[node.args[0]],
     **dict.fromkeys(("max", "min", "gcd"), _choose_argument),
     **dict.fromkeys(("ceil", "floor", "round"), _round_argument),
-    **dict.fromkeys(STAIRCASES, lambda node, forms, known: constant(known[node])),
+    **dict.fromkeys(STAIRCASES, lambda node, forms, known: constant_polynomial(known[node])),
 }
 """By kind, and by name of a function."""

@@ -15,7 +15,7 @@ from math import comb, lcm
 from aspenpy.expr import graph
 from aspenpy.expr.failures import LAWS
 from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, intern_node
-from aspenpy.expr.polynomial import ARITHMETIC, Polynomial, combine, product
+from aspenpy.expr.polynomial import ARITHMETIC, Polynomial, combine_parts, multiply_polynomials
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE
 from aspenpy.record import NamedTuple, Record
 
@@ -59,7 +59,7 @@ class Form(Record):
     polynomial: Polynomial[Power, Expr]
     guards: tuple[Guard, ...] = ()
 
-    def line(self) -> tuple[Expr, Expr] | None:
+    def straight_line(self) -> tuple[Expr, Expr] | None:
         """(start, step) if this is a straight line in the counter."""
         terms = self.polynomial.terms
         if not terms.keys() <= {_CONSTANT, _COUNTER}:
@@ -87,7 +87,7 @@ def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
         return graph.mul(passes, body)
     if len(inside) > MOST_INSIDE:
         return intern_node("sum", (counter, count, body), None, body.traits & (INTEGER | NONNEGATIVE))
-    return _Split(counter, count, passes, inside).total(body)
+    return _Split(counter, count, passes, inside).sum_over_passes(body)
 
 
 CONSTRUCTORS["sum"] = closed_sum
@@ -100,15 +100,15 @@ class _Split:
         self.counter, self.count, self.passes, self.inside = counter, count, passes, inside
         self.forms: dict[Expr, Form | None] = {}
         for node in inside:
-            self.forms[node] = self._form(node)
+            self.forms[node] = self._make_form(node)
 
-    def total(self, body: Expr) -> Expr:
+    def sum_over_passes(self, body: Expr) -> Expr:
         """The sum of the body over all passes. The first loop collects the sums that are needed, the second computes
         them."""
         needed = {body}
         for node in reversed(self.inside):
             if node in needed and self._is_summed_by_parts(node):
-                needed.update(arg for arg in _parts(node, self.forms) if arg in self.forms)
+                needed.update(arg for arg in _parts_to_sum(node, self.forms) if arg in self.forms)
         sums: dict[Expr, Expr] = {}
         for node in self.inside:
             if node in needed:
@@ -120,24 +120,26 @@ class _Split:
     def _is_summed_by_parts(self, node: Expr) -> bool:
         """Whether the node's sum is made of sums of its parts: to take out factors, or because it has no form as a
         whole."""
-        return bool(_parts(node, self.forms)) and (node.kind in ("neg", "mul", "div") or self.forms[node] is None)
+        return bool(_parts_to_sum(node, self.forms)) and (
+            node.kind in ("neg", "mul", "div") or self.forms[node] is None
+        )
 
     def _sum_of_node(self, node: Expr) -> Expr:
-        form = self.forms[node] if node in self.forms else self._form(node)
-        return self._sum_in_closed_form(form) if form is not None else self._open(node)
+        form = self.forms[node] if node in self.forms else self._make_form(node)
+        return self._sum_in_closed_form(form) if form is not None else self._leave_open(node)
 
     # -- reading a body as a form ------------------------------------------------------------------
 
-    def of(self, node: Expr) -> Form | None:
+    def form_of(self, node: Expr) -> Form | None:
         return self.forms[node] if node in self.forms else _join_guards({_CONSTANT: node})
 
-    def _form(self, node: Expr) -> Form | None:
+    def _make_form(self, node: Expr) -> Form | None:
         if node is self.counter:
             return _join_guards({_COUNTER: graph.ONE})
         rule = _FORMS.get(node.kind)
         if rule is None:
             return None
-        operands = [self.of(arg) for arg in node.args]
+        operands = [self.form_of(arg) for arg in node.args]
         if any(operand is None for operand in operands):
             return None
         form = rule(node, operands)  # type: ignore[arg-type]
@@ -149,18 +151,18 @@ class _Split:
 
     def _sum_in_closed_form(self, form: Form) -> Expr:
         terms = form.polynomial.terms.items()
-        total = graph.add(*[graph.mul(coefficient, self._power_sum(*power)) for power, coefficient in terms])
+        total = graph.add(*[graph.mul(coefficient, self._sum_of_powers(*power)) for power, coefficient in terms])
         runs = graph.compare(">", self.passes, graph.ZERO)
         for law, start, step in form.guards:
             if step is None:
-                each = self._open(graph.checked(law, graph.apply("min", start, graph.ZERO), start))
+                each = self._leave_open(graph.checked(law, graph.apply("min", start, graph.ZERO), start))
                 total = graph.checked(law, total, graph.if_else(self._is_never_negative(start), graph.ZERO, each))
                 continue
-            for subject in (start, self._last(start, step)):
+            for subject in (start, self._value_in_last_pass(start, step)):
                 total = graph.checked(law, total, graph.if_else(runs, subject, graph.ONE))
         return total
 
-    def _last(self, start: Expr, step: Expr) -> Expr:
+    def _value_in_last_pass(self, start: Expr, step: Expr) -> Expr:
         """The value of a straight line in the last pass."""
         return graph.add(start, graph.mul(step, graph.sub(self.passes, 1)))
 
@@ -170,15 +172,15 @@ class _Split:
             return graph.TRUE
         if node not in self.forms:
             return graph.compare(">=", node, graph.ZERO)
-        line = form.line() if (form := self.forms[node]) is not None else None
+        line = form.straight_line() if (form := self.forms[node]) is not None else None
         if line is not None:
-            ends = line[0], self._last(*line)
+            ends = line[0], self._value_in_last_pass(*line)
             return graph.junction("and", *[graph.compare(">=", end, graph.ZERO) for end in ends])
         if node.kind in ("add", "mul", "div", "power", "apply") and node.payload in _KEEPING_SIGNS:
             return reduce(lambda a, b: graph.junction("and", a, b), map(self._is_never_negative, node.args))
         return self._is_never_negative(node.args[0]) if node.kind == "checked" else graph.FALSE
 
-    def _power_sum(self, k: int, r: Expr) -> Expr:
+    def _sum_of_powers(self, k: int, r: Expr) -> Expr:
         if r is graph.ONE:
             return power_sum(k, self.passes)
         body = graph.mul(graph.power(self.counter, k) if k else graph.ONE, graph.power(r, self.counter))
@@ -189,16 +191,16 @@ class _Split:
         elif k == 0:
             away = graph.compare(">", graph.apply("abs", graph.sub(r, 1)), graph.number(Fraction(1, 100)))
             quotient = graph.div(graph.sub(graph.power(r, self.passes), 1), graph.sub(r, 1))
-            return graph.if_else(away, quotient, self._open(body))
-        return self._open(body)
+            return graph.if_else(away, quotient, self._leave_open(body))
+        return self._leave_open(body)
 
-    def _open(self, body: Expr) -> Expr:
+    def _leave_open(self, body: Expr) -> Expr:
         known = body.traits & (INTEGER | NONNEGATIVE)
         return intern_node("sum", (self.counter, self.count, body), None, known)
 
     def _distribute_sum(self, node: Expr, sums: dict[Expr, Expr]) -> Expr:
         """The sum of a node that has no form as a whole, from the sums of its parts."""
-        parts = _parts(node, self.forms)
+        parts = _parts_to_sum(node, self.forms)
 
         def total(part: Expr) -> Expr:
             return sums[part] if part in sums else graph.mul(self.passes, part)
@@ -206,7 +208,7 @@ class _Split:
         if node.kind == "add":
             opaque = [arg for arg in node.args if arg not in parts]
             closed = [total(part) for part in parts]
-            return graph.add(*closed, self._open(graph.add(*opaque)) if opaque else graph.ZERO)
+            return graph.add(*closed, self._leave_open(graph.add(*opaque)) if opaque else graph.ZERO)
         if node.kind == "if_else":
             return graph.if_else(node.args[0], total(node.args[1]), total(node.args[2]))
         if node.kind == "mul":
@@ -216,10 +218,10 @@ class _Split:
         return graph.rebuild(node, (total(node.args[0]), *node.args[1:]))
 
 
-def _parts(node: Expr, inside: dict[Expr, Form | None]) -> list[Expr]:
+def _parts_to_sum(node: Expr, inside: dict[Expr, Form | None]) -> list[Expr]:
     """The arguments whose sums make up the node's sum; none for a node that is summed as a whole."""
     if node.kind == "add":
-        return [arg for arg in node.args if arg not in inside or inside[arg] is not None or _parts(arg, inside)]
+        return [arg for arg in node.args if arg not in inside or inside[arg] is not None or _parts_to_sum(arg, inside)]
     if node.kind == "neg":
         return [node.args[0]]
     if node.kind == "div" and node.args[1] not in inside:
@@ -243,7 +245,7 @@ def _combine_forms(node: Expr, operands: list[Form]) -> Form | None:
     """Sums, products and quotients; a divisor may be c * r^i, without powers of the counter."""
     if node.kind == "div" and any(power.k for power in operands[1].polynomial.terms):
         return None
-    polynomial = combine(node.kind, [operand.polynomial for operand in operands], MOST_TERMS)
+    polynomial = combine_parts(node.kind, [operand.polynomial for operand in operands], MOST_TERMS)
     return None if polynomial is None else Form(polynomial, _guards_of(operands))
 
 
@@ -252,8 +254,8 @@ def _raise_form(node: Expr, operands: list[Form]) -> Form | None:
     base, exponent = node.args
     if exponent.kind == "number":
         times = graph.whole_number(exponent)
-        return _whole_power(operands[0], times) if times is not None and 1 <= times <= HIGHEST_DEGREE else None
-    line = operands[1].line()
+        return _raise_line(operands[0], times) if times is not None and 1 <= times <= HIGHEST_DEGREE else None
+    line = operands[1].straight_line()
     if line is None or not operands[0].is_constant() or operands[0].guards:
         return None
     start, step = line
@@ -263,11 +265,11 @@ def _raise_form(node: Expr, operands: list[Form]) -> Form | None:
     return _join_guards({Power(0, graph.power(base, step)): graph.power(base, start)}, operands[1])
 
 
-def _whole_power(base: Form, times: int) -> Form | None:
+def _raise_line(base: Form, times: int) -> Form | None:
     """A straight line is raised by the binomial theorem, which writes powers of its coefficients as powers."""
-    line = base.line()
+    line = base.straight_line()
     if line is None:
-        polynomial = product([base.polynomial] * times, MOST_TERMS)
+        polynomial = multiply_polynomials([base.polynomial] * times, MOST_TERMS)
         return None if polynomial is None else Form(polynomial, base.guards)
     start, step = line
     terms = {
@@ -283,7 +285,7 @@ def _apply_to_form(node: Expr, operands: list[Form]) -> Form | None:
     """Whole terms are taken out of ceil and floor: ceil(x + i) = ceil(x) + i; exp makes a line a geometric term."""
     operand = operands[0]
     if node.payload == "exp":
-        line = operand.line()
+        line = operand.straight_line()
         return line and _join_guards({Power(0, graph.apply("exp", line[1])): graph.apply("exp", line[0])}, operand)
     if node.payload not in ("ceil", "floor"):
         return None
@@ -298,7 +300,7 @@ def _check_form(node: Expr, operands: list[Form]) -> Form | None:
     """A law becomes a guard: a straight line obeys it everywhere if it does at both ends; any other subject is checked
     pass by pass unless the signs of its parts tell."""
     value, subject = operands
-    line = subject.line()
+    line = subject.straight_line()
     if (line is None and not LAWS[node.payload].from_zero) or (line is not None and line[1] is graph.ZERO):
         return None
     guard = (node.payload, node.args[1], None) if line is None else (node.payload, *line)
@@ -341,14 +343,14 @@ def power_sum(k: int, passes: Expr) -> Expr:
         return graph.power(triangle, 2)
     if k == 2:
         return graph.div(graph.mul(passes, before, graph.sub(graph.mul(2, passes), 1)), 6)
-    coefficients = [Fraction(comb(k + 1, j), k + 1) * bernoulli(j) for j in range(k + 1)]
-    return _polynomial([*coefficients, Fraction(0)], passes)
+    coefficients = [Fraction(comb(k + 1, j), k + 1) * bernoulli_number(j) for j in range(k + 1)]
+    return _evaluate_polynomial([*coefficients, Fraction(0)], passes)
 
 
 @lru_cache(maxsize=64)
-def bernoulli(n: int) -> Fraction:
+def bernoulli_number(n: int) -> Fraction:
     """The Bernoulli number B_n, with B_1 = -1/2."""
-    return Fraction(int(n == 0)) - sum(comb(n, j) * bernoulli(j) / (n - j + 1) for j in range(n))
+    return Fraction(int(n == 0)) - sum(comb(n, j) * bernoulli_number(j) / (n - j + 1) for j in range(n))
 
 
 def _geometric_sum(k: int, r: int | Fraction, passes: Expr) -> Expr:
@@ -358,11 +360,11 @@ def _geometric_sum(k: int, r: int | Fraction, passes: Expr) -> Expr:
     for degree in range(k, -1, -1):
         spread = sum(p[k - higher] * comb(higher, degree) for higher in range(degree + 1, k + 1))
         p.append((int(degree == k) - ratio * spread) / (ratio - 1))
-    grown = graph.mul(graph.power(graph.number(ratio), passes), _polynomial(p, passes))
+    grown = graph.mul(graph.power(graph.number(ratio), passes), _evaluate_polynomial(p, passes))
     return graph.sub(grown, graph.number(p[-1]))
 
 
-def _polynomial(coefficients: list[Fraction], x: Expr) -> Expr:
+def _evaluate_polynomial(coefficients: list[Fraction], x: Expr) -> Expr:
     """Horner's scheme, highest power first, whole numbers over one denominator."""
     denominator = lcm(*[coefficient.denominator for coefficient in coefficients])
     value = graph.ZERO

@@ -71,42 +71,42 @@ def _convert_node(node: Expr, args: list[Any], evaluated: bool) -> Any:
             return TO_SYMPY[node.kind](node, args, False)
 
 
-def _number(node: Expr, args: list[Any], evaluated: bool) -> Any:
+def _convert_number(node: Expr, args: list[Any], evaluated: bool) -> Any:
     value = node.payload
     if type(value) is int:
         return sympy.Integer(value)
     return sympy.Rational(value.numerator, value.denominator) if type(value) is Fraction else sympy.Float(value)
 
 
-def _div(node: Expr, args: list[Any], evaluated: bool) -> Any:
+def _convert_quotient(node: Expr, args: list[Any], evaluated: bool) -> Any:
     top, bottom = args
     evaluated = evaluated and bottom != 0
     inverse = sympy.Pow(bottom, -1, evaluate=evaluated)
     return sympy.Mul(top, inverse, evaluate=evaluated)
 
 
-def _power(node: Expr, args: list[Any], evaluated: bool) -> Any:
+def _convert_power(node: Expr, args: list[Any], evaluated: bool) -> Any:
     """Powers of constants stay unevaluated: 9^9^9 must not be computed, nor 0^-1 become an infinity."""
     return sympy.Pow(*args, evaluate=evaluated and not args[0].is_number)
 
 
-def _apply(node: Expr, args: list[Any], evaluated: bool) -> Any:
+def _convert_call(node: Expr, args: list[Any], evaluated: bool) -> Any:
     if node.payload == "lookup" and not all(isinstance(points, sympy.Tuple) for points in args[:2]):
         return _KEPT["lookup"](*args)
     rule = FUNCTIONS[node.payload].sympy
     return _KEPT[node.payload](*args) if rule is None else rule(sympy, *args)
 
 
-def _sum(node: Expr, args: list[Any], evaluated: bool) -> Any:
+def _convert_sum(node: Expr, args: list[Any], evaluated: bool) -> Any:
     counter, count, body = args
     # A limit that is a number must be one: SymPy's evalf passes over an end given as an unevaluated ceiling(5/2) - 1.
-    passes = _constant(node.args[1]) if count.is_number else None
+    passes = _value_without_symbols(node.args[1]) if count.is_number else None
     whole = count if graph.is_integer(node.args[1]) else sympy.ceiling(count, evaluate=False)
     last = sympy.Add(whole, -1, evaluate=evaluated) if passes is None else sympy.Integer(math.ceil(passes) - 1)
     return sympy.Sum(body, (counter, 0, last))
 
 
-def _constant(expr: Expr) -> Any:
+def _value_without_symbols(expr: Expr) -> Any:
     """The value of an expression without symbols; None where it has none."""
     try:
         return evaluate(expr)
@@ -118,29 +118,29 @@ UNDEFINED = sympy.Symbol("undefined")
 """Stands for a missing value: a symbol, since `sympy.nan` would absorb the conditions around it."""
 
 
-def _failure(node: Expr, args: list[Any], evaluated: bool) -> Any:
+def _refuse_failure(node: Expr, args: list[Any], evaluated: bool) -> Any:
     return UNDEFINED
 
 
 TO_SYMPY: dict[str, Callable[[Expr, list[Any], bool], Any]] = {
-    "number": _number,
+    "number": _convert_number,
     "boolean": lambda node, args, evaluated: sympy.true if node.payload else sympy.false,
     "array": lambda node, args, evaluated: sympy.Tuple(*args),
     "add": lambda node, args, evaluated: sympy.Add(*args, evaluate=evaluated),
     "mul": lambda node, args, evaluated: sympy.Mul(*args, evaluate=evaluated),
     "neg": lambda node, args, evaluated: sympy.Mul(-1, *args, evaluate=evaluated),
-    "div": _div,
-    "power": _power,
-    "apply": _apply,
+    "div": _convert_quotient,
+    "power": _convert_power,
+    "apply": _convert_call,
     "index": lambda node, args, evaluated: _KEPT["element"](*args),
     "compare": lambda node, args, evaluated: _COMPARISONS[node.payload](*args, evaluate=False),
     "junction": lambda node, args, evaluated: (sympy.And if node.payload == "and" else sympy.Or)(*args, evaluate=False),
     "if_else": lambda node, args, evaluated: make_piecewise(sympy, (args[1], args[0]), (args[2], sympy.true)),
-    "sum": _sum,
+    "sum": _convert_sum,
     "checked": lambda node, args, evaluated: args[0],
     "draw": lambda node, args, evaluated: _KEPT[node.payload](*args),
     "stream": lambda node, args, evaluated: _KEPT["stream"](*args),
-    "failure": _failure,
+    "failure": _refuse_failure,
 }
 
 
@@ -181,7 +181,7 @@ def from_sympy(sympy_expr: Any, symbols: Mapping[str, Expr]) -> Expr:
             continue
         if isinstance(item, sympy.Sum):
             _bind_counter(item, counters)
-        parts = [part for part in _parts(item) if part not in known]
+        parts = [part for part in _parts_to_convert(item) if part not in known]
         if parts:
             waiting += parts
             continue
@@ -190,7 +190,7 @@ def from_sympy(sympy_expr: Any, symbols: Mapping[str, Expr]) -> Expr:
     return known[sympy.sympify(sympy_expr)]
 
 
-def _parts(item: Any) -> list[Any]:
+def _parts_to_convert(item: Any) -> list[Any]:
     """The parts to convert before the item: arguments, the contents of a Sum or Piecewise, a condition without its
     `not`."""
     if isinstance(item, sympy.Sum):
@@ -227,11 +227,11 @@ def _convert_item(item: Any, known: dict[Any, Expr], symbols: Mapping[str, Expr]
             return rule(item, known)
     name = getattr(getattr(item, "func", None), "__name__", type(item).__name__)
     if name in _KEPT:
-        return _undefined_call(name, [known[arg] for arg in item.args])
+        return _convert_undefined_call(name, [known[arg] for arg in item.args])
     raise NotInSympy(f"the expression graph has no {name}")
 
 
-def _undefined_call(name: str, args: list[Expr]) -> Expr:
+def _convert_undefined_call(name: str, args: list[Expr]) -> Expr:
     if name == "element":
         return graph.index(*args)
     if name == "stream":
@@ -241,7 +241,7 @@ def _undefined_call(name: str, args: list[Expr]) -> Expr:
     return graph.draw(name, args[1:], args[0])
 
 
-def _from_mul(item: Any, known: dict[Any, Expr]) -> Expr:
+def _convert_mul(item: Any, known: dict[Any, Expr]) -> Expr:
     """Factors with a negative power make up the denominator."""
     top: list[Expr] = []
     bottom: list[Expr] = []
@@ -253,7 +253,7 @@ def _from_mul(item: Any, known: dict[Any, Expr]) -> Expr:
     return graph.div(graph.mul(*top), graph.mul(*bottom))
 
 
-def _from_pow(item: Any, known: dict[Any, Expr]) -> Expr:
+def _convert_pow(item: Any, known: dict[Any, Expr]) -> Expr:
     exponent = known[item.exp]
     if exponent.kind == "number" and exponent.payload < 0:
         return graph.div(1, _raise_converted(known[item.base], -exponent.payload))
@@ -261,13 +261,13 @@ def _from_pow(item: Any, known: dict[Any, Expr]) -> Expr:
 
 
 def _raise_converted(base: Expr, exponent: Any) -> Expr:
-    exponent = graph.coerce(exponent)
+    exponent = graph.to_expr(exponent)
     if exponent.kind == "number" and exponent.payload == Fraction(1, 2):
         return graph.apply("sqrt", base)
     return graph.power(base, exponent)
 
 
-def _from_piecewise(item: Any, known: dict[Any, Expr]) -> Expr:
+def _convert_piecewise(item: Any, known: dict[Any, Expr]) -> Expr:
     branches = [(known[value], known[condition]) for value, condition in item.args]
     chosen: Expr = graph.failure("no condition of the Piecewise holds")
     for value, condition in reversed(branches):
@@ -275,7 +275,7 @@ def _from_piecewise(item: Any, known: dict[Any, Expr]) -> Expr:
     return chosen
 
 
-def _from_sum(item: Any, known: dict[Any, Expr]) -> Expr:
+def _convert_sympy_sum(item: Any, known: dict[Any, Expr]) -> Expr:
     """A sum that does not start at 0 gets a shifted counter."""
     total = known[item.function]
     for limits in _sum_limits(item):
@@ -285,7 +285,7 @@ def _from_sum(item: Any, known: dict[Any, Expr]) -> Expr:
     return total
 
 
-def _join_rule(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
+def _make_join_rule(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
     def rule(item: Any, known: dict[Any, Expr]) -> Expr:
         first, *rest = (known[arg] for arg in item.args)
         for condition in rest:
@@ -295,11 +295,11 @@ def _join_rule(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
     return rule
 
 
-def _compare_rule(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
+def _make_compare_rule(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
     return lambda item, known: graph.compare(op, *[known[arg] for arg in item.args])
 
 
-def _apply_rule(function: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
+def _make_call_rule(function: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
     return lambda item, known: graph.apply(function, *[known[arg] for arg in item.args])
 
 
@@ -309,29 +309,29 @@ _FROM_SYMPY: list[tuple[Any, Callable[[Any, dict[Any, Expr]], Expr]]] = [
     (sympy.Float, lambda item, known: graph.number(float(item))),
     (sympy.NumberSymbol, lambda item, known: graph.number(float(item))),
     (sympy.Add, lambda item, known: graph.add(*[known[arg] for arg in item.args])),
-    (sympy.Mul, _from_mul),
-    (sympy.exp, _apply_rule("exp")),
-    (sympy.Pow, _from_pow),
-    (sympy.log, _apply_rule("log")),
-    (sympy.Max, _apply_rule("max")),
-    (sympy.Min, _apply_rule("min")),
-    (sympy.ceiling, _apply_rule("ceil")),
-    (sympy.floor, _apply_rule("floor")),
-    (sympy.Abs, _apply_rule("abs")),
-    (sympy.Mod, _apply_rule("mod")),
-    (sympy.Piecewise, _from_piecewise),
-    (sympy.Sum, _from_sum),
-    (sympy.And, _join_rule("and")),
-    (sympy.Or, _join_rule("or")),
+    (sympy.Mul, _convert_mul),
+    (sympy.exp, _make_call_rule("exp")),
+    (sympy.Pow, _convert_pow),
+    (sympy.log, _make_call_rule("log")),
+    (sympy.Max, _make_call_rule("max")),
+    (sympy.Min, _make_call_rule("min")),
+    (sympy.ceiling, _make_call_rule("ceil")),
+    (sympy.floor, _make_call_rule("floor")),
+    (sympy.Abs, _make_call_rule("abs")),
+    (sympy.Mod, _make_call_rule("mod")),
+    (sympy.Piecewise, _convert_piecewise),
+    (sympy.Sum, _convert_sympy_sum),
+    (sympy.And, _make_join_rule("and")),
+    (sympy.Or, _make_join_rule("or")),
     ((sympy.ITE, sympy.Not), lambda item, known: known[item.to_nnf()]),
-    *[(kind, _compare_rule(op)) for op, kind in _COMPARISONS.items()],
+    *[(kind, _make_compare_rule(op)) for op, kind in _COMPARISONS.items()],
     (type(sympy.true), lambda item, known: graph.TRUE),
     (type(sympy.false), lambda item, known: graph.FALSE),
     (sympy.Tuple, lambda item, known: graph.array([known[arg] for arg in item.args])),
 ]
 
 
-def simplify(expr: Expr, names: Mapping[Expr, str] | None = None) -> Expr:
+def simplify_with_sympy(expr: Expr, names: Mapping[Expr, str] | None = None) -> Expr:
     """The expression as SymPy simplifies it; slow for large ones, so only on request.
 
     The inside of a sum without closed form is left alone: SymPy 1.14 loses `Sum(Piecewise(...))` on the way.

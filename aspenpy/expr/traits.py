@@ -14,7 +14,7 @@ NONNEGATIVE = 4  # it is not below 0
 ALL = TOTAL | INTEGER | NONNEGATIVE
 
 
-def every(traits: tuple[int, ...]) -> int:
+def common_traits(traits: tuple[int, ...]) -> int:
     """The properties that all arguments have: the rule of sums, products and minima."""
     known = ALL
     for trait in traits:
@@ -22,44 +22,44 @@ def every(traits: tuple[int, ...]) -> int:
     return known
 
 
-def maximum(traits: tuple[int, ...]) -> int:
+def traits_of_maximum(traits: tuple[int, ...]) -> int:
     """One argument that is not negative makes the largest not negative."""
-    known = every(traits)
+    known = common_traits(traits)
     return known | NONNEGATIVE if any(trait & NONNEGATIVE for trait in traits) else known
 
 
-def whole(traits: tuple[int, ...]) -> int:
+def traits_of_rounding(traits: tuple[int, ...]) -> int:
     """floor, ceil and round keep the sign, and give an integer."""
     return traits[0] | INTEGER
 
 
-def magnitude(traits: tuple[int, ...]) -> int:
+def traits_of_magnitude(traits: tuple[int, ...]) -> int:
     return traits[0] | NONNEGATIVE
 
 
-def root(traits: tuple[int, ...]) -> int:
+def traits_of_root(traits: tuple[int, ...]) -> int:
     """A square root fails for negative arguments only."""
     return NONNEGATIVE | (traits[0] & TOTAL if traits[0] & NONNEGATIVE else 0)
 
 
-def nothing(traits: tuple[int, ...]) -> int:
+def no_traits(traits: tuple[int, ...]) -> int:
     return 0
 
 
-def positive_result(traits: tuple[int, ...]) -> int:
+def traits_of_exponential(traits: tuple[int, ...]) -> int:
     return NONNEGATIVE
 
 
-def count(traits: tuple[int, ...]) -> int:
+def traits_of_count(traits: tuple[int, ...]) -> int:
     """A count: a whole number, not below 0."""
     return INTEGER | NONNEGATIVE
 
 
-def remainder(traits: tuple[int, ...]) -> int:
+def traits_of_remainder(traits: tuple[int, ...]) -> int:
     """The remainder has the sign of the divisor; a divisor of 0 makes it fail."""
-    return every(traits) & INTEGER | traits[1] & NONNEGATIVE
+    return common_traits(traits) & INTEGER | traits[1] & NONNEGATIVE
 
 
-def branches(traits: tuple[int, ...]) -> int:
+def traits_of_choice(traits: tuple[int, ...]) -> int:
     """A conditional is total if all of its arguments are, and otherwise has the properties of both branches."""
-    return every(traits) & TOTAL | every(traits[1:]) & ~TOTAL
+    return common_traits(traits) & TOTAL | common_traits(traits[1:]) & ~TOTAL

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import constant
+from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Alternative, Arithmetic, Exchange, Guard, Invocation, Item, Nest, walk_items
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
@@ -213,7 +213,7 @@ class Summary:
         try:
             for (rows,) in bounds:
                 trips = v.multiply(trips, rows)
-            return v.multiply(trips, constant(item.size))
+            return v.multiply(trips, constant_polynomial(item.size))
         except TooLong:
             return None
 
@@ -346,7 +346,7 @@ def _merge_sweeps(accesses: Iterable[BlockAccess]) -> list[BlockAccess]:
     return [
         access
         if access.pattern is None or access.pattern.anywhere
-        else access.replace(pattern=access.pattern.add_sweeps(constant(max(1, len(access.sweeps)))))
+        else access.replace(pattern=access.pattern.add_sweeps(constant_polynomial(max(1, len(access.sweeps)))))
         for access in found
     ]
 
@@ -378,7 +378,7 @@ def _reach_of_access(item: Access, nests: tuple[Nest, ...]) -> Value | None:
                 end = v.add(start, v.multiply(step, v.subtract(nest.bounds[0], ONE)))
         if end is None or v.counters(end):
             return None
-        return v.add(end, constant(item.size))
+        return v.add(end, constant_polynomial(item.size))
     except TooLong:
         return None
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from fractions import Fraction
 
-from aspenpy.expr.polynomial import Polynomial, constant
+from aspenpy.expr.polynomial import Polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Conditions
@@ -56,7 +56,7 @@ class Branches(Part):
         for place, (items, scope) in enumerate(sides):
             share, function = left, self.facts.functions[targets[place]]
             if not any(map(_is_work, items)):
-                share = constant(Fraction(1, len(targets)))
+                share = constant_polynomial(Fraction(1, len(targets)))
             elif place < len(targets) - 1:
                 share = self._share_of_target(node, function, len(targets))
                 left = v.subtract(left, share)
@@ -72,7 +72,7 @@ class Branches(Part):
         if known is None or not v.symbols(known) <= self.names.holes.keys():
             meaning = Meaning(f"the part of all `{source_text(node)}` that calls `{function.name}`")
             known = self.names.add_hole(
-                f"{function.name}_part", meaning, constant(Fraction(1, count)), function.span, 0
+                f"{function.name}_part", meaning, constant_polynomial(Fraction(1, count)), function.span, 0
             )
             self.names.conditions[place] = known
         return known
@@ -129,7 +129,7 @@ class Branches(Part):
     def _share_of_selection(self, node: r.Branch) -> Value | None:
         """Share of a `?:`: a guess in models with runs, since runs count lines."""
         return (
-            constant(guess_rate(node).limit_denominator(100))
+            constant_polynomial(guess_rate(node).limit_denominator(100))
             if self.names.counts_each
             else self._find_share(node, None)
         )
@@ -156,8 +156,8 @@ class Branches(Part):
         if jump in ("break", "return", "goto") and not _has_costs(node.then):
             return ZERO
         if not _has_computation(node.then) and not _has_computation(node.otherwise):
-            return constant(guess_rate(node).limit_denominator(100))
-        value = constant(guess_rate(node).limit_denominator(100))
+            return constant_polynomial(guess_rate(node).limit_denominator(100))
+        value = constant_polynomial(guess_rate(node).limit_denominator(100))
         stated = read_aspen_control(node.pragmas, "probability")
         if self.names.counts_each:
             text = source_text(node.condition)
@@ -187,11 +187,11 @@ class Branches(Part):
             if count == 1:  # all others end the program
                 self.state.out += items
             elif items and not is_computed:
-                self.out.append(Alternative((), constant(Fraction(1, count)), items, [], node.span))
+                self.out.append(Alternative((), constant_polynomial(Fraction(1, count)), items, [], node.span))
             elif items:
                 text = f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
                 meaning = Meaning(text, is_share=True, case=place)
-                share = self.state.add_hole("case", meaning, constant(Fraction(1, count)), node.span, 0)
+                share = self.state.add_hole("case", meaning, constant_polynomial(Fraction(1, count)), node.span, 0)
                 self.out.append(Alternative((), share, items, [], node.span))
             before.merge(scope)
         self.state.scope = before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aspenpy.expr.polynomial import atom, constant
+from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
@@ -122,13 +122,15 @@ class Calls(Part):
         if sent.count is not None and sent.type is not None and len(node.arguments) > max(sent.count, sent.type):
             text = source_text(node.arguments[sent.type])
             if text in TYPE_BYTES:
-                size = constant(TYPE_BYTES[text])
+                size = constant_polynomial(TYPE_BYTES[text])
             else:
-                size = self.state.add_hole(f"{text}_bytes", Meaning(f"bytes of `{text}`"), constant(8), node.span, 0)
+                size = self.state.add_hole(
+                    f"{text}_bytes", Meaning(f"bytes of `{text}`"), constant_polynomial(8), node.span, 0
+                )
             volume = v.multiply(self.evaluator.evaluate_integer(node.arguments[sent.count]), size)
             if depends_on_data(volume):
                 volume = self.state.add_hole(
-                    "bytes", Meaning(f"bytes that `{source_text(node)}` sends"), constant(8), node.span, 0
+                    "bytes", Meaning(f"bytes that `{source_text(node)}` sends"), constant_polynomial(8), node.span, 0
                 )
         self.out.append(Exchange(volume, sent.exchange, sent.note, node.span))
         self.memory.forget()
@@ -144,9 +146,9 @@ class Calls(Part):
         body: list[Item] = []
         for kind, place in (("load", places[1]), ("store", places[0])):
             if isinstance(place, Place):
-                offset = None if place.offset is None else v.add(place.offset, v.scale(atom(counter), 8))
+                offset = None if place.offset is None else v.add(place.offset, v.scale(atom_polynomial(counter), 8))
                 body.append(Access("load" if kind == "load" else "store", place.array, offset, 8, span=node.span))
-        words = v.ceil_quotient(self.evaluator.evaluate_integer(size), constant(8))
+        words = v.ceil_quotient(self.evaluator.evaluate_integer(size), constant_polynomial(8))
         if depends_on_data(words):
             words = self.state.add_hole(
                 f"{node.name}_words", Meaning(f"words that `{source_text(node)}` moves"), ONE, node.span, 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Polynomial, atom
+from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Alternative, Arithmetic, Guard, Meaning, Place
@@ -163,7 +163,7 @@ class Trips(Part):
         """The passes of all loops with bounds in the same arrays, as one parameter; None where each loop has its
         own."""
         symbols = v.sort_symbols(v.symbols(bounds[0])) if len(bounds) == 1 else []
-        read = {symbol: self.names.read.get(symbol) for symbol in symbols if depends_on_data(atom(symbol))}
+        read = {symbol: self.names.read.get(symbol) for symbol in symbols if depends_on_data(atom_polynomial(symbol))}
         known = {symbol: one for symbol, one in read.items() if one is not None}
         if len(known) < len(read) or not known:
             return None
@@ -188,7 +188,7 @@ class Trips(Part):
         for symbol, one in read.items():
             array = rename_array(one.array, arrays)
             apart = v.subtract(one.offset, first.setdefault(array, one.offset))
-            given[symbol] = atom(graph.symbol(f"{array} {v.number(apart)}", "array"))
+            given[symbol] = atom_polynomial(graph.symbol(f"{array} {v.number(apart)}", "array"))
         return v.key(v.substitute(bound, given))
 
     def _bounds_of_test(self, node: r.Expression, counter: Expr) -> list[Value]:
@@ -216,10 +216,10 @@ def loop_text(node: r.LoopStatement) -> str:
 
 def _describe_passes(bound: Value, read: Mapping[Expr, Read]) -> tuple[str, str] | None:
     """Name and meaning of a number of passes that is an element of an array or the difference of two."""
-    if len(read) == 1 and v.is_same(bound, atom(next(iter(read)))):
+    if len(read) == 1 and v.is_same(bound, atom_polynomial(next(iter(read)))):
         return "mean", f"mean of `{next(iter(read.values())).text}`"
     for (one, start), (two, end) in itertools.permutations(read.items(), 2):
-        if v.is_same(bound, v.subtract(atom(two), atom(one))):
+        if v.is_same(bound, v.subtract(atom_polynomial(two), atom_polynomial(one))):
             return "difference", f"mean of `{end.text} - {start.text}`"
     return None
 
@@ -253,7 +253,7 @@ def _split_extremes(value: Value) -> list[Value]:
         if len(monomial) == 1 and monomial[0][1] == 1 and abs(coefficient) == 1:
             base = monomial[0][0]
             if base.kind == "apply" and base.payload == ("min" if coefficient > 0 else "max"):
-                rest = v.subtract(value, v.scale(atom(base), coefficient))
+                rest = v.subtract(value, v.scale(atom_polynomial(base), coefficient))
                 sides = [v.scale(v.from_expression(side), coefficient) for side in base.args]
                 return [part for side in sides for part in _split_extremes(v.add(rest, side))]
     return [value]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Exact, Polynomial, atom
+from aspenpy.expr.polynomial import Exact, Polynomial, atom_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Guard, Nest
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -83,7 +83,7 @@ class Counter:
                 if straight is None or not v.is_same(straight[1], -whole):
                     continue
                 if not v.counters(straight[0]) and not v.counters(whole):
-                    return atom(graph.apply("min", v.to_expression(whole), v.to_expression(rest)))
+                    return atom_polynomial(graph.apply("min", v.to_expression(whole), v.to_expression(rest)))
         return None
 
     def _sum_between(
@@ -194,13 +194,15 @@ class Counter:
                 if (known := v.number(guard.value)) is not None:
                     factor = ZERO if known else ONE
                 else:
-                    factor = v.subtract(ONE, atom(graph.apply("min", 1, graph.apply("abs", value))))
+                    factor = v.subtract(ONE, atom_polynomial(graph.apply("min", 1, graph.apply("abs", value))))
             elif self.assume_nonnegative(guard.value, (), ()):
                 continue
             elif (known := v.number(guard.value)) is not None:
                 factor = ONE if known >= 0 else ZERO
             else:
-                factor = atom(graph.apply("min", 1, graph.apply("max", 0, v.to_expression(v.add(guard.value, ONE)))))
+                factor = atom_polynomial(
+                    graph.apply("min", 1, graph.apply("max", 0, v.to_expression(v.add(guard.value, ONE))))
+                )
             result = v.multiply(result, factor)
         return result
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aspenpy.expr.polynomial import Polynomial, atom, constant
+from aspenpy.expr.polynomial import Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Place
@@ -86,10 +86,10 @@ class Evaluator(Part):
 
     def _evaluate_constant(self, node: r.Constant) -> Known:
         if node.macro is not None and isinstance(node.value, int) and node.value > 1:
-            return atom(self.facts.macros[node.macro])
+            return atom_polynomial(self.facts.macros[node.macro])
         if node.type.kind == "real":
             return Real({}, float(node.value)) if node.value is not None else NOTHING
-        return constant(int(node.value)) if node.value is not None else None
+        return constant_polynomial(int(node.value)) if node.value is not None else None
 
     def _evaluate_several(self, node: r.Several) -> Known:
         found: Known = None
@@ -188,7 +188,7 @@ class Evaluator(Part):
             if node.operator != "-" or left.array != right.array or left.offset is None or right.offset is None:
                 return None
             of = types[0].of.size if types[0].of else 1
-            return v.quotient(v.subtract(left.offset, right.offset), constant(of or 1))
+            return v.quotient(v.subtract(left.offset, right.offset), constant_polynomial(of or 1))
         if node.operator == "+" and isinstance(right, Place):
             left, right, types = right, left, types[::-1]
         if not isinstance(left, Place) or not isinstance(right, Polynomial) or node.operator not in ("+", "-"):
@@ -316,7 +316,7 @@ def _compute(operator: str, numbers: list[Value]) -> Value | None:
         shift = v.whole_number(b)
         if shift is None or not 0 <= shift < 63:
             return None
-        operator, b = SHIFTS[operator], constant(2**shift)
+        operator, b = SHIFTS[operator], constant_polynomial(2**shift)
     is_undefined = operator in ("/", "%") and v.number(b) == 0
     return None if is_undefined or operator not in COMPUTED else COMPUTED[operator](a, b)
 

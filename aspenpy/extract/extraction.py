@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom, constant
+from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
@@ -348,7 +348,7 @@ class _Extractor:
             if variable.type.kind != "integer" or variable.key in self.changed:
                 continue
             if isinstance(value, r.Constant) and isinstance(value.value, int):
-                known = constant(value.value)
+                known = constant_polynomial(value.value)
                 is_name = value.value > 1
                 yield (
                     variable.key,
@@ -387,7 +387,7 @@ class _Extractor:
 
     def _resolve_symbol(self, symbol: Expr) -> Value | None:
         bound = self.writer.bound.get(symbol)
-        return atom(bound) if bound is not None else self.names.parameters.get(symbol)
+        return atom_polynomial(bound) if bound is not None else self.names.parameters.get(symbol)
 
     # -- the text ----------------------------------------------------------------------------------
 

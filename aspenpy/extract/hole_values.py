@@ -16,7 +16,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.failures import EvaluationError
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom, constant
+from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import nesting_depth
@@ -211,7 +211,9 @@ class Filling:
 
     @staticmethod
     def _substitute_sizes(value: Value, known: Mapping[Expr, float]) -> Value:
-        return v.substitute(value, {symbol: constant(known[symbol]) for symbol in v.symbols(value) & known.keys()})
+        return v.substitute(
+            value, {symbol: constant_polynomial(known[symbol]) for symbol in v.symbols(value) & known.keys()}
+        )
 
     # -- formulas ----------------------------------------------------------------------------------
 
@@ -357,8 +359,8 @@ class Influence:
     def _evaluate_symbol(self, symbol: Expr) -> float:
         if symbol not in self.known:
             self.known[symbol] = SIZE_ASSUMED
-            stands = self.resolved(atom(symbol))
-            if not v.is_same(stands, atom(symbol)):
+            stands = self.resolved(atom_polynomial(symbol))
+            if not v.is_same(stands, atom_polynomial(symbol)):
                 self.known[symbol] = self._evaluate_value(stands)
             elif symbol in self.holes:
                 self.known[symbol] = self._evaluate_value(self.holes[symbol].value)

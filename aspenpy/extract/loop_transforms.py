@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from aspenpy.expr.polynomial import atom, constant
+from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Arithmetic, Guard, Item, Nest, rewrite_inside
 from aspenpy.extract.values import ONE, Value
@@ -102,7 +102,9 @@ def _load_before_loop(load: Access, nest: Nest, passes: int) -> list[Item]:
     """Loads before a loop of what its first passes need."""
     assert load.offset is not None
     runs = tuple(Guard(v.subtract(bound, ONE)) for bound in nest.bounds)
-    offsets: list[Value] = [v.substitute(load.offset, {nest.counter: constant(ago)}) for ago in range(passes)]
+    offsets: list[Value] = [
+        v.substitute(load.offset, {nest.counter: constant_polynomial(ago)}) for ago in range(passes)
+    ]
     return [load.replace(offset=offset, guards=(*load.guards, *runs), pinned=True) for offset in offsets]
 
 
@@ -161,7 +163,7 @@ def _jam_loop(nest: Nest, inner: Nest, spared: RemoveSpared) -> Nest:
 
 def _shift_pass(items: list[Item], nest: Nest, ago: int) -> list[Item]:
     """Items of the pass `ago` of those that run together."""
-    moved: Value = v.add(v.scale(atom(nest.counter), TOGETHER), v.scale(ONE, ago))
+    moved: Value = v.add(v.scale(atom_polynomial(nest.counter), TOGETHER), v.scale(ONE, ago))
     return [
         item.replace(offset=v.substitute(item.offset, {nest.counter: moved}))
         if isinstance(item, Access) and item.offset is not None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Polynomial, atom
+from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Trips, loop_text
@@ -175,7 +175,7 @@ class Loops(Part):
         simple = None if members else self._simple_steps(node, variables, changed.variables)
         if simple is not None or self.stack.trials >= MOST_TRIALS:
             return {name: step for name, step in (simple or {}).items()}  # noqa: C416
-        heads = {name: atom(self.names.make_head(str(name))) for name in names}
+        heads = {name: atom_polynomial(self.names.make_head(str(name))) for name in names}
         trial = self._try_pass(node, changed.variables, heads, entry, before)
         steps: dict[str | DataKey, Value] = {}
         offset = {name: v.symbols(head).pop() for name, head in heads.items()}
@@ -350,7 +350,7 @@ class Loops(Part):
                 match source:
                     case ("load", (str(array), terms)) if path and array == place[0]:
                         other = self.scope.offsets.get((array, terms))
-                        following = {counter: v.add(atom(counter), ONE)}
+                        following = {counter: v.add(atom_polynomial(counter), ONE)}
                         if other is not None and v.is_same(v.substitute(other, following), offset):
                             found.append(Recurrence(path, self.names.arrays[array].name))
         return tuple(found)
@@ -362,7 +362,7 @@ def _value_in_pass(start: Known, step: Value, counter: Expr) -> Value | None:
     if base is None:
         return None
     try:
-        grown = v.sum_over(step, counter, ZERO, atom(counter))
+        grown = v.sum_over(step, counter, ZERO, atom_polynomial(counter))
         return None if grown is None else v.add(base, grown)
     except TooLong:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from aspenpy.expr import graph
-from aspenpy.expr.polynomial import Polynomial, atom
+from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Place
@@ -228,7 +228,7 @@ def _mask_varying(offset: Value) -> Value:
     """An offset with one symbol in place of all that vary."""
     vary = {symbol for symbol in v.symbols(offset) if symbol.payload[1] != SIZE}
     try:
-        return v.substitute(offset, dict.fromkeys(vary, atom(ANY)))
+        return v.substitute(offset, dict.fromkeys(vary, atom_polynomial(ANY)))
     except TooLong:
         return ZERO
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom, constant
+from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.expr.printer import ASPEN, TooLarge, write_fragments
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Invocation, Meaning, Place, Profile
@@ -89,7 +89,7 @@ class Model:
         reach = self.reaches.get(key)
         if reach is None:
             return None
-        given = {symbol: atom(self.bound[symbol]) for symbol in v.symbols(reach) if symbol in self.bound}
+        given = {symbol: atom_polynomial(self.bound[symbol]) for symbol in v.symbols(reach) if symbol in self.bound}
         for symbol in v.symbols(reach) & self.names.parameters.keys():
             given[symbol] = self.names.parameters[symbol]
         reach = v.substitute(reach, given)
@@ -157,7 +157,7 @@ class Model:
         given: dict[Expr, Value] = {}
         for symbol in v.sort_symbols(v.symbols(value)):
             own = self.bound.get(symbol, symbol)
-            given[symbol] = self.find_parameter(own) if own.payload[1] in (STEADY, UNKNOWN) else atom(own)
+            given[symbol] = self.find_parameter(own) if own.payload[1] in (STEADY, UNKNOWN) else atom_polynomial(own)
         return v.substitute(value, given)
 
     def _find_single_parameter(self, value: Value | Place | None) -> Expr | None:
@@ -165,7 +165,7 @@ class Model:
         if value is None or isinstance(value, Place) or len(v.symbols(value)) != 1:
             return None
         (symbol,) = v.symbols(value)
-        if not v.is_same(value, atom(symbol)):
+        if not v.is_same(value, atom_polynomial(symbol)):
             return None
         if symbol.payload[1] in (UNKNOWN, STEADY):
             (symbol,) = v.symbols(self.find_parameter(symbol))
@@ -334,11 +334,11 @@ class Naming:
     def write_size(self, array: Array) -> str:
         """Size of an array as its declaration states it."""
         if array.volume is None:
-            meaning, guess = Meaning(f"bytes of `{array.name}`", UNSAID), constant(8_000_000)
+            meaning, guess = Meaning(f"bytes of `{array.name}`", UNSAID), constant_polynomial(8_000_000)
             bytes_ = self.names.add_hole(f"{array.name}_bytes", meaning, guess, array.span, 1)
             return f"[{self.write_formula(bytes_)}]"
         extents = [extent for extent in array.extents if extent is not None]
-        product = constant(array.word)
+        product = constant_polynomial(array.word)
         for extent in extents:
             product = v.multiply(product, extent)
         if extents and len(extents) == len(array.extents) and v.is_same(product, array.volume):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.expr.polynomial import constant
+from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import BlockAccess, Pattern
 from aspenpy.extract.triangles import CounterRange, Trips, count_steps
@@ -85,7 +85,7 @@ def _find_stencil(group: list[BlockAccess]) -> Request | None:
     reuse = ONE
     for trips in outside:
         reuse = v.multiply(reuse, trips)
-    arguments = (constant(len(points)), *(trips for _, trips in strides))
+    arguments = (constant_polynomial(len(points)), *(trips for _, trips in strides))
     return Request(group[0].kind, group[0].array, group[0].size, words, "stencil", arguments, reuse)
 
 

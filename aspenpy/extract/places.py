@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from aspenpy.expr.polynomial import constant
+from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Hold, Place
@@ -162,14 +162,14 @@ class Places(Part):
         shape = self.extents(type) if type.kind == "array" else ()
         if there.place is None:
             return Target(f"{there.variable}.{node.name}", None, type, shape, node.name)
-        offset = None if there.place.offset is None else v.add(there.place.offset, constant(node.offset))
+        offset = None if there.place.offset is None else v.add(there.place.offset, constant_polynomial(node.offset))
         return Target(None, Place(there.place.array, offset), type, shape, node.name, (*there.path, node.name))
 
     def element_size(self, type: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
         """Bytes of one element whose own extents are `shape`."""
         if type.kind != "array":
-            return constant(type.size or 8)
-        size = constant(innermost_type(type).size or 8)
+            return constant_polynomial(type.size or 8)
+        size = constant_polynomial(innermost_type(type).size or 8)
         for extent in shape if shape else self.extents(type):
             if extent is None:
                 return None
@@ -191,14 +191,14 @@ class Places(Part):
         name = there.variable or ""
         self.scope.values.pop(name, None)
         size = there.type.size or 8
-        array = Array(f"{name}&", there.name or "local", "local", size, (), constant(size), True, node.span)
+        array = Array(f"{name}&", there.name or "local", "local", size, (), constant_polynomial(size), True, node.span)
         return Place(self.names.add_array(array).key, ZERO)
 
 
 def volume(type: r.Type, shape: tuple[Value | None, ...], word: r.Type) -> Value | None:
     if type.kind != "array":
-        return constant(type.size) if type.size else None
-    volume = constant(word.size or 8)
+        return constant_polynomial(type.size) if type.size else None
+    volume = constant_polynomial(word.size or 8)
     for extent in shape:
         if extent is None:
             return None

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Monomial, Polynomial, atom, constant
+from aspenpy.expr.polynomial import Monomial, Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract.costs import Array, Hole, Meaning, Place
 from aspenpy.extract.library_functions import PURE
 from aspenpy.extract.values import COUNTER, Value, is_same, key, owners, symbols
@@ -207,7 +207,7 @@ def single_symbol(value: Known) -> Expr | None:
         return None
     some = symbols(value)
     symbol = some.pop() if len(some) == 1 else None
-    return symbol if symbol is not None and is_same(value, atom(symbol)) else None
+    return symbol if symbol is not None and is_same(value, atom_polynomial(symbol)) else None
 
 
 def is_default(value: Known) -> bool:
@@ -301,7 +301,7 @@ class Names:
         symbol = graph.symbol(f"{text}#{self._fresh}", UNKNOWN if varying else STEADY)
         self.unknowns[symbol] = (text, span)
         self.varying[symbol] = varying
-        return atom(symbol)
+        return atom_polynomial(symbol)
 
     def make_counter(self, name: str) -> Expr:
         self._fresh += 1
@@ -324,14 +324,14 @@ class Names:
     ) -> Value:
         """A parameter whose value the source does not say, unless a pragma has `stated` it."""
         if stated is not None:
-            value, rule = constant(Fraction(stated).limit_denominator(10**6)), BY_PRAGMA
+            value, rule = constant_polynomial(Fraction(stated).limit_denominator(10**6)), BY_PRAGMA
             meaning = meaning.replace(doubt="")
         place = (wanted, meaning, span and (span.source.name, span.start))
         if place not in self.places or self.places[place] not in self.holes:
             name = self.make_unique(wanted)
             self.places[place] = symbol = graph.symbol(name, SIZE)
             self.holes[symbol] = Hole(name, meaning, value, symbol, span, low, rule=rule)
-        return atom(self.places[place])
+        return atom_polynomial(self.places[place])
 
     def add_parameter(
         self, symbol: Expr, text: str, span: Span | None, meaning: str = "", origin: tuple[str, object] | None = None
@@ -346,7 +346,7 @@ class Names:
                 found = self.add_hole(wanted, Meaning(f"`{text}`"), default, span, 1, BY_DEFAULT)
             else:
                 stands_for = Meaning(meaning) if meaning else Meaning(f"`{text}`", UNSAID)
-                found = self.add_hole(wanted, stands_for, constant(SIZE_ASSUMED), span, 1)
+                found = self.add_hole(wanted, stands_for, constant_polynomial(SIZE_ASSUMED), span, 1)
             self.parameters[symbol] = found
             if origin is not None:
                 self.members[origin] = self.parameters[symbol]
@@ -355,19 +355,19 @@ class Names:
     def add_uncounted(self, function: str, span: Span | None) -> Value:
         """A parameter for the operations of a function whose formulas became too long."""
         stands_for = Meaning(f"all that `{function}` does, which is too involved for formulas")
-        return self.add_hole(f"{function}_flops", stands_for, constant(0), span, 0)
+        return self.add_hole(f"{function}_flops", stands_for, constant_polynomial(0), span, 0)
 
     def ranks(self) -> Value:
         """The number of MPI processes."""
         if self._ranks is None:
-            self._ranks = self.add_hole("ranks", Meaning("processes of MPI"), constant(1), None, 1)
+            self._ranks = self.add_hole("ranks", Meaning("processes of MPI"), constant_polynomial(1), None, 1)
         return self._ranks
 
     def rank(self) -> Value:
         """The rank of the MPI process that is modelled."""
         if self._rank is None:
             self._rank = self.add_hole(
-                "rank", Meaning("the process of MPI that is modelled, from 0"), constant(0), None, 0
+                "rank", Meaning("the process of MPI that is modelled, from 0"), constant_polynomial(0), None, 0
             )
         return self._rank
 
@@ -376,7 +376,9 @@ class Names:
         if function not in self.libraries:
             stands_for = Meaning(f"operations of one call of `{function}`")
             each, rule = (CALL_WEIGHED, BY_WEIGHT) if function in PURE else (CALL_ASSUMED, "")
-            self.libraries[function] = self.add_hole(f"{function}_flops", stands_for, constant(each), None, 0, rule)
+            self.libraries[function] = self.add_hole(
+                f"{function}_flops", stands_for, constant_polynomial(each), None, 0, rule
+            )
         return self.libraries[function]
 
     def add_owner(self, owner: Place | None, key: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom, constant
+from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.expr.printer import ASPEN, TooLarge, write_fragments
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
@@ -201,7 +201,7 @@ class Body(Naming):
         if given is not None and not isinstance(given, Place):
             return given
         meaning = Meaning(f"argument `{formal.name}` of {kernel.name}")
-        return self.names.add_hole(f"{kernel.name}_{formal.name}", meaning, constant(100), span, 1)
+        return self.names.add_hole(f"{kernel.name}_{formal.name}", meaning, constant_polynomial(100), span, 1)
 
     def _write_exchange(self, item: Exchange) -> list[str]:
         """Statement of a message; all ranks take part."""
@@ -381,7 +381,9 @@ def _enumerator_value(body: r.Expression | None, symbols: Mapping[str, Expr]) ->
     if isinstance(body, r.Conversion):
         return _enumerator_value(body.operand, symbols)
     if isinstance(body, r.Constant) and isinstance(body.value, int):
-        return constant(body.value) if body.macro not in symbols else atom(symbols[str(body.macro)])
+        return (
+            constant_polynomial(body.value) if body.macro not in symbols else atom_polynomial(symbols[str(body.macro)])
+        )
     if not isinstance(body, r.Operation) or len(body.operands) != 2 or body.operator not in ("+", "-", "*"):
         return None
     left, right = (_enumerator_value(part, symbols) for part in body.operands)

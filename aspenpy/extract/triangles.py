@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom
+from aspenpy.expr.polynomial import atom_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Guard, Nest
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -80,7 +80,7 @@ def _variable_ranges(nests: tuple[Nest, ...]) -> tuple[list[CounterRange], dict[
             ranges.append(CounterRange(nest.counter, ZERO, last))
             continue
         first = v.substitute(nest.first, counters)
-        variable = atom(nest.counter)
+        variable = atom_polynomial(nest.counter)
         if nest.is_downward:
             ranges.append(CounterRange(nest.counter, v.subtract(first, last), first))
             counters[nest.counter] = v.subtract(first, variable)
@@ -134,7 +134,7 @@ def _turn_upwards(offset: Value, ranges: list[CounterRange]) -> tuple[Value, lis
         straight = v.linear_parts(offset, one.counter)
         if straight is not None and straight[1].terms and v.is_never_negative(-straight[1]):
             low, high = found[place].low, found[place].high
-            turned = {one.counter: v.subtract(v.add(low, high), atom(one.counter))}
+            turned = {one.counter: v.subtract(v.add(low, high), atom_polynomial(one.counter))}
             offset = v.substitute(offset, turned)
             for inner in range(place + 1, len(found)):
                 low, high = (v.substitute(bound, turned) for bound in (found[inner].low, found[inner].high))
@@ -155,7 +155,7 @@ def _shift_ranges(offset: Value, ranges: list[CounterRange]) -> list[StridedLoop
     steps = count_steps(begin, strides)
     if steps is not None:
         given = {
-            counter: v.subtract(atom(counter), v.scale(ONE, step))
+            counter: v.subtract(atom_polynomial(counter), v.scale(ONE, step))
             for counter, step in zip(counters, steps, strict=True)
             if step
         }

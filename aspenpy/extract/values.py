@@ -10,13 +10,13 @@ from math import comb
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Exact, Monomial, Polynomial, atom, constant, total
-from aspenpy.expr.series import bernoulli
+from aspenpy.expr.polynomial import Exact, Monomial, Polynomial, add_polynomials, atom_polynomial, constant_polynomial
+from aspenpy.expr.series import bernoulli_number
 
 Value = Exact
 
-ZERO: Value = constant(0)
-ONE: Value = constant(1)
+ZERO: Value = constant_polynomial(0)
+ONE: Value = constant_polynomial(1)
 
 COUNTER = "counter of a loop"
 """Owner of the symbols that stand for the passes of a loop, 0, 1, 2, ..."""
@@ -30,11 +30,11 @@ class TooLong(Exception):
 
 
 def add(*values: Value) -> Value:
-    return _check_length(total(values))
+    return _check_length(add_polynomials(values))
 
 
 def subtract(a: Value, b: Value) -> Value:
-    return _check_length(total((a, -b)))
+    return _check_length(add_polynomials((a, -b)))
 
 
 def multiply(a: Value, b: Value) -> Value:
@@ -44,7 +44,7 @@ def multiply(a: Value, b: Value) -> Value:
 
 
 def scale(a: Value, factor: int | Fraction) -> Value:
-    return a.times(constant(factor))
+    return a.times(constant_polynomial(factor))
 
 
 def raise_to(a: Value, exponent: int) -> Value:
@@ -156,7 +156,7 @@ def substitute(value: Value, given: Mapping[Expr, Value]) -> Value:
         return value
     result = ZERO
     for monomial, coefficient in value.terms.items():
-        term = constant(coefficient)
+        term = constant_polynomial(coefficient)
         for base, exponent in monomial:
             part = _substitute_atom(base, given)
             if exponent < 0:
@@ -174,7 +174,7 @@ def _substitute_atom(base: Expr, given: Mapping[Expr, Value]) -> Value:
     if base in given:
         return given[base]
     if base.kind == "symbol" or not graph.free_symbols(base) & given.keys():
-        return atom(base)
+        return atom_polynomial(base)
     swapped = graph.substitute([base], {symbol: to_expression(value) for symbol, value in given.items()})[0]
     return from_expression(swapped)
 
@@ -182,7 +182,7 @@ def _substitute_atom(base: Expr, given: Mapping[Expr, Value]) -> Value:
 def from_expression(node: Expr) -> Value:
     """A node of the graph as a polynomial, with functions as atoms."""
     if graph.is_exact(node):
-        return constant(node.payload)
+        return constant_polynomial(node.payload)
     if node.kind == "add":
         return add(*map(from_expression, node.args))
     if node.kind == "neg":
@@ -194,7 +194,7 @@ def from_expression(node: Expr) -> Value:
         return result
     if node.kind == "div":
         quotient = from_expression(node.args[0]).over(from_expression(node.args[1]))
-        return quotient if quotient is not None else atom(node)
+        return quotient if quotient is not None else atom_polynomial(node)
     exponent = graph.whole_number(node.args[1]) if node.kind == "power" else None
     if exponent is not None and 0 <= exponent <= 8:
         return raise_to(from_expression(node.args[0]), exponent)
@@ -202,7 +202,7 @@ def from_expression(node: Expr) -> Value:
         return ROUNDED[node.payload](from_expression(node.args[0].args[0]), from_expression(node.args[0].args[1]))
     if node.kind == "apply" and node.payload in ("min", "max"):
         return extreme(node.payload, list(map(from_expression, node.args)))
-    return atom(node)
+    return atom_polynomial(node)
 
 
 # -- quotients and extremes ------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def ratio(a: Value, b: Value) -> Value:
         if any(exponent < 0 for monomial in part.terms for _, exponent in monomial):
             break
         result, left = add(result, part), subtract(left, multiply(part, b))
-    return atom(graph.div(to_expression(a), to_expression(b)))
+    return atom_polynomial(graph.div(to_expression(a), to_expression(b)))
 
 
 def _leading(value: Value) -> Monomial:
@@ -271,11 +271,13 @@ def _round_quotient(function: str, a: Value, b: Value) -> Value:
     taken = Polynomial(outside).over(b) if outside else ZERO
     if not inside or taken is None:
         return (
-            taken if taken is not None else atom(graph.apply(function, graph.div(to_expression(a), to_expression(b))))
+            taken
+            if taken is not None
+            else atom_polynomial(graph.apply(function, graph.div(to_expression(a), to_expression(b))))
         )
     ratio = graph.div(to_expression(Polynomial(inside)), to_expression(b))
     rounded = graph.apply(function, ratio)
-    return add(taken, constant(rounded.payload) if graph.is_exact(rounded) else atom(rounded))
+    return add(taken, constant_polynomial(rounded.payload) if graph.is_exact(rounded) else atom_polynomial(rounded))
 
 
 ROUNDED: dict[str, Callable[[Value, Value], Value]] = {"floor": floor_quotient, "ceil": ceil_quotient}
@@ -284,7 +286,7 @@ ROUNDED: dict[str, Callable[[Value, Value], Value]] = {"floor": floor_quotient, 
 def remainder(a: Value, b: Value) -> Value:
     left, right = whole_number(a), whole_number(b)
     if left is not None and right:
-        return constant(left - right * int(Fraction(left, right)))
+        return constant_polynomial(left - right * int(Fraction(left, right)))
     return ZERO if quotient(a, b) is not None else subtract(a, multiply(b, floor_quotient(a, b)))
 
 
@@ -301,7 +303,7 @@ def extreme(function: str, values: Iterable[Value]) -> Value:
                 break
         else:
             left.append(value)
-    return left[0] if len(left) == 1 else atom(graph.apply(function, *map(to_expression, left)))
+    return left[0] if len(left) == 1 else atom_polynomial(graph.apply(function, *map(to_expression, left)))
 
 
 # -- sums ------------------------------------------------------------------------------------------
@@ -310,7 +312,9 @@ def extreme(function: str, values: Iterable[Value]) -> Value:
 @cache
 def _faulhaber(k: int) -> tuple[Fraction, ...]:
     """The coefficients, from the first power on, of 0^k + 1^k + ... + (n-1)^k in n: Faulhaber's formula."""
-    return tuple(Fraction(comb(k + 1, k + 1 - power), k + 1) * bernoulli(k + 1 - power) for power in range(1, k + 2))
+    return tuple(
+        Fraction(comb(k + 1, k + 1 - power), k + 1) * bernoulli_number(k + 1 - power) for power in range(1, k + 2)
+    )
 
 
 def power_sum(k: int, end: Value) -> Value:
@@ -368,7 +372,7 @@ def is_never_negative(value: Value) -> bool:
     bases = {base for monomial in value.terms for base, _ in monomial}
     if any(base.kind != "symbol" for base in bases) or any(e < 0 for monomial in value.terms for _, e in monomial):
         return False
-    raised = substitute(value, {base: add(atom(base), ONE) for base in bases})
+    raised = substitute(value, {base: add(atom_polynomial(base), ONE) for base in bases})
     return all(coefficient >= 0 for coefficient in raised.terms.values())
 
 

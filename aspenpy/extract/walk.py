@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Polynomial, atom
+from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.branches import Branches
@@ -97,7 +97,7 @@ class Walker(Part):
         type = formal.type
         if type.kind == "integer":
             symbol = graph.symbol(formal.name, f"{SIZE} {formal.key}")
-            self.scope.values[formal.key] = atom(symbol)
+            self.scope.values[formal.key] = atom_polynomial(symbol)
             return symbol
         if type.kind in ("pointer", "array"):
             shape = self.frame.shapes[formal.key] = self.evaluator.places.extents(type)

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.answers.scope import Scope
-from aspenpy.engine.c_text import NotInC, identifier, to_c_fragment
+from aspenpy.engine.c_text import NotInC, make_identifier, to_c_fragment
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.printer import excerpt
+from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow
@@ -45,7 +45,7 @@ def demand(requirement: flow.Requirement) -> str:
 
 def formula(expr: Expr) -> str:
     """The beginning of an expression in the language."""
-    return excerpt(expr, LONGEST_FORMULA)
+    return shorten_text(expr, LONGEST_FORMULA)
 
 
 def _trait(trait: flow.Trait) -> str:
@@ -169,7 +169,7 @@ class CParameters:
         self.items: dict[Expr, Parameter] = {
             symbol: item for symbol, item in parameters.items() if not scope.is_array(symbol)
         }
-        self.names = {symbol: "param." + identifier(item.name, taken) for symbol, item in self.items.items()}
+        self.names = {symbol: "param." + make_identifier(item.name, taken) for symbol, item in self.items.items()}
 
     @cached_property
     def _free(self) -> list[str]:

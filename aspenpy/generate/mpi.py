@@ -14,7 +14,7 @@ from aspenpy.answers.scope import Value
 from aspenpy.cost.compute import price_block
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
-from aspenpy.engine.c_text import find_used_helpers, helpers, helpers_in, identifier
+from aspenpy.engine.c_text import find_used_helpers, make_identifier, read_helpers, split_helpers
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_parameters import RESERVED, CParameters, comment
@@ -92,7 +92,7 @@ class Skeleton:
         parameters = CParameters(self.application, self._run.scope, computed)
         body = [*self._functions(parameters), *self._total_functions(parameters)]
         body = [*parameters.parts("\n".join(body)), *body, MAIN.format(entry=self._function_names[self.entry])]
-        used = find_used_helpers("\n".join(body), helpers() | mpi_helpers())
+        used = find_used_helpers("\n".join(body), read_helpers() | mpi_helpers())
         return "\n\n".join([self._title(), HEADERS, *used, *body]) + "\n"
 
     def _title(self) -> str:
@@ -103,7 +103,7 @@ class Skeleton:
     @cached_property
     def _function_names(self) -> dict[flow.Kernel, str]:
         taken: set[str] = set()
-        return {kernel: identifier(f"kernel_{kernel.name}", taken) for kernel in self._kernels}
+        return {kernel: make_identifier(f"kernel_{kernel.name}", taken) for kernel in self._kernels}
 
     def _functions(self, parameters: CParameters) -> list[str]:
         """Those of the entry kernel and of all that are called, callees first."""
@@ -133,7 +133,7 @@ HEADERS = "\n".join(f"#include <{name}.h>" for name in ("limits", "math", "mpi",
 @cache
 def mpi_helpers() -> dict[str, str]:
     """The definitions of `helpers/messages.h`, as `engine.c_text.helpers`."""
-    return helpers_in(Path(__file__).with_name("helpers") / "messages.h")
+    return split_helpers(Path(__file__).with_name("helpers") / "messages.h")
 
 
 MAIN = """int main(int argc, char **argv)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aspenpy.engine.c_text import identifier
+from aspenpy.engine.c_text import make_identifier
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_parameters import (
@@ -60,7 +60,7 @@ class KernelWriter:
         self.formals = () if entry else kernel.formals
         self.names = dict(around.parameters.names)
         for formal in self.formals:
-            self.names[formal] = identifier(formal.payload[0], self.taken)
+            self.names[formal] = make_identifier(formal.payload[0], self.taken)
         self.called: list[flow.Kernel] = []
         self.lines: list[str] = []
         self.depth = 1
@@ -83,7 +83,7 @@ class KernelWriter:
         assigned, restored = [], []
         for symbol, value in self.kernel.computed:
             name = self.names[symbol]
-            old, new = identifier("old", self.taken), identifier("new", self.taken)
+            old, new = make_identifier("old", self.taken), make_identifier("new", self.taken)
             text = self._value(value, self.kernel.span)
             self._line(f"const double {old} = {name}, {new} = {text};")
             assigned.append(f"{name} = {new};")
@@ -130,7 +130,7 @@ class KernelWriter:
         return string(f"{Path(span.resolve().source.name).name}:{span.position().line}")
 
     def _site(self, span: Span | None) -> str:
-        name = identifier("site", self.taken)
+        name = make_identifier("site", self.taken)
         self._line(f"static aspen_site {name} = {{.place = {self._place(span)}}};")
         return name
 
@@ -181,13 +181,13 @@ class KernelWriter:
         self._comment(heading(node, f"{node.mode} [{formula(node.count)}]"))
         if node.named:
             count = self._value(node.count, node.span)
-            limit = identifier("count", self.taken)
-            counter = self.names[node.counter] = identifier(node.counter.payload[0], self.taken)
+            limit = make_identifier("count", self.taken)
+            counter = self.names[node.counter] = make_identifier(node.counter.payload[0], self.taken)
             self._line(f"const double {limit} = aspen_value({count}, {self._place(node.span)});")
             opening = f"for (double {counter} = 0.0; {counter} < {limit}; {counter} += 1.0) {{"
         else:
             count = self._amount(node.count, node.span)
-            site, left = self._site(node.span), identifier("passes", self.taken)
+            site, left = self._site(node.span), make_identifier("passes", self.taken)
             opening = f"for (long long {left} = aspen_times(&{site}, {count}); {left} > 0; {left}--) {{"
         with self._braces(opening):
             self._flow(node.body)
@@ -214,7 +214,7 @@ class KernelWriter:
     def _expectation(self, node: flow.Expectation) -> None:
         """The cases take turns, so that each comes as often as its probability says."""
         chances = ", ".join([self._value(chance, node.span) for chance, _ in node.cases])
-        behind, wanted = identifier("behind", self.taken), identifier("chances", self.taken)
+        behind, wanted = make_identifier("behind", self.taken), make_identifier("chances", self.taken)
         number = len(node.cases)
         self._line(f"static double {behind}[{number}];")
         self._line(f"const double {wanted}[{number}] = {{{chances}}};")

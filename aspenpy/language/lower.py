@@ -133,7 +133,7 @@ def _check_function(name: str, count: int, name_span: Span | None, span: Span | 
     known = [other for other, row in FUNCTIONS.items() if row.random or not random]
     require_known(name, known, f"unknown-{kind}", f"unknown {kind} `{name}`", name_span, listed=f"the {kind}s are")
     if not FUNCTIONS[name].accepts(count):
-        fail("wrong-arguments", f"`{name}` takes {FUNCTIONS[name].arity()}, not {count}", span)
+        fail("wrong-arguments", f"`{name}` takes {FUNCTIONS[name].describe_arity()}, not {count}", span)
 
 
 def _junction(lower: Lowering, node: nodes.Junction) -> Expr:

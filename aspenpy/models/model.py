@@ -161,7 +161,7 @@ def count_warning(parameter: Parameter, counts: Counts, value: Any) -> Diagnosti
     """Where the program does not accept a value, with the accepted ones next to it."""
     if isinstance(value, tuple) or value in counts:
         return None
-    near = counts.around(value) if value < float("inf") else []
+    near = counts.nearest_two(value) if value < float("inf") else []
     message = f"`{parameter.name}` is {format_number(value)}, and the program accepts {counts.describe()} only"
     hint = f"next to it: {' or '.join(f'{each:,}' for each in near)}" if near else None
     return warning("refused-count", message, parameter.node.name_span, hint=hint)

@@ -10,7 +10,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import as_float
 from aspenpy.engine.javascript_text import NotInJavaScript, to_javascript
 from aspenpy.expr.graph import Expr, free_symbols
-from aspenpy.expr.printer import excerpt
+from aspenpy.expr.printer import shorten_text
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import parse_unit
@@ -205,4 +205,4 @@ class Numbers:
 
     def written(self, expr: Expr, length: int) -> str:
         """The formula in the inputs, cut to so many characters."""
-        return excerpt(self.prediction.scope.formulas([expr], self.names)[0], length)
+        return shorten_text(self.prediction.scope.formulas([expr], self.names)[0], length)

@@ -20,7 +20,7 @@ from aspenpy.cost.cost import Bound, Inclusive
 from aspenpy.cost.prices import RequirementCost, longest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.printer import excerpt
+from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import (
@@ -213,9 +213,9 @@ def _step(block: flow.Block, cost: RequirementCost) -> Facts:
         "unit": unit_of_resource(requirement.resource),
         "written": " ".join(requirement.span.text().split()) if requirement.span else requirement.resource,
         "place": _place(place_of(requirement.span)),
-        "instances": excerpt(block.parallelism, LONGEST_PART),
+        "instances": shorten_text(block.parallelism, LONGEST_PART),
         "component": offer.where if offer else None,
-        "rate": excerpt(rate, LONGEST_PART),
+        "rate": shorten_text(rate, LONGEST_PART),
         "rate_place": _place(place_of(offer.resource.span)) if offer else None,
-        "traits": [[trait.name, excerpt(trait.formula, LONGEST_PART)] for trait in cost.traits],
+        "traits": [[trait.name, shorten_text(trait.formula, LONGEST_PART)] for trait in cost.traits],
     }

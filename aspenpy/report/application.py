@@ -17,7 +17,7 @@ from aspenpy.models.units import Units
 from aspenpy.record import Record
 from aspenpy.report.listings import Declared, Tree, declaration_table, lines
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, facts, table
+from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, make_facts, make_table
 
 # -- which kernel calls which, how often in one run ------------------------------------------------
 
@@ -105,7 +105,7 @@ def report_application(application: Application, summary: str | None = None) -> 
     }
     parts = (
         _calls(application, trees),
-        table(STRUCTURES, sizes_of(application), "data", media=TEXT + JSON),
+        make_table(STRUCTURES, sizes_of(application), "data", media=TEXT + JSON),
         declaration_table("parameters", parameters_of(application)),
     )
     headline = f"application {application.name}: {summary}" if summary else f"application {application.name}"
@@ -194,7 +194,7 @@ def report_extraction(found: Extraction) -> Report:
     )
     data = {"name": found.name, "level": found.level, "kernels": list(found.kernels), "aspen": found.text}
     rows = [("kernels", ", ".join(found.kernels)), ("level", found.level), ("left to a person", found.summary())]
-    parts = (facts(rows), table(heads, found.holes, "parameters", title="what the source does not say"))
+    parts = (make_facts(rows), make_table(heads, found.holes, "parameters", title="what the source does not say"))
     return Report(f"{found.name}: {len(found.kernels)} kernels", data, parts, found.diagnostics)
 
 

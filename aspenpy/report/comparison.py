@@ -13,9 +13,9 @@ from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charges_in_words
 from aspenpy.report.prediction import BOUND_BY, describe_ranks, resource_on_component
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, label_axis, name_ends, set_title, use_shared_style
-from aspenpy.tables.numbers import Amount, quantity, seconds
+from aspenpy.tables.numbers import Amount, make_formatter, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
+from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, make_columns, make_table
 
 
 def report_comparison(comparison: Comparison, sweep: Crossovers | None = None) -> Report:
@@ -35,7 +35,7 @@ def report_comparison(comparison: Comparison, sweep: Crossovers | None = None) -
             _stretches(sweep),
             *_crossovers(sweep),
             *notes,
-            table(UNPROVEN, sweep.unproven, "unproven", media=JSON),
+            make_table(UNPROVEN, sweep.unproven, "unproven", media=JSON),
         ]
     predictions = [one.prediction for one in comparison.contenders]
     told = (item.diagnostics if sweep is None else item.tree.warnings for item in predictions)
@@ -84,7 +84,7 @@ def _times(comparison: Comparison) -> Table:
         Column(BOUND_BY, get=_bound, media=TEXT),
     )
     places = [place for place, item in enumerate(contenders) if item.label == comparison.fastest]
-    return table(heads, contenders, "machines", marked=frozenset(places))
+    return make_table(heads, contenders, "machines", marked=frozenset(places))
 
 
 def _each_rank(item: Any) -> str | None:
@@ -106,7 +106,7 @@ def _stretches(sweep: Crossovers) -> Table:
         Column("name", get="fastest", media=DATA),
         Column("tied", media=DATA, get=lambda item: list(item.tied)),
     )
-    return table(
+    return make_table(
         heads,
         sweep.stretches,
         "fastest_where",
@@ -132,19 +132,19 @@ def _crossovers(sweep: Crossovers) -> tuple[Table, Table]:
     shown = (where, *names, *((before.replace(header="both take"),) if meet else (before, behind)))
     heads = (
         *names,
-        *columns("before behind"),
+        *make_columns("before behind"),
         Column("times before", unit="s", get=lambda item: both(item, item.before)),
         Column("times behind", unit="s", get=lambda item: both(item, item.behind)),
     )
     return (
-        table(shown, sweep.crossovers, title="crossovers", media=TEXT),
-        table(heads, sweep.crossovers, "crossovers", media=JSON),
+        make_table(shown, sweep.crossovers, title="crossovers", media=TEXT),
+        make_table(heads, sweep.crossovers, "crossovers", media=JSON),
     )
 
 
 UNPROVEN = (
     Column("machines", get=lambda item: [item.first, item.second]),
-    *columns("low high"),
+    *make_columns("low high"),
     Column("tried", get="looks"),
 )
 
@@ -263,9 +263,9 @@ def report_efficiency(found: Efficiency) -> Report:
         "options": {name: getattr(found.options, name) for name in type(found.options)._fields},
         "most_efficient": best.socket,
     }
-    devices = table(heads, found.devices, "devices", marked=frozenset([found.devices.index(best)]), sparse=True)
+    devices = make_table(heads, found.devices, "devices", marked=frozenset([found.devices.index(best)]), sparse=True)
     where = f"{found.comparison.case.application.name} on {found.machine.name}"
-    headline = f"{where}: {best.socket} consumes least, {quantity('J')(best.value)}"
+    headline = f"{where}: {best.socket} consumes least, {make_formatter('J')(best.value)}"
     return Report(headline, data, (devices, Paragraph(f"model: {charges_in_words(best.energy)}")))
 
 
@@ -312,8 +312,8 @@ def report_placement(placement: Placement) -> Report:
     }
     parts = (
         Paragraph(_summary(placement)),
-        table(KERNELS, placement.kernels, "kernels"),
-        table(MOVES, placement.moves, "transfers", title="transfers", media=TEXT + JSON),
+        make_table(KERNELS, placement.kernels, "kernels"),
+        make_table(MOVES, placement.moves, "transfers", title="transfers", media=TEXT + JSON),
         _beside(placement),
     )
     where = f"{placement.application.name} on {placement.machine.name}"

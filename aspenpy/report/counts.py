@@ -9,20 +9,42 @@ from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.footprint import Capacity, Footprint
 from aspenpy.expr import graph
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.tables.numbers import Amount, amount, count, plain, quantity, setting, share, unit_of_resource
+from aspenpy.tables.numbers import (
+    Amount,
+    format_amount,
+    format_count,
+    format_setting,
+    format_share,
+    make_formatter,
+    plain_number,
+    unit_of_resource,
+)
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, facts, table
+from aspenpy.tables.table import (
+    CSV,
+    DATA,
+    JSON,
+    TEXT,
+    Column,
+    Paragraph,
+    Part,
+    Report,
+    Table,
+    make_columns,
+    make_facts,
+    make_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-LONG = columns("kernel resource calls inclusive exclusive unit")
+LONG = make_columns("kernel resource calls inclusive exclusive unit")
 OBJECTS = (
-    *columns("name calls inclusive exclusive"),
+    *make_columns("name calls inclusive exclusive"),
     Column("intensity", get=lambda kernel: intensity(kernel.exclusive)),
 )
-ROOTS = (Column("parameter"), Column("from"), Column("to"), *columns("resource amount unit", media=CSV))
+ROOTS = (Column("parameter"), Column("from"), Column("to"), *make_columns("resource amount unit", media=CSV))
 
 
 def report_counts(counts: Counts, resource: str | None = None) -> Report:
@@ -42,7 +64,7 @@ def report_counts(counts: Counts, resource: str | None = None) -> Report:
         "intensity": intensity(counts.amounts),
     }
     shown = [_of_one(counts, resource)] if resource else [_in_all(counts), _of_all(counts)]
-    parts = (*shown, table(OBJECTS, kernels, "kernels", media=JSON), Table(LONG, tuple(rows), media=CSV))
+    parts = (*shown, make_table(OBJECTS, kernels, "kernels", media=JSON), Table(LONG, tuple(rows), media=CSV))
     return Report(_headline(counts, resource), data, parts, counts.diagnostics)
 
 
@@ -60,7 +82,7 @@ def _of(kernel: KernelCount, names: list[str]) -> dict[str, Any]:
 def _headline(counts: Counts, resource: str | None) -> str:
     asked = _traits_in_words(counts)
     if resource is not None:
-        total = amount(Amount(counts.amounts[resource], unit_of_resource(resource)))
+        total = format_amount(Amount(counts.amounts[resource], unit_of_resource(resource)))
         return f"{counts.application.name}: {counts.entry.name} asks for {total} ({resource}{asked})"
     ratio = intensity(counts.amounts)
     said = f"; {ratio:.3g} flop/B" if ratio else ""
@@ -91,7 +113,7 @@ def _of_all(counts: Counts) -> Table:
         *map(of, counts.amounts),
         Column("flop/B", "ratio", get=lambda kernel: intensity(kernel.exclusive)),
     )
-    return table(heads, _ran(counts), title="in their own blocks", media=TEXT)
+    return make_table(heads, _ran(counts), title="in their own blocks", media=TEXT)
 
 
 def _of_one(counts: Counts, resource: str) -> Table:
@@ -103,7 +125,7 @@ def _of_one(counts: Counts, resource: str) -> Table:
         Column("exclusive", "amount", get=lambda kernel: Amount(kernel.exclusive[resource], unit)),
         Column("share", "share", get=lambda kernel: float(kernel.exclusive[resource]) / float(total) if total else 0.0),
     )
-    return table(heads, _ran(counts), media=TEXT)
+    return make_table(heads, _ran(counts), media=TEXT)
 
 
 def _ran(counts: Counts) -> list[KernelCount]:
@@ -157,7 +179,7 @@ def _roots_and_leaps(found: Inverse, unit: str) -> list[Part]:
     whose = "the range it declares" if found.declared else "not a range that it declares"
     numbers = "whole numbers only" if found.whole else "all real numbers"
     tried = f"{name} from {write_exactly(found.low)} to {write_exactly(found.high)}, {whose}"
-    return [*parts, table(heads, found.leaps, "leaps", title=title), Paragraph(f"Tried: {tried}; {numbers}.")]
+    return [*parts, make_table(heads, found.leaps, "leaps", title=title), Paragraph(f"Tried: {tried}; {numbers}.")]
 
 
 def _where(found: Inverse) -> str:
@@ -176,7 +198,7 @@ def exactly_between(low: Any, high: Any) -> str:
 
 def write_exactly(value: Any) -> str:
     """Digits enough to be given to `--set`."""
-    return setting(plain(value))
+    return format_setting(plain_number(value))
 
 
 REGIONS = (
@@ -219,12 +241,12 @@ def report_footprint(footprint: Footprint) -> Report:
     }
     several = len(footprint.capacities) > 1
     parts = (
-        facts(fact for found in footprint.capacities for fact in _facts(found, several)),
-        table(REGIONS, footprint.regions, "regions"),
-        table(STRUCTURES, footprint.data.values() if footprint.regions else (), "data"),
-        table(MEMORIES, footprint.capacities, "memories", media=JSON),
+        make_facts(fact for found in footprint.capacities for fact in _facts(found, several)),
+        make_table(REGIONS, footprint.regions, "regions"),
+        make_table(STRUCTURES, footprint.data.values() if footprint.regions else (), "data"),
+        make_table(MEMORIES, footprint.capacities, "memories", media=JSON),
     )
-    headline = f"{footprint.application.name}: {footprint.kernel} touches {quantity('B')(footprint.total)}"
+    headline = f"{footprint.application.name}: {footprint.kernel} touches {make_formatter('B')(footprint.total)}"
     return Report(headline, data, parts, tuple(footprint.diagnostics))
 
 
@@ -242,13 +264,15 @@ def _memory(found: Capacity, footprint: Footprint) -> dict[str, Any]:
 
 
 def _facts(memory: Capacity, one_of_several: bool) -> Iterator[tuple[str, str]]:
-    yield "memory", f"{memory.memory}, {count(memory.count)} in all"
+    yield "memory", f"{memory.memory}, {format_count(memory.count)} in all"
     if memory.fullest is not None:
         yield "on one of them", f"{format_quantity(memory.fullest, 'B')} at most, the share of the ranks there"
     if memory.size is None:
         yield "capacity", "not stated (property capacity)"
     else:
-        verdict = f"{share(float(memory.held) / float(memory.size))} of it is touched" if memory.fits else "too small"
+        verdict = (
+            f"{format_share(float(memory.held) / float(memory.size))} of it is touched" if memory.fits else "too small"
+        )
         yield "capacity", f"{format_quantity(memory.size, 'B')} in all, {verdict}"
     if one_of_several:
         yield "holds", ", ".join(memory.data) or "nothing that is touched"

@@ -11,18 +11,18 @@ from aspenpy.answers.energy.cap_warning import CODE
 from aspenpy.answers.energy.hardware import HardwarePeak
 from aspenpy.answers.energy.optimum import Optimum
 from aspenpy.answers.energy.term import Key
-from aspenpy.expr.printer import excerpt
+from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.prediction import describe_ranks
-from aspenpy.tables.drawing import EDGE, FILLS, INK, label_axis, set_title, shorten, use_shared_style
-from aspenpy.tables.numbers import Amount, expected, quantity, seconds, worth
+from aspenpy.tables.drawing import EDGE, FILLS, INK, drop_middle, label_axis, set_title, use_shared_style
+from aspenpy.tables.numbers import Amount, format_expected, format_setting_with_unit, make_formatter, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, make_columns, make_facts, make_table
 
-joules, watts = quantity("J"), quantity("W")
+joules, watts = make_formatter("J"), make_formatter("W")
 
 LONGEST_TERM = 40  # characters of the name of a term beside a picture
 LONGEST_FORMULA = 2000  # characters of a formula; a long one ends with an ellipsis
@@ -49,7 +49,7 @@ LIMITS = (
     Column("left", get=lambda verdict: Amount(verdict.left, verdict.unit)),
     Column("kernel", get="of"),
 )
-LONG = columns("application machine socket kernel component for metric value unit", media=CSV)
+LONG = make_columns("application machine socket kernel component for metric value unit", media=CSV)
 """One value a row, in its base unit."""
 
 
@@ -78,11 +78,11 @@ def report_energy(
         "cap": cap and _cap(cap),
     }
     parts = (
-        facts(_facts(energy, verdicts, best, cap).items()),
-        table(HARDWARE, hardware, "hardware", title="the hardware at its peak", media=TEXT + JSON),
+        make_facts(_facts(energy, verdicts, best, cap).items()),
+        make_table(HARDWARE, hardware, "hardware", title="the hardware at its peak", media=TEXT + JSON),
         _kernels(energy),
         _terms(energy),
-        table(LIMITS, verdicts, "limits", media=JSON),
+        make_table(LIMITS, verdicts, "limits", media=JSON),
         _long(energy),
     )
     average = "" if energy.power is None else f" ({watts(energy.power)} on average)"
@@ -118,7 +118,7 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
     facts_by_name |= {verdict.limit: _verdict(verdict) for verdict in verdicts}
     if best is not None:
         unit = unit_of_parameter(best.parameter, energy.prediction.application, energy.prediction.machine)
-        least = f"{joules(best.value)} at {best.parameter} = {worth(Amount(best.at, unit))}"
+        least = f"{joules(best.value)} at {best.parameter} = {format_setting_with_unit(Amount(best.at, unit))}"
         facts_by_name["least"] = least if best.proved else f"{least}, searched on a grid"
     return facts_by_name
 
@@ -153,7 +153,7 @@ def charges_in_words(energy: Energy) -> str:
 def _parts_at_work(energy: Energy) -> str:
     """What works and what is idle beside it, counted on average over the run."""
     working, idle = (
-        ", ".join(f"{expected(number)} {name}" for name, number in _numbers(energy, cause).items() if number)
+        ", ".join(f"{format_expected(number)} {name}" for name, number in _numbers(energy, cause).items() if number)
         for cause in ("idle", "idle partners")
     )
     return f"at work: {working}; idle beside: {idle}" if idle else f"at work: {working}"
@@ -233,7 +233,7 @@ def _kernels(energy: Energy) -> Table:
         *(map(of, energy.components) if several else ()),
     )
     most = max(range(len(energy.kernels)), key=lambda place: energy.kernels[place].energy)
-    return table(heads, energy.kernels, "kernels", marked=frozenset([most]), media=("text", "json"))
+    return make_table(heads, energy.kernels, "kernels", marked=frozenset([most]), media=("text", "json"))
 
 
 def _energy_of(kernel: KernelEnergy, component: str) -> float:
@@ -248,7 +248,7 @@ def _terms(energy: Energy) -> Table:
         return None if use.term is None or use.amount is None else Amount(use.amount, use.term.amount_unit)
 
     def formula(use: TermUse) -> str | None:
-        return None if use.term is None else excerpt(energy.totals.by_term[use.key], LONGEST_FORMULA)
+        return None if use.term is None else shorten_text(energy.totals.by_term[use.key], LONGEST_FORMULA)
 
     heads = (
         Column("component", get="key.component"),
@@ -263,7 +263,7 @@ def _terms(energy: Energy) -> Table:
         Column("file", get=lambda use: _place(use)[0], media=JSON),
         Column("line", get=lambda use: _place(use)[1], media=JSON),
     )
-    return table(heads, energy.terms, "terms", title="what consumes it", media=("text", "json"))
+    return make_table(heads, energy.terms, "terms", title="what consumes it", media=("text", "json"))
 
 
 def _place(use: TermUse) -> tuple[str | None, int | None]:
@@ -376,14 +376,16 @@ def _legend(axes: Any, energy: Energy, fills: dict[Key, dict[str, Any]], numbere
     energies = {use.key: use.energy for use in energy.terms}
     handles: list[Any] = [
         Patch(
-            label=f"{shorten(f'{key.component}, {key.cause}', LONGEST_TERM)}: {joules(energies[key])}", **EDGE, **fill
+            label=f"{drop_middle(f'{key.component}, {key.cause}', LONGEST_TERM)}: {joules(energies[key])}",
+            **EDGE,
+            **fill,
         )
         for key, fill in reversed(fills.items())
     ]
     if energy.power is not None:
         handles.append(Line2D([], [], color=INK, linewidth=1, linestyle="--", label=f"average: {watts(energy.power)}"))
     handles += [
-        Patch(alpha=0, label=f"{number}  {shorten(kernel.name)}: {watts(kernel.power or 0.0)}")
+        Patch(alpha=0, label=f"{number}  {drop_middle(kernel.name)}: {watts(kernel.power or 0.0)}")
         for number, kernel in enumerate(numbered, 1)
     ]
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.02), handlelength=1.4)

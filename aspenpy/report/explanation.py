@@ -16,12 +16,20 @@ from aspenpy.cost.messages import Exchange
 from aspenpy.cost.operations import HELD_BY_SINGLE
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.printer import excerpt
+from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Span
-from aspenpy.tables.numbers import Amount, amount, count, counted, seconds, share, unit_of_resource
+from aspenpy.tables.numbers import (
+    Amount,
+    count_of,
+    format_amount,
+    format_count,
+    format_share,
+    seconds,
+    unit_of_resource,
+)
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, make_columns, make_facts, make_table
 
 LONGEST_FORMULA = 400  # characters of a formula; the rest becomes an ellipsis
 LONGEST_READ = 120  # characters of the formula of an exchange that a reader is shown
@@ -33,11 +41,11 @@ def report_explanation(explanation: Explanation) -> Report:
     value = _valuer(explanation.prediction)
     shown = (
         *_draw_node(explanation.prediction),
-        *(facts(_facts(step, value), title=_heading(step)) for step in explanation.steps),
+        *(make_facts(_facts(step, value), title=_heading(step)) for step in explanation.steps),
     )
     data = {"runtime": Amount(explanation.runtime, "s")}
-    steps = table(_columns(value), explanation.steps, "steps", media=JSON)
-    rows = table(ROWS, explanation.steps, media=CSV)
+    steps = make_table(_columns(value), explanation.steps, "steps", media=JSON)
+    rows = make_table(ROWS, explanation.steps, media=CSV)
     return Report(f"{seconds(explanation.runtime)} in all", data, (*shown, steps, rows), explanation.diagnostics)
 
 
@@ -45,11 +53,11 @@ register_report(Explanation, report_explanation)
 
 
 ROWS = (
-    *columns("kernel block resource"),
+    *make_columns("kernel block resource"),
     Column("amount", get=lambda step: Amount(step.amount, unit_of_resource(step.resource))),
-    *columns("component count"),
+    *make_columns("component count"),
     Column("time", unit="s"),
-    *columns("share bounds"),
+    *make_columns("share bounds"),
 )
 
 
@@ -66,10 +74,10 @@ def _draw_node(prediction: Evaluation) -> Iterator[Table]:
         cores = min(placed.cores, ranks * placed.cores_of_rank)
         width = min(WIDEST_BAR, round(placed.cores))
         full = round(width * cores / placed.cores)
-        told = f"{counted(ranks, 'rank')} on {cores:g} of {placed.cores:g} cores" if ranks else "idle"
+        told = f"{count_of(ranks, 'rank')} on {cores:g} of {placed.cores:g} cores" if ranks else "idle"
         rows.append((f"socket {number}", f"{'#' * full}{'.' * (width - full)}  {told}"))
     which = "" if placed.nodes == 1 else f", the fullest of {placed.nodes:,} nodes"
-    yield facts([("ranks", str(placed)), *rows], title=f"placement{which}")
+    yield make_facts([("ranks", str(placed)), *rows], title=f"placement{which}")
 
 
 def _valuer(prediction: Evaluation) -> Valuer:
@@ -98,8 +106,8 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
         ("one instance asks for", _formula_and_value(step.demand, unit, value)),
         ("instances", _formula_and_value(step.parallelism, "", value)),
         *_spread(step, value),
-        ("the run asks for", amount(Amount(step.amount, unit))),
-        ("served by", f"{step.component}, {count(step.count)} in all"),
+        ("the run asks for", format_amount(Amount(step.amount, unit))),
+        ("served by", f"{step.component}, {format_count(step.count)} in all"),
         *(
             (
                 "and by",
@@ -114,7 +122,7 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
         *((f"as {name}", _ignored_trait_in_words(name)) for name in step.ignored_traits),
         *_together(step, value),
         *_launch_facts(step, value),
-        ("the run takes", f"{seconds(step.time)}, {share(step.share)} of the runtime{_bound(step)}"),
+        ("the run takes", f"{seconds(step.time)}, {format_share(step.share)} of the runtime{_bound(step)}"),
     ]
 
 
@@ -134,7 +142,7 @@ def _spread(step: Step, value: Valuer) -> list[tuple[str, str]]:
 
 
 def _cores(number: Any) -> str:
-    return f"{amount(Amount(number, ''))} core{'' if number == 1 else 's'}"
+    return f"{format_amount(Amount(number, ''))} core{'' if number == 1 else 's'}"
 
 
 def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
@@ -147,10 +155,10 @@ def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
     left = value(step.left_by_caches)
     if left is None or taken is None:
         return [(one, _formula(step.serial))]
-    rows = [("memory traffic after caches", amount(Amount(left, "B")))]
+    rows = [("memory traffic after caches", format_amount(Amount(left, "B")))]
     if step.fetched is not None and (fetched := value(step.fetched)) is not None:
         rows.append(
-            ("fetched before written", f"{amount(Amount(fetched, 'B'))} of that: the caches allocate on writes")
+            ("fetched before written", f"{format_amount(Amount(fetched, 'B'))} of that: the caches allocate on writes")
         )
     return [*rows, (one, seconds(taken))]
 
@@ -167,7 +175,10 @@ def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
     drawn = value(step.saturation)
     if drawn is not None and drawn < 1:
         rows.append(
-            ("so few cores draw", f"{share(float(drawn))} of the bandwidth that all attain, and take as much longer")
+            (
+                "so few cores draw",
+                f"{format_share(float(drawn))} of the bandwidth that all attain, and take as much longer",
+            )
         )
     return rows
 
@@ -181,11 +192,13 @@ def _differing(time: Expr) -> str:
 def _times(step: Step, value: Valuer) -> str:
     """How often what one takes is taken."""
     if step.crowded is None:
-        return f"ceil(instances/{count(step.count)}) times as long"
+        return f"ceil(instances/{format_count(step.count)}) times as long"
     crowded = value(step.crowded)
     if step.spread is None or crowded is None:
         return f"{_formula_and_value(step.crowded, '', value)} times as long"
-    return "as long" if crowded == 1 else f"{amount(Amount(crowded, ''))} times as long: so many share the fullest"
+    return (
+        "as long" if crowded == 1 else f"{format_amount(Amount(crowded, ''))} times as long: so many share the fullest"
+    )
 
 
 def _launch_facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
@@ -199,17 +212,17 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
     """By which algorithm, and what a message takes."""
     ranks = value(exchange.ranks)
     if (exchange.schemes or exchange.paths) and ranks is not None and value(exchange.size) is not None:
-        return f"{exchange.fastest(value)}, among {count(ranks)} ranks"
+        return f"{exchange.fastest(value)}, among {format_count(ranks)} ranks"
     if exchange.parts is None:
         size = value(exchange.size)
-        sent = f"{_formula(exchange.size)} bytes" if size is None else amount(Amount(size, "B"))
-        among = _formula(exchange.ranks) if ranks is None else count(ranks)
+        sent = f"{_formula(exchange.size)} bytes" if size is None else format_amount(Amount(size, "B"))
+        among = _formula(exchange.ranks) if ranks is None else format_count(ranks)
         return f"each of {among} ranks sends {sent} to its neighbours"
     if ranks is None or value(exchange.size) is None:
         return _differing_exchange(exchange, value)
     alpha, beta, _ = exchange.parts
     each = f"{seconds(value(alpha))} and {seconds(value(beta))} a byte"
-    return f"{exchange.fastest(value)} among {count(ranks)} ranks, a message taking {each}"
+    return f"{exchange.fastest(value)} among {format_count(ranks)} ranks, a message taking {each}"
 
 
 def _differing_exchange(exchange: Exchange, value: Valuer) -> str:
@@ -219,7 +232,7 @@ def _differing_exchange(exchange: Exchange, value: Valuer) -> str:
     if len(text) <= LONGEST_READ:
         return text
     ranks = value(exchange.ranks)
-    among = "ranks whose number differs from call to call" if ranks is None else f"{count(ranks)} ranks"
+    among = "ranks whose number differs from call to call" if ranks is None else f"{format_count(ranks)} ranks"
     names = dict.fromkeys(
         str(symbol)
         for expr in (exchange.size, exchange.ranks)
@@ -239,7 +252,7 @@ def _formula_and_value(expr: Expr, unit: str, value: Valuer) -> str:
     text = _formula(expr)
     if number is None:
         return f"{text}, in {unit}" if unit else text
-    shown = amount(Amount(number, unit))
+    shown = format_amount(Amount(number, unit))
     return shown if expr.kind == "number" else f"{text} = {shown}"
 
 
@@ -248,7 +261,7 @@ def _heading(step: Step) -> str:
 
 
 def _formula(expr: Expr) -> str:
-    return excerpt(expr, LONGEST_FORMULA)
+    return shorten_text(expr, LONGEST_FORMULA)
 
 
 def quote_span(span: Span | None, otherwise: str) -> str:
@@ -313,7 +326,7 @@ def _location(span: Span | None) -> dict[str, Any] | None:
 def report_ecm(ecm: Ecm) -> Report:
     """Block by block: the notation, what each term is, and how many cores saturate the memory."""
     prediction = ecm.prediction
-    shown = (facts(_block_facts(block), title=_block_heading(block)) for block in ecm.blocks)
+    shown = (make_facts(_block_facts(block), title=_block_heading(block)) for block in ecm.blocks)
     where = f"{prediction.application.name} on {prediction.machine.name}"
     data = {"runtime": Amount(prediction.runtime, "s")}
     parts = (*shown, blocks(ecm, media=JSON), blocks(ecm, media=CSV))
@@ -330,14 +343,14 @@ def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:
     """A row a block."""
     terms = Column("terms", get=lambda block: [_term(term) for term in block.terms], media=JSON)
     heads = (
-        *columns("kernel block"),
+        *make_columns("kernel block"),
         Column("iterations", "count"),
         Column("ecm", get="notation"),
         Column("one core", short, align="right", key="cycles"),
         Column("saturated by", _whole_cores, align="right", key="cores"),
         *((Column("overlapping"), terms, Column("available")) if media == JSON else ()),
     )
-    return table(heads, ecm.blocks, "ecm" if media == JSON else "", media=media)
+    return make_table(heads, ecm.blocks, "ecm" if media == JSON else "", media=media)
 
 
 def _term(term: Term) -> dict[str, object]:
@@ -346,7 +359,7 @@ def _term(term: Term) -> dict[str, object]:
 
 def _block_facts(block: EcmBlock) -> list[tuple[str, str]]:
     rows = [
-        ("a line of work", f"{count(block.iterations)} iterations"),
+        ("a line of work", f"{format_count(block.iterations)} iterations"),
         ("cycles", f"{block.notation} = {short(block.cycles)}"),
         ("T_OL", f"{short(block.overlapping)}: the core computes, beside all else"),
     ]
@@ -354,7 +367,7 @@ def _block_facts(block: EcmBlock) -> list[tuple[str, str]]:
         told = "adds up with the other serial levels" if term.serial else "overlaps"
         rows.append((term.symbol, f"{short(term.cycles)}: {term.component}, {told}"))
     if block.cores is not None:
-        rows.append(("memory", f"saturated by {_whole_cores(block.cores)} of {count(block.available)} cores"))
+        rows.append(("memory", f"saturated by {_whole_cores(block.cores)} of {format_count(block.available)} cores"))
     return rows
 
 
@@ -364,7 +377,7 @@ def _block_heading(block: EcmBlock) -> str:
 
 def _whole_cores(cores: float | None) -> str:
     """Whole cores; a rounding error asks for no more."""
-    return "-" if cores is None else count(ceil(cores * (1 - 1e-9)))
+    return "-" if cores is None else format_count(ceil(cores * (1 - 1e-9)))
 
 
 # -- loops in a core -------------------------------------------------------------------------------
@@ -383,7 +396,7 @@ def report_incore(found: InCore) -> Report:
         Column("port", get=lambda port: port[0]),
         Column("cycles", "ratio", get=lambda port: port[1], align="right"),
     )
-    operations = (*columns("name precision simd amount"),)
+    operations = (*make_columns("name precision simd amount"),)
     data = {
         "architecture": found.architecture,
         "osaca": found.version,
@@ -395,9 +408,9 @@ def report_incore(found: InCore) -> Report:
         "aspen": found.to_aspen(),
     }
     parts = (
-        facts(rows),
-        table(heads, busy, title="cycles of an iteration", media=(*TEXT, *CSV)),
-        table(operations, found.operations, "operations", media=JSON),
+        make_facts(rows),
+        make_table(heads, busy, title="cycles of an iteration", media=(*TEXT, *CSV)),
+        make_table(operations, found.operations, "operations", media=JSON),
     )
     return Report(f"{found.name} on {found.architecture}, by OSACA {found.version}", data, parts, found.diagnostics)
 

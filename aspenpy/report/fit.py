@@ -7,10 +7,20 @@ from typing import Any
 
 from aspenpy.answers.metrics import METRICS
 from aspenpy.learn.fitting.fit import Fit, Residual
-from aspenpy.tables.drawing import GREY, INK, LONGEST_TITLE, MARKED, MARKS, SHADE, label_axis, shorten, use_shared_style
-from aspenpy.tables.numbers import Amount, count, counted, setting, unit_of_resource
+from aspenpy.tables.drawing import (
+    GREY,
+    INK,
+    LONGEST_TITLE,
+    MARKED,
+    MARKS,
+    SHADE,
+    drop_middle,
+    label_axis,
+    use_shared_style,
+)
+from aspenpy.tables.numbers import Amount, count_of, format_count, format_setting, unit_of_resource
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, make_facts, make_table
 
 MOST_SHOWN = 30  # measurements in a page; of more, those with the largest errors
 
@@ -37,7 +47,7 @@ def report_fit(fit: Fit) -> Report:
         "has_steps": fit.has_steps,
     }
     notes = (Paragraph(STEPS),) if fit.has_steps else ()
-    refused = table(REFUSED, fit.refused, "refused", media=TEXT + JSON)
+    refused = make_table(REFUSED, fit.refused, "refused", media=TEXT + JSON)
     parts = (_parameters(fit), refused, *notes, facts_of(fit), *_measurements(fit), _long(fit))
     return Report(heading(fit), data, parts, tuple(fit.diagnostics))
 
@@ -47,8 +57,8 @@ register_report(Fit, report_fit)
 
 def heading(fit: Fit) -> str:
     """`sweep: 2 parameters fitted to 8 measurements`."""
-    parameters = counted(len(fit.parameters), "parameter")
-    measurements = counted(len(fit.residuals), "measurement")
+    parameters = count_of(len(fit.parameters), "parameter")
+    measurements = count_of(len(fit.residuals), "measurement")
     return f"{fit.application.name}: {parameters} fitted to {measurements}"
 
 
@@ -64,7 +74,7 @@ def _parameters(fit: Fit) -> Table:
         Column("range", lambda ends: f"{number(ends[0])} .. {number(ends[1])}", get=lambda it: [it.low, it.high]),
         Column("remark", wrapped=True),
     )
-    return table(heads, fit.parameters, "parameters", sparse=True, media=("text", "json"))
+    return make_table(heads, fit.parameters, "parameters", sparse=True, media=("text", "json"))
 
 
 def _end(item: Any, place: int) -> float | None:
@@ -79,9 +89,9 @@ def facts_of(fit: Fit) -> Table:
         ("root mean square", f"{percent(fit.rms)}, before the fit {percent(fit.rms_before)}"),
         ("mean", percent(fit.mean_error)),
         ("largest", f"{largest}{where}"),
-        ("degrees of freedom", count(fit.freedom)),
+        ("degrees of freedom", format_count(fit.freedom)),
     )
-    return facts(rows).replace(columns=(Column("relative error"), Column("")))
+    return make_facts(rows).replace(columns=(Column("relative error"), Column("")))
 
 
 def _measurements(fit: Fit) -> tuple[Table, ...]:
@@ -89,18 +99,20 @@ def _measurements(fit: Fit) -> tuple[Table, ...]:
     title, shown = "measurements", fit.residuals
     if len(shown) > MOST_SHOWN:
         shown = tuple(sorted(shown, key=lambda item: -abs(item.error))[:MOST_SHOWN])
-        title = f"the {MOST_SHOWN} measurements with the largest errors, of {count(len(fit.residuals))}"
+        title = f"the {MOST_SHOWN} measurements with the largest errors, of {format_count(len(fit.residuals))}"
     names = list(dict.fromkeys(name for item in shown for name, _ in item.measurement.settings))
     heads = _residual_columns(names)
     if shown == fit.residuals:
-        return (table(heads, shown, "measurements", title=title, sparse=True, media=("text", "json")),)
-    text = table(heads, shown, title=title, sparse=True, media=TEXT)
-    return text, table(heads, fit.residuals, "measurements", media=JSON)
+        return (make_table(heads, shown, "measurements", title=title, sparse=True, media=("text", "json")),)
+    text = make_table(heads, shown, title=title, sparse=True, media=TEXT)
+    return text, make_table(heads, fit.residuals, "measurements", media=JSON)
 
 
 def _residual_columns(names: list[str]) -> tuple[Column, ...]:
     def setting_column(name: str) -> Column:
-        return Column(name, setting, "right", get=lambda item: dict(item.measurement.settings).get(name), media=TEXT)
+        return Column(
+            name, format_setting, "right", get=lambda item: dict(item.measurement.settings).get(name), media=TEXT
+        )
 
     return (
         Column("row", align="right", get="measurement.row"),
@@ -137,7 +149,7 @@ def _long(fit: Fit) -> Table:
     rows += [("refused", it.name, it.value, *(None,) * 3, it.reason, *(None,) * 8) for it in fit.refused]
     for item in fit.residuals:
         measurement = item.measurement
-        given = " ".join(f"{name}={setting(value)}" for name, value in measurement.settings)
+        given = " ".join(f"{name}={format_setting(value)}" for name, value in measurement.settings)
         where = (measurement.row, _machine(item), measurement.socket, given)
         numbers = (measurement.value, item.predicted, unit_of_metric(measurement.metric), item.error)
         rows.append(("measurement", measurement.metric, *(None,) * 5, *where, *numbers))
@@ -173,7 +185,7 @@ def draw(fit: Fit) -> Any:
 
     metrics = list(dict.fromkeys(item.measurement.metric for item in fit.residuals))
     figure = Figure(figsize=(1.5 + 5.5 * len(metrics), 4.4), layout="constrained")
-    figure.suptitle(shorten(heading(fit), LONGEST_TITLE), x=0.02, ha="left")
+    figure.suptitle(drop_middle(heading(fit), LONGEST_TITLE), x=0.02, ha="left")
     places = list(dict.fromkeys(_place(item) for item in fit.residuals))
     band = 100 * fit.rms
     beside: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color": GREY}
@@ -193,7 +205,7 @@ def _errors(axes: Any, metric: str, places: list[str], residuals: list[Residual]
     for place, mark, colour in zip(places, cycle(MARKS), cycle(MARKED), strict=False):
         here = [item for item in residuals if _place(item) == place]
         values, errors = [item.measurement.value for item in here], [100 * item.error for item in here]
-        axes.plot(values, errors, mark, color=colour, markersize=5, label=shorten(place))
+        axes.plot(values, errors, mark, color=colour, markersize=5, label=drop_middle(place))
     unit = unit_of_metric(metric)
     axes.set_xscale("log")
     label_axis(axes.xaxis, unit)

@@ -29,7 +29,7 @@ from aspenpy.language.vocabulary import (
     TYPE,
     VARIABLE,
 )
-from aspenpy.tables.table import visible
+from aspenpy.tables.table import make_visible
 from aspenpy.tables.terminal import console_of
 
 Colored = tuple[int, Any, str]  # where a piece of text begins, its token type, and the piece
@@ -220,7 +220,7 @@ def highlight(text: str, columns: int) -> str:
     """The text of a model with its words in colour."""
     from rich.syntax import Syntax
 
-    lines = "\n".join(map(visible, text.expandtabs().splitlines()))
+    lines = "\n".join(map(make_visible, text.expandtabs().splitlines()))
     syntax = Syntax("", AspenLexer(stripnl=False), theme="ansi_dark", background_color="default")
     console = console_of(columns)
     with console.capture() as captured:

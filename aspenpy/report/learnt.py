@@ -27,14 +27,14 @@ from aspenpy.tables.drawing import (
     PALE,
     SKY,
     VERMILION,
+    drop_middle,
     label_axis,
     set_title,
-    shorten,
     use_shared_style,
 )
-from aspenpy.tables.numbers import count
+from aspenpy.tables.numbers import format_count
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, make_facts, make_table
 
 # -- traces of COS ---------------------------------------------------------------------------------
 
@@ -181,22 +181,25 @@ def report_validation(found: PredictionErrors, assumed: tuple[Assumption, ...] =
     summaries = [
         (name, errors) for name, errors in (("train", found.train), ("test", found.test)) if errors is not None
     ]
-    groups = table(ERRORS, found.groups, title=f"left out in turn, by {found.split.leave_out}", media=TEXT)
+    groups = make_table(ERRORS, found.groups, title=f"left out in turn, by {found.split.leave_out}", media=TEXT)
     parts = [
-        table(ERRORS, summaries, title="relative errors", media=TEXT),
+        make_table(ERRORS, summaries, title="relative errors", media=TEXT),
         *list_notes(found),
         groups,
         _groups(found),
     ]
     parts += _rows(found, unit)
     if whole:
-        parts += [*found.model.findings(), table(ASSUMED, assumed, "assumptions", title="assumptions", sparse=True)]
+        parts += [
+            *found.model.findings(),
+            make_table(ASSUMED, assumed, "assumptions", title="assumptions", sparse=True),
+        ]
     return Report(heading(found.model), data, tuple(parts), found.diagnostics)
 
 
 def report_model(model: LearntModel) -> Report:
     """The options of a model and what it learnt."""
-    parts = (facts(_settings(model)), *(model.findings() if model.training is not None else ()))
+    parts = (make_facts(_settings(model)), *(model.findings() if model.training is not None else ()))
     return Report(heading(model), _fields(model), parts)
 
 
@@ -207,7 +210,7 @@ register_report(LearntModel, report_model)
 def heading(model: LearntModel) -> str:
     """`cos: runtime, learnt from 20 rows`."""
     rows = model.training.rows if model.training is not None else 0
-    return f"{model.kind}: {model.target}, learnt from {count(rows)} rows"
+    return f"{model.kind}: {model.target}, learnt from {format_count(rows)} rows"
 
 
 def _fields(model: LearntModel) -> dict[str, Any]:
@@ -243,11 +246,13 @@ def _settings(model: LearntModel) -> list[tuple[str, str]]:
 def list_notes(found: PredictionErrors) -> list[Paragraph | Table]:
     notes = _settings(found.model)
     if found.given:
-        notes.append(("given", f"{count(found.given)} of the rows are what predictions start from, and are not tested"))
+        notes.append(
+            ("given", f"{format_count(found.given)} of the rows are what predictions start from, and are not tested")
+        )
     if (share := share_inside(found)) is not None:
         wanted = f"{100 * found.confidence:g} %"
         notes.append(("intervals", f"{100 * share:.1f} % of what was held out lies in its {wanted} interval"))
-    return [facts(notes)] if notes else []
+    return [make_facts(notes)] if notes else []
 
 
 def _groups(found: PredictionErrors) -> Table:
@@ -264,7 +269,9 @@ def _rows(found: PredictionErrors, unit: str) -> list[Table]:
     """The largest errors of what was held out, or else of what was learnt; for programs all."""
     asked = [row for row in found.rows if not row.trained] or list(found.rows)
     worst = sorted(asked, key=lambda row: -abs(row.error) if row.is_measured else 0.0)[:MOST_SHOWN]
-    title = f"the {len(worst)} largest errors, of {count(len(asked))}" if len(worst) < len(asked) else "predictions"
+    title = (
+        f"the {len(worst)} largest errors, of {format_count(len(asked))}" if len(worst) < len(asked) else "predictions"
+    )
     names = list(dict.fromkeys(name for row in found.rows for name, _ in row.labels))
     labels = [_label(name) for name in names]
     numbers = (
@@ -275,9 +282,9 @@ def _rows(found: PredictionErrors, unit: str) -> list[Table]:
         Column("error", signed_percent, "right", get=lambda row: row.error if row.is_measured else None),
     )
     row, trained = Column("row", align="right"), Column("trained", media=DATA)
-    shown = table((row, *labels, *numbers), worst, title=title, sparse=True, media=TEXT)
+    shown = make_table((row, *labels, *numbers), worst, title=title, sparse=True, media=TEXT)
     every = (row, *labels, *numbers, trained)
-    return [shown, table(every, found.rows, "predictions", media=JSON + CSV)]
+    return [shown, make_table(every, found.rows, "predictions", media=JSON + CSV)]
 
 
 # -- as pictures -----------------------------------------------------------------------------------
@@ -299,7 +306,7 @@ def draw_validation(found: PredictionErrors, residuals: Any = None, traces: Trac
     surfaces = found.model.surfaces()[:MOST_SURFACES] if isinstance(found.model, PowerAwareSpeedup) else ()
     panels = (3 if residuals is None else 4) + len(surfaces) + bool(traces)
     figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
-    figure.suptitle(shorten(heading(found.model), LONGEST_TITLE), x=0.02, ha="left")
+    figure.suptitle(drop_middle(heading(found.model), LONGEST_TITLE), x=0.02, ha="left")
     unit = unit_symbol(TARGETS[found.model.target])
     first, second, third = (figure.add_subplot(1, panels, number) for number in (1, 2, 3))
     draw_against(first, found, unit)
@@ -349,7 +356,7 @@ def draw_against(axes: Any, found: PredictionErrors, unit: str) -> None:
             [row.predicted for row in here],
             mark,
             color=colour,
-            label=shorten(name),
+            label=drop_middle(name),
             markersize=4,
         )
     axes.set(xscale="log", yscale="log")

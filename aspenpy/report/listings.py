@@ -10,9 +10,9 @@ from aspenpy.language.source import Source, Span
 from aspenpy.models.library import Kind, find, names
 from aspenpy.models.machine.texts import Header, header
 from aspenpy.record import Record
-from aspenpy.tables.formats import objects
-from aspenpy.tables.numbers import Amount, worth
-from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, Table, table
+from aspenpy.tables.formats import rows_as_objects
+from aspenpy.tables.numbers import Amount, format_setting_with_unit
+from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, Table, make_table
 
 
 class Declared(Record):
@@ -29,14 +29,14 @@ class Declared(Record):
 
 def declaration_table(key: str, found: Iterable[Declared]) -> Table:
     """The names with their values."""
-    return table(DECLARED, found, key, title=key, sparse=True, media=TEXT + JSON)
+    return make_table(DECLARED, found, key, title=key, sparse=True, media=TEXT + JSON)
 
 
 def value_text(item: Declared) -> str | None:
     """A literal in the spelling of its author, who prefers 32 KiB to 32.8 kB."""
     if isinstance(item.node.value, nodes.Number):
         return item.node.value.spelling
-    return None if item.value is None else worth(Amount(item.value, item.unit))
+    return None if item.value is None else format_setting_with_unit(Amount(item.value, item.unit))
 
 
 def range_text(item: Declared) -> str | None:
@@ -153,8 +153,8 @@ def report_library(kind: Kind, listed: Sources) -> Report:
     """A table of the names with their summaries; of machines also kind, vendor and year."""
     heads = COLUMNS + MACHINES if kind == "machines" else COLUMNS
     nothing = () if listed else (Paragraph("There is none like that in the library."),)
-    models = table(heads, listed.items())
-    return Report("", {}, (models, *nothing), array=objects(models.within("json")))
+    models = make_table(heads, listed.items())
+    return Report("", {}, (models, *nothing), array=rows_as_objects(models.within("json")))
 
 
 def summary(source: Source) -> str:

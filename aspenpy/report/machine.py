@@ -10,7 +10,7 @@ from aspenpy.answers.network import Network, has_network
 from aspenpy.answers.peaks import Peak, peaks, together, value_of
 from aspenpy.answers.side_by_side import LARGE, Pair, SideBySide
 from aspenpy.expr import graph
-from aspenpy.expr.printer import excerpt
+from aspenpy.expr.printer import shorten_text
 from aspenpy.language import nodes
 from aspenpy.language.dimensions import format_quantity, unit_symbol
 from aspenpy.language.lower import Lowering, lower_guarded
@@ -22,10 +22,10 @@ from aspenpy.models.machine.texts import Origin, provenance
 from aspenpy.models.units import Units
 from aspenpy.report import network as networks
 from aspenpy.report.listings import Declared, Tree, declaration_table, lines
-from aspenpy.tables.formats import objects
+from aspenpy.tables.formats import rows_as_objects
 from aspenpy.tables.numbers import Amount, unit_of_resource
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, columns, table
+from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, make_columns, make_table
 
 UNITS = {
     "tree": {"static_power": "W", "dynamic_power": "W"},
@@ -42,7 +42,7 @@ PEAKS = (
     Column("unit", get=lambda peak: unit_of(peak), media=JSON),
     Column("latency", unit="s", get=lambda peak: peak.latency or None, media=TEXT),
     Column("latency", media=JSON),
-    Column("formula", get=lambda peak: excerpt(peak.formula), media=JSON),
+    Column("formula", get=lambda peak: shorten_text(peak.formula), media=JSON),
 )
 SOURCES = (
     Column("number", get="name", media=TEXT),
@@ -70,20 +70,20 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
             "sp_flops": together(found, "flops", "sp"),
             "dp_flops": together(found, "flops", "dp"),
             "memory_bandwidth": together(found, "loads"),
-            "resources": objects(table(_peak_columns(found), found).within("json")),
+            "resources": rows_as_objects(make_table(_peak_columns(found), found).within("json")),
         },
         "network": network and networks.figures_object(network),
     }
     rates = [peak for peak in found if peak.rate is not None]
     parts = (
         _components(machine),
-        table(_peak_columns(found), rates, title="peaks", media=TEXT),
+        make_table(_peak_columns(found), rates, title="peaks", media=TEXT),
         _formulas(machine, found),
         *(() if network is None else (networks.figures(network),)),
         declaration_table("properties", properties_of(machine)),
         declaration_table("parameters", parameters_of(machine)),
-        table(SOURCES, _with_repeats(origins), title="sources", media=TEXT),
-        table(SOURCES, origins, "sources", media=JSON),
+        make_table(SOURCES, _with_repeats(origins), title="sources", media=TEXT),
+        make_table(SOURCES, origins, "sources", media=JSON),
     )
     headline = f"machine {machine.name}: {summary}" if summary else f"machine {machine.name}"
     units = UNITS if network is None else {**UNITS, "network": networks.UNITS}
@@ -114,7 +114,7 @@ def _components(machine: Machine) -> Table:
         for prefix, place in lines(tree_of(machine))
     )
     heads = (
-        *columns("component type"),
+        *make_columns("component type"),
         Column("in all", "count"),
         Column("static", unit="W"),
         Column("dynamic", unit="W"),
@@ -181,18 +181,18 @@ def _component(peak: Peak, found: Sequence[Peak]) -> str:
 def _formulas(machine: Machine, found: Sequence[Peak]) -> Table:
     """Times that are no straight line, and traits that take an argument."""
     rows = [
-        (peak.resource, ", ".join(peak.traits) or None, excerpt(peak.formula), _component(peak, found))
+        (peak.resource, ", ".join(peak.traits) or None, shorten_text(peak.formula), _component(peak, found))
         for peak in found
         if peak.rate is None
     ]
     for component in machine.components.values():
         for resource in component.resources.values():
             rows += [
-                (resource.name, f"{trait.name}({trait.argument.payload[0]})", excerpt(trait.time), component.name)
+                (resource.name, f"{trait.name}({trait.argument.payload[0]})", shorten_text(trait.time), component.name)
                 for trait in resource.traits.values()
                 if trait.argument is not None
             ]
-    heads = (*columns("resource as"), Column("seconds of an amount", wrapped=True), Column("component"))
+    heads = (*make_columns("resource as"), Column("seconds of an amount", wrapped=True), Column("component"))
     return Table(heads, tuple(rows), title="formulas", media=TEXT)
 
 
@@ -270,7 +270,7 @@ def report_side_by_side(found: SideBySide) -> Report:
     both = sum(pair.change is not None for pair in found.pairs)
     data = {"machines": [found.first.name, found.second.name], "differ": changed, "compared": both}
     title = f"{first} and {second}: {changed} of {both} properties differ by more than {LARGE:.0%}"
-    return Report(title, data, (table(columns, found.pairs, "properties", marked=marked),))
+    return Report(title, data, (make_table(columns, found.pairs, "properties", marked=marked),))
 
 
 register_report(SideBySide, report_side_by_side)

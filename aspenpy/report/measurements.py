@@ -17,15 +17,15 @@ from aspenpy.tables.drawing import (
     SHADE,
     STYLES,
     VERMILION,
+    drop_middle,
     label_axis,
+    place_ticks,
     set_title,
-    shorten,
-    tick_points,
     use_shared_style,
 )
-from aspenpy.tables.numbers import Amount, share
+from aspenpy.tables.numbers import Amount, format_share
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Report, Table, facts, table
+from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Report, Table, make_facts, make_table
 
 MOST_SHOWN = 12
 
@@ -57,7 +57,9 @@ def report_measurements(found: Measured) -> Report:
     if not found.met:
         text = f"the mean is known to {share}, not to {100 * found.target.precision:g} %, after {len(found.runs)} runs"
         notes = (Diagnostic("target-not-met", text, severity="warning", hint="--most-runs allows more runs"),)
-    return Report(f"{command}: {len(found.runs)} runs", data, (facts(said), Table(columns, rows, key="runs")), notes)
+    return Report(
+        f"{command}: {len(found.runs)} runs", data, (make_facts(said), Table(columns, rows, key="runs")), notes
+    )
 
 
 register_report(Measured, report_measurements)
@@ -99,7 +101,7 @@ def add_recorded(report: Report, found: EarlierRuns) -> Report:
         "runs": found.runs,
         "input": found.input,
     }
-    devices = table(DEVICES, found.devices, "recorded_devices", title=title, media=TEXT + JSON)
+    devices = make_table(DEVICES, found.devices, "recorded_devices", title=title, media=TEXT + JSON)
     first, *others = report.parts
     return report.replace(data=report.data | {"record": record}, parts=(first, devices, *others))
 
@@ -113,7 +115,7 @@ def report_validated(found: Validation) -> Report:
     far = max(found.points, key=lambda point: point.factor)
     said = [
         ("command", found.command),
-        ("median error", share(found.median_error)),
+        ("median error", format_share(found.median_error)),
         ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR:g}"),
         ("worst", f"{far.ratio:.2f} times what was measured, at {_where(far)}"),
     ]
@@ -124,7 +126,7 @@ def report_validated(found: Validation) -> Report:
         "median_error": found.median_error,
         "within": {"factor": NEAR, "points": found.near},
     }
-    parts = (facts(said), _points(found), _kernels(found))
+    parts = (make_facts(said), _points(found), _kernels(found))
     headline = f"{found.case.application.name} on {machine}: predicted and measured at {len(found.points)} points"
     return Report(headline, data, parts, found.diagnostics)
 
@@ -151,7 +153,7 @@ def _points(found: Validation) -> Table:
         Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
         Column(BOUND_BY),
     )
-    return table(heads, found.points, "points")
+    return make_table(heads, found.points, "points")
 
 
 def _value(name: str, point: Point) -> float:
@@ -171,7 +173,7 @@ def _kernels(found: Validation) -> Table:
         Column("share", "share"),
         Column(BOUND_BY),
     )
-    return table(heads, last.kernels, "kernels", title=f"kernels at {_where(last)}")
+    return make_table(heads, last.kernels, "kernels", title=f"kernels at {_where(last)}")
 
 
 WIDTH, UP = 7, 4.0  # inches of the times
@@ -199,7 +201,7 @@ def draw(found: Validation) -> Any:
     below.axhspan(1 / NEAR, NEAR, color=SHADE, zorder=0)
     below.plot(at, [point.ratio for point in found.points], marker="s", **STYLES[0])
     below.set(yscale="log", xlabel=name, ylabel="predicted/measured")
-    tick_points(below.xaxis, at, "", MOST_PLACES)
+    place_ticks(below.xaxis, at, "", MOST_PLACES)
     label_axis(above.yaxis, "s")
     label_axis(below.yaxis)
     above.legend(loc="upper left")
@@ -216,5 +218,5 @@ def _bounds(axes: Any, found: Validation, at: list[float]) -> None:
     for point, x in zip(found.points, at, strict=True):
         if point.bound_by and point.bound_by != before:
             beside: dict[str, Any] = {"textcoords": "offset points", "va": "top", "color": GREY}
-            axes.annotate(f"{BOUND_BY} {shorten(point.bound_by)}", (x, point.predicted), xytext=(6, -8), **beside)
+            axes.annotate(f"{BOUND_BY} {drop_middle(point.bound_by)}", (x, point.predicted), xytext=(6, -8), **beside)
         before = point.bound_by

@@ -9,9 +9,9 @@ from aspenpy.answers.network import Collective, Network
 from aspenpy.cost.network.topology import describe_topology
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.tables.drawing import STYLES, label_axis, set_title, use_shared_style
-from aspenpy.tables.numbers import count, counted, quantity, seconds
+from aspenpy.tables.numbers import count_of, format_count, make_formatter, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import Column, Report, Table, facts, table
+from aspenpy.tables.table import Column, Report, Table, make_facts, make_table
 
 BOUNDS = {"upper": "at most ", "lower": "at least ", None: ""}
 UNITS = {
@@ -43,8 +43,10 @@ def report_network(network: Network, collectives: Sequence[Collective] = (), ran
     }
     parts = (
         figures(network, ""),
-        table(MESSAGES, network.messages(), "messages", title="one message, from a node to an average one"),
-        table(COLLECTIVES, collectives, "collectives", title=f"collectives among {count(ranks or 0)} ranks"),
+        make_table(MESSAGES, network.messages(), "messages", title="one message, from a node to an average one"),
+        make_table(
+            COLLECTIVES, collectives, "collectives", title=f"collectives among {format_count(ranks or 0)} ranks"
+        ),
     )
     return Report(
         f"network of {network.machine.name}: {network.name}", data, parts, tuple(network.machine.warnings), UNITS
@@ -63,20 +65,20 @@ def figures(network: Network, title: str = "network") -> Table:
         return BOUNDS[made.bound(name)] + value
 
     hop = f", and {seconds(parts['hop_latency'])} a hop" if parts["hop_latency"] else ""
-    halves = f"{counted(numbers['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
+    halves = f"{count_of(numbers['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
     rows = [
         ("topology", describe_topology(made)),
         ("nodes", _places(network, int(numbers["nodes"]))),
-        ("diameter", add_bound("diameter", counted(numbers["diameter"], "hop"))),
+        ("diameter", add_bound("diameter", count_of(numbers["diameter"], "hop"))),
         ("average distance", add_bound("average_distance", f"{float(numbers['average_distance']):.4g} hops")),
         ("bisection", add_bound("bisection", halves)),
         ("links a node", f"{_links(network):.4g}"),
-        ("ports of a router", count(numbers["radix"])),
+        ("ports of a router", format_count(numbers["radix"])),
         ("a port injects", _rate(parts["injection"])),
         ("a link takes", _rate(parts["link"])),
         ("latency", f"{seconds(parts['latency'])}{hop}"),
     ]
-    return facts(rows, title)
+    return make_facts(rows, title)
 
 
 def _links(network: Network) -> float:
@@ -85,10 +87,12 @@ def _links(network: Network) -> float:
 
 
 def _places(network: Network, places: int) -> str:
-    return count(places) if places == network.nodes else f"{count(network.nodes)} of {count(places)}"
+    return (
+        format_count(places) if places == network.nodes else f"{format_count(network.nodes)} of {format_count(places)}"
+    )
 
 
-_rate = quantity("B/s")
+_rate = make_formatter("B/s")
 
 
 def figures_object(network: Network) -> dict[str, Any]:

@@ -12,15 +12,15 @@ from aspenpy.explore.space import Space
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.tables.drawing import BLUE, GREY, PALE, label_axis, set_title, use_shared_style
-from aspenpy.tables.numbers import counted
+from aspenpy.tables.numbers import count_of
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, Table, make_columns, make_table
 
 MOST_SHOWN = 24  # of a front, evenly chosen; JSON and CSV have all
 
 BINDINGS = (
     Column("constraint", get="constraint.text"),
-    *columns("left right multiplier without looser point next_bound next_value"),
+    *make_columns("left right multiplier without looser point next_bound next_value"),
 )
 
 
@@ -106,7 +106,7 @@ def _optimum(result: Optimum, words: Words, subject: str) -> Report:
     parts = (
         variables,
         _bindings(result, words) if result.bindings else Paragraph("no constraint binds"),
-        table(BINDINGS, result.bindings, "binding", media=JSON),
+        make_table(BINDINGS, result.bindings, "binding", media=JSON),
         Paragraph(looked),
         words.points((result.goal,), [((result.value,), result.point)]),
     )
@@ -139,7 +139,7 @@ def _bindings(result: Optimum, words: Words) -> Table:
         amount("then", "next_value"),
         amount("without", "without"),
     )
-    return table(heads, result.bindings, sparse=True, media=TEXT)
+    return make_table(heads, result.bindings, sparse=True, media=TEXT)
 
 
 def _front(result: Front, words: Words, subject: str) -> Report:
@@ -155,7 +155,7 @@ def _front(result: Front, words: Words, subject: str) -> Report:
         )
         for values, point in _some(choices)
     )
-    ending = f"{counted(len(choices), 'point')} on the front"
+    ending = f"{count_of(len(choices), 'point')} on the front"
     if len(rows) < len(choices):
         ending += f", of which {len(rows)} are shown"
     ending += f"; all combinations were looked at, {result.looked_at:,}" if result.proven else "; found by NSGA-II"

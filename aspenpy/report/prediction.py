@@ -11,9 +11,28 @@ from aspenpy.answers.run_placement import run_placement, spread_over
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.rank_units import describe_component
-from aspenpy.tables.numbers import Amount, count, seconds, setting, share, unit_of_resource
+from aspenpy.tables.numbers import (
+    Amount,
+    format_count,
+    format_setting,
+    format_share,
+    seconds,
+    unit_of_resource,
+)
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
+from aspenpy.tables.table import (
+    CSV,
+    JSON,
+    TEXT,
+    Column,
+    Grid,
+    Part,
+    Report,
+    Table,
+    make_columns,
+    make_facts,
+    make_table,
+)
 
 if TYPE_CHECKING:
     from aspenpy.answers.prediction import Samples
@@ -30,7 +49,7 @@ RESOURCES = (
 )
 METRICS = (Column("metric"), Column("value", "amount"))
 UNITS = {"resources": {"time": "s"}, "bottleneck": {"time": "s"}}
-CSV_COLUMNS = columns("application machine socket kernel metric value unit")
+CSV_COLUMNS = make_columns("application machine socket kernel metric value unit")
 """Columns of the CSV form: one value a row, in its base unit."""
 
 
@@ -40,14 +59,19 @@ def report_prediction(prediction: Prediction, metrics: Sequence[str] = (), sampl
     spread = {} if samples is None else _spread(samples, prediction.random)
     shown: tuple[Part, ...] = (
         Table(METRICS, tuple(values.items()), media=TEXT),
-        facts([*spread.items()]),
+        make_facts([*spread.items()]),
     )
     if not metrics:
         slowest = prediction.bottleneck.resource if prediction.bottleneck else None
         uses = prediction.resources.values()
         marked = frozenset(place for place, use in enumerate(uses) if use.name == slowest)
-        busiest = table(RESOURCES, uses, marked=marked, media=TEXT)
-        shown = (facts([*_facts(prediction), *spread.items()]), _kernels(prediction), busiest, *_parameters(prediction))
+        busiest = make_table(RESOURCES, uses, marked=marked, media=TEXT)
+        shown = (
+            make_facts([*_facts(prediction), *spread.items()]),
+            _kernels(prediction),
+            busiest,
+            *_parameters(prediction),
+        )
     kernels = _kernels(prediction).replace(key="kernels", media=JSON)
     parts = (*shown, kernels, Table(CSV_COLUMNS, tuple(_csv_rows(prediction, values)), media=CSV))
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
@@ -61,7 +85,7 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     bottleneck = prediction.bottleneck
     bound = "nothing"
     if bottleneck is not None:
-        bound = f"{_bound(prediction, bottleneck)} ({share(bottleneck.share)} of runtime)"
+        bound = f"{_bound(prediction, bottleneck)} ({format_share(bottleneck.share)} of runtime)"
     rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
@@ -87,7 +111,7 @@ def bound_ranks(prediction: Evaluation) -> list[tuple[str, str]]:
     if placement is None:
         return []
     most = prediction.case.placement.ranks_per_node
-    few = "" if most is None else f"; {count(most)} on a node"
+    few = "" if most is None else f"; {format_count(most)} on a node"
     return [("each rank has", f"{describe_component(placement.unit)}{few}; {placement.distribution}")]
 
 
@@ -154,7 +178,7 @@ def _kernels(prediction: Prediction) -> Table:
     )
     kernels = prediction.kernels
     slowest = max(range(len(kernels)), key=lambda place: kernels[place].exclusive, default=0)
-    return table(heads, kernels, marked=frozenset([slowest]), media=TEXT)
+    return make_table(heads, kernels, marked=frozenset([slowest]), media=TEXT)
 
 
 def _parameters(prediction: Prediction) -> list[Grid]:
@@ -178,7 +202,7 @@ def _value(prediction: Prediction, use: ParameterUse) -> str:
     application = prediction.application
     node = None if use.machine else application.declared.get(use.name)
     if node is None or node.member_of is None:
-        return setting(use.value)
+        return format_setting(use.value)
     return application.enums[node.member_of].members[int(use.value)]
 
 

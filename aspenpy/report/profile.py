@@ -12,16 +12,16 @@ from aspenpy.answers.evaluation import MESSAGES, KernelUse
 from aspenpy.answers.profile import Profile
 from aspenpy.report.explanation import blocks
 from aspenpy.report.prediction import BOUND_BY, resource_on_component, subject
-from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, shorten, use_shared_style
-from aspenpy.tables.numbers import Amount, amount, count, seconds, share
+from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, drop_middle, use_shared_style
+from aspenpy.tables.numbers import Amount, format_amount, format_count, format_share, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, Title, columns, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, Title, make_columns, make_table
 
-ARCS = (*columns("caller callee"), Column("arguments", get=lambda arc: list(arc.arguments)), Column("calls"))
+ARCS = (*make_columns("caller callee"), Column("arguments", get=lambda arc: list(arc.arguments)), Column("calls"))
 LONG = (
-    *columns("kind caller kernel arguments calls"),
-    *columns("inclusive exclusive", unit="s"),
-    *columns("share bound_by"),
+    *make_columns("kind caller kernel arguments calls"),
+    *make_columns("inclusive exclusive", unit="s"),
+    *make_columns("share bound_by"),
 )
 """Of the CSV form: a row for each kernel and, with the call graph, for each call in it."""
 
@@ -36,15 +36,15 @@ def report_profile(profile: Profile, *, calls: bool = False) -> Report:
         Column("name"),
         Column("arguments", get=lambda kernel: list(profile.arguments[kernel.name])),
         Column("calls"),
-        *columns("inclusive exclusive", unit="s"),
-        *columns("share bound_by"),
+        *make_columns("inclusive exclusive", unit="s"),
+        *make_columns("share bound_by"),
     )
     parts = (
         _flat(profile),
         *(_calls(profile) if calls else ()),
-        table(heads, profile.kernels, "kernels", media=JSON),
+        make_table(heads, profile.kernels, "kernels", media=JSON),
         *_exchanges(profile),
-        table((*ARCS, Column("time", unit="s")), profile.arcs, "calls", media=JSON),
+        make_table((*ARCS, Column("time", unit="s")), profile.arcs, "calls", media=JSON),
         *_ecm(profile),
         _long(profile, calls),
     )
@@ -60,16 +60,22 @@ def _exchanges(profile: Profile) -> tuple[Table, ...]:
     heads = (
         Column("exchange", get="name"),
         Column("kernel"),
-        Column("ranks", get=lambda use: "differ" if use.ranks is None else count(use.ranks), align="right"),
-        Column("bytes", get=lambda use: "differ" if use.size is None else amount(Amount(use.size, "B")), align="right"),
+        Column("ranks", get=lambda use: "differ" if use.ranks is None else format_count(use.ranks), align="right"),
+        Column(
+            "bytes",
+            get=lambda use: "differ" if use.size is None else format_amount(Amount(use.size, "B")),
+            align="right",
+        ),
         Column("time", unit="s"),
         Column("of runtime", "share", get="share"),
         Column("how", get=lambda use: use.algorithm or "goes with the bytes", wrapped=True),
     )
     numbers = (Column("size", unit="B"), Column("time", unit="s"))
-    data = (*columns("name kernel block ranks"), *numbers, *columns("share algorithm"))
-    shown = table(heads, profile.exchanges, title="collectives and halos", media=TEXT) if profile.exchanges else None
-    return (*((shown,) if shown else ()), table(data, profile.exchanges, "exchanges", media=JSON))
+    data = (*make_columns("name kernel block ranks"), *numbers, *make_columns("share algorithm"))
+    shown = (
+        make_table(heads, profile.exchanges, title="collectives and halos", media=TEXT) if profile.exchanges else None
+    )
+    return (*((shown,) if shown else ()), make_table(data, profile.exchanges, "exchanges", media=JSON))
 
 
 def _ecm(profile: Profile) -> tuple[Any, ...]:
@@ -98,7 +104,7 @@ def _flat(profile: Profile) -> Table:
         Column(BOUND_BY, get=lambda kernel: _bound(profile, kernel)),
         Column("kernel", get=lambda kernel: format_call(kernel.name, profile.arguments[kernel.name])),
     )
-    return table(heads, ran, marked=frozenset([0]), media=TEXT)
+    return make_table(heads, ran, marked=frozenset([0]), media=TEXT)
 
 
 def _bound(profile: Profile, kernel: KernelUse) -> str | None:
@@ -230,7 +236,7 @@ def draw_profile(profile: Profile) -> Any:
     weights = {arc: weight for arc, weight in _weights(profile).items() if chosen.issuperset(arc)}
     callees = {name: [callee for caller, callee in weights if caller == name] for name in ran}
     texts = {
-        name: f"{shorten(name)}\n{share(_part(kernel.inclusive, profile))}, own {share(kernel.share)}"
+        name: f"{drop_middle(name)}\n{format_share(_part(kernel.inclusive, profile))}, own {format_share(kernel.share)}"
         for name, kernel in ran.items()
     }
     boxes = place_boxes(
@@ -318,7 +324,7 @@ def _spread(layer: Sequence[str], wanted: Mapping[str, float]) -> dict[str, floa
 
 
 def _words(axes: Any, profile: Profile, depth: float, left_out: int) -> None:
-    said = shorten(f"{profile.prediction.where}: {seconds(profile.runtime)}", LONGEST_TITLE)
+    said = drop_middle(f"{profile.prediction.where}: {seconds(profile.runtime)}", LONGEST_TITLE)
     said += f" ({left_out} kernels that take less are left out)" if left_out else ""
     legend = "share of the runtime with callees; own: without, the darker the more; on arrows: calls"
     axes.text(MARGIN, 0.12, said, fontweight="bold", va="top")
@@ -360,4 +366,4 @@ def _arrow(axes: Any, caller: Box, callee: Box, part: float, calls: float) -> No
     back = 0.45 / (end[0] - start[0])
     x, y = end[0] - 0.45, end[1] + back * (start[1] - end[1])
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
-    axes.text(x, y, f"{count(calls)}×", ha="center", va="center", zorder=4, bbox=ground)
+    axes.text(x, y, f"{format_count(calls)}×", ha="center", va="center", zorder=4, bbox=ground)

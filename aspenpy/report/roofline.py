@@ -11,17 +11,17 @@ from aspenpy.answers.roofline_points import Point
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, make_columns, make_table
 
 CEILING = (
-    *columns("resources traits"),
+    *make_columns("resources traits"),
     Column("component", get=lambda ceiling: "/".join(ceiling.path)),
-    *columns("count one rate"),
+    *make_columns("count one rate"),
 )
 FLOPS = Column("unit", get=lambda ceiling: "flop/s")
 BYTES = (Column("peak", unit="B/s"), Column("unit", get=lambda ceiling: "B/s"))
 OBJECTS = (
-    *columns("application kernel"),
+    *make_columns("application kernel"),
     Column("flops", unit="flop"),
     Column("bytes", unit="B", get="volume"),
     Column("intensity", unit="flop/B"),
@@ -35,9 +35,9 @@ OBJECTS = (
     ),
 )
 LONG = (
-    *columns("kind name traits rate unit"),
+    *make_columns("kind name traits rate unit"),
     Column("intensity", unit="flop/B"),
-    *columns("attainable bound_by predicted"),
+    *make_columns("attainable bound_by predicted"),
     Column("time", unit="s"),
 )
 """Of the CSV form: a row for each ceiling (`rate`), application and kernel (what comes behind it)."""
@@ -55,11 +55,11 @@ def report_roofline(roofline: Roofline) -> Report:
         _bandwidths(roofline),
         _points(roofline),
         group_by_level(roofline),
-        table((*CEILING, FLOPS, Column("ridges", get=ridges)), roofline.compute, "compute", media=JSON),
-        table((*CEILING, *BYTES), roofline.caches, "caches", media=JSON),
-        table((*CEILING, *BYTES), roofline.memory, "memory", media=JSON),
-        table((*CEILING, *BYTES), roofline.files, "files", media=JSON),
-        table(OBJECTS, roofline.points, "points", media=JSON),
+        make_table((*CEILING, FLOPS, Column("ridges", get=ridges)), roofline.compute, "compute", media=JSON),
+        make_table((*CEILING, *BYTES), roofline.caches, "caches", media=JSON),
+        make_table((*CEILING, *BYTES), roofline.memory, "memory", media=JSON),
+        make_table((*CEILING, *BYTES), roofline.files, "files", media=JSON),
+        make_table(OBJECTS, roofline.points, "points", media=JSON),
         _long(roofline),
     )
     data = {"machine": roofline.machine.name, "socket": roofline.socket}
@@ -89,7 +89,7 @@ def _compute(roofline: Roofline) -> Table:
         *(ridge(memory) for memory in roofline.memory if "remote" not in memory.traits),
         Column("component", wrapped=True),
     )
-    return table(heads, roofline.compute, title="ceilings (ridge: the flop/B from which on they hold)", media=TEXT)
+    return make_table(heads, roofline.compute, title="ceilings (ridge: the flop/B from which on they hold)", media=TEXT)
 
 
 def _bandwidths(roofline: Roofline) -> Table:
@@ -103,7 +103,7 @@ def _bandwidths(roofline: Roofline) -> Table:
         *_at_work(roofline, (*roofline.bandwidths, *roofline.files), "B/s"),
         *((Column("data sheet", unit="B/s", get="peak"),) if stated else ()),
     )
-    return table(heads, (*roofline.bandwidths, *roofline.files), title="bandwidths", media=TEXT)
+    return make_table(heads, (*roofline.bandwidths, *roofline.files), title="bandwidths", media=TEXT)
 
 
 def _at_work(roofline: Roofline, ceilings: Sequence[Ceiling], unit: str) -> tuple[Column, ...]:
@@ -124,7 +124,7 @@ def _points(roofline: Roofline) -> Table:
         Column("of the roof", "share", get=lambda point: point.predicted / point.attainable),
         Column("bottleneck"),
     )
-    return table(heads, roofline.points, marked=_whole(roofline.points), title="below them", media=TEXT)
+    return make_table(heads, roofline.points, marked=_whole(roofline.points), title="below them", media=TEXT)
 
 
 def _whole(points: Sequence[Point]) -> frozenset[int]:
@@ -141,7 +141,7 @@ def group_by_level(roofline: Roofline) -> Table:
 
     names = dict.fromkeys(level.level for point in placed for level in point.levels)
     heads = (Column("kernel", get=indent_point), *map(at, names))
-    return table(heads, placed, marked=_whole(placed), title="flop/B at each level", media=TEXT)
+    return make_table(heads, placed, marked=_whole(placed), title="flop/B at each level", media=TEXT)
 
 
 def indent_point(point: Point) -> str:

@@ -23,13 +23,13 @@ from aspenpy.tables.drawing import (
     PURPLE,
     SKY,
     VERMILION,
+    drop_middle,
     label_axis,
     name_ends,
     set_title,
-    shorten,
     use_shared_style,
 )
-from aspenpy.tables.numbers import count
+from aspenpy.tables.numbers import format_count
 
 COLOURS = {"dp": BLUE, "sp": VERMILION, None: INK}  # of the precisions
 MARKED = (GREEN, PURPLE, ORANGE, SKY, BLACK)  # colours of applications
@@ -113,7 +113,7 @@ def draw_roofline(roofline: Roofline) -> Any:
 def _open_marks_label(points: Sequence[Point]) -> str:
     """What filled and open marks are."""
     levels_seen = named_levels(points)
-    return f"filled: predicted, open: roof{f', at {shorten(levels_seen[-1])}' if levels_seen else ''}"
+    return f"filled: predicted, open: roof{f', at {drop_middle(levels_seen[-1])}' if levels_seen else ''}"
 
 
 def _parts(roofline: Roofline) -> list[str]:
@@ -121,19 +121,19 @@ def _parts(roofline: Roofline) -> list[str]:
     kinds = {}
     for ceiling in (*roofline.compute[:1], *roofline.memory):
         used = roofline.at_work(ceiling).count
-        whole = "all" if used >= ceiling.count else f"{count(used)} of"
-        kinds[ceiling.component] = f"{whole} {count(ceiling.count)} {shorten(ceiling.component)}"
+        whole = "all" if used >= ceiling.count else f"{format_count(used)} of"
+        kinds[ceiling.component] = f"{whole} {format_count(ceiling.count)} {drop_middle(ceiling.component)}"
     return ["roof of what runs:", *kinds.values()]
 
 
 def _point_names(points: Sequence[Point]) -> list[str]:
     several = len({point.application for point in points}) > 1
     names = [point.name if several or point.kernel is None else point.kernel for point in points]
-    return [f"{number}  {shorten(name)}" for number, name in enumerate(names, 1)]
+    return [f"{number}  {drop_middle(name)}" for number, name in enumerate(names, 1)]
 
 
 def _roof_name(level: Level) -> str:
-    return f"{shorten(level.text, LONGEST_ROOF)}: {format_quantity(level.rate, 'flop/s')}"
+    return f"{drop_middle(level.text, LONGEST_ROOF)}: {format_quantity(level.rate, 'flop/s')}"
 
 
 def _legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: Sequence[str], left: float) -> None:
@@ -153,7 +153,7 @@ def _legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: S
         for point, name in zip(points, names, strict=True)
     ]
     handles += [
-        Line2D([], [], linestyle="", marker=mark, color=GREY, label=f"at {shorten(level)}")
+        Line2D([], [], linestyle="", marker=mark, color=GREY, label=f"at {drop_middle(level)}")
         for mark, level in zip(LEVEL_MARKS, named_levels(points)[:-1], strict=False)
     ]
     if points:
@@ -236,7 +236,7 @@ def _bandwidths(axes: Any, names: Mapping[float, str], seen: Window) -> None:
     for (rate, text), turn in zip(names.items(), turns([log10(rate) * up for rate in names]), strict=True):
         x = max(seen.left, seen.bottom / rate) * 10 ** ((0.12 + turn * NAME_WIDTH) / across)
         axes.annotate(
-            f"{shorten(text)}: {format_quantity(rate, 'B/s')}",
+            f"{drop_middle(text)}: {format_quantity(rate, 'B/s')}",
             (x, x * rate),
             xytext=(-3, 5),
             textcoords="offset points",

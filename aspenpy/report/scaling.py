@@ -14,11 +14,11 @@ from aspenpy.tables.drawing import (
     STYLES,
     label_axis,
     name_ends,
+    place_ticks,
     set_title,
-    tick_points,
     use_shared_style,
 )
-from aspenpy.tables.numbers import count, counted, seconds, share
+from aspenpy.tables.numbers import count_of, format_count, format_share, seconds
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import (
     ALL,
@@ -29,8 +29,8 @@ from aspenpy.tables.table import (
     Column,
     Report,
     Table,
-    facts,
-    table,
+    make_facts,
+    make_table,
 )
 
 CALLS = 3  # calls that are named for a number of ranks, those that take longest
@@ -47,7 +47,7 @@ def report_scaling(scaling: Scaling) -> Report:
         "turns": scaling.turns,
         "dominant_calls": list(scaling.calls),
     }
-    parts = (facts(_facts(scaling)), _points(scaling))
+    parts = (make_facts(_facts(scaling)), _points(scaling))
     return Report(heading(scaling), data, parts, scaling.diagnostics, {"optimal_time": "s"})
 
 
@@ -61,14 +61,17 @@ def heading(scaling: Scaling) -> str:
 def _facts(scaling: Scaling) -> list[tuple[str, str]]:
     first, last = scaling.ranks[0], scaling.ranks[-1]
     fastest = scaling.fastest
-    rows = [("ranks", f"`{scaling.parameter}` from {count(first)} to {count(last)}"), *bound_ranks(scaling.prediction)]
+    rows = [
+        ("ranks", f"`{scaling.parameter}` from {format_count(first)} to {format_count(last)}"),
+        *bound_ranks(scaling.prediction),
+    ]
     if scaling.mode == "weak" or scaling.per_rank:
         rows.append(("problem", _problem(scaling)))
     if scaling.mode == "strong":
         more = "; more of them take longer" if scaling.turns else ""
-        rows.append(("fastest", f"{counted(fastest.ranks, 'rank')}, {seconds(fastest.time)}{more}"))
+        rows.append(("fastest", f"{count_of(fastest.ranks, 'rank')}, {seconds(fastest.time)}{more}"))
     if scaling.calls:
-        rows.append(("calls", f"{', '.join(scaling.calls)}: the longest first, on {counted(last, 'rank')}"))
+        rows.append(("calls", f"{', '.join(scaling.calls)}: the longest first, on {count_of(last, 'rank')}"))
     return rows
 
 
@@ -79,15 +82,15 @@ def _problem(scaling: Scaling) -> str:
         return f"{product} of each rank stays"
     first, last = scaling.ranks[0], scaling.ranks[-1]
     if scaling.per_rank:
-        return f"that of {counted(first, 'rank')}: {product} of each shrinks with the ranks, {_sizes(scaling, last)}"
+        return f"that of {count_of(first, 'rank')}: {product} of each shrinks with the ranks, {_sizes(scaling, last)}"
     return f"{product} grows with the ranks: {_sizes(scaling, last)}"
 
 
 def _sizes(scaling: Scaling, ranks: int) -> str:
     """The parameters of the problem on so many ranks."""
     sizes = dict(zip(scaling.problem, scaling.sizes_at(ranks), strict=True))
-    each = [f"{name} = {count(float(f'{size:.6g}'))}" for name, size in sizes.items()]
-    return f"{', '.join(each)} on {count(ranks)}"
+    each = [f"{name} = {format_count(float(f'{size:.6g}'))}" for name, size in sizes.items()]
+    return f"{', '.join(each)} on {format_count(ranks)}"
 
 
 def _points(scaling: Scaling) -> Table:
@@ -106,7 +109,7 @@ def _points(scaling: Scaling) -> Table:
         Column("communication", unit="s", media=DATA),
         Column("communication share", get="share", media=JSON),
         Column(
-            f"problem for {share(asked or 0)}",
+            f"problem for {format_share(asked or 0)}",
             _times,
             "right",
             key="problem_growth",
@@ -122,7 +125,7 @@ def _points(scaling: Scaling) -> Table:
         *map(call, scaling.calls),
     )
     fastest = [place for place, point in enumerate(scaling.points) if point.ranks == scaling.fastest.ranks]
-    return table(heads, scaling.points, "points", marked=frozenset(fastest if scaling.mode == "strong" else ()))
+    return make_table(heads, scaling.points, "points", marked=frozenset(fastest if scaling.mode == "strong" else ()))
 
 
 def _bound(point: Point) -> str | None:
@@ -169,7 +172,7 @@ def draw_scaling(scaling: Scaling) -> Any:
         fastest = scaling.fastest
         above.plot([fastest.ranks], [fastest.time], "o", color=BLACK, markersize=7, zorder=5)
         told = {"textcoords": "offset points", "ha": "right", "va": "bottom", "color": INK}
-        above.annotate(f"fastest, on {count(fastest.ranks)}", (fastest.ranks, fastest.time), (-4, 7), **told)
+        above.annotate(f"fastest, on {format_count(fastest.ranks)}", (fastest.ranks, fastest.time), (-4, 7), **told)
     shares = (
         ("efficiency", STYLES[0], [100 * point.efficiency for point in points]),
         ("communication", STYLES[1], [100 * point.share for point in points]),
@@ -177,7 +180,7 @@ def draw_scaling(scaling: Scaling) -> Any:
     for text, line, percents in shares:
         below.plot(ranks, percents, label=text, **line)
     below.set(xlabel="ranks", ylabel="%", ylim=(0, max(105, *(100 * point.efficiency for point in points))))
-    tick_points(above.xaxis, ranks, "", MOST_RANKS)
+    place_ticks(above.xaxis, ranks, "", MOST_RANKS)
     label_axis(above.yaxis, "s")
     name_ends(above, UP, [(text, *values[-1], line["color"]) for text, line, values in lines])
     name_ends(below, UP / 2, [(text, ranks[-1], percents[-1], line["color"]) for text, line, percents in shares])

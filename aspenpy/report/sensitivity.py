@@ -11,10 +11,10 @@ from aspenpy.explore.sensitivity import Effects, Found
 from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.printer import text_if_short
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.tables.drawing import EDGE, FILLS, GREY, label_axis, set_title, shorten, use_shared_style
-from aspenpy.tables.numbers import quantity
+from aspenpy.tables.drawing import EDGE, FILLS, GREY, drop_middle, label_axis, set_title, use_shared_style
+from aspenpy.tables.numbers import make_formatter
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, make_columns, make_table
 
 
 def _digits(value: float) -> str:
@@ -103,8 +103,8 @@ ELASTICITIES = (
     Column("elasticity", _digits, "right", key="here"),
     Column("from", align="right", get=_end("start"), media=TEXT),
     Column("to", align="right", get=_end("end"), media=TEXT),
-    *columns("start end why", media=DATA),
-    *columns("least most mean overall", format=_digits, align="right"),
+    *make_columns("start end why", media=DATA),
+    *make_columns("least most mean overall", format=_digits, align="right"),
     Column("undefined", media=DATA),
     Column("no value", "share", get=lambda item: item.undefined or None, media=TEXT),
     Column("formula", get=lambda item: item.formula and text_if_short(item.formula), media=JSON),
@@ -125,23 +125,23 @@ def _elasticities(result: tuple[Elasticity, ...], unit: str) -> Said:
         *(f"{name} and the like: differences, because there is {why}." for why, name in others.items()),
         *(f"Left out: {item.reason}" for item in result if item.reason),
     )
-    return {"method": "elasticity"}, (table(heads, result, "elasticities"), *map(Paragraph, notes))
+    return {"method": "elasticity"}, (make_table(heads, result, "elasticities"), *map(Paragraph, notes))
 
 
 def _effects(result: Effects, unit: str) -> Said:
-    numbers = columns("sensitivity normalised", format=_digits, align="right")
+    numbers = make_columns("sensitivity normalised", format=_digits, align="right")
     names = (
         Column("parameter", get=lambda effect: effect.parameters[0], media=TEXT + CSV),
         Column("and", get=lambda effect: dict(enumerate(effect.parameters)).get(1), media=TEXT + CSV),
         Column("parameters", media=JSON),
     )
-    heads = (*names, *columns("least most", unit=unit), *numbers)
+    heads = (*names, *make_columns("least most", unit=unit), *numbers)
     change = Column("for each 100 %", _digits, "right", key="per_change", media=TEXT + JSON)
     beyond = Column("beyond one", _digits, "right", key="beyond", media=TEXT + JSON)
     parts = (
-        table((names[0], *heads[3:], change), result.singles, media=TEXT),
-        table((*heads, beyond), result.pairs, title="pairs", media=TEXT),
-        table((*heads, change, beyond), (*result.singles, *result.pairs), "effects", media=DATA),
+        make_table((names[0], *heads[3:], change), result.singles, media=TEXT),
+        make_table((*heads, beyond), result.pairs, title="pairs", media=TEXT),
+        make_table((*heads, change, beyond), (*result.singles, *result.pairs), "effects", media=DATA),
     )
     return {"method": "normalised", "base": result.base}, parts
 
@@ -165,12 +165,12 @@ def _sobol(result: Sobol, unit: str) -> Said:
         column("second", "second"),
         column("+-", "second_confidence"),
     )
-    deviation, mean = quantity(unit)(result.variance**0.5), quantity(unit)(result.mean)
+    deviation, mean = make_formatter(unit)(result.variance**0.5), make_formatter(unit)(result.mean)
     said = f"{result.runs:,} runs; the {result.metric} is {mean} on average, its deviation {deviation}"
     data = {"method": "sobol", "runs": result.runs, "mean": result.mean, "variance": result.variance}
     parts = (
-        table(heads, result.indices, "indices"),
-        table(pairs, result.interactions, "interactions", title="only together"),
+        make_table(heads, result.indices, "indices"),
+        make_table(pairs, result.interactions, "interactions", title="only together"),
         Paragraph(said),
     )
     return data, parts
@@ -181,10 +181,10 @@ def _morris(result: Morris, unit: str) -> Said:
         Column("parameter"),
         Column("magnitude", unit=unit),
         Column("+-", unit=unit, key="confidence"),
-        *columns("mean deviation", unit=unit),
+        *make_columns("mean deviation", unit=unit),
     )
     said = f"{result.runs:,} runs; effects of going through the whole range"
-    return {"method": "morris", "runs": result.runs}, (table(heads, result.effects, "effects"), Paragraph(said))
+    return {"method": "morris", "runs": result.runs}, (make_table(heads, result.effects, "effects"), Paragraph(said))
 
 
 _METHODS: dict[type, Callable[[Any, str], Said]] = {
@@ -214,7 +214,7 @@ def tornado(result: Found, subject: str, unit: str) -> Tornado:
     """The extremes of a metric around its value where nothing varies; else bars from 0 to each index or elasticity."""
     if isinstance(result, Effects):
         bars = [(" and ".join(it.parameters), it.least, it.most) for it in (*result.singles, *result.pairs)]
-        axis, title = result.base, f"{quantity(unit)(result.base)} where nothing varies"
+        axis, title = result.base, f"{make_formatter(unit)(result.base)} where nothing varies"
     else:
         axis, title, values = 0.0, "elasticity", []
         if isinstance(result, Sobol):
@@ -243,7 +243,7 @@ def draw_sensitivity(result: Found, subject: str, unit: str) -> Any:
         axes.barh(place, found.axis - left, left=left, height=0.62, **EDGE, **FILLS[0])
         axes.barh(place, right - found.axis, left=found.axis, height=0.62, **EDGE, **FILLS[4])
     axes.axvline(found.axis, color="black", linewidth=1)
-    axes.set_yticks(range(len(bars)), [shorten(label) for label, _, _ in bars])
+    axes.set_yticks(range(len(bars)), [drop_middle(label) for label, _, _ in bars])
     axes.set_ylim(-0.6, max(3, len(bars)) - 0.4)
     axes.use_sticky_edges = False  # else a bar that begins or ends at the frame looks cut
     axes.margins(x=0.06)

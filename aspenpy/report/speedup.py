@@ -12,7 +12,7 @@ from aspenpy.learn.estimators.dvfs import Dvfs
 from aspenpy.learn.estimators.speedup import Spot, find_sweet_spots, surface_tables
 from aspenpy.tables.drawing import MAP, VERMILION, set_title, use_shared_style
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, Column, Report, Table, facts, table
+from aspenpy.tables.table import CSV, JSON, Column, Report, Table, make_facts, make_table
 
 
 def report_speedup(found: Dvfs) -> Report:
@@ -30,8 +30,8 @@ def report_speedup(found: Dvfs) -> Report:
     ]
     columns = (Column("processors", "count"), Column("clock", unit="Hz"), Column("time", unit="s"), Column("speedup"))
     energies = (Column("energy"), Column("energy_delay"))
-    every = table((*columns, *energies), found.spots, "spots", media=JSON + CSV)
-    parts = (facts(notes), *surface_tables(found.spots, what), every)
+    every = make_table((*columns, *energies), found.spots, "spots", media=JSON + CSV)
+    parts = (make_facts(notes), *surface_tables(found.spots, what), every)
     return Report(heading, {"clock": model.clock, **seconds}, parts, found.prediction.diagnostics)
 
 
@@ -126,5 +126,5 @@ def report_signature(prediction: Prediction, factors: Sequence[float]) -> Report
 def add_choices(report: Report, found: Sequence[ApplicationTime]) -> Report:
     """A report of slowdowns, with the times of all phases of each application at each memory clock."""
     listed = sorted(found, key=lambda item: (-item.clock, item.time))
-    made = table(CHOICES, listed, "choices", title="all phases together, the fastest first")
+    made = make_table(CHOICES, listed, "choices", title="all phases together, the fastest first")
     return report.replace(parts=(*report.parts, made))

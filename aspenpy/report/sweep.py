@@ -12,8 +12,8 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.sweeps.result import Summary, SweepResult, attributes
 from aspenpy.sweeps.study import Study, label
-from aspenpy.tables.drawing import MAP, SHADE, STYLES, label_axis, name_ends, set_title, tick_points, use_shared_style
-from aspenpy.tables.numbers import Amount, counted
+from aspenpy.tables.drawing import MAP, SHADE, STYLES, label_axis, name_ends, place_ticks, set_title, use_shared_style
+from aspenpy.tables.numbers import Amount, count_of
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, TEXT, Column, Report, Table
 
@@ -61,7 +61,7 @@ def _headline(study: Study, summary: Summary) -> str:
     what = "" if "app" in swept else first.application.name
     what += "" if "machine" in swept else f" on {first.required_machine.name}"
     over = " × ".join(f"{item.name} ({item.size:,})" for item in study.directions)
-    return f"{what.strip() or 'sweep'}: {', '.join(study.metrics)} over {over}, {counted(summary.points, 'point')}"
+    return f"{what.strip() or 'sweep'}: {', '.join(study.metrics)} over {over}, {count_of(summary.points, 'point')}"
 
 
 def _extreme(study: Study, extreme: Any) -> dict[str, Any] | None:
@@ -149,7 +149,7 @@ def draw(result: SweepResult | Summary) -> Any:
     for along, name_along, most in zip((axes.xaxis, axes.yaxis), reversed(numeric), (across, MOST_UP), strict=False):
         along.set_label_text(name_along)
         unit = unit_of_parameter(name_along, case.application, case.required_machine) or ""
-        tick_points(along, _places_along(result, name_along), unit, most)
+        place_ticks(along, _places_along(result, name_along), unit, most)
     if not maps:
         _names(axes, [_label(result, place) for place in range(len(axes.get_lines()))])
     title = f"by {', '.join(categories)}" if categories else f"{case.application.name} on {case.required_machine.name}"

@@ -10,9 +10,18 @@ from aspenpy.answers.trace import Demand, Step, Trace
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.report.listings import in_regions, lines
-from aspenpy.tables.numbers import Amount, amount, count, counted, plain, setting, share, unit_of_resource
+from aspenpy.tables.numbers import (
+    Amount,
+    count_of,
+    format_amount,
+    format_count,
+    format_setting,
+    format_share,
+    plain_number,
+    unit_of_resource,
+)
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, make_columns, make_table
 
 DEMANDS = "resource amount unit direction data traits"
 
@@ -36,9 +45,9 @@ def report_trace(trace: Trace) -> Report:
     )
     left = _omission_note(trace)
     parts = (
-        table(heads, trace.steps, media=TEXT),
-        table(STEPS, trace.steps, "steps", media=JSON),
-        table(ROWS, trace.steps, media=CSV),
+        make_table(heads, trace.steps, media=TEXT),
+        make_table(STEPS, trace.steps, "steps", media=JSON),
+        make_table(ROWS, trace.steps, media=CSV),
         *((Paragraph(left),) if left else ()),
     )
     where = f"{application} on {machine}" if machine else application
@@ -49,15 +58,15 @@ register_report(Trace, report_trace)
 
 
 STEPS = (
-    *columns("kind depth name label values"),
+    *make_columns("kind depth name label values"),
     Column("demands", get=lambda step: [_demand(demand) for demand in step.demands]),
-    *columns("start duration", unit="s"),
+    *make_columns("start duration", unit="s"),
 )
 ROWS = (
-    *columns("kind depth name label"),
-    Column("values", get=lambda step: [f"{name}={plain(value)}" for name, value in step.values.items()]),
-    Column("demands", get=lambda step: [f"{item.resource}={plain(item.amount)}" for item in step.demands]),
-    *columns("start duration", unit="s"),
+    *make_columns("kind depth name label"),
+    Column("values", get=lambda step: [f"{name}={plain_number(value)}" for name, value in step.values.items()]),
+    Column("demands", get=lambda step: [f"{item.resource}={plain_number(item.amount)}" for item in step.demands]),
+    *make_columns("start duration", unit="s"),
 )
 
 
@@ -70,10 +79,13 @@ def _omission_note(trace: Trace) -> str | None:
     """What the page does not show."""
     more = "--most shows more steps, --passes more passes of each loop"
     if not trace.complete:
-        shown = f"The first {len(trace.steps):,} steps, with {trace.shown_blocks:,} of {count(trace.blocks)} executions"
+        shown = (
+            f"The first {len(trace.steps):,} steps, with {trace.shown_blocks:,} of {format_count(trace.blocks)} "
+            "executions"
+        )
         return f"{shown} of blocks; {more}."
     if any(step.kind == "passes" for step in trace.steps):
-        return f"{trace.shown_blocks:,} of {count(trace.blocks)} executions of blocks; {more}."
+        return f"{trace.shown_blocks:,} of {format_count(trace.blocks)} executions of blocks; {more}."
     return None
 
 
@@ -85,13 +97,13 @@ def _label(step: Step) -> str:
 
 
 def _call(step: Step) -> str:
-    listed = ", ".join(f"{name} = {setting(plain(value))}" for name, value in step.values.items())
+    listed = ", ".join(f"{name} = {format_setting(plain_number(value))}" for name, value in step.values.items())
     return f"{step.name}({listed})"
 
 
 def _loop(step: Step) -> str:
     times = step.values["count"]
-    return f"{step.name}{_label(step)}, {count(times)} {'pass' if times == 1 else 'passes'}"
+    return f"{step.name}{_label(step)}, {format_count(times)} {'pass' if times == 1 else 'passes'}"
 
 
 def _pass(step: Step) -> str:
@@ -101,13 +113,13 @@ def _pass(step: Step) -> str:
 
 def _passes(step: Step) -> str:
     left = step.values["count"]
-    return "... one more pass" if left == 1 else f"... {count(left)} more passes"
+    return "... one more pass" if left == 1 else f"... {format_count(left)} more passes"
 
 
 def _block(step: Step) -> str:
     instances, width = step.values["instances"], step.values.get("width", 1)
-    said = "" if instances == width == 1 else f" in {counted(instances, 'instance')}"
-    parts = "" if width == 1 else f" of {count(width)} parts"
+    said = "" if instances == width == 1 else f" in {count_of(instances, 'instance')}"
+    parts = "" if width == 1 else f" of {format_count(width)} parts"
     return f"block{_label(step)}{said}{parts}"
 
 
@@ -117,13 +129,13 @@ _WORDS: dict[str, Callable[[Step], str]] = {
     "pass": _pass,
     "passes": _passes,
     "block": _block,
-    "case": lambda step: f"with probability {share(float(step.values['probability']))}",
+    "case": lambda step: f"with probability {format_share(float(step.values['probability']))}",
     "par": lambda step: f"par{_label(step)}, {step.name}",
 }
 
 
 def _format_demand(demand: Demand) -> str:
-    text = f"{demand.resource} {amount(Amount(demand.amount, unit_of_resource(demand.resource)))}"
+    text = f"{demand.resource} {format_amount(Amount(demand.amount, unit_of_resource(demand.resource)))}"
     if demand.data is not None:
         text += f" {demand.direction} {demand.data}"
     classes = [name for name in demand.traits if name in OPERATION_CLASSES]
@@ -138,7 +150,7 @@ BLOCKS = (
     Column("path", get=lambda block: list(block.path), media=JSON),
     Column("path", get=lambda block: "/".join(block.path), media=CSV),
     Column("block", get="label"),
-    *columns(FIELDS),
+    *make_columns(FIELDS),
     Column("line", get=lambda block: block.span.position().line if block.span else None, media=JSON),
 )
 
@@ -147,7 +159,7 @@ def report_parallelism(found: Parallelism) -> Report:
     """The call paths as trees, the blocks as their leaves; what can run most at once stands out."""
     data = {"application": found.application.name, "kernel": found.kernel, "most": found.most}
     headline = f"{found.application.name}: {found.kernel} has {_most_at_once(found)}"
-    parts = (*((_tree(found),) if found.blocks else ()), table(BLOCKS, found.blocks, "blocks", media=DATA))
+    parts = (*((_tree(found),) if found.blocks else ()), make_table(BLOCKS, found.blocks, "blocks", media=DATA))
     warnings = warnings_of(found.application, found.run.machine, kernel=found.kernel)
     return Report(headline, data, parts, tuple(warnings))
 
@@ -165,7 +177,7 @@ def _tree(found: Parallelism) -> Table:
         rows.append((prefix + region.name, *((None,) * len(FIELDS.split()) if block is None else _cells(block))))
     heads = tuple(
         head.replace(media=DATA) if head.name == "width" and not found.wide else head
-        for head in columns(FIELDS, format="count")
+        for head in make_columns(FIELDS, format="count")
     )
     heads = (Column("call path"), *heads)
     return Table(heads, tuple(rows), frozenset(marked), media=TEXT)
@@ -174,7 +186,7 @@ def _tree(found: Parallelism) -> Table:
 def _most_at_once(found: Parallelism) -> str:
     if found.most is None:
         return "no block" if not found.blocks else "an unknown number of instances at once"
-    instances = counted(found.most, "part" if found.wide else "instance")
+    instances = count_of(found.most, "part" if found.wide else "instance")
     unknown = any(block.together is None for block in found.blocks)
     return f"{instances} or more at once" if unknown else f"up to {instances} at once"
 

@@ -15,14 +15,14 @@ from aspenpy.tables.drawing import (
     GREY,
     LONGEST_TITLE,
     STYLES,
+    drop_middle,
     label_axis,
     set_title,
-    shorten,
     use_shared_style,
 )
-from aspenpy.tables.numbers import count, expected, quantity
+from aspenpy.tables.numbers import format_count, format_expected, make_formatter
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
+from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, make_columns, make_table
 from aspenpy.traces.distances import ReuseDistances
 
 
@@ -33,7 +33,7 @@ def _hit_rate(level: LevelTotal) -> float | None:
 
 def _number(header: str, **more: Any) -> Column:
     """An expected count, which need not be whole."""
-    return Column(header, expected, "right", **more)
+    return Column(header, format_expected, "right", **more)
 
 
 LEVELS = (
@@ -51,7 +51,7 @@ MISSES = _number("misses")
 def _between(use: RangedUse) -> str | None:
     if use.misses_low == use.misses_high:
         return None
-    return f"{expected(use.misses_low)} to {expected(use.misses_high)}"
+    return f"{format_expected(use.misses_low)} to {format_expected(use.misses_high)}"
 
 
 BETWEEN = Column("range", align="right", get=_between, media=TEXT)
@@ -61,7 +61,7 @@ VICTIMS = Column("victims", unit="B")
 """Clean lines that the next level takes."""
 
 ACCESSES = (
-    *columns("kernel block resource array", media=DATA),
+    *make_columns("kernel block resource array", media=DATA),
     Column("level"),
     _number("accesses"),
     Column("hit rate", "share", media=TEXT + JSON),
@@ -80,14 +80,14 @@ def report_traffic(traffic: Traffic) -> Report:
     memory, patterned = _memory(traffic), traffic.memory
     low, high = (memory - patterned.misses + side for side in (patterned.low, patterned.high))
     data = {**subject(run), "memory": {"bytes": memory, "low": low, "high": high, "unit": "B"}}
-    headline = f"{run.where}: {run.kernel} moves {quantity('B')(memory)} to and from memory"
+    headline = f"{run.where}: {run.kernel} moves {make_formatter('B')(memory)} to and from memory"
     if low < high:
-        headline += f" ({quantity('B')(low)} to {quantity('B')(high)})"
+        headline += f" ({make_formatter('B')(low)} to {make_formatter('B')(high)})"
     media = TEXT + JSON if traffic.uses else JSON
     parts = (
-        table(LEVELS, traffic.totals, "levels", media=media),
+        make_table(LEVELS, traffic.totals, "levels", media=media),
         group_by_kernel(traffic),
-        table(ACCESSES, traffic.ranged_uses, "accesses", media=DATA),
+        make_table(ACCESSES, traffic.ranged_uses, "accesses", media=DATA),
     )
     return Report(headline, data, parts, tuple(traffic.diagnostics))
 
@@ -146,9 +146,9 @@ def draw_traffic(traffic: Traffic) -> Any:
     for place, label in enumerate(labels):
         rest = [totals[name] - start for name, start in zip(names, starts, strict=True)]
         widths = rest if label == OTHERS else [_bytes(traffic, label, name) for name in names]
-        axes.barh(range(len(names)), widths, left=starts, height=0.6, label=shorten(label), **EDGE, **FILLS[place])
+        axes.barh(range(len(names)), widths, left=starts, height=0.6, label=drop_middle(label), **EDGE, **FILLS[place])
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
-    ticks = [f"{shorten(name, 24)} – {shorten(lower, 24)}" for name, lower in zip(names, below, strict=True)]
+    ticks = [f"{drop_middle(name, 24)} – {drop_middle(lower, 24)}" for name, lower in zip(names, below, strict=True)]
     if (past := _bytes_without_pattern(traffic)) > SMALLEST * max(starts, default=0.0):
         axes.barh(len(names), past, height=0.6, color=GREY)
         starts, ticks = [*starts, past], [*ticks, "without a pattern – memory"]
@@ -251,7 +251,7 @@ def _median(part: ReuseDistances) -> str | None:
         return None
     beyond = 2 * part.counts.cumsum() < part.references
     place = int(beyond.sum())
-    return count(int(part.distances[place])) if place < len(beyond) else "inf"
+    return format_count(int(part.distances[place])) if place < len(beyond) else "inf"
 
 
 def _octaves(part: ReuseDistances) -> Table:
@@ -263,7 +263,7 @@ def _octaves(part: ReuseDistances) -> Table:
         hits = 1 - part.miss_ratio(lines)
         first, last = lines // 2, lines - 1
         inside = (part.distances >= first) & (part.distances <= last)
-        text = count(first) if first == last else f"{count(first)} - {count(last)}"
+        text = format_count(first) if first == last else f"{format_count(first)} - {format_count(last)}"
         row = (text, round(part.counts[inside].sum().item()), hits - before, hits, lines * part.line, 1 - hits)
         rows.append((*row, part.miss_ratio_error(lines)))
         lines, before = lines * 2, hits
@@ -291,7 +291,7 @@ def draw_reuse(distances: ReuseDistances) -> Any:
 
     parts = [part for part in (distances, *distances.ranges.values()) if part.references]
     figure = Figure(figsize=(11, 4.6), layout="constrained")
-    figure.suptitle(shorten(f"reuse distances of {distances.source}", LONGEST_TITLE), x=0.02, ha="left")
+    figure.suptitle(drop_middle(f"reuse distances of {distances.source}", LONGEST_TITLE), x=0.02, ha="left")
     left, right = figure.subplots(1, 2)
     octaves = 1 + max((int(part.distances[-1]).bit_length() for part in parts if len(part.distances)), default=0)
     _histogram(left, parts, octaves)
@@ -313,7 +313,7 @@ def _histogram(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
         misses = part.miss_ratio(np.concatenate(([0], 2 ** np.arange(octaves))))
         shares = [*(-np.diff(misses)), part.cold / part.references]
         places = np.arange(len(shares)) + (number - (len(parts) - 1) / 2) * width
-        axes.bar(places, 100 * np.array(shares), width, label=shorten(part.name or WHOLE), **EDGE, **fill)
+        axes.bar(places, 100 * np.array(shares), width, label=drop_middle(part.name or WHOLE), **EDGE, **fill)
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
     axes.set_xlabel(f"distance (other lines of {parts[0].line} B in between)")
     axes.set_ylabel("references (%)")
@@ -335,7 +335,7 @@ def _misses(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
     sizes = np.unique(np.round(2**powers)).astype(np.int64)
     for part, style in zip(parts, cycle(STYLES), strict=False):
         misses = 100 * part.miss_ratio(sizes)
-        axes.step(sizes * part.line, misses, where="post", label=shorten(part.name or WHOLE), **style)
+        axes.step(sizes * part.line, misses, where="post", label=drop_middle(part.name or WHOLE), **style)
     axes.set_xscale("log", base=2)
     axes.set_ylim(0)
     axes.xaxis.set_major_formatter(lambda value, _: capacity(value))

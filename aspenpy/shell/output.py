@@ -13,7 +13,7 @@ from aspenpy.language.diagnostics import Diagnostic, render, warning
 from aspenpy.language.files import STANDARD_OUTPUT, replace_file, require_writable, write_whole
 from aspenpy.shell.failure import ClosedPipe, CommandError, writing
 from aspenpy.shell.option import Arguments
-from aspenpy.tables.drawing import style
+from aspenpy.tables.drawing import use_style
 from aspenpy.tables.formats import FORMATS
 from aspenpy.tables.pages import WITHOUT_UNICODE, render_text
 from aspenpy.tables.table import Page, Report
@@ -36,7 +36,7 @@ def save(path: str, draw: Callable[[], Any]) -> None:
     """Writes the figure that `draw` makes into a file, in the format that its name ends with."""
     suffix = os.path.splitext(path)[1].lower()
     require_drawable(path)
-    with style():  # with no date in it, the same picture is the same file
+    with use_style():  # with no date in it, the same picture is the same file
         figure = draw()
         with writing(path), replace_file(path) as unfinished:
             metadata = {"Date": None} if suffix == ".svg" else None

@@ -17,7 +17,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.accuracy import EXACT, WHOLE
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate, needed_args
-from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, charge
+from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, spend_operations
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes, Sums
 from aspenpy.language.diagnostics import AspenError, Diagnostic
@@ -127,7 +127,7 @@ class Points(Lanes):
         run = Evaluation(values, self.run.seed)
         run.compute([self._find_undefined(expr, lane)])
         try:
-            charge(run.allowance, INTERPRETED * len(self.inside))
+            spend_operations(run.allowance, INTERPRETED * len(self.inside))
         except NoOperationsLeft as error:
             raise TooMuchWork(expr, error) from None
         return _as_float(expr, run.compute([expr])[0])

@@ -44,7 +44,7 @@ class Sheet:
         inputs = [_along(dimension, values, len(self.shape)) for dimension, values in columns]
         self._inputs = {place: inputs[number] for place, number in program.given.items()}
         self._wanted = program.roots if kernel is None else kernel.leaves
-        straight = [place for place in program.needed(self._wanted) if place not in self._inputs]
+        straight = [place for place in program.needed_operations(self._wanted) if place not in self._inputs]
         shared = self._places_shared(straight)
         self._order = Order(program, [place for place in straight if place not in shared], self._wanted)
         self._everything = Order(program, [p for p in program.straight if p not in self._inputs], program.roots)

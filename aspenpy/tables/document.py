@@ -152,7 +152,7 @@ def write_html(document: Document) -> str:
     )
 
 
-def _html_span(span: Span) -> str:
+def _write_html_span(span: Span) -> str:
     if isinstance(span, Link):
         return f'<a href="#{escape(span.anchor)}">{escape(span.text)}</a>'
     if isinstance(span, Code):
@@ -160,28 +160,28 @@ def _html_span(span: Span) -> str:
     return escape(span)
 
 
-def _html_words(words: tuple[Span, ...]) -> str:
-    return "".join(map(_html_span, words))
+def _write_html_words(words: tuple[Span, ...]) -> str:
+    return "".join(map(_write_html_span, words))
 
 
-def _html_anchor(anchor: str) -> str:
+def _write_html_anchor(anchor: str) -> str:
     return f' id="{escape(anchor)}"' if anchor else ""
 
 
-def _html_sheet(part: Sheet, number: int) -> str:
+def _write_html_sheet(part: Sheet, number: int) -> str:
     def side(place: int) -> str:
         return ' class="n"' if place in part.numbers else ""
 
     head = "".join(f"<th{side(place)}>{escape(text)}</th>" for place, text in enumerate(part.heads))
     rows = [
-        f"<tr>{''.join(f'<td{side(place)}>{_html_span(cell)}</td>' for place, cell in enumerate(row))}</tr>"
+        f"<tr>{''.join(f'<td{side(place)}>{_write_html_span(cell)}</td>' for place, cell in enumerate(row))}</tr>"
         for row in part.rows
     ]
     opening = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>'
     return "\n".join([opening, *rows, "</tbody></table></div>"])
 
 
-def _html_picture(part: Picture, number: int) -> str:
+def _write_html_picture(part: Picture, number: int) -> str:
     """The names inside of an SVG are made its own: a page has several."""
     drawn = part.draw()
     svg = drawn[drawn.index("<svg") :]
@@ -192,12 +192,14 @@ def _html_picture(part: Picture, number: int) -> str:
 
 
 HTML: Writers = {
-    Section: lambda part, _: f"<h{part.level + 1}{_html_anchor(part.anchor)}>{escape(part.title)}</h{part.level + 1}>",
-    Sentence: lambda part, _: f"<p{_html_anchor(part.anchor)}>{_html_words(part.words)}</p>",
-    Points: lambda part, _: "<ul>" + "".join(f"<li>{_html_words(item)}</li>" for item in part.items) + "</ul>",
-    Sheet: _html_sheet,
+    Section: lambda part, _: (
+        f"<h{part.level + 1}{_write_html_anchor(part.anchor)}>{escape(part.title)}</h{part.level + 1}>"
+    ),
+    Sentence: lambda part, _: f"<p{_write_html_anchor(part.anchor)}>{_write_html_words(part.words)}</p>",
+    Points: lambda part, _: "<ul>" + "".join(f"<li>{_write_html_words(item)}</li>" for item in part.items) + "</ul>",
+    Sheet: _write_html_sheet,
     Listing: lambda part, _: f"<pre>{escape(part.text)}</pre>",
-    Picture: _html_picture,
+    Picture: _write_html_picture,
 }
 
 
@@ -217,15 +219,15 @@ def escape_markdown(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def _markdown_span(span: Span) -> str:
+def _write_markdown_span(span: Span) -> str:
     if isinstance(span, Link):
         return f"[{escape_markdown(span.text)}](#{span.anchor})"
     if isinstance(span, Code):
-        return _markdown_code(span.text)
+        return _write_markdown_code(span.text)
     return escape_markdown(span)
 
 
-def _markdown_code(text: str) -> str:
+def _write_markdown_code(text: str) -> str:
     """In more backticks than the text has in a row."""
     line = " ".join(text.split()).replace("|", "\\|")
     longest = max(map(len, re.findall("`+", line)), default=0)
@@ -233,40 +235,44 @@ def _markdown_code(text: str) -> str:
     return f"{fence}{line}{fence}" if not longest else f"{fence} {line} {fence}"
 
 
-def _markdown_words(words: tuple[Span, ...]) -> str:
-    return "".join(_markdown_span(span) if isinstance(span, Link | Code) else _markdown_text(span) for span in words)
+def _write_markdown_words(words: tuple[Span, ...]) -> str:
+    return "".join(
+        _write_markdown_span(span) if isinstance(span, Link | Code) else _write_markdown_text(span) for span in words
+    )
 
 
-def _markdown_text(text: str) -> str:
+def _write_markdown_text(text: str) -> str:
     """Between other spans, where spaces at the ends count."""
     return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
 
 
-def _markdown_anchor(anchor: str) -> str:
+def _write_markdown_anchor(anchor: str) -> str:
     return f'<a id="{anchor}"></a>' if anchor else ""
 
 
-def _markdown_sheet(part: Sheet) -> str:
+def _write_markdown_sheet(part: Sheet) -> str:
     sides = ["--:" if place in part.numbers else ":--" for place in range(len(part.heads))]
     lines = [
         [escape_markdown(head) for head in part.heads],
         sides,
-        *([_markdown_span(cell) for cell in row] for row in part.rows),
+        *([_write_markdown_span(cell) for cell in row] for row in part.rows),
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _markdown_listing(part: Listing) -> str:
+def _write_markdown_listing(part: Listing) -> str:
     longest = max(map(len, re.findall("`+", part.text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{part.text}\n{fence}"
 
 
 MARKDOWN: Writers = {
-    Section: lambda part, _: f"{'#' * (part.level + 1)} {_markdown_anchor(part.anchor)}{escape_markdown(part.title)}",
-    Sentence: lambda part, _: _markdown_anchor(part.anchor) + _markdown_words(part.words),
-    Points: lambda part, _: "\n".join(f"* {_markdown_words(item)}" for item in part.items),
-    Sheet: lambda part, _: _markdown_sheet(part),
-    Listing: lambda part, _: _markdown_listing(part),
+    Section: lambda part, _: (
+        f"{'#' * (part.level + 1)} {_write_markdown_anchor(part.anchor)}{escape_markdown(part.title)}"
+    ),
+    Sentence: lambda part, _: _write_markdown_anchor(part.anchor) + _write_markdown_words(part.words),
+    Points: lambda part, _: "\n".join(f"* {_write_markdown_words(item)}" for item in part.items),
+    Sheet: lambda part, _: _write_markdown_sheet(part),
+    Listing: lambda part, _: _write_markdown_listing(part),
     Picture: lambda part, _: "",
 }

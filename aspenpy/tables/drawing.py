@@ -87,7 +87,7 @@ SAVED: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "aspenpy"}
 P = ParamSpec("P")
 
 
-def style() -> AbstractContextManager[Any]:
+def use_style() -> AbstractContextManager[Any]:
     """Within it pictures are drawn, and saved, in the shared style."""
     import matplotlib
 
@@ -99,7 +99,7 @@ def use_shared_style(draw: Callable[P, Any]) -> Callable[P, Any]:
 
     @wraps(draw)
     def drawn(*args: P.args, **named: P.kwargs) -> Any:
-        with style():
+        with use_style():
             return draw(*args, **named)
 
     return drawn
@@ -117,7 +117,7 @@ LONGER = ((365.25 * 86400, "years"), (86400, "days"), (3600, "h"), (60, "min"))
 def label_axis(axis: Any, unit: str = "") -> None:
     """Numbers along an axis, with a unit of the right size, and no more than there is room for. Wants the data."""
     if axis.get_scale() == "log":
-        _logarithmic(axis, unit)
+        _label_logarithmic_axis(axis, unit)
         return
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
@@ -126,23 +126,23 @@ def label_axis(axis: Any, unit: str = "") -> None:
     locator = MaxNLocator(4 if name == "years" else MOST_TICKS, steps=[1, 2, 2.5, 5, 10])
     if not name:
         axis.set_major_locator(locator)
-        axis.set_major_formatter(lambda value, _: amount(value, unit))
+        axis.set_major_formatter(lambda value, _: format_amount(value, unit))
         return
     ticks = [tick * size for tick in locator.tick_values(low / size, high / size) if low <= tick * size <= high]
     axis.set_major_locator(FixedLocator(ticks))
-    axis.set_major_formatter(lambda value, _: f"{amount(value / size)} {name}")
+    axis.set_major_formatter(lambda value, _: f"{format_amount(value / size)} {name}")
 
 
-def _logarithmic(axis: Any, unit: str) -> None:
+def _label_logarithmic_axis(axis: Any, unit: str) -> None:
     from matplotlib.ticker import LogLocator, NullLocator
 
     low, high = sorted(axis.get_view_interval())
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < FEW_DECADES * low else (1,), numticks=8))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(lambda value, _: amount(value, unit))
+    axis.set_major_formatter(lambda value, _: format_amount(value, unit))
 
 
-def amount(value: float, unit: str = "") -> str:
+def format_amount(value: float, unit: str = "") -> str:
     """`2.5 GHz`, `1,000`, `1e9`; seconds stay seconds."""
     if unit and (unit != "s" or abs(value) < 100):
         return format_quantity(float(f"{value:.6g}"), unit, 4)
@@ -150,11 +150,11 @@ def amount(value: float, unit: str = "") -> str:
     return f"{plain.replace('e+0', 'e').replace('e+', 'e').replace('e-0', 'e-')} {unit}".rstrip()
 
 
-def tick_points(axis: Any, values: Sequence[float], unit: str, most: int) -> None:
+def place_ticks(axis: Any, values: Sequence[float], unit: str, most: int) -> None:
     """Numbers where the points are, if these are few; else evenly."""
     label_axis(axis, unit)
     if len(values) <= most:
-        axis.set_ticks([float(value) for value in values], [amount(float(value), unit) for value in values])
+        axis.set_ticks([float(value) for value in values], [format_amount(float(value), unit) for value in values])
         axis.set_ticks([], minor=True)
 
 
@@ -164,7 +164,7 @@ def tick_points(axis: Any, values: Sequence[float], unit: str, most: int) -> Non
 LONGEST_TITLE, LONGEST_NAME = 90, 34  # characters
 
 
-def shorten(text: str, most: int = LONGEST_NAME) -> str:
+def drop_middle(text: str, most: int = LONGEST_NAME) -> str:
     """Without its middle where it is long: names that begin alike often end otherwise."""
     if len(text) <= most:
         return text
@@ -174,10 +174,10 @@ def shorten(text: str, most: int = LONGEST_NAME) -> str:
 
 def set_title(axes: Any, title: str) -> None:
     width = axes.get_figure().get_size_inches()[0]
-    axes.set_title(shorten(title, min(LONGEST_TITLE, int(width * 10))))
+    axes.set_title(drop_middle(title, min(LONGEST_TITLE, int(width * 10))))
 
 
-def spread(places: Sequence[float], gap: float, most: float = 1.0) -> list[float]:
+def spread_apart(places: Sequence[float], gap: float, most: float = 1.0) -> list[float]:
     """Rising places, moved as little as keeps them apart and, if there is room, below `most`."""
     moved: list[float] = []
     for place in places:
@@ -195,10 +195,10 @@ def name_ends(
     to_axes = axes.transAxes.inverted()
     places = {end: float(to_axes.transform(axes.transData.transform(end[1:3]))[1]) for end in ends}
     ordered = sorted(ends, key=places.__getitem__)
-    moved = spread([places[end] for end in ordered], LINE / (72 * height))
+    moved = spread_apart([places[end] for end in ordered], LINE / (72 * height))
     for (text, x, y, colour), up in zip(ordered, moved, strict=True):
         axes.annotate(
-            shorten(text, longest),
+            drop_middle(text, longest),
             (x, y),
             (1.03, up),
             textcoords="axes fraction",

@@ -11,7 +11,7 @@ from typing import Any
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.tables.numbers import Amount, plain
+from aspenpy.tables.numbers import Amount, plain_number
 from aspenpy.tables.pages import render_text
 from aspenpy.tables.table import Column, Report, Table
 
@@ -31,38 +31,38 @@ def build_json(report: Report) -> dict[str, Any]:
     keyed = [table for table in report.tables("json") if table.key]
     units: dict[str, Any] = dict(report.units)
     for table in keyed:
-        units |= {table.key: of} if (of := _units(table)) else {}
-    data: dict[str, Any] = {name: jsonable(value) for name, value in report.data.items()}
-    data |= {table.key: objects(table) for table in keyed}
+        units |= {table.key: of} if (of := _units_of_table(table)) else {}
+    data: dict[str, Any] = {name: to_jsonable(value) for name, value in report.data.items()}
+    data |= {table.key: rows_as_objects(table) for table in keyed}
     data |= {"units": units} if units else {}
     if report.diagnostics is not None:
         data["diagnostics"] = [item.to_json() for item in report.diagnostics]
     return data
 
 
-def objects(table: Table) -> list[dict[str, Any]]:
+def rows_as_objects(table: Table) -> list[dict[str, Any]]:
     """An object for each row."""
     return [
-        {column.name: _object(column, cell) for column, cell in zip(table.columns, row, strict=True)}
+        {column.name: _cell_as_object(column, cell) for column, cell in zip(table.columns, row, strict=True)}
         for row in table.rows
     ]
 
 
-def _object(column: Column, cell: Any) -> Any:
-    return {"value": jsonable(cell), "unit": column.unit} if column.quantity else jsonable(cell)
+def _cell_as_object(column: Column, cell: Any) -> Any:
+    return {"value": to_jsonable(cell), "unit": column.unit} if column.quantity else to_jsonable(cell)
 
 
-def _units(table: Table) -> dict[str, str]:
+def _units_of_table(table: Table) -> dict[str, str]:
     return {column.name: column.unit for column in table.columns if column.unit and not column.quantity}
 
 
-def jsonable(value: Any) -> Any:
+def to_jsonable(value: Any) -> Any:
     """Numbers as JSON holds them, amounts with their units."""
     if isinstance(value, Amount):
-        return {"value": plain(value.value), "unit": value.unit}
+        return {"value": plain_number(value.value), "unit": value.unit}
     if isinstance(value, dict):
-        return {name: jsonable(item) for name, item in value.items()}
-    return [jsonable(item) for item in value] if isinstance(value, list | tuple) else plain(value)
+        return {name: to_jsonable(item) for name, item in value.items()}
+    return [to_jsonable(item) for item in value] if isinstance(value, list | tuple) else plain_number(value)
 
 
 def write_csv(source: Report | Table) -> str:
@@ -71,7 +71,7 @@ def write_csv(source: Report | Table) -> str:
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows(zip(*_stacks(source), strict=True))
+    writer.writerows(zip(*_stack_columns(source), strict=True))
     return text.getvalue()
 
 
@@ -81,11 +81,11 @@ def build_dataframe(source: Report | Table) -> Any:
         from pandas import DataFrame
     except ImportError:
         fail("missing-package", "a data frame needs pandas: pip install 'aspenpy[data]'")
-    headers, *rows = zip(*_stacks(source), strict=True)
+    headers, *rows = zip(*_stack_columns(source), strict=True)
     return DataFrame(rows, columns=list(headers))
 
 
-def _stacks(source: Report | Table) -> list[list[Any]]:
+def _stack_columns(source: Report | Table) -> list[list[Any]]:
     """The columns of the main table, each below its header, with those of units."""
     table = source.within("csv") if isinstance(source, Table) else next(iter(source.tables("csv")), None)
     if table is None:
@@ -96,7 +96,7 @@ def _stacks(source: Report | Table) -> list[list[Any]]:
 
 def split_units(column: Column, cells: list[Any]) -> list[list[Any]]:
     """The column, and one with the unit of each cell if its numbers have any."""
-    stack = [column.name, *map(plain_cell, cells)]
+    stack = [column.name, *map(plain_cell_value, cells)]
     if column.unit:
         return [stack, [f"{column.name}_unit", *(None if cell is None else column.unit for cell in cells)]]
     if any(isinstance(cell, Amount) for cell in cells):
@@ -104,10 +104,10 @@ def split_units(column: Column, cells: list[Any]) -> list[list[Any]]:
     return [stack]
 
 
-def plain_cell(cell: Any) -> Any:
+def plain_cell_value(cell: Any) -> Any:
     if isinstance(cell, Amount):
-        return plain(cell.value)
-    return ", ".join(map(str, cell)) if isinstance(cell, list | tuple) else plain(cell)
+        return plain_number(cell.value)
+    return ", ".join(map(str, cell)) if isinstance(cell, list | tuple) else plain_number(cell)
 
 
 def write_json(report: Report) -> str:

@@ -31,47 +31,47 @@ def unit_of_resource(resource: str) -> str:
     return RESOURCE_UNITS.get(resource.rpartition(".")[2].rpartition("_")[2], "")
 
 
-def amount(cell: Amount) -> str:
-    """`23.1 Gflop`; plain numbers as `count` has them."""
-    return format_quantity(cell.value, cell.unit) if cell.unit else count(cell.value)
+def format_amount(cell: Amount) -> str:
+    """`23.1 Gflop`; plain numbers as `format_count` has them."""
+    return format_quantity(cell.value, cell.unit) if cell.unit else format_count(cell.value)
 
 
-def worth(cell: Amount) -> str:
+def format_setting_with_unit(cell: Amount) -> str:
     """`3.5 GHz`; what has no unit as it could be given to `--set`."""
-    return format_quantity(cell.value, cell.unit) if cell.unit else setting(cell.value)
+    return format_quantity(cell.value, cell.unit) if cell.unit else format_setting(cell.value)
 
 
-def quantity(unit: str) -> Callable[[Real], str]:
+def make_formatter(unit: str) -> Callable[[Real], str]:
     """A reader of numbers in a base unit, such as `831 ms`."""
     return lambda value: format_quantity(value, unit)
 
 
-seconds = quantity("s")
+seconds = make_formatter("s")
 
 
-def count(value: Real) -> str:
+def format_count(value: Real) -> str:
     """`1,280`, `2.5`, `3.2e+18`."""
     if -(10**15) < value < 10**15 and value == int(value):
         return f"{int(value):,}"
     return format_quantity(value, "", 6)
 
 
-def counted(number: Real, noun: str) -> str:
+def count_of(number: Real, noun: str) -> str:
     """`1 rank`, `1,280 ranks`."""
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+    return f"{format_count(number)} {noun}{'' if number == 1 else 's'}"
 
 
-def expected(value: Real) -> str:
+def format_expected(value: Real) -> str:
     """An expected count, which need not be whole."""
-    return count(round(value)) if value >= 100 else f"{float(value):.3g}"
+    return format_count(round(value)) if value >= 100 else f"{float(value):.3g}"
 
 
-def ratio(value: Real) -> str:
+def format_ratio(value: Real) -> str:
     """Three digits."""
     return f"{float(value):.3g}"
 
 
-def share(value: float) -> str:
+def format_share(value: float) -> str:
     """A part of the whole (0 to 1) in percent."""
     if 0 < value < 0.0005:
         return "<0.1 %"
@@ -83,17 +83,17 @@ LONGEST_NUMBER = 24  # characters of an exact number; a longer one is rounded
 LONGEST_SETTING = 60  # characters of a parameter's value
 
 
-def setting(value: Any) -> str:
+def format_setting(value: Any) -> str:
     """A parameter's value as it could be given to `--set`; a long one ends with an ellipsis."""
-    text = _setting(value)
+    text = _format_setting(value)
     return text if len(text) <= LONGEST_SETTING else text[: LONGEST_SETTING - 3] + "..."
 
 
-def _setting(value: Any) -> str:
+def _format_setting(value: Any) -> str:
     if isinstance(value, tuple):
-        return "{" + ", ".join(map(_setting, value[:LONGEST_SETTING])) + "}"
+        return "{" + ", ".join(map(_format_setting, value[:LONGEST_SETTING])) + "}"
     if value < 0:
-        return "-" + _setting(-value)
+        return "-" + _format_setting(-value)
     if isinstance(value, float):
         return f"{value:.10g}"
     digits, exponent = decimal_digits(value) or ("", 0)
@@ -105,11 +105,11 @@ def _setting(value: Any) -> str:
     return text if len(text) <= LONGEST_NUMBER else format_quantity(value, "", 6)
 
 
-def plain(value: Any) -> Any:
+def plain_number(value: Any) -> Any:
     """The number as JSON and CSV can hold it: whole ones as they are, fractions as the nearest float, or the whole
     number below where they are beyond all floats."""
     if isinstance(value, tuple):
-        return [plain(element) for element in value]
+        return [plain_number(element) for element in value]
     try:
         return float(value) if isinstance(value, Fraction) else value
     except OverflowError:

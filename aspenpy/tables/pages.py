@@ -19,9 +19,9 @@ from aspenpy.tables.table import (
     Title,
     align_cells,
     arrange_in_columns,
+    display_width,
+    make_visible,
     pad_text,
-    visible,
-    width,
 )
 
 WIDTH = 100  # characters for what can be broken into lines
@@ -35,33 +35,33 @@ def render_text(page: Page, columns: int = WIDTH) -> str:
     return "\n\n".join("\n".join(_LINES[type(part)](part, columns)) for part in page)
 
 
-def _title(part: Title, columns: int) -> list[str]:
-    return [visible(part.text)]
+def _title_lines(part: Title, columns: int) -> list[str]:
+    return [make_visible(part.text)]
 
 
-def _paragraph(part: Paragraph, columns: int) -> list[str]:
+def _paragraph_lines(part: Paragraph, columns: int) -> list[str]:
     from textwrap import wrap
 
-    return wrap(visible(part.text), columns, break_long_words=False, break_on_hyphens=False)
+    return wrap(make_visible(part.text), columns, break_long_words=False, break_on_hyphens=False)
 
 
-def _grid(part: Grid, columns: int) -> list[str]:
-    entries = [(visible(name), visible(value)) for name, value in part.entries]
+def _grid_lines(part: Grid, columns: int) -> list[str]:
+    entries = [(make_visible(name), make_visible(value)) for name, value in part.entries]
     return [part.heading, *(GAP + line for line in arrange_in_columns(entries, columns - len(GAP)))]
 
 
-def _plot(part: Plot, columns: int) -> list[str]:
-    return [visible(line) for line in plot_lines(part, columns)]
+def _plot_lines(part: Plot, columns: int) -> list[str]:
+    return [make_visible(line) for line in plot_lines(part, columns)]
 
 
 def table_lines(table: Table) -> list[str]:
     """Headers, a rule, rows; each column as wide as its widest cell."""
-    texts = [[visible(text) for text in row] for row in table.texts()]
+    texts = [[make_visible(text) for text in row] for row in table.texts()]
     cells = [
         align_cells(column, kind.side) for column, kind in zip(transpose(texts, table), table.columns, strict=True)
     ]
     head = [[column.header] if table.has_headers else [] for column in table.columns]
-    widths = [max(map(width, heads + column), default=0) for heads, column in zip(head, cells, strict=True)]
+    widths = [max(map(display_width, heads + column), default=0) for heads, column in zip(head, cells, strict=True)]
     aligns = [column.side for column in table.columns]
 
     def line(row: Iterable[str]) -> str:
@@ -72,7 +72,7 @@ def table_lines(table: Table) -> list[str]:
     if table.has_headers:
         rules = [("─" if kind.header else " ") * columns for columns, kind in zip(widths, table.columns, strict=True)]
         lines = [line(column.header for column in table.columns), GAP.join(rules).rstrip(), *lines]
-    return [visible(table.title), *(GAP + line for line in lines)] if table.title else lines
+    return [make_visible(table.title), *(GAP + line for line in lines)] if table.title else lines
 
 
 def transpose(rows: list[list[str]], table: Table) -> list[list[str]]:
@@ -80,11 +80,11 @@ def transpose(rows: list[list[str]], table: Table) -> list[list[str]]:
 
 
 _LINES: dict[type[Part], Callable[[Any, int], list[str]]] = {
-    Title: _title,
-    Paragraph: _paragraph,
-    Grid: _grid,
+    Title: _title_lines,
+    Paragraph: _paragraph_lines,
+    Grid: _grid_lines,
     Table: lambda part, columns: table_lines(part),
-    Plot: _plot,
+    Plot: _plot_lines,
     Findings: lambda part, columns: [render(part.diagnostics)],
 }
 
@@ -109,7 +109,7 @@ SIDES = {"left": "left", "right": "right", "unit": "right"}
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
-def escape(text: str) -> str:
+def escape_html(text: str) -> str:
     """As `html.escape`, without its table of all entities, which is slow to import."""
     return text.translate(_ESCAPED)
 
@@ -122,7 +122,7 @@ def render_diagnostics_html(diagnostics: Iterable[Diagnostic]) -> str:
     """The report of some diagnostics, the words of `diagnostics.render` with colours; nothing for none."""
     reports = [
         "\n".join(
-            f'<span style="{STYLES[kind]}">{escape(line)}</span>' if STYLES[kind] else escape(line)
+            f'<span style="{STYLES[kind]}">{escape_html(line)}</span>' if STYLES[kind] else escape_html(line)
             for kind, line in drawn_lines(diagnostic)
         )
         for diagnostic in diagnostics
@@ -130,44 +130,44 @@ def render_diagnostics_html(diagnostics: Iterable[Diagnostic]) -> str:
     return f"<pre>{chr(10).join(reports)}</pre>" if reports else ""
 
 
-def _html_table(part: Table) -> str:
-    head = "".join(f"<th>{escape(column.header)}</th>" for column in part.columns)
-    caption = f"<caption>{escape(part.title)}</caption>" if part.title else ""
-    rows = [_html_row(part, position, texts) for position, texts in enumerate(part.texts())]
+def _write_html_table(part: Table) -> str:
+    head = "".join(f"<th>{escape_html(column.header)}</th>" for column in part.columns)
+    caption = f"<caption>{escape_html(part.title)}</caption>" if part.title else ""
+    rows = [_write_html_row(part, position, texts) for position, texts in enumerate(part.texts())]
     return "\n".join(
         [f"<table>{caption}", *([f"<thead><tr>{head}</tr></thead>"] if part.has_headers else []), *rows, "</table>"]
     )
 
 
-def _html_row(table: Table, position: int, texts: list[str]) -> str:
+def _write_html_row(table: Table, position: int, texts: list[str]) -> str:
     opening, closing = ("<b>", "</b>") if position in table.marked else ("", "")
     cells = [
-        f'<td style="text-align: {SIDES[column.side]}">{opening}{escape(text)}{closing}</td>'
+        f'<td style="text-align: {SIDES[column.side]}">{opening}{escape_html(text)}{closing}</td>'
         for column, text in zip(table.columns, texts, strict=True)
     ]
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _html_grid(part: Grid) -> str:
-    entries = ", ".join(f"{escape(name)} = {escape(value)}" for name, value in part.entries)
-    return f"<p><b>{escape(part.heading)}</b> {entries}</p>"
+def _write_html_grid(part: Grid) -> str:
+    entries = ", ".join(f"{escape_html(name)} = {escape_html(value)}" for name, value in part.entries)
+    return f"<p><b>{escape_html(part.heading)}</b> {entries}</p>"
 
 
-def _html_plot(part: Plot) -> str:
+def _write_html_plot(part: Plot) -> str:
     """A picture, where matplotlib is there to draw it; else the characters of the terminal."""
     from importlib.util import find_spec
 
     if find_spec("matplotlib"):
         return write_svg(part)
 
-    return f"<pre>{escape(chr(10).join(plot_lines(part)))}</pre>"
+    return f"<pre>{escape_html(chr(10).join(plot_lines(part)))}</pre>"
 
 
 _FRAGMENTS: dict[type[Part], Callable[[Any], str]] = {
-    Title: lambda part: f"<p><b>{escape(part.text)}</b></p>",
-    Paragraph: lambda part: f"<p>{escape(part.text)}</p>",
-    Grid: _html_grid,
-    Table: _html_table,
-    Plot: _html_plot,
+    Title: lambda part: f"<p><b>{escape_html(part.text)}</b></p>",
+    Paragraph: lambda part: f"<p>{escape_html(part.text)}</p>",
+    Grid: _write_html_grid,
+    Table: _write_html_table,
+    Plot: _write_html_plot,
     Findings: lambda part: render_diagnostics_html(part.diagnostics),
 }

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
 from typing import Any
 
-from aspenpy.tables.drawing import STYLES, label_axis, name_ends, style, use_shared_style
-from aspenpy.tables.numbers import Amount, count, setting, worth
-from aspenpy.tables.table import Plot, width
+from aspenpy.tables.drawing import STYLES, label_axis, name_ends, use_shared_style, use_style
+from aspenpy.tables.numbers import Amount, format_count, format_setting, format_setting_with_unit
+from aspenpy.tables.table import Plot, display_width
 
 HEIGHT = 12  # lines of the curve
 WIDEST = 100  # characters of a plot on a wide terminal
@@ -25,47 +25,47 @@ def plot_lines(plot: Plot, columns: int = WIDEST) -> list[str]:
     known = [height for heights in plot.curves.values() for height in heights if math.isfinite(height)]
     low, high = min(known), max(known)
     log = low > 0 and high > WIDE * low
-    labels = [_label(high, plot.unit), _label(low, plot.unit)]
-    gutter = max(map(width, labels))
-    names = _names(plot, low, high, log)
-    across = max(NARROWEST, min(columns, WIDEST) - gutter - 2 - max(map(width, names)))
+    labels = [_format_label(high, plot.unit), _format_label(low, plot.unit)]
+    gutter = max(map(display_width, labels))
+    names = _names_beside_lines(plot, low, high, log)
+    across = max(NARROWEST, min(columns, WIDEST) - gutter - 2 - max(map(display_width, names)))
     curve = curve_lines(plot, across, low, high, log)
     lines = [f"{' ' * gutter} │{line}{name}" for line, name in zip(curve, names, strict=True)]
     lines[0] = f"{labels[0]:>{gutter}} ┤{curve[0]}{names[0]}"
     lines[-1] = f"{labels[1]:>{gutter}} ┤{curve[-1]}{names[-1]}"
-    ends = [_value(plot.xs[0]), _value(plot.xs[-1])]
-    below = ends[0] + plot.parameter.center(across - width(ends[0]) - width(ends[1])) + ends[1]
-    title = f"{', '.join(plot.curves)} over {plot.parameter}{_axes(plot.log, log)}{_gaps(plot)}"
+    ends = [_format_value(plot.xs[0]), _format_value(plot.xs[-1])]
+    below = ends[0] + plot.parameter.center(across - display_width(ends[0]) - display_width(ends[1])) + ends[1]
+    title = f"{', '.join(plot.curves)} over {plot.parameter}{_describe_axes(plot.log, log)}{_describe_gaps(plot)}"
     return [line.rstrip() for line in (title, *lines, f"{' ' * gutter} └{'─' * across}", f"{' ' * gutter}  {below}")]
 
 
-def _axes(log_x: bool, log_y: bool) -> str:
+def _describe_axes(log_x: bool, log_y: bool) -> str:
     if log_x and log_y:
         return ", both axes logarithmic"
     return ", logarithmic axis" if log_x else ", logarithmic heights" if log_y else ""
 
 
-def _gaps(plot: Plot) -> str:
+def _describe_gaps(plot: Plot) -> str:
     heights = [height for heights in plot.curves.values() for height in heights]
     missing = sum(not math.isfinite(height) for height in heights)
     return f"; {missing} of {len(heights)} points without a value" if missing else ""
 
 
-def _label(value: float, unit: str) -> str:
-    return worth(Amount(value, unit)) if unit else count(value)
+def _format_label(value: float, unit: str) -> str:
+    return format_setting_with_unit(Amount(value, unit)) if unit else format_count(value)
 
 
-def _value(value: float) -> str:
-    return setting(int(value) if value == int(value) else float(f"{value:.6g}"))
+def _format_value(value: float) -> str:
+    return format_setting(int(value) if value == int(value) else float(f"{value:.6g}"))
 
 
-def _names(plot: Plot, low: float, high: float, log: bool) -> list[str]:
+def _names_beside_lines(plot: Plot, low: float, high: float, log: bool) -> list[str]:
     """What stands to the right of each line: where there are several curves, the name of each behind its end, on the
     nearest line that is free."""
     names = [""] * HEIGHT
     ends = {name: [height for height in heights if math.isfinite(height)][-1] for name, heights in plot.curves.items()}
     for name, height in ends.items() if len(ends) > 1 else ():
-        line = HEIGHT - 1 - round(_share(height, low, high, log) * (HEIGHT - 1))
+        line = HEIGHT - 1 - round(_position_between(height, low, high, log) * (HEIGHT - 1))
         free = [number for number in range(HEIGHT) if not names[number]]
         if free:
             names[min(free, key=lambda number: abs(number - line))] = f" {name}"
@@ -79,33 +79,33 @@ def curve_lines(plot: Plot, across: int, low: float, high: float, log: bool) -> 
     for heights in plot.curves.values():
         places = [
             (
-                round(_share(x, plot.xs[0], plot.xs[-1], plot.log) * (columns - 1)),
-                rows - 1 - round(_share(height, low, high, log) * (rows - 1)),
+                round(_position_between(x, plot.xs[0], plot.xs[-1], plot.log) * (columns - 1)),
+                rows - 1 - round(_position_between(height, low, high, log) * (rows - 1)),
             )
             if math.isfinite(height)
             else None
             for x, height in zip(plot.xs, heights, strict=True)
         ]
-        for x, y in _dots(places):
+        for x, y in _walk_dots(places):
             cells[y // 4][x // 2] |= DOTS[y % 4][x % 2]
     return ["".join(chr(0x2800 + dots) if dots else " " for dots in row) for row in cells]
 
 
-def _dots(places: Sequence[tuple[int, int] | None]) -> Iterator[tuple[int, int]]:
+def _walk_dots(places: Sequence[tuple[int, int] | None]) -> Iterator[tuple[int, int]]:
     """Where there are dots, from the upper left; neighbouring points are joined."""
     for before, place in pairwise([None, *places]):
         if place is not None:
-            yield from _line(before or place, place)
+            yield from _walk_line(before or place, place)
 
 
-def _share(value: float, low: float, high: float, log: bool) -> float:
+def _position_between(value: float, low: float, high: float, log: bool) -> float:
     """How far along the way from one end to the other; in the middle where these are one."""
     if low == high:
         return 0.5
     return math.log(value / low) / math.log(high / low) if log else (value - low) / (high - low)
 
 
-def _line(first: tuple[int, int], last: tuple[int, int]) -> Iterator[tuple[int, int]]:
+def _walk_line(first: tuple[int, int], last: tuple[int, int]) -> Iterator[tuple[int, int]]:
     """The dots from one to the other."""
     (x0, y0), (x1, y1) = first, last
     steps = max(abs(x1 - x0), abs(y1 - y0), 1)
@@ -121,13 +121,13 @@ WIDTH, UP = 6.4, 3.6  # inches
 def write_svg(plot: Plot) -> str:
     """The picture as an element of a page; the same plot is the same text."""
     text = io.StringIO()
-    with style():
-        draw(plot).savefig(text, format="svg", metadata={"Date": None})
+    with use_style():
+        draw_figure(plot).savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()[text.getvalue().index("<svg") :].strip()
 
 
 @use_shared_style
-def draw(plot: Plot) -> Any:
+def draw_figure(plot: Plot) -> Any:
     """A matplotlib figure."""
     from matplotlib.figure import Figure
 

@@ -11,17 +11,17 @@ from typing import Any, Literal
 
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.record import Record
-from aspenpy.tables.numbers import Amount, amount, count, quantity, ratio, share
+from aspenpy.tables.numbers import Amount, format_amount, format_count, format_ratio, format_share, make_formatter
 
 Align = Literal["left", "right", "unit"]  # `unit` puts the numbers under each other and the units behind them
 Format = Literal["text", "count", "share", "ratio", "amount"]
 
 FORMATS: dict[str, tuple[Callable[[Any], str], Align]] = {
     "text": (str, "left"),
-    "count": (count, "right"),
-    "share": (share, "right"),
-    "ratio": (ratio, "right"),
-    "amount": (amount, "unit"),
+    "count": (format_count, "right"),
+    "share": (format_share, "right"),
+    "ratio": (format_ratio, "right"),
+    "amount": (format_amount, "unit"),
 }
 """How cells are read out, and where they stand; cells of `amount` carry their own unit."""
 
@@ -52,7 +52,7 @@ class Column(Record):
         """Reads a cell out."""
         if callable(self.format):
             return self.format
-        return quantity(self.unit) if self.unit and self.format is None else FORMATS[self.format or "text"][0]
+        return make_formatter(self.unit) if self.unit and self.format is None else FORMATS[self.format or "text"][0]
 
     @property
     def side(self) -> Align:
@@ -106,19 +106,19 @@ class Table(Record):
         ]
 
 
-def table(columns: Sequence[Column], items: Iterable[Any], key: str = "", **more: Any) -> Table:
+def make_table(columns: Sequence[Column], items: Iterable[Any], key: str = "", **more: Any) -> Table:
     """A row for each item, by the `get` of the columns."""
     return Table(
         tuple(columns), tuple(tuple(column.cell(item) for column in columns) for item in items), key=key, **more
     )
 
 
-def columns(names: str, **same: Any) -> tuple[Column, ...]:
+def make_columns(names: str, **same: Any) -> tuple[Column, ...]:
     """Columns by their keys, alike in all else."""
     return tuple(Column(name, **same) for name in names.split())
 
 
-def facts(rows: Iterable[tuple[str, str]], title: str = "") -> Table:
+def make_facts(rows: Iterable[tuple[str, str]], title: str = "") -> Table:
     """Names with what there is to say of each, for people only."""
     return Table((Column(""), Column("", wrapped=True)), tuple(rows), title=title, media=TEXT)
 
@@ -200,14 +200,14 @@ __all__ = ["Amount", "Column", "Format", "Grid", "Page", "Paragraph", "Part", "P
 GAP = "  "  # between two columns
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """Text from a model in one line, without characters that would move the cursor."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else " " if char.isspace() else ascii(char)[1:-1] for char in text)
 
 
-def width(text: str) -> int:
+def display_width(text: str) -> int:
     """Columns that a terminal uses for the text."""
     if text.isascii():
         return len(text)
@@ -218,7 +218,7 @@ def width(text: str) -> int:
 
 def pad_text(text: str, columns: int, align: Align) -> str:
     """The text filled up with spaces."""
-    space = " " * (columns - width(text))
+    space = " " * (columns - display_width(text))
     return text + space if align == "left" else space + text
 
 
@@ -227,7 +227,7 @@ def align_cells(texts: Sequence[str], align: Align) -> list[str]:
     if align != "unit":
         return list(texts)
     pairs = [text.rpartition(" ") if " " in text else (text, "", "") for text in texts]
-    behind = max((width(unit) for _, _, unit in pairs), default=0)
+    behind = max((display_width(unit) for _, _, unit in pairs), default=0)
     return [
         f"{number}{space or ' ' * bool(behind and number)}{pad_text(unit, behind, 'left')}"
         for number, space, unit in pairs
@@ -242,15 +242,15 @@ def arrange_in_columns(entries: Iterable[tuple[str, str]], columns: int) -> list
     pairs = list(entries)
     for across in range(min(MOST_ACROSS, len(pairs)), 0, -1):
         height = -(-len(pairs) // across)
-        stacks = [_stack(pairs[start : start + height]) for start in range(0, len(pairs), height)]
-        if across == 1 or sum(width(stack[0]) + 2 * len(GAP) for stack in stacks) - 2 * len(GAP) <= columns:
+        stacks = [_stack_pairs(pairs[start : start + height]) for start in range(0, len(pairs), height)]
+        if across == 1 or sum(display_width(stack[0]) + 2 * len(GAP) for stack in stacks) - 2 * len(GAP) <= columns:
             rows = [[stack[row] for stack in stacks if row < len(stack)] for row in range(height)]
             return [(2 * GAP).join(row).rstrip() for row in rows]
     return []
 
 
-def _stack(pairs: list[tuple[str, str]]) -> list[str]:
+def _stack_pairs(pairs: list[tuple[str, str]]) -> list[str]:
     """One column of a grid: names under each other, values under each other."""
-    names = max(width(name) for name, _ in pairs)
-    values = max(width(value) for _, value in pairs)
+    names = max(display_width(name) for name, _ in pairs)
+    values = max(display_width(value) for _, value in pairs)
     return [pad_text(name, names, "left") + GAP + pad_text(value, values, "left") for name, value in pairs]

@@ -26,9 +26,9 @@ from aspenpy.tables.table import (
     Title,
     align_cells,
     arrange_in_columns,
+    display_width,
+    make_visible,
     pad_text,
-    visible,
-    width,
 )
 
 MARKED = "bold yellow"  # what stands out: the rows that a page is about, and what the user has set
@@ -78,21 +78,21 @@ def console_of(columns: int) -> Console:
     return Console(force_terminal=True, width=columns, highlight=False, markup=False, emoji=False)
 
 
-def _title(part: Title, columns: int) -> Text:
-    return Text(visible(part.text), style="bold")
+def _render_title(part: Title, columns: int) -> Text:
+    return Text(make_visible(part.text), style="bold")
 
 
-def _paragraph(part: Paragraph, columns: int) -> Text:
-    return Text(visible(part.text))
+def _render_paragraph(part: Paragraph, columns: int) -> Text:
+    return Text(make_visible(part.text))
 
 
-def _grid(part: Grid, columns: int) -> Text:
-    entries = [(visible(name), visible(value)) for name, value in part.entries]
+def _render_grid(part: Grid, columns: int) -> Text:
+    entries = [(make_visible(name), make_visible(value)) for name, value in part.entries]
     lines = [GAP + line for line in arrange_in_columns(entries, columns - len(GAP))]
     return Text.assemble((part.heading, "bold"), "\n", ("\n".join(lines), MARKED if part.tone == "marked" else ""))
 
 
-def _plot(part: Plot, columns: int) -> Text:
+def _render_plot(part: Plot, columns: int) -> Text:
     """Its axes dim, the curve in colour."""
     head, *lines = plot_lines(part, columns)
     drawn = Text("\n".join([head, *lines]), no_wrap=True)
@@ -102,7 +102,7 @@ def _plot(part: Plot, columns: int) -> Text:
     return drawn
 
 
-def _table(part: Table, columns: int) -> RenderableType:
+def _render_table(part: Table, columns: int) -> RenderableType:
     drawn = RichTable(
         box=box.SIMPLE_HEAD if part.has_headers else None,
         show_header=part.has_headers,
@@ -112,18 +112,18 @@ def _table(part: Table, columns: int) -> RenderableType:
         header_style="bold",
         border_style="dim",
     )
-    cells = _cells(part)
-    least = _least(part, cells, columns)
+    cells = _cells_by_column(part)
+    least = _least_widths(part, cells, columns)
     for place, (column, narrowest) in enumerate(zip(part.columns, least, strict=True)):
         if column.side != "left":
             cells[place] = narrow_column(cells[place], narrowest)
-        folds = column.side == "left" and narrowest < max(map(width, cells[place]))
+        folds = column.side == "left" and narrowest < max(map(display_width, cells[place]))
         drawn.add_column(Text(cells[place][0]), no_wrap=not folds, overflow="fold", min_width=narrowest)
     for position, row in enumerate(zip(*(stack[1:] for stack in cells), strict=True)):
         drawn.add_row(*map(Text, row), style=MARKED if position in part.marked else None)
     if not part.title:
         return drawn
-    return Group(Text(visible(part.title), style="bold"), Padding(drawn, (0, 0, 0, len(GAP))))
+    return Group(Text(make_visible(part.title), style="bold"), Padding(drawn, (0, 0, 0, len(GAP))))
 
 
 LEAST_TEXT, LEAST_LIST = 12, 7
@@ -133,23 +133,23 @@ words."""
 
 def least_width(part: Table, columns: int) -> int:
     """The characters that a table needs at least on a terminal of so many."""
-    return total_width(part, _least(part, _cells(part), columns))
+    return total_width(part, _least_widths(part, _cells_by_column(part), columns))
 
 
 def total_width(part: Table, widths: Sequence[int]) -> int:
     return sum(widths) + len(GAP) * (len(widths) - 1 + bool(part.title))
 
 
-def _least(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[int]:
+def _least_widths(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[int]:
     """How narrow each column may become: as it is where there is room; else headers of numbers are broken between
     words, and texts anywhere: first those that are meant to, then, if that is not enough, all. Numbers never are."""
-    widths = [max(map(width, stack)) for stack in cells]
+    widths = [max(map(display_width, stack)) for stack in cells]
     if total_width(part, widths) <= columns:
         return widths
     widths_now = widths
     for least, only_wrapped in ((LEAST_TEXT, True), (LEAST_LIST, True), (LEAST_TEXT, False)):
         widths_now = [
-            _words_or_numbers(stack)
+            _least_width_of_column(stack)
             if column.side != "left"
             else min(most, least)
             if column.wrapped or not only_wrapped
@@ -161,47 +161,47 @@ def _least(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[in
     return widths_now
 
 
-def _words_or_numbers(stack: Sequence[str]) -> int:
+def _least_width_of_column(stack: Sequence[str]) -> int:
     """The longest number of a column or, if that is longer, the longest word of its header."""
-    return max(map(width, (*_words(stack[0]), *map(str.lstrip, stack[1:]))))
+    return max(map(display_width, (*_words_of_header(stack[0]), *map(str.lstrip, stack[1:]))))
 
 
-def _words(header: str) -> list[str]:
+def _words_of_header(header: str) -> list[str]:
     """What a line of a header may consist of: `exclusive/call` goes on in a new line behind the stroke."""
     return header.replace("/", "/ ").split() or [""]
 
 
 def narrow_column(stack: list[str], columns: int) -> list[str]:
     """A column of numbers, its header in as many lines as it needs."""
-    if max(map(width, stack)) <= columns:
+    if max(map(display_width, stack)) <= columns:
         return stack
     lines = [""]
-    for word in _words(stack[0]):
+    for word in _words_of_header(stack[0]):
         longer = lines[-1] + " " * (not lines[-1].endswith("/") and lines[-1] != "") + word
-        lines[-1:] = [longer] if width(longer) <= columns else [lines[-1], word]
+        lines[-1:] = [longer] if display_width(longer) <= columns else [lines[-1], word]
     header = "\n".join(pad_text(line, columns, "right") for line in lines if line)
     return [header, *(pad_text(text.lstrip(), columns, "right") for text in stack[1:])]
 
 
-def _cells(part: Table) -> list[list[str]]:
+def _cells_by_column(part: Table) -> list[list[str]]:
     """Header and cells of each column, right-aligned ones padded: rich would drop the spaces behind a unit."""
-    texts = [[visible(text) for text in row] for row in part.texts()]
-    return [_stack(column, [row[place] for row in texts]) for place, column in enumerate(part.columns)]
+    texts = [[make_visible(text) for text in row] for row in part.texts()]
+    return [_stack_of_column(column, [row[place] for row in texts]) for place, column in enumerate(part.columns)]
 
 
-def _stack(column: Column, texts: list[str]) -> list[str]:
+def _stack_of_column(column: Column, texts: list[str]) -> list[str]:
     stack = [column.header, *align_cells(texts, column.side)]
     if column.side == "left":
         return stack
-    columns = max(map(width, stack))
+    columns = max(map(display_width, stack))
     return [pad_text(text, columns, column.side) for text in stack]
 
 
 _DRAWN: dict[type[Part], Callable[[Any, int], RenderableType]] = {
-    Title: _title,
-    Paragraph: _paragraph,
-    Grid: _grid,
-    Table: _table,
-    Plot: _plot,
+    Title: _render_title,
+    Paragraph: _render_paragraph,
+    Grid: _render_grid,
+    Table: _render_table,
+    Plot: _render_plot,
     Findings: lambda part, columns: Text.from_ansi(color_diagnostics(part.diagnostics, columns)),
 }

@@ -26,7 +26,7 @@ from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, Point, process
 from aspenpy.probe.benchmark import find_compiler
 from aspenpy.probe.probe import probe
 from aspenpy.tables.pages import render_text
-from aspenpy.tables.table import Column, Report, table
+from aspenpy.tables.table import Column, Report, make_table
 from benchmarks.real.programs import BUILD
 
 SOURCES = Path(__file__).parents[2] / "tests" / "extract" / "programs"
@@ -135,7 +135,7 @@ def report(rows: list[tuple[str, Point]]) -> Report:
     factors = [point.factor for _, point in rows]
     near = sum(factor <= NEAR for factor in factors)
     said = f"median error {statistics.median(factors) - 1:.0%}; {near} of {len(rows)} within {NEAR - 1:.0%}"
-    return Report(said, {}, (table(COLUMNS, sorted(rows, key=lambda row: -row[1].factor)),))
+    return Report(said, {}, (make_table(COLUMNS, sorted(rows, key=lambda row: -row[1].factor)),))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from aspenpy.probe.benchmark import compile_program, find_caches, find_compiler,
 from aspenpy.probe.probe import build_machine
 from aspenpy.probe.topology import read_topology
 from aspenpy.tables.pages import render_text
-from aspenpy.tables.table import Column, Report, Table, table
+from aspenpy.tables.table import Column, Report, Table, make_table
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
 from benchmarks.real.programs import BUILD, compiled, printed
 
@@ -163,7 +163,11 @@ def report(rows: Sequence[Row]) -> Report:
     near = sum(row.factor <= FAR for row in rows)
     median = statistics.median(row.factor for row in rows)
     said = f"median error {median - 1:.0%}; {near} of {len(rows)} within {FAR - 1:.0%}"
-    parts = (overview(rows), table(COLUMNS, worst, title="worst rows"), table(COLUMNS, rows, title="all rows"))
+    parts = (
+        overview(rows),
+        make_table(COLUMNS, worst, title="worst rows"),
+        make_table(COLUMNS, rows, title="all rows"),
+    )
     return Report(said, {}, parts)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aspenpy.expr import graph
-from aspenpy.expr.bounds import bounds
+from aspenpy.expr.bounds import bound
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.intervals import ANYWHERE, FALLING, FLAT, RISING
 from aspenpy.language import nodes
@@ -56,19 +56,19 @@ def lowered(text: str) -> graph.Expr:
     ],
 )
 def test_by_hand(text: str, low: int, high: int, expected: tuple[Any, ...]) -> None:
-    assert bounds(lowered(text), {X: (low, high)}, X) == expected
+    assert bound(lowered(text), {X: (low, high)}, X) == expected
 
 
 @pytest.mark.parametrize("text", ["1/x", "log(x)", "mod(3, x)"])
 def test_what_cannot_be_told_is_left_open(text: str) -> None:
-    assert bounds(lowered(text), {X: (-1, 5)}, X) == ANYWHERE
+    assert bound(lowered(text), {X: (-1, 5)}, X) == ANYWHERE
 
 
 def test_a_sum_without_closed_form() -> None:
     """ceil(i/2) for i = 0 .. n-1, with n from 2 to 4: at least nothing, at most four times the largest."""
     counter = graph.counter("i")
     total = graph.summation(counter, X, graph.apply("ceil", counter / 2))
-    found = bounds(total, {X: (2, 4)}, X)
+    found = bound(total, {X: (2, 4)}, X)
     assert found.direction == RISING
     assert found.low <= 1 <= 4 <= found.high <= 8
 
@@ -81,7 +81,7 @@ def test_random_expressions(data: st.DataObject, first: int, second: int) -> Non
     if "t[" in text or "lookup" in text or "{" in text:
         return
     expr = lowered(text)
-    found = bounds(expr, {X: (low, high)}, X)
+    found = bound(expr, {X: (low, high)}, X)
     tried = sorted({low + (high - low) * Fraction(part, 12) for part in range(13)})
     try:
         values = [evaluate(expr, {X: x}) for x in tried]

@@ -10,7 +10,7 @@ import pytest
 
 from aspenpy.expr import cache_sets
 from aspenpy.expr.arithmetic import DomainError
-from aspenpy.expr.cache_sets import sums_of_floors
+from aspenpy.expr.cache_sets import sum_floors
 from aspenpy.expr.cache_windows import share_kept
 
 LINE = 16
@@ -118,7 +118,7 @@ def test_floor_sums() -> None:
             sum((begin + step * t) // modulus for t in range(count))
             for count, begin in zip(counts, begins, strict=True)
         ]
-        assert sums_of_floors(counts, step, modulus, begins).tolist() == expected
+        assert sum_floors(counts, step, modulus, begins).tolist() == expected
 
 
 def test_large_caches() -> None:

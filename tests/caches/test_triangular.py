@@ -7,7 +7,7 @@ import pytest
 import aspenpy
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.expr import graph
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import evaluate
 from tests.caches.programs import LINE, Reference, counted, machine_of, modelled, simulator
 from tests.thorough import some
@@ -131,7 +131,7 @@ def test_the_slope_of_an_elimination() -> None:
     app = application(f"execute {{ {UPDATE} }}", "data A [8*n^2] param n = 1")
     formula = aspenpy.traffic(app, machine(machine_of(("L1", 1024, 8)))).formula("misses", "L1", ("n",))
     n = graph.symbol("n")
-    assert float(evaluate(derivative(formula, n), {n: 400})) == pytest.approx(400**2 / 8, rel=0.03)  # type: ignore[arg-type]
+    assert float(evaluate(differentiate(formula, n), {n: 400})) == pytest.approx(400**2 / 8, rel=0.03)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("more", ["", "property prefetch [2]", "property writes [no_allocate]"])

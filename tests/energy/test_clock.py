@@ -8,7 +8,7 @@ from aspenpy.answers.energy.cap import lower_clock_to_cap
 from aspenpy.answers.energy.optimum import optimum
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import METRICS, energy_metric
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import evaluate
 from tests.tiny import application, both
 
@@ -32,7 +32,7 @@ def test_slope_by_the_clock() -> None:
     # E = (16 + 2 f^3)/f with f in GHz: dE/df = -16/f^2 + 4 f.
     found = prediction()
     formula, symbol = found.formula("energy", ["speed"]), found.scope.symbol("speed")
-    slope = derivative(formula, symbol)
+    slope = differentiate(formula, symbol)
     for clock in (1, 2, 3):
         assert float(evaluate(formula, {symbol: clock * 10**9})) == pytest.approx(16 / clock + 2 * clock**2)
         assert float(evaluate(slope, {symbol: clock * 10**9})) == pytest.approx((-16 / clock**2 + 4 * clock) / 1e9)

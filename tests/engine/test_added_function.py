@@ -24,7 +24,7 @@ functions.FUNCTIONS["hypot"] = functions.Function(
 from aspenpy.engine.c_text import to_c
 from aspenpy.engine.javascript_text import add_helpers, to_javascript
 from aspenpy.engine.python import compile_python
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import apply, symbol
 from aspenpy.expr.printer import to_latex, to_text
@@ -37,7 +37,7 @@ assert evaluate(expr, {x: 3, y: 4}) == 5
 assert compile_python([expr], [x, y])(3.0, 4.0)[0] == 5
 for backend in AVAILABLE:
     assert swept(expr, {x: [3.0, 5.0], y: [4.0, 12.0]}, backend)[0] == [5.0, 13.0], backend
-assert evaluate(derivative(expr, x), {x: 3, y: 4}) == 3 / 5
+assert evaluate(differentiate(expr, x), {x: 3, y: 4}) == 3 / 5
 assert to_text(expr) == "hypot(x, y)"
 assert "hypot" in to_latex(expr)
 assert evaluate(from_sympy(to_sympy(expr), {"x": x, "y": y}), {x: 3, y: 4}) == 5

@@ -92,7 +92,7 @@ def test_random_laws_break_alike(backend):
             if subject is None:
                 assert math.isnan(value)
                 assert reason != FINE
-            elif LAWS[law].holds(subject):
+            elif LAWS[law].is_obeyed_by(subject):
                 assert (value, reason) == (1 + point["x"], FINE)
             else:
                 assert math.isnan(value)

@@ -12,14 +12,14 @@ import pytest
 from aspenpy.engine import backends
 from aspenpy.engine.arrays import Doubt
 from aspenpy.engine.backends import BACKENDS
-from aspenpy.engine.c_text import helpers, to_c
+from aspenpy.engine.c_text import read_helpers, to_c
 from aspenpy.engine.compiled import is_compilable
 from aspenpy.engine.operation import find_intervals
 from aspenpy.engine.program import LOWERED, Program
 from aspenpy.engine.python import Prepared, compile_python
 from aspenpy.expr import graph
 from aspenpy.expr.array_rules import RULES as ARRAY_RULES
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import RULES as EXACT_RULES
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.failures import LAWS
@@ -133,7 +133,7 @@ def test_no_law_is_named_as_a_helper_of_another_meaning():
     text = to_c(checked("power", x) + power(x, y), [x, y])
     assert "aspen_power(x, y)" in text
     assert "aspen_power(x, x)" not in text
-    assert {"aspen_power", "aspen_held"} <= set(helpers())
+    assert {"aspen_power", "aspen_held"} <= set(read_helpers())
 
 
 WITHIN = {
@@ -264,13 +264,13 @@ def test_large_whole_numbers_in_long_loops():
 
 def test_derivatives_exist():
     for name, (expr, first, second, _) in CALLS.items():
-        slope = derivative(expr, x if name != "lookup" else y)
+        slope = differentiate(expr, x if name != "lookup" else y)
         assert math.isfinite(float(evaluate(slope, {x: first, y: second}))) or name == "random_misses"
 
 
 def test_helpers_of_formulas_and_of_skeletons_are_told_apart():
     """A generated program has both."""
-    assert not set(helpers()) & set(mpi_helpers())
+    assert not set(read_helpers()) & set(mpi_helpers())
 
 
 def lru_by_hand(distance, ways, lines):
@@ -293,7 +293,7 @@ def test_lru_hits_at_all_sizes(backend):
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_lru_hits_at_several_points_at_once(lanes, monkeypatch):
     """Neighbours have different ways; the last points fill no vector."""
-    monkeypatch.setattr(backends, "lanes", lambda: lanes)
+    monkeypatch.setattr(backends, "points_per_instruction", lambda: lanes)
     draws = Random(lanes)
     ways = [draws.randint(1, 40) for _ in range(some(101, 29))]
     points = [(draws.randint(0, 3000), count, count * draws.randint(1, 500)) for count in ways]

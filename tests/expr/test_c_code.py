@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.engine.c_text import KEYWORDS, NotInC, identifier, to_c
+from aspenpy.engine.c_text import KEYWORDS, NotInC, make_identifier, to_c
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import (
     apply,
@@ -146,7 +146,7 @@ def test_the_function_as_it_is_written():
     ],
 )
 def test_names_become_identifiers(name, expected):
-    assert identifier(name, set()) == expected
+    assert make_identifier(name, set()) == expected
     assert expected not in KEYWORDS
 
 

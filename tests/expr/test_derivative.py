@@ -7,7 +7,7 @@ import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import (
     ZERO,
@@ -53,7 +53,7 @@ SMOOTH = [
 @pytest.mark.parametrize(("ours", "theirs"), SMOOTH, ids=[str(ours) for ours, _ in SMOOTH])
 def test_smooth_expressions_as_sympy_has_them(ours, theirs):
     expected = sympy.diff(theirs, X).subs({X: sympy.Rational(7, 2), Y: 3})
-    assert float(evaluate(derivative(ours, n), {n: 3.5, m: 3})) == pytest.approx(float(expected), rel=1e-13)
+    assert float(evaluate(differentiate(ours, n), {n: 3.5, m: 3})) == pytest.approx(float(expected), rel=1e-13)
 
 
 OFF_THE_CORNERS = (0.2137, 0.5713, 0.8391)
@@ -71,7 +71,7 @@ def test_all_expressions_have_the_slope_of_a_short_secant(expr, whole):
 
     try:
         secants = [secant(-1e-4, 0), secant(0, 1e-4), secant(-1e-3, 1e-3), secant(-1e-5, 1e-5)]
-        slope = float(evaluate(derivative(expr, x), values))
+        slope = float(evaluate(differentiate(expr, x), values))
     except EvaluationError:
         assume(False)
     assume(max(secants) - min(secants) <= 1e-3 * (1 + abs(secants[0])))
@@ -98,50 +98,50 @@ def test_all_expressions_have_the_slope_of_a_short_secant(expr, whole):
     ids=str,
 )
 def test_corners_and_steps(expr, at, expected):
-    assert evaluate(derivative(expr, n), at) == expected
+    assert evaluate(differentiate(expr, n), at) == expected
 
 
 def test_a_sum_is_differentiated_term_by_term():
     total = summation(i, m, apply("max", n * i, 10))
-    slope = derivative(total, n)
+    slope = differentiate(total, n)
     assert any(node.kind == "sum" for node in topological_order(slope))
     assert evaluate(slope, {n: 3, m: 6}) == sum(k for k in range(6) if 3 * k > 10)
 
 
 def test_draws_move_with_their_arguments():
     low, high = n, 3 * n
-    slope = evaluate(derivative(draw("uniform", (low, high), (1,)), n), {n: 2}, seed=4)
+    slope = evaluate(differentiate(draw("uniform", (low, high), (1,)), n), {n: 2}, seed=4)
     drawn = evaluate(draw("uniform", (low, high), (1,)), {n: 2}, seed=4)
     assert slope == pytest.approx(drawn / 2, rel=1e-14)  # n * (1 + 2 u) is proportional to n
     gaussian = draw("normal", (n**2, n), (1,))
     spread = (evaluate(gaussian, {n: 2}) - 4) / 2
-    assert evaluate(derivative(gaussian, n), {n: 2}) == pytest.approx(4 + spread, rel=1e-13)
+    assert evaluate(differentiate(gaussian, n), {n: 2}) == pytest.approx(4 + spread, rel=1e-13)
 
 
 def test_what_does_not_move_has_no_slope():
-    assert derivative(m**2 + apply("ceil", m), n) is ZERO
-    assert derivative(apply("floor", n), n) is ZERO
-    assert derivative(draw("cdf", (array([n, 1]),), (1,)), n) is ZERO
+    assert differentiate(m**2 + apply("ceil", m), n) is ZERO
+    assert differentiate(apply("floor", n), n) is ZERO
+    assert differentiate(draw("cdf", (array([n, 1]),), (1,)), n) is ZERO
 
 
 def test_points_and_whole_arrays_have_no_derivative():
     with pytest.raises(ValueError, match="lookup has no derivative by the sizes"):
-        derivative(apply("lookup", array([0, 2]), array([0, n]), 1), n)
+        differentiate(apply("lookup", array([0, 2]), array([0, n]), 1), n)
     with pytest.raises(ValueError, match="an array as a whole has no derivative"):
-        derivative(index(n, m), n)
+        differentiate(index(n, m), n)
 
 
 def test_lookup_is_linear_in_its_values():
     """Halfway between the points (0, 0) and (2, n^2) lies n^2/2."""
-    assert evaluate(derivative(apply("lookup", array([0, n**2]), array([0, 2]), 1), n), {n: 7}) == 7
+    assert evaluate(differentiate(apply("lookup", array([0, n**2]), array([0, 2]), 1), n), {n: 7}) == 7
 
 
 def test_a_root_of_what_stands_still():
     """sqrt(max(0, n)) is 0 for all negative n, and 1/(2 sqrt(n)) steep for others."""
-    slope = derivative(apply("sqrt", apply("max", 0, n)), n)
+    slope = differentiate(apply("sqrt", apply("max", 0, n)), n)
     assert evaluate(slope, {n: -3}) == 0
     assert evaluate(slope, {n: 4}) == Fraction(1, 4)
-    third = derivative(apply("max", 0, n) ** Fraction(1, 3), n)
+    third = differentiate(apply("max", 0, n) ** Fraction(1, 3), n)
     assert evaluate(third, {n: -3}) == 0
     assert evaluate(third, {n: 8}) == pytest.approx(1 / 12)
 
@@ -159,7 +159,7 @@ def negative_binomial(distance, ways, lines):
 
 @pytest.mark.parametrize("ways", [1, 2, 8])
 def test_hits_by_the_lines_of_a_cache(ways):
-    slope = derivative(apply("lru_hits", 60, ways, n), n)
+    slope = differentiate(apply("lru_hits", 60, ways, n), n)
     for lines in (64, 128.0, 1024):
         expected = central(lambda size: negative_binomial(60, ways, size), lines, 1e-3)
         assert float(evaluate(slope, {n: lines})) == pytest.approx(expected, rel=1e-6, abs=1e-12)
@@ -177,7 +177,7 @@ def random_misses(lines, distance, share):
 def test_random_misses_by_each_argument(place):
     values = [100.0, 40.0, 0.75]
     given = [*values[:place], n, *values[place + 1 :]]
-    slope = derivative(apply("random_misses", *given), n)
+    slope = differentiate(apply("random_misses", *given), n)
 
     def at(x):
         return random_misses(*values[:place], x, *values[place + 1 :])
@@ -191,4 +191,4 @@ def test_deeper_than_python_recurses():
     chain = n
     for _ in range(DEEP):
         chain = apply("sqrt", chain * chain)
-    assert evaluate(derivative(chain, n), {n: 2}) == 1
+    assert evaluate(differentiate(chain, n), {n: 2}) == 1

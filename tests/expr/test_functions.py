@@ -171,7 +171,7 @@ def test_what_is_claimed_to_be_known_of_a_result_is_true(row):
 
 
 def test_arity_in_words():
-    assert [FUNCTIONS[name].arity() for name in ("log", "mod", "max")] == [
+    assert [FUNCTIONS[name].describe_arity() for name in ("log", "mod", "max")] == [
         "1 argument", "2 arguments", "2 or more arguments"
     ]  # fmt: skip
     assert not FUNCTIONS["log"].accepts(2)

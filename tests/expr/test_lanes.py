@@ -12,7 +12,6 @@ from aspenpy.expr.graph import (
     apply,
     array,
     checked,
-    coerce,
     compare,
     counter,
     draw,
@@ -23,6 +22,7 @@ from aspenpy.expr.graph import (
     stream,
     substitute,
     symbol,
+    to_expr,
 )
 from aspenpy.expr.node import intern_node
 from tests.expr.strategies import SYMBOLS, bound, environments, expressions
@@ -36,7 +36,7 @@ PASSES = evaluation.EXACT_PASSES + 100
 
 def open_sum(counter_, count, body):
     """A sum node without any closed form."""
-    return intern_node("sum", (counter_, coerce(count), body), None, 0)
+    return intern_node("sum", (counter_, to_expr(count), body), None, 0)
 
 
 @settings(max_examples=examples(150))

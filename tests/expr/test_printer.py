@@ -23,7 +23,7 @@ from aspenpy.expr.graph import (
     summation,
     symbol,
 )
-from aspenpy.expr.printer import TooLarge, display_names, excerpt, to_latex, to_text
+from aspenpy.expr.printer import TooLarge, display_names, shorten_text, to_latex, to_text
 from tests.expr.strategies import built, environments, recipes, worth
 
 n, m, k = symbol("n"), symbol("m"), symbol("k")
@@ -145,7 +145,7 @@ def test_a_shared_graph_too_large_to_write_out_is_refused_at_once():
 
 
 def test_an_excerpt_is_short_however_large_the_expression():
-    assert len(excerpt(doubled(1000))) == 80
+    assert len(shorten_text(doubled(1000))) == 80
     assert repr(n + 1) == "<Expr n + 1>"
     assert str(n + 1) == "n + 1"
 

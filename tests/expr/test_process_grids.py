@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.expr.arithmetic import DomainError, near_equal_factors, process_grid
+from aspenpy.expr.arithmetic import DomainError, factor_evenly, process_grid
 from tests.thorough import examples
 
 
@@ -23,12 +23,12 @@ def tried(number: int, many: int) -> tuple[int, ...]:
 @pytest.mark.parametrize("many", [1, 2, 3])
 def test_against_all_factors(many: int) -> None:
     for number in range(1, 200):
-        assert near_equal_factors(number, many) == tried(number, many)
+        assert factor_evenly(number, many) == tried(number, many)
 
 
 @pytest.mark.parametrize("number", [1, 12, 16, 30, 36, 64, 72, 81])
 def test_four_dimensions(number: int) -> None:
-    assert near_equal_factors(number, 4) == tried(number, 4)
+    assert factor_evenly(number, 4) == tried(number, 4)
 
 
 @pytest.mark.parametrize(
@@ -37,21 +37,21 @@ def test_four_dimensions(number: int) -> None:
 )
 def test_small_grids(number: int, many: int, factors: tuple[int, ...]) -> None:
     """The first two are the standard's own, MPI 4.0, section 8.5.2."""
-    assert near_equal_factors(number, many) == factors
+    assert factor_evenly(number, many) == factors
 
 
 @given(st.integers(1, 10**9), st.integers(1, 6))
 @settings(max_examples=examples(40), deadline=None)
 def test_factors_multiply_and_do_not_increase(number: int, many: int) -> None:
-    factors = near_equal_factors(number, many)
+    factors = factor_evenly(number, many)
     assert prod(factors) == number
     assert list(factors) == sorted(factors, reverse=True)
 
 
 def test_large_numbers_of_ranks() -> None:
-    assert prod(near_equal_factors(963_761_198_400, 3)) == 963_761_198_400
-    assert near_equal_factors(999_999_999_989, 3) == (999_999_999_989, 1, 1)
-    assert near_equal_factors(2**39, 3) == (2**13,) * 3
+    assert prod(factor_evenly(963_761_198_400, 3)) == 963_761_198_400
+    assert factor_evenly(999_999_999_989, 3) == (999_999_999_989, 1, 1)
+    assert factor_evenly(2**39, 3) == (2**13,) * 3
 
 
 @pytest.mark.parametrize(

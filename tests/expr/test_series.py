@@ -26,7 +26,7 @@ from aspenpy.expr.graph import (
     symbol,
     topological_order,
 )
-from aspenpy.expr.series import bernoulli
+from aspenpy.expr.series import bernoulli_number
 
 n, a, b = symbol("n"), symbol("a"), symbol("b")
 i, j, k = counter("i"), counter("j"), counter("k")
@@ -127,7 +127,7 @@ def test_the_sum_of_exponentials_is_a_quotient():
 
 def test_bernoulli_numbers():
     """DLMF table 24.2.1."""
-    assert [bernoulli(m) for m in range(9)] == [
+    assert [bernoulli_number(m) for m in range(9)] == [
         1, Fraction(-1, 2), Fraction(1, 6), 0, Fraction(-1, 30), 0, Fraction(1, 42), 0, Fraction(-1, 30)
     ]  # fmt: skip
 

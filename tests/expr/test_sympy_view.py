@@ -26,7 +26,7 @@ from aspenpy.expr.graph import (
     summation,
     symbol,
 )
-from aspenpy.expr.sympy_view import NotInSympy, from_sympy, simplify, sympy_text, to_sympy
+from aspenpy.expr.sympy_view import NotInSympy, from_sympy, simplify_with_sympy, sympy_text, to_sympy
 from tests.expr.strategies import SYMBOLS, bound, built, environments, recipes, worth
 
 n, m = symbol("n"), symbol("m")
@@ -171,7 +171,7 @@ def test_conditions_that_the_graph_has_no_words_for():
 
 
 def test_simplify_on_request():
-    assert simplify((n**2 - m**2) / (n - m)) in (n + m, m + n)
+    assert simplify_with_sympy((n**2 - m**2) / (n - m)) in (n + m, m + n)
 
 
 def test_three_thousand_terms_take_no_time():
@@ -192,7 +192,7 @@ def test_simplify_keeps_a_sum_it_cannot_see_into() -> None:
     """t*(n + sum over k < n of (ceil(k/3) if k < t else 5)) at t = 2, n = 4: 2*(4 + 0 + 1 + 5 + 5) = 30, by hand."""
     t, n, k = symbol("t"), symbol("n"), counter("k")
     total = summation(k, n, if_else(compare("<", k, t), apply("ceil", k / 3), 5))
-    simplified = simplify(t * (n + total))
+    simplified = simplify_with_sympy(t * (n + total))
     assert free_symbols(simplified) == {t, n}
     assert evaluate(simplified, {t: 2, n: 4}) == 30
 

@@ -16,7 +16,7 @@ import pytest
 import aspenpy
 from aspenpy.answers.metrics import has_metric, metric
 from aspenpy.engine.backends import BACKENDS
-from aspenpy.engine.c_text import HEADERS, find_used_helpers, helpers, to_c_fragment
+from aspenpy.engine.c_text import HEADERS, find_used_helpers, read_helpers, to_c_fragment
 from aspenpy.engine.compiled import is_compilable
 from aspenpy.engine.javascript_text import NotInJavaScript, add_helpers, to_javascript
 from aspenpy.engine.program import Program
@@ -144,7 +144,7 @@ def test_c(tmp_path):
         functions.append(f"double f{len(written)}({arguments})\n{{\n" + "\n".join(body) + f"\nreturn {result};\n}}")
         written.append(formula)
     text = "\n".join(functions)
-    (tmp_path / "all.c").write_text("\n".join([*HEADERS, *find_used_helpers(text, helpers()), text, ""]))
+    (tmp_path / "all.c").write_text("\n".join([*HEADERS, *find_used_helpers(text, read_helpers()), text, ""]))
     command = ["gcc", "-std=c99", "-ffp-contract=off", "-fPIC", "-shared", "all.c", "-o", "all.so", "-lm"]
     subprocess.run(command, cwd=tmp_path, check=True)
     library = ctypes.CDLL(str(tmp_path / "all.so"))

@@ -20,7 +20,7 @@ from aspenpy.report.advice.document import picture_of
 from aspenpy.shell.advice_options import DOCUMENTS, command_line
 from aspenpy.shell.main import main
 from aspenpy.tables.document import Section
-from aspenpy.tables.numbers import ratio, seconds, share
+from aspenpy.tables.numbers import format_ratio, format_share, seconds
 
 HOSTILE = "</td><script>alert(1)</script>&<img src=x onerror=alert(1)>`|$x_"
 APPLICATION = f"""model work {{
@@ -139,8 +139,10 @@ def test_all_forms_say_the_same_numbers(written: dict[str, str]) -> None:
     assert [name for name in data if name in steps] == [*steps]
     expected = [seconds(row["time"]) for row in data["classify"]["classifications"]]
     expected += [format_quantity(row["energy"], "J") for row in data["classify"]["classifications"]]
-    expected += [share(row["share"]) for row in data["significance"]["significances"] if row["evidence"] == "counters"]
-    expected += [share(row["share"]) for row in data["significance"]["counters"] if row["share"]]
+    expected += [
+        format_share(row["share"]) for row in data["significance"]["significances"] if row["evidence"] == "counters"
+    ]
+    expected += [format_share(row["share"]) for row in data["significance"]["counters"] if row["share"]]
     singles = [
         row for row in data["configure"]["effects"] if len(row["components"]) == 1 and row["metric"] == "runtime"
     ]
@@ -148,10 +150,10 @@ def test_all_forms_say_the_same_numbers(written: dict[str, str]) -> None:
     expected += [seconds(row["runtime"]) for row in data["configure"]["near_optimal"]]
     expected += [seconds(row["runtime"]) for row in data["decide"]["decisions"]]
     lost = [row for row in data["throttle"]["restrictions"] if round(row["left"], 6) in (0.9, 0.7, 0.5, 0.3)]
-    expected += [f"x {ratio(row['loss'])}" for row in lost]
+    expected += [f"x {format_ratio(row['loss'])}" for row in lost]
     total = data["uncertainty"]["total_runtime"]
     expected.append(f"{format_quantity(total['low'], 's')} to {format_quantity(total['high'], 's')}")
-    expected += [share(row["median"]) for row in data["uncertainty"]["claims"]]
+    expected += [format_share(row["median"]) for row in data["uncertainty"]["claims"]]
     assert {*expected} <= told, {*expected} - told
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from aspenpy.report import comparison, fit
 from aspenpy.report.advice.design_space import compare_values
-from aspenpy.tables.numbers import count, counted, expected, ratio, share
+from aspenpy.tables.numbers import count_of, format_count, format_expected, format_ratio, format_share
 
 
 @pytest.mark.parametrize(
@@ -43,16 +43,17 @@ def test_percent_of_a_fit(value: float, text: str, signed: str) -> None:
         (comparison.number, 1234567, "1,234,567"), (comparison.number, 1234.5, "1,234.5"),
         (comparison.number, Fraction(1, 3), "0.333333333"), (fit.number, 1 / 3, "0.333333"),
         (fit.number, 1234567.0, "1.23457e+06"),
-        (count, 10**15 - 1, "999,999,999,999,999"), (count, 10**15, "1e+15"),
-        (count, 1 - 10**15, "-999,999,999,999,999"),
-        (count, 2.5, "2.5"), (count, 0, "0"),
-        (expected, 99.96, "100"), (expected, 100.4, "100"),
-        (expected, 1234.5, "1,234"), (expected, 2.345, "2.35"),
-        (ratio, 1234.5, "1.23e+03"), (ratio, 0.12345, "0.123"),
-        (share, 0.0, "0.0 %"), (share, 0.0004999, "<0.1 %"), (share, 0.0005, "0.1 %"), (share, 1, "100.0 %"),
-        (share, -0.25, "-25.0 %"),
-        (lambda value: counted(value, "rank"), 1, "1 rank"), (lambda value: counted(value, "rank"), 0, "0 ranks"),
-        (lambda value: counted(value, "rank"), 1280, "1,280 ranks"),
+        (format_count, 10**15 - 1, "999,999,999,999,999"), (format_count, 10**15, "1e+15"),
+        (format_count, 1 - 10**15, "-999,999,999,999,999"),
+        (format_count, 2.5, "2.5"), (format_count, 0, "0"),
+        (format_expected, 99.96, "100"), (format_expected, 100.4, "100"),
+        (format_expected, 1234.5, "1,234"), (format_expected, 2.345, "2.35"),
+        (format_ratio, 1234.5, "1.23e+03"), (format_ratio, 0.12345, "0.123"),
+        (format_share, 0.0, "0.0 %"), (format_share, 0.0004999, "<0.1 %"), (format_share, 0.0005, "0.1 %"),
+        (format_share, 1, "100.0 %"),
+        (format_share, -0.25, "-25.0 %"),
+        (lambda value: count_of(value, "rank"), 1, "1 rank"), (lambda value: count_of(value, "rank"), 0, "0 ranks"),
+        (lambda value: count_of(value, "rank"), 1280, "1,280 ranks"),
     ],
 )  # fmt: skip
 def test_written(write: Any, value: Any, text: str) -> None:

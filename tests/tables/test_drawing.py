@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.tables.drawing import FILLS, PALETTE, STYLES, TEXT, amount, label_axis, shorten, spread, style
+from aspenpy.tables.drawing import (
+    FILLS,
+    PALETTE,
+    STYLES,
+    TEXT,
+    drop_middle,
+    format_amount,
+    label_axis,
+    spread_apart,
+    use_style,
+)
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed")
 
@@ -61,12 +71,12 @@ def test_of_one_grey_hatches_or_dashes_differ():
     ],
 )
 def test_numbers_of_an_axis(value, unit, told):
-    assert amount(value, unit) == told
+    assert format_amount(value, unit) == told
 
 
 def test_long_names_lose_their_middle():
-    assert shorten("a" * 20 + "_07", 10) == "aaaaaa…_07"
-    assert shorten("short") == "short"
+    assert drop_middle("a" * 20 + "_07", 10) == "aaaaaa…_07"
+    assert drop_middle("short") == "short"
 
 
 def test_a_day_of_seconds_is_numbered_in_hours():
@@ -81,7 +91,7 @@ def test_a_day_of_seconds_is_numbered_in_hours():
 
 
 def test_names_keep_apart_and_stay_inside():
-    moved = spread([0.1, 0.95, 0.96, 0.97], 0.05)
+    moved = spread_apart([0.1, 0.95, 0.96, 0.97], 0.05)
     assert moved == pytest.approx([0.1, 0.9, 0.95, 1.0])
 
 
@@ -108,5 +118,5 @@ def test_every_picture_has_the_shared_style(path):
 def test_text_has_one_size():
     matplotlib = pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     names = ("font.size", "axes.titlesize", "axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize")
-    with style():
+    with use_style():
         assert {matplotlib.rcParams[name] for name in names} == {TEXT}

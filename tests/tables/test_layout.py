@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.tables.table import align_cells, arrange_in_columns, visible, width
+from aspenpy.tables.table import align_cells, arrange_in_columns, display_width, make_visible
 
 
 def test_units_stand_under_each_other() -> None:
@@ -29,13 +29,13 @@ def test_grid_keeps_all_entries(entries: list[tuple[str, str]]) -> None:
 
 
 def test_width_is_that_of_a_terminal() -> None:
-    assert [width(text) for text in ("abc", "größer", "日本", "e\u0301")] == [3, 6, 4, 1]
+    assert [display_width(text) for text in ("abc", "größer", "日本", "e\u0301")] == [3, 6, 4, 1]
 
 
 @given(st.text())
 def test_nothing_in_a_model_moves_the_cursor(text: str) -> None:
-    assert all(unicodedata.category(char)[0] != "C" for char in visible(text))
+    assert all(unicodedata.category(char)[0] != "C" for char in make_visible(text))
 
 
 def test_what_is_not_printable_is_named() -> None:
-    assert visible("a\tb\nc\x1b[2J") == "a b c\\x1b[2J"
+    assert make_visible("a\tb\nc\x1b[2J") == "a b c\\x1b[2J"

@@ -5,7 +5,16 @@ from typing import Any
 
 import pytest
 
-from aspenpy.tables.numbers import Amount, amount, count, plain, setting, share, unit_of_resource, worth
+from aspenpy.tables.numbers import (
+    Amount,
+    format_amount,
+    format_count,
+    format_setting,
+    format_setting_with_unit,
+    format_share,
+    plain_number,
+    unit_of_resource,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,14 +30,14 @@ from aspenpy.tables.numbers import Amount, amount, count, plain, setting, share,
     ],
 )
 def test_count(value: Any, text: str) -> None:
-    assert count(value) == text
+    assert format_count(value) == text
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(0.0, "0.0 %"), (1.0, "100.0 %"), (0.4567, "45.7 %"), (0.0004, "<0.1 %"), (0.0005, "0.1 %")]
 )
 def test_share(value: float, text: str) -> None:
-    assert share(value) == text
+    assert format_share(value) == text
 
 
 @pytest.mark.parametrize(
@@ -51,21 +60,21 @@ def test_share(value: float, text: str) -> None:
     ],
 )
 def test_setting(value: Any, text: str) -> None:
-    assert setting(value) == text
+    assert format_setting(value) == text
 
 
 def test_long_settings_end_with_an_ellipsis() -> None:
-    text = setting(tuple(range(10**5)))
+    text = format_setting(tuple(range(10**5)))
     assert len(text) == 60
     assert text.startswith("{0, 1, 2, ")
     assert text.endswith("...")
 
 
 def test_units() -> None:
-    assert amount(Amount(2.3e10, "flop")) == "23 Gflop"
-    assert amount(Amount(1280, "")) == "1,280"
-    assert worth(Amount(3500000000, "Hz")) == "3.5 GHz"
-    assert worth(Amount(3500000000, "")) == "3.5e9"
+    assert format_amount(Amount(2.3e10, "flop")) == "23 Gflop"
+    assert format_amount(Amount(1280, "")) == "1,280"
+    assert format_setting_with_unit(Amount(3500000000, "Hz")) == "3.5 GHz"
+    assert format_setting_with_unit(Amount(3500000000, "")) == "3.5e9"
     assert [unit_of_resource(name) for name in ("flops", "loads", "messages", "bytes", "intops")] == [
         "flop",
         "B",
@@ -76,6 +85,6 @@ def test_units() -> None:
 
 
 def test_plain() -> None:
-    assert plain((1, Fraction(1, 4), 0.5)) == [1, 0.25, 0.5]
-    assert plain(10**30) == 10**30
-    assert plain(Fraction(10**400, 3)) == 10**400 // 3
+    assert plain_number((1, Fraction(1, 4), 0.5)) == [1, 0.25, 0.5]
+    assert plain_number(10**30) == 10**30
+    assert plain_number(Fraction(10**400, 3)) == 10**400 // 3

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aspenpy.tables.formats import write_csv
 from aspenpy.tables.numbers import seconds
-from aspenpy.tables.pages import escape, render_html, render_text
+from aspenpy.tables.pages import escape_html, render_html, render_text
 from aspenpy.tables.table import Column, Grid, Page, Paragraph, Table, Title
 
 PAGE: Page = (
@@ -93,4 +93,4 @@ def test_csv() -> None:
 
 @given(st.text())
 def test_characters_of_html_are_escaped(text: str) -> None:
-    assert escape(text) == html.escape(text)
+    assert escape_html(text) == html.escape(text)

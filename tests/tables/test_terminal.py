@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from aspenpy.tables.numbers import count, seconds
+from aspenpy.tables.numbers import format_count, seconds
 from aspenpy.tables.table import Column, Table
 from aspenpy.tables.terminal import least_width, render_terminal
 
 TABLE = Table(
     (
         Column("exclusive/call", seconds, "unit"),
-        Column("how often it is called", count, "right"),
+        Column("how often it is called", format_count, "right"),
         Column("kernel"),
         Column("waits for", wrapped=True),
     ),

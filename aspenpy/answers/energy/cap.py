@@ -44,7 +44,7 @@ def lower_clock_to_cap(prediction: Prediction, options: EnergyOptions = DEFAULT)
     AspenError where the socket declares no cap or its cores no clock, and with AEEM where no clock is low enough."""
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
     socket = where.central
-    expr = where.require_declared_property(CAP)[1] if options.cap is None else graph.coerce(options.cap)
+    expr = where.require_declared_property(CAP)[1] if options.cap is None else graph.to_expr(options.cap)
     parameter = _clock(where)
     cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
     powers = _Powers(prediction, options, where, parameter)

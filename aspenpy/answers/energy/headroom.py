@@ -29,7 +29,7 @@ class Headroom:
         self.where = where
         self.cap: Expr | None = None
         if options.limited:
-            self.cap = where.stated(CAP, "power") if options.cap is None else graph.coerce(options.cap)
+            self.cap = where.stated(CAP, "power") if options.cap is None else graph.to_expr(options.cap)
         component = where.central.component
         stated = component.properties.get(CAP if options.cap is None else "idle_power")
         self.span = component.name_span if stated is None else stated.span

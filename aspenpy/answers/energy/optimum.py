@@ -16,7 +16,7 @@ from aspenpy.answers.energy.totals import METRICS, energy_metric
 from aspenpy.answers.inverse import Search
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import Real
@@ -108,7 +108,7 @@ def _search_least(value: Callable[[float], float], low: Real, high: Real) -> lis
 
 def _turns(formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]) -> list[Real]:
     """Where the slope is zero, or has different signs on the two sides."""
-    slope = derivative(formula, symbol)
+    slope = differentiate(formula, symbol)
     roots = Search(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
     solutions = [end for solution in roots.solutions for end in (solution.low, solution.high)]
     return solutions + [end for leap in roots.leaps for end in (leap.before, leap.behind)]

@@ -18,7 +18,7 @@ from aspenpy.cost.file_systems import FILE_SYSTEM
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import Offer, RequirementCost
 from aspenpy.expr import graph
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail
@@ -263,7 +263,7 @@ def _seconds_a_byte(offer: Offer) -> Expr:
     bandwidth = component.value("bandwidth")
     if bandwidth is not None:
         return graph.div(graph.ONE, bandwidth)
-    slope = derivative(offer.resource.time, offer.resource.argument)
+    slope = differentiate(offer.resource.time, offer.resource.argument)
     if slope is graph.ZERO or offer.resource.argument in graph.free_symbols(slope):
         message = f"{component.type} `{component.name}` declares no bandwidth, and equation 3.8 divides by it"
         hint = "write `property bandwidth [4 GB/s]`, or charge the time by `single_nic` or `all_nics`"

@@ -12,7 +12,7 @@ from aspenpy.cost.caches.nest import longest, product
 from aspenpy.cost.caches.patterns import Affine, Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.polynomial import term
+from aspenpy.expr.polynomial import as_term
 from aspenpy.language.diagnostics import Related, fail
 
 
@@ -72,8 +72,8 @@ def _extend_through_block(access: Access, trips: list[Expr]) -> Access:
     if len(repeats) > 1 or not trips:
         return access
     times = repeats[0].trips if repeats else graph.ONE
-    sizes = [term(product(trips[depth:]), all_positive=True) for depth in range(len(trips) + 1)]
-    wanted = term(times, all_positive=True)
+    sizes = [as_term(product(trips[depth:]), all_positive=True) for depth in range(len(trips) + 1)]
+    wanted = as_term(times, all_positive=True)
     if wanted not in sizes:
         return access
     moving = len(trips) - sizes[::-1].index(wanted)
@@ -81,7 +81,7 @@ def _extend_through_block(access: Access, trips: list[Expr]) -> Access:
     for depth in range(1, moving):
         places.append(_whole(access.accesses / product(trips[depth:])))
     places.append(sweep.trips)
-    loops = [Loop(sweep.stride * inner, term(outer / inner).expression()) for inner, outer in pairwise(places)]
+    loops = [Loop(sweep.stride * inner, as_term(outer / inner).expression()) for inner, outer in pairwise(places)]
     still = [Loop(graph.ZERO, count) for count in trips[moving:]]
     return access.replace(pattern=Affine(pattern.nest.replace(loops=(*loops, *still)), own=False))
 
@@ -100,7 +100,7 @@ def _pad_loops(access: Access, depth: int) -> Access:
 
 def _whole(steps: Expr) -> Expr:
     """How many places a stream reaches in some loops: one at least."""
-    places = term(steps)
+    places = as_term(steps)
     if places.coefficient.denominator == 1 and all(exponent > 0 for _, exponent in places.powers):
         return places.expression()
     return graph.apply("max", 1, graph.apply("round", places.expression()))

@@ -13,9 +13,19 @@ from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.node import topological_order
-from aspenpy.expr.polynomial import ARITHMETIC, Exact, Monomial, Polynomial, Term, atom, combine, constant, product
-from aspenpy.expr.polynomial import total as sum_of
-from aspenpy.expr.series import bernoulli
+from aspenpy.expr.polynomial import (
+    ARITHMETIC,
+    Exact,
+    Monomial,
+    Polynomial,
+    Term,
+    atom_polynomial,
+    combine_parts,
+    constant_polynomial,
+    multiply_polynomials,
+)
+from aspenpy.expr.polynomial import add_polynomials as sum_of
+from aspenpy.expr.series import bernoulli_number
 from aspenpy.record import Record
 
 MOST_TERMS = 500
@@ -134,14 +144,14 @@ def exact(expr: Expr) -> Exact:
     for node in topological_order(expr):
         form: Exact | None = None
         if graph.is_exact(node):
-            form = constant(node.payload)
+            form = constant_polynomial(node.payload)
         elif node.kind == "checked":
             form = forms[node.args[0]]
         elif node.kind in ARITHMETIC:
-            form = combine(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
+            form = combine_parts(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
         elif node.kind == "power" and (times := graph.whole_number(node.args[1]) or 0) in range(1, HIGHEST_POWER + 1):
-            form = product([forms[node.args[0]]] * times, MOST_TERMS)
-        forms[node] = atom(node) if form is None else form
+            form = multiply_polynomials([forms[node.args[0]]] * times, MOST_TERMS)
+        forms[node] = atom_polynomial(node) if form is None else form
     return forms[expr]
 
 
@@ -178,12 +188,12 @@ def total(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
 def _power_sum(power: int, last: Exact) -> Exact:
     """0^k + 1^k + ... + last^k by Faulhaber's formula, for k = 0 one more than that."""
     if power == 0:
-        return sum_of([last, constant(1)])
-    numbers = [Fraction(1, 2) if j == 1 else bernoulli(j) for j in range(power + 1)]
+        return sum_of([last, constant_polynomial(1)])
+    numbers = [Fraction(1, 2) if j == 1 else bernoulli_number(j) for j in range(power + 1)]
     terms = [Fraction(comb(power + 1, j), power + 1) * number for j, number in enumerate(numbers)]
     result: Exact = Polynomial({})
     for factor in [*terms, Fraction(0)]:
-        result = sum_of([result.times(last), constant(factor)])
+        result = sum_of([result.times(last), constant_polynomial(factor)])
     return result
 
 

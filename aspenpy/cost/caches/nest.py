@@ -10,7 +10,7 @@ from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.polynomial import is_certainly_shorter, term
+from aspenpy.expr.polynomial import as_term, is_certainly_shorter
 from aspenpy.record import Record
 
 
@@ -123,7 +123,7 @@ class Nest(Record):
         """Whether the innermost `depth` loops certainly touch one run, each going on where the last one ended."""
         ends = self.word
         for loop in self.moving(depth):
-            if term(loop.stride, all_positive=True) != term(ends, all_positive=True):
+            if as_term(loop.stride, all_positive=True) != as_term(ends, all_positive=True):
                 return False
             ends = loop.stride * loop.trips
         return True

@@ -67,5 +67,5 @@ the cube root of P, whole or not, on each side."""
 
 def table_3_5_time(topology: str, volume: Size, processors: Size, link_bandwidth: Size) -> Expr:
     """Seconds for so many bytes to cross the bisection, T = M / (bisection * B): Table 3.5 of the dissertation."""
-    links = TABLE_3_5[topology](graph.coerce(processors))
-    return graph.coerce(volume) / (links * link_bandwidth)
+    links = TABLE_3_5[topology](graph.to_expr(processors))
+    return graph.to_expr(volume) / (links * link_bandwidth)

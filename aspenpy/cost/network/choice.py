@@ -8,7 +8,7 @@ from fractions import Fraction
 from aspenpy.cost.network.collectives import Algorithm, Cost, candidate_algorithms, check_ranks
 from aspenpy.cost.network.topology import Size
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import Number, settle
+from aspenpy.expr.arithmetic import Number, normalise_number
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -33,7 +33,7 @@ def fastest_time(
     p = check_ranks(ranks)
     fastest: Expr | None = None
     for algorithm in sorted(candidate_algorithms(collective, all_pairs=all_pairs), key=lambda each: each.power_of_two):
-        time = seconds(algorithm.cost(p, graph.coerce(size)))
+        time = seconds(algorithm.cost(p, graph.to_expr(size)))
         together = time if fastest is None else graph.apply("min", fastest, time)
         fastest = together if fastest is None else graph.if_else(algorithm.applies(p), together, fastest)
     assert fastest is not None, "every collective has an algorithm for any number of ranks"
@@ -62,7 +62,7 @@ def ranges(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Numb
         if slope < lines[name][1]
     }:
         name = min(crossings, key=lambda other: (crossings[other], lines[other][1]))
-        envelope.append(Range(name, settle(crossings[name])))
+        envelope.append(Range(name, normalise_number(crossings[name])))
     return envelope
 
 

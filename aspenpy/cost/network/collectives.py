@@ -43,7 +43,7 @@ class Cost(Record):
     def time(self, alpha: Size, beta: Size, gamma: Size = 0) -> Expr:
         """Seconds, with alpha a message, beta a byte sent (the inverse of the bandwidth) and gamma a byte combined."""
         sent = self.rounds * alpha + self.volume * beta
-        return sent if graph.coerce(gamma) is graph.ZERO else sent + self.combined * gamma
+        return sent if graph.to_expr(gamma) is graph.ZERO else sent + self.combined * gamma
 
 
 class Algorithm(Record):
@@ -59,7 +59,7 @@ class Algorithm(Record):
 
     def applies(self, ranks: Size) -> Expr:
         """The condition under which there is such an algorithm."""
-        p = graph.coerce(ranks)
+        p = graph.to_expr(ranks)
         return graph.compare("==", below_power(p), p) if self.power_of_two else graph.TRUE
 
 
@@ -333,11 +333,11 @@ def cost(collective: str, algorithm: str, ranks: Size, size: Size = 0) -> Cost:
     if known[algorithm].applies(p) is graph.FALSE:
         message = f"{algorithm} of {collective} is for a power of two of ranks, not {p}"
         raise NetworkError(message, "ranks", f"there are also {', '.join(name for name in known if name != algorithm)}")
-    return known[algorithm].cost(p, graph.coerce(size))
+    return known[algorithm].cost(p, graph.to_expr(size))
 
 
 def check_ranks(ranks: Size) -> Expr:
-    p = graph.coerce(ranks)
+    p = graph.to_expr(ranks)
     if p.kind == "number" and (graph.whole_number(p) is None or p.payload < 1):
         raise NetworkError(f"the number of ranks must be a whole number from 1 on, not {p}", "ranks")
     return p

@@ -17,7 +17,7 @@ def fat_tree(arity: Size, levels: Size, taper: Size = 1) -> Topology:
     """
     k = whole(arity, "arity", "the links up of a switch", least=2)
     n = whole(levels, "levels", "the levels of a fat tree")
-    t = graph.coerce(taper)
+    t = graph.to_expr(taper)
     down = whole(t * k, "taper", "taper * arity, the nodes on a switch,")
     if t.kind == "number" and t.payload < 1:
         raise NetworkError(f"a fat tree is tapered by 1 or more, not {t}", "taper")

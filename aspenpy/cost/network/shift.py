@@ -17,13 +17,13 @@ from aspenpy.expr.graph import Expr
 def off_node(shift: Size, ranks_per_node: Size, nodes: Size) -> Expr:
     """The part of the ranks (0 to 1) whose partner, `shift` ranks further, is on another node."""
     ranks = graph.mul(ranks_per_node, nodes)
-    return graph.apply("min", 1, _shorter_way(graph.coerce(shift), ranks) / ranks_per_node)
+    return graph.apply("min", 1, _shorter_way(graph.to_expr(shift), ranks) / ranks_per_node)
 
 
 def distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
     """The average hops between the nodes of a rank and of the one `shift` ranks further: exact on tori, meshes,
     hypercubes, fat trees and stars; on others two different nodes are the average distance apart."""
-    s, r = graph.coerce(shift), graph.coerce(ranks_per_node)
+    s, r = graph.to_expr(shift), graph.to_expr(ranks_per_node)
     sizes = dict(topology.parameters)
     if topology.kind in ("torus", "mesh"):
         stride, hops = r * sizes.get("nodes_per_router", 1), []

@@ -81,7 +81,7 @@ class Topology(Record):
         one node has no halves, and nothing crosses it."""
         if self.bisection is graph.ZERO:
             return graph.ZERO
-        return graph.coerce(volume) / self.bisection_bandwidth(link_bandwidth)
+        return graph.to_expr(volume) / self.bisection_bandwidth(link_bandwidth)
 
     def latency(self, per_hop: Size, start: Size = 0, *, farthest: bool = False) -> Expr:
         """Seconds until the first byte arrives: `start`, and `per_hop` for every link on the way to an average node,
@@ -99,7 +99,7 @@ class Topology(Record):
 
 def whole(value: Size, parameter: str, words: str, least: int = 1) -> Expr:
     """The size as an expression. Raises NetworkError where it is a number, and not a whole one from `least` on."""
-    expr = graph.coerce(value)
+    expr = graph.to_expr(value)
     if expr.kind != "number":
         return expr
     number = expr.payload

@@ -15,7 +15,7 @@ from aspenpy.learn.estimators.model import Constant, LearntModel
 from aspenpy.learn.measurements.columns import WHAT_RAN, find_key_problem, read_numbers, row_keys, rows_by_key
 from aspenpy.learn.measurements.sheet import Sheet
 from aspenpy.record import Record
-from aspenpy.tables.table import Column, Table, table
+from aspenpy.tables.table import Column, Table, make_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,7 +180,7 @@ def surface_tables(found: Sequence[Spot], what: str, key: str = "") -> tuple[Tab
     if not best:
         return (speedups,)
     title = f"sweet spots of {what}, energies over those of one processor at the highest clock"
-    return speedups, table(SWEET, best, f"sweet_spots{key}", title=title)
+    return speedups, make_table(SWEET, best, f"sweet_spots{key}", title=title)
 
 
 SAME_CLOCK = 0.01

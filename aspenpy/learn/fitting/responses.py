@@ -15,7 +15,7 @@ from aspenpy.answers.scope import Scope, Value
 from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import format_number
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language.axis import Extent, is_wide
@@ -224,7 +224,7 @@ class Curve:
         self.hoisted = hoist_constants(self.formula, fitted)
         ramp = replace_steps(self.hoisted.expr, fitted)
         self.has_steps = ramp is not self.hoisted.expr
-        slopes = [differentiate(drop_checks(ramp), symbol) for symbol in fitted]
+        slopes = [try_derivative(drop_checks(ramp), symbol) for symbol in fitted]
         self.linear = not self.has_steps and all(
             slope is not None and graph.free_symbols(slope).isdisjoint(fitted) for slope in slopes
         )
@@ -252,10 +252,10 @@ def drop_checks(expr: Expr) -> Expr:
     return graph.rewrite([expr], lambda node, args: args[0] if node.kind == "checked" else None)[0]
 
 
-def differentiate(expr: Expr, symbol: Expr) -> Expr | None:
+def try_derivative(expr: Expr, symbol: Expr) -> Expr | None:
     """Derivative of an expression; None where there is none in closed form."""
     try:
-        return derivative(expr, symbol)
+        return differentiate(expr, symbol)
     except ValueError:
         return None
 

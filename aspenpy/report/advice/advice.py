@@ -44,7 +44,7 @@ from aspenpy.tables.document import (
     make_sheet,
 )
 from aspenpy.tables.formats import build_json
-from aspenpy.tables.numbers import counted, seconds, share
+from aspenpy.tables.numbers import count_of, format_share, seconds
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, Paragraph, Part, Report, Table, Title
 
@@ -149,10 +149,10 @@ def _takes(advice: Advice) -> Words:
 def _binds(advice: Advice) -> Words:
     whole = advice.classifications[0]
     part = sum(item.time for item in whole.shares if item.bound == whole.bound)
-    said: list[Any] = ["It mostly ", BOUND_BY[whole.bound], ": ", Link(share(part), "bound"), " of the time"]
+    said: list[Any] = ["It mostly ", BOUND_BY[whole.bound], ": ", Link(format_share(part), "bound"), " of the time"]
     if whole.energy_bound is not None:
         energy = sum(item.energy or 0.0 for item in whole.shares if item.bound == whole.energy_bound)
-        said += [". Of the energy ", Link(share(energy), "bound"), f" goes with {whole.energy_bound}"]
+        said += [". Of the energy ", Link(format_share(energy), "bound"), f" goes with {whole.energy_bound}"]
     return (*said, ".")
 
 
@@ -181,11 +181,11 @@ def _worthwhile(item: Scalability) -> Words:
     point = item.points[item.nodes.index(item.worthwhile)]
     return (
         "It is worth running on up to ",
-        Link(counted(item.worthwhile, "node"), "nodes"),
+        Link(count_of(item.worthwhile, "node"), "nodes"),
         ": then it takes ",
         Link(seconds(point.time), "nodes"),
         ", and the nodes work at an efficiency of ",
-        explained(share(point.efficiency), "efficiency"),
+        explained(format_share(point.efficiency), "efficiency"),
         "." if item.turned_down else ". More were not looked at (--nodes).",
     )
 

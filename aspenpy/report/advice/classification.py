@@ -10,9 +10,9 @@ from aspenpy.advice.classification import Classification, Classified
 from aspenpy.report.advice.document import MOST_KERNELS, explained, link_joules
 from aspenpy.report.prediction import subject
 from aspenpy.tables.document import Block, Link, Section, Sentence, anchor_of, make_sheet
-from aspenpy.tables.numbers import ratio, seconds, share
+from aspenpy.tables.numbers import format_ratio, format_share, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Part, Report, columns, table
+from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Part, Report, make_columns, make_table
 
 UNPOWERED = "the machine does not state it, or it is idle power that all who share it have part in."
 
@@ -49,7 +49,7 @@ def heading(classified: Classified) -> str:
 def _part(found: Classification, of: str) -> str:
     """The share of the class that bounds it, over all components."""
     bound = found.bound if of == "time" else found.energy_bound
-    return share(sum(getattr(item, of) or 0.0 for item in found.shares if item.bound == bound))
+    return format_share(sum(getattr(item, of) or 0.0 for item in found.shares if item.bound == bound))
 
 
 SHARES = (
@@ -68,7 +68,7 @@ def parts(classified: Classified) -> tuple[Part, ...]:
         Column("bound by", get=_text("bound", "time"), media=TEXT),
         Column("energy", unit="J"),
         Column("energy by", get=_text("energy_bound", "energy"), media=TEXT),
-        *columns("bound energy_bound", media=("json", "csv")),
+        *make_columns("bound energy_bound", media=("json", "csv")),
         Column("flop/B", "ratio", key="intensity"),
         Column("balance", "ratio", key="time_balance"),
         Column("from it", _times, "right", key="time_distance"),
@@ -86,9 +86,9 @@ def parts(classified: Classified) -> tuple[Part, ...]:
         "energies; below x 1 bytes take more, above it flops."
     )
     return (
-        table(heads, rows[: MOST_SHOWN + 1], media=TEXT, sparse=True),
-        table(heads, rows, "classifications", media=("json", "csv")),
-        table(SHARES, rows[0].shares if rows else (), title="shares of the whole", media=TEXT, sparse=True),
+        make_table(heads, rows[: MOST_SHOWN + 1], media=TEXT, sparse=True),
+        make_table(heads, rows, "classifications", media=("json", "csv")),
+        make_table(SHARES, rows[0].shares if rows else (), title="shares of the whole", media=TEXT, sparse=True),
         Paragraph(note),
         *more,
     )
@@ -99,7 +99,7 @@ def _text(bound: str, of: str) -> Callable[[Classification], str | None]:
 
 
 def _times(value: float) -> str:
-    return f"x {ratio(value)}"
+    return f"x {format_ratio(value)}"
 
 
 # -- as a section of the document ------------------------------------------------------------------
@@ -117,8 +117,8 @@ def bound_blocks(advice: Advice) -> list[Block]:
         [
             item.bound,
             item.component or "",
-            explained(share(item.time), "share"),
-            "" if item.energy is None else explained(share(item.energy), "share"),
+            explained(format_share(item.time), "share"),
+            "" if item.energy is None else explained(format_share(item.energy), "share"),
         ]
         for item in whole.shares
         if item.time >= 5e-4 or (item.energy or 0) >= 5e-4
@@ -150,5 +150,5 @@ def _kernel_row(item: Classification, place: int) -> list[Any]:
         item.bound,
         link_joules(item.energy, "energy"),
         item.energy_bound or "",
-        "" if distance is None else explained(f"x {ratio(distance)}", "balance"),
+        "" if distance is None else explained(f"x {format_ratio(distance)}", "balance"),
     ]

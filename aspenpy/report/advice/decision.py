@@ -16,9 +16,9 @@ from aspenpy.report.advice.document import explained, link_joules, picture_of
 from aspenpy.report.advice.problem import cap_note, problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, make_sheet
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, label_axis, name_ends, set_title, use_shared_style
-from aspenpy.tables.numbers import count, counted, seconds
+from aspenpy.tables.numbers import count_of, format_count, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, make_columns, make_table
 
 UNIT_OF = {"runtime": "s", "energy": "J", "edp": "J*s", "ed2p": "J*s^2"}
 
@@ -58,16 +58,16 @@ def parts(decided: Decided) -> tuple[Part, ...]:
     few = [_Place(item, choice) for item in decided.decisions for choice in spread(item.front)]
     notes = [Paragraph(text) for text in _notes(decided, bool(bindings))]
     return (
-        table(_decided(), decided.decisions, "decisions", media=(*TEXT, *JSON), sparse=True),
-        table(_bound(), bindings, "bindings", title="what binds", media=(*TEXT, *JSON)),
-        table(_front(TEXT), few, title="between runtime and energy", media=TEXT, sparse=True),
-        table(_front(DATA), fronts, "front", media=DATA),
+        make_table(_decided(), decided.decisions, "decisions", media=(*TEXT, *JSON), sparse=True),
+        make_table(_bound(), bindings, "bindings", title="what binds", media=(*TEXT, *JSON)),
+        make_table(_front(TEXT), few, title="between runtime and energy", media=TEXT, sparse=True),
+        make_table(_front(DATA), fronts, "front", media=DATA),
         *notes,
     )
 
 
 def _notes(decided: Decided, bound: bool) -> list[str]:
-    tried = ", ".join(count(item.combinations) for item in decided.decisions)
+    tried = ", ".join(format_count(item.combinations) for item in decided.decisions)
     components = ", ".join(item.component for item in decided.choices[0].space.ranges)
     notes = [f"All combinations of {components} that have a value were tried: {tried}."]
     spaces = [choices.space for choices in decided.choices]
@@ -103,7 +103,7 @@ def _decided() -> tuple[Column, ...]:
         Column("power", unit="W", get="choice.outcome.power"),
         Column("cost", lambda value: f"{value:,.6g}", "right", get="choice.cost"),
         Column("within", get=lambda it: "no" if it.unmet else None, media=TEXT),
-        *columns("unmet combinations", media=JSON),
+        *make_columns("unmet combinations", media=JSON),
         Column("jointly", get=lambda it: list(it.jointly), media=JSON),
     )
 
@@ -250,9 +250,9 @@ def report_groups(grouped: Grouped) -> Report:
         Column("cost", lambda value: f"{value:,.6g}", "right", get="choice.cost"),
     )
     budget = budget_in_words(grouped.budget)
-    groups = counted(len(grouped.best.groups), "group")
+    groups = count_of(len(grouped.best.groups), "group")
     headline = f"{names} on {machine}: {groups} of nodes, the least {grouped.objective}{budget}"
-    found = table(heads, rows, "groups", media=(*TEXT, *JSON), sparse=True)
+    found = make_table(heads, rows, "groups", media=(*TEXT, *JSON), sparse=True)
     return Report(headline, data, (found, *map(Paragraph, _group_notes(grouped))), grouped.diagnostics)
 
 
@@ -299,7 +299,7 @@ def _group_notes(grouped: Grouped) -> list[str]:
         if space.problem.ranks is not None
     ]
     return [
-        f"The {objective} of all runs ({runs}) on at most {count(grouped.nodes)} nodes: {first}, "
+        f"The {objective} of all runs ({runs}) on at most {format_count(grouped.nodes)} nodes: {first}, "
         f"{told(grouped.best)} with groups. Groups work at the same time; runs in a group one after the other.",
         *problems,
     ]
@@ -324,7 +324,7 @@ def decided_blocks(advice: Advice) -> list[Block]:
             rows.append(
                 [
                     item.label or item.settings or "as given",
-                    explained(count(choice.nodes), "optimum"),
+                    explained(format_count(choice.nodes), "optimum"),
                     Link(configured(choice.configuration, titled=True), "components"),
                     explained(seconds(choice.outcome.runtime), "optimum"),
                     link_joules(choice.outcome.energy, "optimum"),

@@ -18,10 +18,10 @@ from aspenpy.report.advice.document import explained, link_joules, picture_of
 from aspenpy.report.advice.problem import cap_note, problem_data, problem_note
 from aspenpy.report.prediction import subject
 from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
-from aspenpy.tables.drawing import MAP, set_title, shorten, use_shared_style
-from aspenpy.tables.numbers import count, seconds, share
+from aspenpy.tables.drawing import MAP, drop_middle, set_title, use_shared_style
+from aspenpy.tables.numbers import format_count, format_share, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, make_columns, make_table
 
 MOST_PAIRS = 12  # in a table for people; JSON and CSV have all
 
@@ -48,7 +48,7 @@ register_report(DesignSpace, report_design_space)
 
 def heading(space: DesignSpace) -> str:
     leaders = [f"{effects.metric} moves most with {_leader(effects)}" for effects in _all(space)]
-    return f"{space.prediction.where}: {', '.join(leaders)} ({count(space.configurations)} configurations)"
+    return f"{space.prediction.where}: {', '.join(leaders)} ({format_count(space.configurations)} configurations)"
 
 
 def _all(space: DesignSpace) -> list[Effects]:
@@ -74,7 +74,7 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
         )
     skipped = [effects.skipped for effects in _all(space) if effects.skipped is not None]
     if skipped:
-        of = f"{count(skipped[0].count)} of {count(skipped[0].total)} configurations have no value"
+        of = f"{format_count(skipped[0].count)} of {format_count(skipped[0].total)} configurations have no value"
         notes.append(f"{of}: {skipped[0].reason}")
     if space.left_out:
         notes.append(f"Not significant, so not varied (all: --vary all): {_left_out(space)}.")
@@ -113,7 +113,7 @@ def _not_turned(space: DesignSpace) -> list[str]:
 def _left_out(space: DesignSpace) -> str:
     """Components left out, with their shares of runtime and energy."""
     shares = [
-        (item.component, [share(value) for value in (item.runtime, item.energy) if value is not None])
+        (item.component, [format_share(value) for value in (item.runtime, item.energy) if value is not None])
         for item in space.left_out
     ]
     of = "runtime and energy" if space.powerless is None else "the runtime"
@@ -187,10 +187,10 @@ def _ranges(ranges: Sequence[ComponentRange]) -> Part:
         *(Column(name, get=f"variable.{name}", media=DATA) for name in ("low", "high", "base", "unit")),
         Column("parts", get=lambda it: list(it.variable.labels) if it.variable.case else None, media=JSON),
         Column("sets"),
-        *columns("factor source", media=DATA),
+        *make_columns("factor source", media=DATA),
         Column("range from", wrapped=True, key="origin"),
     )
-    return table(heads, ranges, "ranges", title="what is varied", media=(*TEXT, *JSON))
+    return make_table(heads, ranges, "ranges", title="what is varied", media=(*TEXT, *JSON))
 
 
 def _end(item: ComponentRange, name: str) -> str:
@@ -212,7 +212,7 @@ def _singles(space: DesignSpace) -> Part:
 
     heads = (
         Column("component", get=lambda effect: effect.parameters[0]),
-        *columns("least most", unit="s"),
+        *make_columns("least most", unit="s"),
         Column("sensitivity", _digits, "right"),
         Column("normalised", "share"),
         Column("least", unit="J", get=of_energy("least")),
@@ -220,19 +220,19 @@ def _singles(space: DesignSpace) -> Part:
         Column("of energy", _digits, "right", get=of_energy("sensitivity")),
         Column("normalised", "share", get=of_energy("normalised")),
     )
-    return table(heads, space.runtime_effects.singles, title="each alone", media=TEXT, sparse=True)
+    return make_table(heads, space.runtime_effects.singles, title="each alone", media=TEXT, sparse=True)
 
 
 def _pairs(effects: Effects) -> Part:
     heads = (
         Column("component", get=lambda effect: effect.parameters[0]),
         Column("and", get=lambda effect: effect.parameters[1]),
-        *columns("least most", unit="s" if effects.metric == "runtime" else "J"),
+        *make_columns("least most", unit="s" if effects.metric == "runtime" else "J"),
         Column("sensitivity", _digits, "right"),
         Column("normalised", "share"),
         Column("beyond one", _digits, "right", key="beyond"),
     )
-    return table(heads, effects.pairs[:MOST_PAIRS], title=f"pairs, by {effects.metric}", media=TEXT)
+    return make_table(heads, effects.pairs[:MOST_PAIRS], title=f"pairs, by {effects.metric}", media=TEXT)
 
 
 def _digits(value: float) -> str:
@@ -250,11 +250,11 @@ def near_optimal(space: DesignSpace, media: tuple[str, ...] = (*TEXT, *JSON)) ->
         Column("EDP", unit="J*s", key="edp", get="outcome.edp", media=DATA),
         Column("ED2P", unit="J*s^2", key="ed2p", get="outcome.ed2p", media=DATA),
         Column("of all", "count", key="grid"),
-        Column("search", get=lambda it: "finds it" if it.gap <= 0 else f"{share(it.gap)} above", media=TEXT),
+        Column("search", get=lambda it: "finds it" if it.gap <= 0 else f"{format_share(it.gap)} above", media=TEXT),
         Column("gap", media=JSON),
     )
     title = "the best of all combinations of what matters most"
-    return table(heads, space.near_optimal, "near_optimal", title=title, media=media, sparse=True)
+    return make_table(heads, space.near_optimal, "near_optimal", title=title, media=media, sparse=True)
 
 
 def configured(configuration: Configuration, *, titled: bool = False) -> str:
@@ -280,7 +280,7 @@ def _data(space: DesignSpace) -> list[Part]:
         Column("and", get=lambda row: dict(enumerate(row[1].parameters)).get(1), media=CSV),
         *map(of, ("least", "most", "sensitivity", "normalised", "beyond")),
     )
-    return [table(heads, rows, "effects", media=DATA)]
+    return [make_table(heads, rows, "effects", media=DATA)]
 
 
 # -- as a picture ----------------------------------------------------------------------------------
@@ -307,8 +307,8 @@ def draw(space: DesignSpace) -> Any:
     for axes, effects in zip(panels, found, strict=True):
         names, values = heat(effects)
         axes.imshow(values, cmap=MAP, vmin=0, vmax=1)
-        axes.set_xticks(range(len(names)), map(shorten, names), rotation=90)
-        axes.set_yticks(range(len(names)), map(shorten, names))
+        axes.set_xticks(range(len(names)), map(drop_middle, names), rotation=90)
+        axes.set_yticks(range(len(names)), map(drop_middle, names))
         axes.grid(visible=False)
         for row, line in enumerate(values):
             for column, value in enumerate(line):
@@ -375,10 +375,10 @@ def _from_to(low: float, high: float) -> str:
 
 def _components_left_out(advice: Advice) -> list[Block]:
     """Which components do not vary, since they matter little, and how little."""
-    said: list[Any] = ["Not varied, since they have less than ", explained(share(SIGNIFICANT), "significance")]
+    said: list[Any] = ["Not varied, since they have less than ", explained(format_share(SIGNIFICANT), "significance")]
     said.append(" of what all components together change, in runtime and in energy: ")
     for place, item in enumerate(advice.space.left_out):
-        shares = [share(value) for value in (item.runtime, item.energy) if value is not None]
+        shares = [format_share(value) for value in (item.runtime, item.energy) if value is not None]
         said += ["; " if place else "", f"{COMPONENTS[item.component].title} ("]
         said += [explained(" and ".join(shares), "significance"), ")"]
     return [Sentence((*said, "."))] if advice.space.left_out else []
@@ -401,7 +401,7 @@ def change_blocks(advice: Advice) -> list[Block]:
     ]
     tried: Words = (
         "All ",
-        explained(count(advice.near_optimal[0].grid), "optimum"),
+        explained(format_count(advice.near_optimal[0].grid), "optimum"),
         " combinations of the components that matter most were tried.",
     )
     heads = ("for", "change", "runtime", "than now", "energy", "than now")
@@ -425,4 +425,4 @@ def changed(advice: Advice, item: NearOptimal) -> str:
 def compare_values(value: float, base: float) -> str:
     if abs(value - base) <= 5e-4 * base:
         return "the same"
-    return f"{share(abs(value - base) / base)} {'less' if value < base else 'more'}"
+    return f"{format_share(abs(value - base) / base)} {'less' if value < base else 'more'}"

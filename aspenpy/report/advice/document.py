@@ -8,7 +8,7 @@ from typing import Any
 
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.tables.document import Block, Link, Picture, Span, anchor_of
-from aspenpy.tables.drawing import style
+from aspenpy.tables.drawing import use_style
 
 FORMULAS: dict[str, tuple[str, str]] = {
     "runtime": (
@@ -115,7 +115,7 @@ def picture_of(draw: Callable[[Any], Any], result: Any, caption: str) -> list[Bl
 
 def _svg(draw: Callable[[Any], Any], result: Any) -> str:
     text = StringIO()
-    with style():
+    with use_style():
         draw(result).savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()
 

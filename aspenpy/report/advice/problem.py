@@ -10,7 +10,7 @@ from aspenpy.advice.problem import Problem
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.tables.numbers import counted
+from aspenpy.tables.numbers import count_of
 
 SAME = 1e-6  # relative: seconds that differ by less are equal
 
@@ -31,7 +31,7 @@ def problem_note(cases: Sequence[Case], problem: Problem) -> str:
         sizes = f"{', '.join(f'`{name}`' for name in each[0])} of the input"
     if not problem.per_rank:
         return f"The problem is {sizes} in all, however many ranks share it."
-    holders = counted(problem.holders, "rank")
+    holders = count_of(problem.holders, "rank")
     more = " as the model of the machine states it" if problem.holders > 1 else ""
     root = "" if len(problem.size) == 1 else f"^(1/{len(problem.size)})"
     names = " and ".join(f"`{name}`" for name in each[0])

@@ -11,10 +11,10 @@ from aspenpy.report.advice.design_space import configured
 from aspenpy.report.advice.document import explained, picture_of
 from aspenpy.report.advice.problem import problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
-from aspenpy.tables.drawing import BLACK, STYLES, label_axis, set_title, shorten, use_shared_style
-from aspenpy.tables.numbers import count, seconds, share
+from aspenpy.tables.drawing import BLACK, STYLES, drop_middle, label_axis, set_title, use_shared_style
+from aspenpy.tables.numbers import format_count, format_share, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
+from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, make_columns, make_table
 
 
 def report_scalability(scaled: Scaled) -> Report:
@@ -37,8 +37,9 @@ def heading(scaled: Scaled) -> str:
     first = strong[0]
     where = f"{scaled.case.application.name} on {scaled.case.required_machine.name}"
     return (
-        f"{where}: {count(first.worthwhile)} of up to {count(scaled.most)} nodes are worth it at an efficiency of "
-        f"{share(scaled.threshold)}{'' if first.turned_down else ', the most that were looked at'}"
+        f"{where}: {format_count(first.worthwhile)} of up to {format_count(scaled.most)} nodes are worth it at an "
+        "efficiency of "
+        f"{format_share(scaled.threshold)}{'' if first.turned_down else ', the most that were looked at'}"
     )
 
 
@@ -58,25 +59,28 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
         Column("points", get=_scaled_points, media=JSON),
     )
     long = (
-        *columns("settings mode configuration nodes ranks"),
+        *make_columns("settings mode configuration nodes ranks"),
         Column("time", unit="s"),
         Column("efficiency"),
         Column("energy", unit="J"),
     )
     cases = [scaled.case.with_set(settings) for settings in scaled.inputs]
     note = (
-        f"worthwhile: the most nodes with an efficiency of at least {share(scaled.threshold)}. The knee depends on how "
-        f"many nodes are looked at, {count(scaled.most)} here."
+        f"worthwhile: the most nodes with an efficiency of at least {format_share(scaled.threshold)}. The knee "
+        "depends on how "
+        f"many nodes are looked at, {format_count(scaled.most)} here."
     )
     if not all(item.turned_down for item in scaled.scalings):
-        note += f" Where {count(scaled.most)} nodes are worthwhile, more may be: --nodes looks further."
+        note += f" Where {format_count(scaled.most)} nodes are worthwhile, more may be: --nodes looks further."
     grows = " Weak: so many times as large as there are nodes." if scaled.problem.size else ""
     if not scaled.problem.size:
         note += " Weak scaling needs the parameters whose product is the size of the problem: --problem."
     return (
-        table(heads, scaled.scalings, "scalings", media=(*TEXT, *JSON), sparse=True),
+        make_table(heads, scaled.scalings, "scalings", media=(*TEXT, *JSON), sparse=True),
         group_by_nodes(scaled),
-        table(long, [_Row(item, point) for item in scaled.scalings for point in _scaled_points(item)], media=("csv",)),
+        make_table(
+            long, [_Row(item, point) for item in scaled.scalings for point in _scaled_points(item)], media=("csv",)
+        ),
         Paragraph(note),
         Paragraph("Strong: " + problem_note(cases, scaled.problem) + grows),
     )
@@ -95,12 +99,12 @@ def group_by_nodes(scaled: Scaled) -> Part:
 
         def cell(number: int) -> str | None:
             point = at[place].get(number)
-            return None if point is None else f"{seconds(point.time)} {share(point.efficiency)}"
+            return None if point is None else f"{seconds(point.time)} {format_share(point.efficiency)}"
 
         return Column(header, align="right", get=cell)
 
     heads = (Column("nodes", "count", get=lambda number: number), *map(told, range(len(items))))
-    return table(heads, nodes, title="time and efficiency by nodes", media=TEXT)
+    return make_table(heads, nodes, title="time and efficiency by nodes", media=TEXT)
 
 
 def _scaled_points(item: Scalability) -> list[dict[str, Any]]:
@@ -133,7 +137,7 @@ def draw(scaled: Scaled) -> Any:
         for item, style in zip(items, cycle(STYLES), strict=False):
             times = [point.time for point in item.points]
             label = ", ".join(filter(None, (item.settings, configured(item.configuration))))
-            axes.plot(item.nodes, times, label=shorten(label, LONGEST_LABEL), **style)
+            axes.plot(item.nodes, times, label=drop_middle(label, LONGEST_LABEL), **style)
             if item.knee is not None:
                 axes.plot([item.knee], [times[item.nodes.index(item.knee)]], "o", color=BLACK)
         axes.set(xscale="log", yscale="log", xlabel="nodes")
@@ -160,10 +164,10 @@ def nodes_blocks(advice: Advice) -> list[Block]:
             item.mode,
             Link(configured(item.configuration, titled=True), "components"),
             explained(seconds(item.points[0].time), "runtime"),
-            explained(count(item.worthwhile), "efficiency"),
+            explained(format_count(item.worthwhile), "efficiency"),
             explained(seconds(item.points[item.nodes.index(item.worthwhile)].time), "efficiency"),
-            "" if item.knee is None else explained(count(item.knee), "knee"),
-            explained(count(item.fastest), "knee") if item.mode == "strong" else "",
+            "" if item.knee is None else explained(format_count(item.knee), "knee"),
+            explained(format_count(item.fastest), "knee") if item.mode == "strong" else "",
         ]
         for item in advice.scalings
     ]
@@ -171,9 +175,9 @@ def nodes_blocks(advice: Advice) -> list[Block]:
     note: Words = (
         "Strong scaling: the same problem on more nodes. Weak: a problem that grows with them. Worth it are nodes at "
         "an efficiency of at least ",
-        explained(share(advice.scaled.threshold), "efficiency"),
+        explained(format_share(advice.scaled.threshold), "efficiency"),
         ", of at most ",
-        explained(count(advice.scaled.most), "efficiency"),
+        explained(format_count(advice.scaled.most), "efficiency"),
         "; then the run takes so long. At the knee the curve of time bends; with the fastest number of nodes the run "
         "is shortest.",
     )

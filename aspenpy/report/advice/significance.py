@@ -11,9 +11,21 @@ from aspenpy.advice.significant import SIGNIFICANT, Significant
 from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.report.advice.document import explained
 from aspenpy.tables.document import Block, Points, Section, Sentence, Span, Words, make_sheet
-from aspenpy.tables.numbers import count, share
+from aspenpy.tables.numbers import format_count, format_share
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, facts, table
+from aspenpy.tables.table import (
+    CSV,
+    JSON,
+    TEXT,
+    Column,
+    Paragraph,
+    Part,
+    Report,
+    Table,
+    make_columns,
+    make_facts,
+    make_table,
+)
 
 LEAST = 0.005  # a share below this is not worth a line
 
@@ -24,16 +36,16 @@ BELONGS = 0.05  # nor is a membership below this
 UNKNOWN = "of no known counter"
 
 
-ROWS = columns("component metric evidence share low high")
+ROWS = make_columns("component metric evidence share low high")
 
 
-COUNTERS = columns("metric name known share memberships")
+COUNTERS = make_columns("metric name known share memberships")
 
 
-NUMBERS = columns("metric count partition xie_beni chosen")
+NUMBERS = make_columns("metric count partition xie_beni chosen")
 
 
-APART = columns("component metric counters model")
+APART = make_columns("component metric counters model")
 
 
 def report_significance(found: Significant) -> Report:
@@ -60,10 +72,10 @@ def report_significance(found: Significant) -> Report:
     parts: tuple[Part, ...] = (
         *text,
         *map(_said, found.disagreements),
-        table(ROWS, named, "significances", media=JSON + CSV),
+        make_table(ROWS, named, "significances", media=JSON + CSV),
         Table(COUNTERS, tuple(counters), key="counters", media=JSON),
         Table(NUMBERS, tuple(numbers), key="clusters", media=JSON),
-        table(APART, found.disagreements, "disagreements", media=JSON),
+        make_table(APART, found.disagreements, "disagreements", media=JSON),
     )
     return Report(_heading(found), data, parts, found.diagnostics)
 
@@ -112,7 +124,7 @@ def _metric(found: Significant, metric: MetricName) -> list[Part]:
 
 
 def _interval(item: Significance) -> str | None:
-    return None if item.low is None or item.high is None else f"{share(item.low)} .. {share(item.high)}"
+    return None if item.low is None or item.high is None else f"{format_share(item.low)} .. {format_share(item.high)}"
 
 
 def _counters(told: CounterEvidence) -> list[Part]:
@@ -122,7 +134,7 @@ def _counters(told: CounterEvidence) -> list[Part]:
         Column("share", "share", get=lambda item: item.share or None),
         Column("belongs to", get=_belongs, wrapped=True),
     )
-    listed = table(heads, told.counters, media=TEXT)
+    listed = make_table(heads, told.counters, media=TEXT)
     chosen = next((item for item in told.numbers if item.chosen), None)
     clusters = "each counter is one" if chosen is None else (
         f"{chosen.count} of 2 to {told.numbers[-1].count}: partition coefficient {chosen.partition:.2f}, "
@@ -130,17 +142,19 @@ def _counters(told: CounterEvidence) -> list[Part]:
     )  # fmt: skip
     samples = told.samples
     known = (
-        "each ran once" if samples.widest is None else f"half the interval of a mean is {share(samples.widest)} at most"
+        "each ran once"
+        if samples.widest is None
+        else f"half the interval of a mean is {format_share(samples.widest)} at most"
     )
     rows = [
-        ("regression", f"significant counters explain {share(told.r_squared)} of the variance"),
+        ("regression", f"significant counters explain {format_share(told.r_squared)} of the variance"),
         ("clusters", clusters),
         (
             "samples",
             f"{count_noun(samples.runs, 'run')} of {count_noun(samples.configurations, 'configuration')}; {known}",
         ),
     ]
-    return [listed, facts(rows)]
+    return [listed, make_facts(rows)]
 
 
 def _belongs(item: CounterShare) -> str:
@@ -151,8 +165,9 @@ def _belongs(item: CounterShare) -> str:
 def _said(item: Disagreement) -> Paragraph:
     name = title_of(item.component)
     return Paragraph(
-        f"Counters and model disagree: of the {item.metric} the {name} has {share(item.counters)} by counters and "
-        f"{share(item.model)} by the model, among the components that these counters can tell."
+        f"Counters and model disagree: of the {item.metric} the {name} has {format_share(item.counters)} by "
+        "counters and "
+        f"{format_share(item.model)} by the model, among the components that these counters can tell."
     )
 
 
@@ -181,9 +196,9 @@ def _disagreements(found: Significant) -> list[Words]:
     return [
         (
             f"Counters and model disagree: of the {item.metric} the {title_of(item.component)} has ",
-            explained(share(item.counters), "counters"),
+            explained(format_share(item.counters), "counters"),
             " by counters and ",
-            explained(share(item.model), "significance"),
+            explained(format_share(item.model), "significance"),
             " by the model, among the components that these counters can tell.",
         )
         for item in found.disagreements
@@ -216,12 +231,12 @@ def _share(of: Mapping[str, Significance], name: str) -> float:
 def _component(name: str, counter: Significance | None, model: Significance | None) -> list[Span]:
     between: Span = ""
     if counter is not None and counter.low is not None and counter.high is not None:
-        between = explained(f"{share(counter.low)} to {share(counter.high)}", "counters")
+        between = explained(f"{format_share(counter.low)} to {format_share(counter.high)}", "counters")
     return [
         title_of(name) if name else UNKNOWN,
-        "" if counter is None else explained(share(counter.share), "counters"),
+        "" if counter is None else explained(format_share(counter.share), "counters"),
         between,
-        "" if model is None else explained(share(model.share), "significance"),
+        "" if model is None else explained(format_share(model.share), "significance"),
     ]
 
 
@@ -232,18 +247,18 @@ def _samples(each: CounterEvidence) -> Words:
     if samples.widest is None:
         said.append("each was measured once, so that nobody knows how sure the means are")
     else:
-        said += ["half the 95 % confidence interval of a mean is ", explained(share(samples.widest), "samples")]
+        said += ["half the 95 % confidence interval of a mean is ", explained(format_share(samples.widest), "samples")]
         said.append(" at most")
     if samples.enough:
         return (*said, ". These are enough.")
-    return (*said, "; measure each ", explained(f"{count(samples.more)} more", "samples"), " times.")
+    return (*said, "; measure each ", explained(f"{format_count(samples.more)} more", "samples"), " times.")
 
 
 def _regression(each: CounterEvidence) -> Words:
     names = [item.name for item in each.counters if item.share > 0]
     return (
         f"Significant counters are {', '.join(names)}: they explain ",
-        explained(share(each.r_squared), "counters"),
+        explained(format_share(each.r_squared), "counters"),
         f" of the differences in {each.metric}.",
     )
 
@@ -270,6 +285,6 @@ def _counter(item: CounterShare) -> list[Span]:
     return [
         item.name,
         known,
-        explained(share(item.share), "counters") if item.share else "",
+        explained(format_share(item.share), "counters") if item.share else "",
         explained(belongs, "clusters"),
     ]

@@ -15,9 +15,9 @@ from aspenpy.report.advice.document import explained, picture_of
 from aspenpy.report.advice.problem import problem_note
 from aspenpy.tables.document import Block, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import STYLES, label_axis, name_ends, use_shared_style
-from aspenpy.tables.numbers import count, ratio, seconds, share
+from aspenpy.tables.numbers import format_count, format_ratio, format_share, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, make_table
 
 ROUNDED = 1e-9  # by which a lowest value may be missed by rounding
 
@@ -48,7 +48,7 @@ def heading(throttled: Throttled) -> str:
     if not halves:
         return f"{where}: nothing that it states is restricted"
     loss, worst = max(halves)
-    return f"{where}: loses most by less {named(worst)}, {ratio(loss)} the runtime with half of it"
+    return f"{where}: loses most by less {named(worst)}, {format_ratio(loss)} the runtime with half of it"
 
 
 def _half(item: Restriction) -> int:
@@ -70,17 +70,17 @@ def parts(throttled: Throttled) -> tuple[Any, ...]:
 
     def lost(item: Restriction) -> tuple[Column, ...]:
         value = told(item, item.component, lambda row: _value(item.component, item.values[row]))
-        runtime = told(item, "runtime", lambda row: ratio(item.losses[row]))
+        runtime = told(item, "runtime", lambda row: format_ratio(item.losses[row]))
         if not item.energies:
             return (value, runtime)
-        return (value, runtime, told(item, "energy", lambda row: ratio(item.energies[row] / item.energies[0])))
+        return (value, runtime, told(item, "energy", lambda row: format_ratio(item.energies[row] / item.energies[0])))
 
     heads = [Column("left", "share", get=lambda row: throttled.parts[row])]
     for item in throttled.restrictions:
         heads += lost(item)
     rows = range(len(throttled.parts))
     return (
-        table(heads, rows, title="runtime and energy, in times of those with nothing restricted", media=TEXT),
+        make_table(heads, rows, title="runtime and energy, in times of those with nothing restricted", media=TEXT),
         _data(throttled),
         *map(Paragraph, _notes(throttled)),
     )
@@ -100,16 +100,17 @@ def _data(throttled: Throttled) -> Any:
         of("energy", "energies").replace(unit="J"),
         of("loss", "losses"),
     )
-    return table(heads, rows, "restrictions", media=(*JSON, *CSV))
+    return make_table(heads, rows, "restrictions", media=(*JSON, *CSV))
 
 
 def _notes(throttled: Throttled) -> list[str]:
     runtime, energy = throttled.noisy
     notes = [
-        f"Noise: where clock, bandwidths and network each lose {share(throttled.noise)} (standard deviation), the run "
+        f"Noise: where clock, bandwidths and network each lose {format_share(throttled.noise)} (standard "
+        "deviation), the run "
         f"takes {_interval(runtime, 's')}"
         + (f" and consumes {_interval(energy, 'J')}" if energy is not None else "")
-        + f": 95 % of {count(runtime.count)} samples."
+        + f": 95 % of {format_count(runtime.count)} samples."
     ]
     if any(item.component == "power" for item in throttled.restrictions):
         notes.append(
@@ -172,12 +173,12 @@ def restriction_blocks(advice: Advice) -> list[Block]:
         cells: list[Any] = []
         for part in LEFT:
             loss = by_part.get(part)
-            cells.append("" if loss is None else explained(f"x {ratio(loss)}", "restricted"))
+            cells.append("" if loss is None else explained(f"x {format_ratio(loss)}", "restricted"))
         rows.append([named(item.component), *cells])
     runtime, _ = throttled.noisy
     noise: Words = (
         "Noise that takes ",
-        explained(share(throttled.noise), "noise"),
+        explained(format_share(throttled.noise), "noise"),
         " (standard deviation) from each of clock, bandwidths and network makes the run take ",
         explained(f"{seconds(runtime.low)} to {seconds(runtime.high)}", "noise"),
         " instead of ",
@@ -187,7 +188,7 @@ def restriction_blocks(advice: Advice) -> list[Block]:
     return [
         Section("If something is cut", "cut"),
         Sentence(("The runtime on one node with only a part of one thing left, in times of that with all of it:",)),
-        make_sheet(("restricted", *(f"{share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
+        make_sheet(("restricted", *(f"{format_share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
         Sentence(noise),
         *picture_of(draw, throttled, "The runtime over what is left."),
     ]

@@ -11,10 +11,10 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.document import explained
 from aspenpy.report.prediction import subject
 from aspenpy.tables.document import Block, Section, Sentence, Span, Words, make_sheet
-from aspenpy.tables.numbers import count, share
-from aspenpy.tables.table import JSON, TEXT, Column, Part, Report, columns, table
+from aspenpy.tables.numbers import format_count, format_share
+from aspenpy.tables.table import JSON, TEXT, Column, Part, Report, make_columns, make_table
 
-ENDS = columns("stated mean low high")
+ENDS = make_columns("stated mean low high")
 
 
 OF = ("values alone", "values and models")
@@ -52,8 +52,10 @@ def uncertainty_parts(uncertain: Uncertain) -> tuple[Part, ...]:
         ),
     )
     return (
-        table(heads, list(zip(OF, pairs, strict=True)), media=TEXT, sparse=True),
-        table(CLAIMS, uncertain.claims, "claims", title="how far each may be off", media=(*TEXT, *JSON), sparse=True),
+        make_table(heads, list(zip(OF, pairs, strict=True)), media=TEXT, sparse=True),
+        make_table(
+            CLAIMS, uncertain.claims, "claims", title="how far each may be off", media=(*TEXT, *JSON), sparse=True
+        ),
     )
 
 
@@ -102,7 +104,7 @@ def sure_blocks(uncertain: Uncertain) -> list[Block]:
     ]
     note: Words = (
         "Of ",
-        explained(count(uncertain.runtime.count), "interval"),
+        explained(format_count(uncertain.runtime.count), "interval"),
         " runs of the model, each with other values, 95 % take:",
     )
     return [
@@ -126,4 +128,4 @@ def _claim(item: Claim) -> list[Span]:
     stated = item.stated
     source: dict[str, str] = {"assumed": "assumed: nobody compared it", "given": "given by the user"}
     compared = "" if stated is None else f"{stated.row}: {stated.compared_with}"
-    return [title, explained(share(item.median), "interval"), source.get(item.source, "a comparison"), compared]
+    return [title, explained(format_share(item.median), "interval"), source.get(item.source, "a comparison"), compared]

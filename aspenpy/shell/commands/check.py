@@ -15,7 +15,7 @@ from aspenpy.shell.option import Arguments, command, option
 from aspenpy.shell.options import OUTSIDE, RESULTS, SET, SOCKET, machine, settings_of
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import STRICT
-from aspenpy.tables.table import CSV, Findings, Paragraph, Report, Table, columns
+from aspenpy.tables.table import CSV, Findings, Paragraph, Report, Table, make_columns
 
 
 @command(
@@ -46,7 +46,7 @@ def run_check(arguments: Arguments) -> int:
     return conclude(list(_once(_diagnostics(arguments))), arguments)
 
 
-COLUMNS = columns("severity code message file line column end_line end_column hint")
+COLUMNS = make_columns("severity code message file line column end_line end_column hint")
 
 
 def conclude(found: list[Diagnostic], arguments: Arguments) -> int:

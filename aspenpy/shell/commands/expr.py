@@ -56,9 +56,9 @@ def run_expr(arguments: Arguments) -> int:
     _refuse_failures(formula)
     try:
         if arguments.simplify:
-            from aspenpy.expr.sympy_view import simplify
+            from aspenpy.expr.sympy_view import simplify_with_sympy
 
-            formula = simplify(formula)
+            formula = simplify_with_sympy(formula)
         text = _write_formula(arguments.form, formula, [scope.symbol(name) for name in free], metric)
     except ValueError as error:  # too large a formula, or one that has no such form; the message says which
         raise CommandError(str(error)) from None

@@ -11,7 +11,7 @@ from aspenpy.shell.option import Arguments, choice, command, words
 from aspenpy.shell.options import MODEL, OUTPUT, OUTSIDE, PAR, RANKS, SEED, SETTINGS, SOCKETS, VALUES, machine, machines
 from aspenpy.shell.output import emit, report
 from aspenpy.shell.study_options import FREE
-from aspenpy.tables.numbers import count, counted
+from aspenpy.tables.numbers import count_of, format_count
 
 
 @command(
@@ -55,8 +55,8 @@ def run_mpi(arguments: Arguments) -> int:
         return 0
     write_whole(arguments.output, code)
     messages, volume = skeleton.totals
-    sent = counted(messages, "message")
-    emit(f"{arguments.output} is written; in the model it sends {sent}, {count(volume)} bytes")
+    sent = count_of(messages, "message")
+    emit(f"{arguments.output} is written; in the model it sends {sent}, {format_count(volume)} bytes")
     return 0
 
 
@@ -96,5 +96,5 @@ def run_page(arguments: Arguments) -> int:
     page = WhatIf(cases, words(arguments.free))
     report([*page.diagnostics, *filter(None, [page.too_large])])
     write_whole(arguments.output, page.html)
-    emit(f"{arguments.output} is written: {page.title}, {counted(len(page.inputs), 'parameter')}")
+    emit(f"{arguments.output} is written: {page.title}, {count_of(len(page.inputs), 'parameter')}")
     return 0

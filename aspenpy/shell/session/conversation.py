@@ -16,7 +16,7 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.shell.session.question import Question
 from aspenpy.shell.session.state import History, State, Step
-from aspenpy.tables.numbers import Amount, seconds, setting, worth
+from aspenpy.tables.numbers import Amount, format_setting, format_setting_with_unit, seconds
 from aspenpy.tables.pages import render_diagnostics_html, render_html, render_text
 from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
 
@@ -67,7 +67,7 @@ def value_table(asked: Sequence[tuple[Question, Question | None]]) -> Page:
 
 def format_cell(cell: Amount) -> str:
     """`27.8 Gflop/s`, `0.0833 flop/B`; what has no unit as it could be given to `set`."""
-    return f"{float(cell.value):.3g} {cell.unit}" if cell.unit == "flop/B" else worth(cell)
+    return f"{float(cell.value):.3g} {cell.unit}" if cell.unit == "flop/B" else format_setting_with_unit(cell)
 
 
 def _relative(here: Any, there: Any) -> str | None:
@@ -102,7 +102,7 @@ def column(header: str, unit: str) -> Column:
 
 
 def _axis_value(value: Any) -> str:
-    return setting(value if isinstance(value, int) else float(f"{float(value):.6g}"))
+    return format_setting(value if isinstance(value, int) else float(f"{float(value):.6g}"))
 
 
 class Answer(Record):

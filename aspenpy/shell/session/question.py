@@ -23,7 +23,7 @@ from aspenpy.language.source import Source, Span, trim_span
 from aspenpy.language.statements import branches, walk_nodes
 from aspenpy.record import Record
 from aspenpy.shell.session.state import State
-from aspenpy.tables.numbers import setting
+from aspenpy.tables.numbers import format_setting
 
 COMMENT = "//"  # begins a comment, as in a model
 
@@ -117,7 +117,7 @@ class Question(Record):
         symbols = [self.prediction.scope.symbol(name) for name in names]
 
         def value(*values: Value) -> Value:
-            shown = ", ".join(f"`{name}` = {setting(x)}" for name, x in zip(names, values, strict=True))
+            shown = ", ".join(f"`{name}` = {format_setting(x)}" for name, x in zip(names, values, strict=True))
             with self.prediction.scope.locating(f"with {shown}" if names else ""):
                 number: Value = evaluate(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
             if isinstance(number, tuple):

@@ -9,7 +9,7 @@ from aspenpy.answers.inverse import JUMPING_FUNCTIONS
 from aspenpy.answers.profile import Profile
 from aspenpy.explore.comparison import Comparison
 from aspenpy.expr import graph
-from aspenpy.expr.derivative import derivative
+from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import MOST_NODES, TooLarge, text_if_short, to_text
 from aspenpy.language.axis import split_axes
@@ -36,7 +36,7 @@ from aspenpy.sweeps.declarations import is_countable
 from aspenpy.sweeps.run import Run
 from aspenpy.sweeps.study import Dimension, Study
 from aspenpy.sweeps.sweep import compute_in_memory
-from aspenpy.tables.numbers import Amount, worth
+from aspenpy.tables.numbers import Amount, format_setting_with_unit
 from aspenpy.tables.table import Column, Page, Paragraph, Plot, Table, Title
 
 NEAR = 1e-4  # how far apart neighbours are, in parts of the value, where they are not whole numbers
@@ -60,13 +60,13 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
     below = unit_of_parameter(name, state.application, state.required_machine)
     title = Title(f"d {_put_in_brackets(question.text)} / d {name}")
     try:
-        slope = derivative(formula, symbol)
+        slope = differentiate(formula, symbol)
         (there,) = scope.values([slope], state.seed)
     except ValueError as error:
         return title, *_by_differences(question, name, here, below, str(error))
     except AspenError as error:
         return title, *_by_differences(question, name, here, below, error.diagnostics[0].message)
-    facts = [(f"at {name} = {worth(Amount(here, below))}", _slope(question, there, here, below))]
+    facts = [(f"at {name} = {format_setting_with_unit(Amount(here, below))}", _slope(question, there, here, below))]
     facts += _elasticity(question, name, here, there)
     facts.append(("formula", _shorten_formula(text_if_short(slope))))
     jumps = sorted(_jumps(formula))
@@ -88,7 +88,9 @@ def _by_differences(question: Question, name: str, here: Any, below: str, why: s
     value = question.along(name)
     low, high = here - step, here + step
     slope = (value(high) - value(low)) / (high - low)
-    ends = " to ".join(worth(Amount(end, below)) if whole else format_quantity(end, below, 6) for end in (low, high))
+    ends = " to ".join(
+        format_setting_with_unit(Amount(end, below)) if whole else format_quantity(end, below, 6) for end in (low, high)
+    )
     facts = [(f"from {name} = {ends}", _slope(question, slope, here, below))]
     facts += _elasticity(question, name, here, slope)
     note = f"By differences: there is no derivative ({why})."

@@ -20,7 +20,7 @@ from aspenpy.report.counts import exactly_between, write_exactly
 from aspenpy.shell.session.conversation import format_cell
 from aspenpy.shell.session.question import Question, around, read_question, refuse_line, symbol_at
 from aspenpy.shell.session.state import State
-from aspenpy.tables.numbers import Amount, setting
+from aspenpy.tables.numbers import Amount, format_setting
 from aspenpy.tables.table import Column, Page, Paragraph, Part, Table, Title
 
 MOST_VALUES = 10_000  # of one axis
@@ -212,7 +212,7 @@ def _search(question: Question, target: Value, within: Range) -> Roots:
 def _out_of_reach(question: Question, target: Value, within: Range) -> NoReturn:
     value = question.along(within.name)
     ends = " and ".join(_format_solution(value(end), question.unit) for end in (within.low, within.high))
-    places = f"from {setting(within.low)} to {setting(within.high)}"
+    places = f"from {format_setting(within.low)} to {format_setting(within.high)}"
     message = f"no `{within.name}` {places} makes `{question.text}` {_format_solution(target, question.unit)}"
     hint = f"at the ends it is {ends}; `for {within.name}=LOW..HIGH` looks elsewhere"
     fail("out-of-reach", message, within.span, hint=hint)
@@ -233,7 +233,7 @@ def _page(question: Question, target: Value, within: Range, roots: Roots) -> Pag
         parts.append(Table(columns, rows, title="leaps over it"))
     numbers = "whole numbers only" if within.whole else "all real numbers"
     whose = ", the range it declares" if within.declared else ""
-    tried = f"Tried: {name} from {setting(within.low)} to {setting(within.high)}{whose}; {numbers}."
+    tried = f"Tried: {name} from {format_setting(within.low)} to {format_setting(within.high)}{whose}; {numbers}."
     return (*parts, Paragraph(tried))
 
 
