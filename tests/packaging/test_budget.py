@@ -13,7 +13,7 @@ MOST: dict[str, int] = {
     "editor": 2750,
     "engine": 2260,
     "explore": 3730,
-    "expr": 5750,
+    "expr": 5790,
     "extract": 10180,
     "generate": 850,
     "language": 4680,
