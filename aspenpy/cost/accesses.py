@@ -12,6 +12,7 @@ from aspenpy.cost.caches.reading import Reader, read_access
 from aspenpy.cost.caches.traffic import Traffic, block_traffic
 from aspenpy.cost.caches.warm import Swept
 from aspenpy.cost.prices import MEMORY_RESOURCES, Offer
+from aspenpy.cost.waiting import loads_waited_for
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -55,7 +56,8 @@ class Accesses:
     def _of(self, block: flow.Block, serving: Callable[[flow.Requirement], Offer | None]) -> list[Access]:
         """A trait that the machine, in what is `serving` a requirement, gives a rule for is the machine's."""
         accesses, reader = [], self._reader(self._history.kernel(block))
-        for requirement in block.requirements:
+        waited_for = loads_waited_for(block.requirements).values()
+        for requirement in dict.fromkeys((*block.requirements, *waited_for)):
             offer = serving(requirement)
             known = frozenset(offer.resource.traits) if offer is not None else frozenset[str]()
             access = read_access(requirement, reader, known)

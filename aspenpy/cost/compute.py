@@ -12,7 +12,14 @@ from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
 from aspenpy.cost.instances import Instances, PartSizes
 from aspenpy.cost.kinds_of_cores import all_cores, machine_schedule, working_kinds
-from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, translation_costs, waiting_for_memory
+from aspenpy.cost.memory import (
+    Hierarchy,
+    coherence_costs,
+    level_costs,
+    page_of,
+    translation_costs,
+    waiting_for_memory,
+)
 from aspenpy.cost.operations import is_priced_without, read_operation, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions, require_schedule
@@ -33,6 +40,17 @@ from aspenpy.cost.prices import (
 from aspenpy.cost.ranks import RankPlacement, place_ranks, share_of_machine
 from aspenpy.cost.schedules import on_all_kinds, share_with_threads
 from aspenpy.cost.sharing import Sharing, norm, sharing
+from aspenpy.cost.waiting import (
+    CHAIN,
+    LOAD,
+    LOADS,
+    MISPREDICTED,
+    SIDE_BY_SIDE,
+    Wait,
+    independent_chains,
+    loads_waited_for,
+    wait_for_load,
+)
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, fail, suggest_nearest
@@ -249,10 +267,11 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     memory, what the slowest would take alone, and what the others cost where they cost most (`cost.sharing`)."""
     instances = where.instances(block)
     traffic = hierarchy.traffic(block, instances, where.serving)
+    waits = _waits(block, traffic, where)
     costs = tuple(
         _add_ignored_sharing(price_traffic(traffic[requirement], instances, where, origins), hierarchy)
         if requirement in traffic
-        else price_on_lanes(requirement, instances, where, origins)
+        else price_on_lanes(requirement, instances, where, origins, waits.get(requirement))
         for requirement in block.requirements
     )
     levels = (
@@ -276,6 +295,23 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     return BlockCost(block, instances, costs, groups, norm(alone, most), levels, launch)
 
 
+def _waits(
+    block: flow.Block, traffic: Mapping[flow.Requirement, Traffic], where: Target
+) -> dict[flow.Requirement, Wait]:
+    """What chains of loads and branches that name their data wait for."""
+    waits = {}
+    by_data = {need.target: item for need, item in reversed([*traffic.items()]) if need.resource == LOADS}
+    for requirement, loads in loads_waited_for(block.requirements).items():
+        offer, memory = where.serving(requirement), where.serving(loads)
+        if offer is not None:
+            place = None if memory is None else memory.place
+            chains = independent_chains(requirement)
+            waits[requirement] = wait_for_load(
+                by_data.get(loads.target), place, offer.place, page_of(where.core), chains
+            )
+    return waits
+
+
 def _add_ignored_sharing(cost: RequirementCost, hierarchy: Hierarchy) -> RequirementCost:
     """With `shared` among the traits that say nothing, on a machine that does not say how long such lines take."""
     says = cost.traffic is not None and cost.traffic.access.shared
@@ -283,11 +319,11 @@ def _add_ignored_sharing(cost: RequirementCost, hierarchy: Hierarchy) -> Require
 
 
 def price_on_lanes(
-    requirement: flow.Requirement, instances: Instances, where: Target, origins: Origins
+    requirement: flow.Requirement, instances: Instances, where: Target, origins: Origins, wait: Wait | None = None
 ) -> RequirementCost:
     """The price of a requirement that passes by the caches."""
     on_lanes = spread_on_lanes(requirement, instances, where)
-    return price(on_lanes, instances, where, origins).replace(requirement=requirement)
+    return price(on_lanes, instances, where, origins, wait).replace(requirement=requirement)
 
 
 def spread_on_lanes(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:
@@ -335,9 +371,12 @@ def price_traffic(traffic: Traffic, instances: Instances, where: Target, origins
     return cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
 
 
-def price(requirement: flow.Requirement, instances: Instances, where: Target, origins: Origins) -> RequirementCost:
+def price(
+    requirement: flow.Requirement, instances: Instances, where: Target, origins: Origins, wait: Wait | None = None
+) -> RequirementCost:
     """The serial time of the amount, each trait in turn, times ceil(P / Q); an exchange is of all instances at once.
-    What cores, caches and memories do is shared out where a rank has several of them."""
+    What cores, caches and memories do is shared out where a rank has several of them. A load that is waited for, takes
+    its `wait`."""
     offer = where.serving(requirement)
     if offer is None:
         missing = graph.failure(nobody_offers(requirement, where))
@@ -376,7 +415,14 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
             continue
         elif trait.name in resource.traits:
             applied.append(_apply_trait(trait, resource, serial, carry))
+            if wait is not None and trait.name in (LOAD, MISPREDICTED):
+                applied[-1] = _with_wait(applied[-1], trait, wait, amount, offer)
             serial = applied[-1].time
+        elif trait.name == SIDE_BY_SIDE and requirement.resource == CHAIN:
+            serial = graph.div(serial, independent_chains(requirement))
+            applied.append(AppliedTrait(trait.name, trait.arguments, serial, serial))
+        elif wait is not None and trait.name in CACHE_TRAITS:
+            continue
         elif not is_priced_without(requirement, trait.name):
             ignored.append(trait.name)
     unit = "" if operation is None else operation.unit
@@ -423,6 +469,13 @@ def _apply_trait(
     argument = {} if rule.argument is None else {rule.argument: _trait_argument(trait, resource.name)}
     time = graph.substitute([rule.time], {BASE: serial, **argument}, carry)[0]
     return AppliedTrait(trait.name, trait.arguments, rule.time, time)
+
+
+def _with_wait(applied: AppliedTrait, trait: flow.Trait, wait: Wait, amount: Expr, offer: Offer) -> AppliedTrait:
+    """A trait whose loads lie beyond the first cache."""
+    core = offer.place.component
+    formula, time = (wait.lengthen(trait, near, amount, core) for near in (applied.formula, applied.time))
+    return applied.replace(formula=formula, time=time)
 
 
 def _trait_argument(trait: flow.Trait, resource: str) -> Expr:

@@ -11,6 +11,7 @@ from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import LevelCost, Offer, longest
 from aspenpy.cost.sharing import bandwidth_of_all_cores, sharing
+from aspenpy.cost.waiting import waits_for_data
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -126,7 +127,8 @@ class Hierarchy:
         self, block: flow.Block, instances: Instances, serving: Callable[[flow.Requirement], Offer | None]
     ) -> dict[flow.Requirement, Traffic]:
         """The traffic of those requirements of a block that say how they touch their data."""
-        if not any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits):
+        patterns = any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits)
+        if not patterns and not any(map(waits_for_data, block.requirements)):
             return {}
 
         buffer = None if self.buffer is None else share_levels([self.buffer], instances)[0]

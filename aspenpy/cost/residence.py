@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 from aspenpy.cost.compute import Target, serial_levels
 from aspenpy.cost.prices import MEMORY_RESOURCES, Offer
+from aspenpy.cost.waiting import loads_waited_for
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail, suggest_nearest
 from aspenpy.language.statements import declarations_by_name
@@ -55,7 +56,7 @@ class Residence:
     ) -> Iterator[tuple[str, dict[str, Offer]]]:
         """The arrays that a kernel's requirements name and that are placed, with who serves them."""
         for block in blocks_in(kernel.body):
-            for need in block.requirements:
+            for need in (*block.requirements, *loads_waited_for(block.requirements).values()):
                 if need.target is None or need.resource not in MEMORY_RESOURCES:
                     continue
                 place = self._place(kernel, need, list(arguments.get(need.target, (need.target,))))

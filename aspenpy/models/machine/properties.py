@@ -83,7 +83,9 @@ _CORE = (
     _Row("page", "core", "B", "size of a page of virtual memory", "512", "1e11"),
     _Row("tlb_entries", "core", "entries", "entries of the last TLB", "1", "1e6", "a TLB has at least one entry"),
     _Row("tlb_ways", "core", "ways", "associativity of the last TLB", "1", "1e6", "a direct-mapped TLB has one way"),
-    _Row("tlb_latency", "core", "s", "time of a page walk", "0", "1e-5", LATENCY),
+    _Row("tlb_latency", "core", "s", "time of a page walk while `tlb_walks` are done", "0", "1e-5", LATENCY),
+    _Row("tlb_walks", "core", "", "page walks at once", "1", "64",
+         "a core does at least one page walk at a time"),
     _Row("simt", "core", FLAG, "each lane of a vector works on a part of its own, as on GPUs"),
 )  # fmt: skip
 

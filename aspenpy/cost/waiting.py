@@ -1,0 +1,136 @@
+"""Waiting: what a load takes that others wait for, by where its data lie.
+
+    loads [n] of size [8] from list as random, warm
+    chain [n] from list as load                   // each address comes with the load before
+    branches [n] from list as mispredicted(0.5)   // each condition is loaded
+
+A load takes the latency of the level that holds its line, by the shares of its accesses that the cache model finds
+there: the average memory access time (Hennessy and Patterson, Computer Architecture, 6th edition, appendix B.1). A
+branch that was guessed wrongly is known to be wrong when the load of its condition is back, and nothing behind it
+counts until then (interval analysis: Karkhanis and Smith, ISCA 2004; Eyerman et al., TOCS 27(2), 2009, section 3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from aspenpy.cost.caches.level import Level
+from aspenpy.cost.caches.names import CACHE_TRAITS, PATTERN_NAMES
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.models.application import flow
+from aspenpy.models.machine.model import Component, Place
+from aspenpy.record import Record
+
+if TYPE_CHECKING:
+    from aspenpy.cost.caches.traffic import Traffic
+
+CHAIN, BRANCHES, LOADS = "chain", "branches", "loads"
+
+LOAD, MISPREDICTED, SIDE_BY_SIDE = "load", "mispredicted", "chains"
+"""Traits: of a chain of loads, of branches guessed wrongly at a rate, and of so many chains that are independent."""
+
+WORD = graph.number(8)
+"""Bytes that a load of a chain takes, where the block has no loads of its own from the data."""
+
+LEAST = graph.number(1)
+"""Accesses of which shares are taken, where there may be none."""
+
+
+def waits_for_data(requirement: flow.Requirement) -> bool:
+    """Whether it is a chain of loads, or branches, that names the data which it waits for."""
+    if requirement.target is None:
+        return False
+    names = {trait.name for trait in requirement.traits}
+    return requirement.resource == BRANCHES or (requirement.resource == CHAIN and LOAD in names)
+
+
+def loads_waited_for(requirements: Iterable[flow.Requirement]) -> dict[flow.Requirement, flow.Requirement]:
+    """The loads that chains and branches of a block wait for: those that the block has from the same data, else one
+    load for each link of the chain, at random where it says no pattern."""
+    requirements = tuple(requirements)
+    loads: dict[str | None, flow.Requirement] = {}
+    for requirement in requirements:
+        if requirement.resource == LOADS and any(trait.name in PATTERN_NAMES for trait in requirement.traits):
+            loads.setdefault(requirement.target, requirement)
+    waiting = [requirement for requirement in requirements if waits_for_data(requirement)]
+    return {each: loads.setdefault(each.target, _loads_of(each)) for each in waiting}
+
+
+def _loads_of(requirement: flow.Requirement) -> flow.Requirement:
+    """The loads of a chain, or of the conditions of branches, as a requirement of its own."""
+    kept = [trait for trait in requirement.traits if trait.name in CACHE_TRAITS]
+    if not any(trait.name in PATTERN_NAMES for trait in kept):
+        kept.append(flow.Trait("random", (), requirement.target_span))
+    amount = requirement.quantity * WORD
+    return requirement.replace(resource=LOADS, size=WORD, amount=amount, direction="from", traits=tuple(kept))
+
+
+class Wait(Record):
+    """A load that something waits for: the share of such loads that the first cache serves, and the seconds that the
+    others add to the average load."""
+
+    near: Expr
+    far: Expr
+
+    def lengthen(self, trait: flow.Trait, near: Expr, amount: Expr, core: Component) -> Expr:
+        """The time of so many requirements that is `near` where the first cache serves all loads. A branch that was
+        guessed right waits for none of its own."""
+        if trait.name == LOAD:
+            return graph.add(graph.mul(self.near, near), graph.mul(amount, self.far))
+        latency, clock = core.value("load_latency"), core.value("clock")
+        first = graph.ZERO if latency is None or clock is None else graph.div(latency, clock)
+        wrong = graph.mul(_argument(trait), amount)
+        return graph.add(near, graph.mul(wrong, graph.add(graph.mul(self.near, first), self.far)))
+
+
+def _argument(trait: flow.Trait) -> Expr:
+    """The number of a trait; 1 without one, and where it is none the rule of the machine refuses it."""
+    first = trait.arguments[0] if trait.arguments else graph.ONE
+    return first if isinstance(first, Expr) else graph.ONE
+
+
+def independent_chains(requirement: flow.Requirement) -> Expr:
+    """How many chains of a requirement run side by side."""
+    said = (_argument(trait) for trait in requirement.traits if trait.name == SIDE_BY_SIDE)
+    return graph.apply("max", 1, next(said, graph.ONE))
+
+
+def wait_for_load(traffic: Traffic | None, memory: Place | None, core: Place, page: Expr, chains: Expr) -> Wait:
+    """What a load of some accesses takes, in each of so many chains side by side, of which as many loads are under way
+    as a core has misses `outstanding`, and does page walks; all wait for memory on a machine without caches. A line
+    that a prefetcher fetches ahead is in the first cache."""
+    stated = core.component.value
+    crowd = graph.apply("max", 1, graph.div(chains, stated("outstanding") or chains))
+    latency_of_memory = _latency_of_memory(memory, core)
+    if traffic is None:
+        return Wait(graph.ZERO, graph.mul(latency_of_memory, crowd))
+    accesses = graph.apply("max", traffic.access.accesses, LEAST)
+    unforeseen = graph.div(traffic.access.unforeseen(page), accesses)
+    missed = [graph.mul(use.misses, unforeseen) for use in traffic.levels]
+    served = [*(graph.sub(*pair) for pair in pairwise(missed)), missed[-1]]
+    latencies = [*(latency_of_level(use.level) for use in traffic.levels[1:]), latency_of_memory]
+    far = graph.add(*(graph.mul(share, latency) for share, latency in zip(served, latencies, strict=True)))
+    walk, walkers = stated("tlb_latency"), stated("tlb_walks") or graph.ONE  # the latency is that of walkers at work
+    walks = graph.ZERO if walk is None else graph.div(graph.mul(traffic.walks, walk), accesses)
+    walking = graph.mul(walks, graph.apply("max", walkers, chains))
+    return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, crowd), walking))
+
+
+def latency_of_level(level: Level) -> Expr:
+    """Seconds of a load that a cache serves."""
+    return level.latency or _refuse_latency(level.place.component)
+
+
+def _latency_of_memory(memory: Place | None, core: Place) -> Expr:
+    component = core.component if memory is None else memory.component
+    return (None if memory is None else component.value("latency")) or _refuse_latency(component)
+
+
+def _refuse_latency(component: Component) -> Expr:
+    message = f"{component.type} `{component.name}` states no `latency`, for which loads wait here"
+    hint = "give it in seconds, as in `property latency [14/clock]` or `property latency [90 ns]`"
+    return graph.failure(Diagnostic("no-latency", message, component.name_span, hint=hint))
