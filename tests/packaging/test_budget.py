@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 MOST: dict[str, int] = {
     "advice": 4230,
     "answers": 10450,
-    "cost": 9720,
+    "cost": 10250,
     "editor": 2750,
     "engine": 2260,
     "explore": 3730,
@@ -30,7 +30,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 88550
+MOST_IN_ALL = 89080
 
 
 def room_of(file: Path) -> str:
