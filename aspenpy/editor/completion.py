@@ -11,7 +11,7 @@ from aspenpy.editor import names
 from aspenpy.editor.meaning import Known, Meaning
 from aspenpy.editor.names import COMPONENT, RESOURCE, Name, NameReader, words_in
 from aspenpy.editor.pieces import pieces
-from aspenpy.editor.project import Project
+from aspenpy.editor.project import KINDS, Project
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.language.dimensions import UNITS
 from aspenpy.language.lower import MORE_CONSTANTS
@@ -21,11 +21,13 @@ from aspenpy.language.vocabulary import (
     OPERATION_CLASSES,
     PART,
     PARTS,
+    REQUIREMENT,
     REQUIREMENTS,
     SI_CONSTANTS,
     STATEMENT,
     STATEMENTS,
     keywords_that_begin,
+    keywords_that_continue,
 )
 from aspenpy.models.machine.properties import PROPERTIES, describe_property
 from aspenpy.record import NamedTuple
@@ -154,7 +156,7 @@ def _suggest_names(project: Project, path: str, offset: int, here: Context, mean
     if here.nested or here.block == LIST or here.behind_equals:
         return _values(project, path, offset, meaning)
     if here.block == REQUIREMENTS:
-        return [*_resources(project, path, meaning), *_keywords("of size", "to", "from", "as")]
+        return [*_resources(project, path, meaning), *_keywords(*_REQUIREMENT_WORDS)]
     if here.block == PARTS:
         kinds = {known.name for known in project.names(path).names if known.kind == names.TYPE}
         return [
@@ -167,6 +169,10 @@ def _suggest_names(project: Project, path: str, offset: int, here: Context, mean
     if here.in_model:
         return [*SNIPPETS["model"], *_keywords(*_lower(DECLARATION), "kernel", "include", "in", "with")]
     return [*SNIPPETS["file"], *_keywords("param", "enum", "include")]
+
+
+_REQUIREMENT_WORDS = sorted("of size" if word == "OF" else word.lower() for word in keywords_that_continue(REQUIREMENT))
+"""The parts of a requirement: `of` stands before a size there, and before a number of parts in `execute`."""
 
 
 def _lower(kind: str) -> list[str]:
@@ -229,8 +235,8 @@ def _traits(project: Project, path: str, here: Context, meaning: Meaning) -> Ite
         yield from (Suggestion(name, names.TRAIT, "a precision") for name in ("sp", "dp", "simd") if not offer)
         yield from (Suggestion(name, names.TRAIT, "a class of operations") for name in OPERATION_CLASSES)
         for known in project.names(path).names:
-            if known.kind == names.MIXTURE and known.declares:
-                yield Suggestion(known.name, names.MIXTURE)
+            if known.kind in KINDS[names.TRAIT] and known.declares:
+                yield Suggestion(known.name, known.kind)
     elif here.resource == "messages":
         yield from (Suggestion(name, names.TRAIT, "a collective or an exchange") for name in EXCHANGES)
 

@@ -19,7 +19,7 @@ from aspenpy.language.dimensions import parse_unit, unit_symbol
 from aspenpy.language.files import models_folder
 from aspenpy.language.parser import parse_expression
 from aspenpy.language.source import Source, Span
-from aspenpy.language.vocabulary import CONSTANT, KEYWORDS, Keyword
+from aspenpy.language.vocabulary import CONSTANT, KEYWORDS, LIST, Keyword
 from aspenpy.models.machine.properties import describe_property
 from aspenpy.models.machine.texts import comment_at
 from aspenpy.record import NamedTuple
@@ -39,17 +39,22 @@ def _end_of_item(code: list[Word], start: int) -> int:
         return start
     depth, end, opened = 0, start + len(code[place].text), code[place - 1].text if place else ""
     for before, word in pairwise(code[place:]):
-        if word.kind == "LBRACE" and not depth and opened not in ("param", "enum", "mixture"):
+        if word.kind == "LBRACE" and not depth and _holds_statements(opened):
             return end
         depth += (word.kind in ("LBRACE", "LPAR", "LSQB")) - (word.kind in ("RBRACE", "RPAR", "RSQB"))
         row = KEYWORDS.get(word.text.upper()) if word.kind == "KEYWORD" else None
         follows = word.kind == "INCLUDE" or (word.kind == "NAME" and before.kind in _OPERANDS)
         if depth < 0 or (not depth and (_begins(row) or follows)):
             return end
-        if opened not in DECLARED and opened != "import" and "LIKE" not in (before.kind, word.kind):
+        if opened not in DECLARED and "LIKE" not in (before.kind, word.kind):
             return end
         end = word.start + len(word.text)
     return end
+
+
+def _holds_statements(keyword: str) -> bool:
+    row = KEYWORDS.get(keyword.upper())
+    return row is None or row.holds != LIST
 
 
 def _begins(row: Keyword | None) -> bool:

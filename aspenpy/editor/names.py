@@ -11,29 +11,22 @@ from functools import lru_cache
 
 from aspenpy.editor.pieces import MOST_FILES_KEPT, MOST_KEPT, pieces
 from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.language import vocabulary
 from aspenpy.language.tables import tables
 from aspenpy.language.tokens import words
-from aspenpy.language.vocabulary import (
-    KEYWORDS,
-    LIST,
-    PARTS,
-    REQUIREMENTS,
-    SI_CONSTANTS,
-    STATEMENTS,
-)
+from aspenpy.language.vocabulary import KEYWORDS, LIST, PARTS, REQUIREMENTS, SI_CONSTANTS, STATEMENTS
 from aspenpy.record import NamedTuple
 
-VALUE, DATA, MEMBER, COUNTER, ARGUMENT = "parameter", "data", "enum member", "counter", "argument"
-KERNEL, MODEL, ENUM, MIXTURE = "kernel", "model", "enum", "mixture"
-COMPONENT, TYPE, PROPERTY, RESOURCE, TRAIT = "component", "type", "property", "resource", "trait"
-FUNCTION, SHAPE = "function", "shape"
-"""What a name is."""
+VALUE, DATA, ENUM, MEMBER = vocabulary.PARAMETER, vocabulary.DATA, vocabulary.ENUM, vocabulary.ENUM_MEMBER
+KERNEL, MODEL, TRAIT = vocabulary.KERNEL, vocabulary.MODEL, vocabulary.TRAIT
+PROPERTY, RESOURCE, TYPE, FUNCTION = vocabulary.PROPERTY, vocabulary.RESOURCE, vocabulary.TYPE, vocabulary.FUNCTION
+COUNTER, ARGUMENT, COMPONENT, SHAPE = "counter", "argument", "component", "shape"
+"""What a name is: by the vocabulary, or where no keyword declares it."""
 
 VALUES = (VALUE, MEMBER, COUNTER, ARGUMENT, DATA, PROPERTY)
 """What a name in an expression may be; of an argument in a call also data."""
 
-DECLARED = {"param": VALUE, "data": DATA, "enum": ENUM, "mixture": MIXTURE, "kernel": KERNEL, "model": MODEL,
-            "property": PROPERTY, "resource": RESOURCE, "sample": COUNTER}  # fmt: skip
+DECLARED = {word.lower(): row.declares for word, row in KEYWORDS.items() if row.declares} | {"sample": COUNTER}
 """What the name behind a keyword is that declares it."""
 
 
@@ -238,10 +231,9 @@ class NameReader:
             return self._in_group(place, word)
         if frame.listed and before.text in ("as", "with", ","):
             return self._read_list_item(word, after)
-        if frame.kind == LIST and frame.header in ("enum", "mixture"):
-            kind = MEMBER if frame.header == "enum" else TRAIT
-            if frame.header == "enum" or after.kind == "LSQB":
-                return Name(word.text, kind, word.start, frame.header == "enum", self._scope_of_kernel())
+        members = self._kind_of_members(frame.header) if frame.kind == LIST else ""
+        if members == MEMBER or (members and after.kind == "LSQB"):
+            return Name(word.text, members, word.start, members == MEMBER, self._scope_of_kernel())
         if frame.kind == REQUIREMENTS and after.kind == "LSQB":
             self._begin("requirement")
             return Name(word.text, RESOURCE, word.start)
@@ -262,6 +254,10 @@ class NameReader:
             return Name(word.text, COMPONENT, word.start, True)
         return self._value(word, after)
 
+    def _kind_of_members(self, header: str) -> str:
+        row = KEYWORDS.get(header.upper())
+        return row.members if row is not None else ""
+
     def _value(self, word: Word, after: Word) -> Name:
         is_function = after.kind == "LPAR" and word.text in FUNCTIONS
         return Name(word.text, FUNCTION if is_function else VALUE, word.start)
@@ -277,10 +273,10 @@ class NameReader:
             return Name(word.text, PROPERTY, word.start, True, (frame.start, len(self.text)), "", frame.component)
         if keyword == "resource":
             return Name(word.text, RESOURCE, word.start, True, None, "", frame.component)
-        if keyword in DECLARED:
-            return Name(word.text, DECLARED[keyword], word.start, True, self._scope_of_kernel())
         if keyword == "import":
             return Name(word.text, MODEL, word.start)
+        if keyword in DECLARED:
+            return Name(word.text, DECLARED[keyword], word.start, True, self._scope_of_kernel())
         if keyword == "call" and after.kind != "DOT":
             return Name(word.text, KERNEL, word.start)
         if keyword == "conflict":

@@ -13,15 +13,18 @@ from itertools import pairwise
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
+from aspenpy.language.vocabulary import DECLARATION, KERNEL, KEYWORDS, MODEL, keywords_that_begin
 from aspenpy.record import NamedTuple
 
 MOST_KEPT = 16_384  # pieces of which something is kept; a model of 100 kB has some hundred
 MOST_FILES_KEPT = 64  # whole texts of which something is kept
 
+_FIRST_WORDS = sorted(word.lower() for word in keywords_that_begin(MODEL, DECLARATION, KERNEL))
+
 _MARKS = re.compile(
-    r"""//[^\n]*+ | "[^"\\]*+(?:\\.[^"\\]*+)*+" | include(?![A-Za-z0-9_])[ \t\r\n]+[^ \t\r\n]+
-    | (?P<word>(?<![A-Za-z0-9_.])(?:kernel|param|enum|data|import|mixture|model)(?![A-Za-z0-9_]))
-    | (?P<sign>[][(){}])""",
+    rf"""//[^\n]*+ | "[^"\\]*+(?:\\.[^"\\]*+)*+" | include(?![A-Za-z0-9_])[ \t\r\n]+[^ \t\r\n]+
+    | (?P<word>(?<![A-Za-z0-9_.])(?:{"|".join(_FIRST_WORDS)})(?![A-Za-z0-9_]))
+    | (?P<sign>[][(){{}}])""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -63,16 +66,7 @@ def pieces(text: str) -> tuple[Piece, ...]:
 
 # -- the syntax of a piece -------------------------------------------------------------------------
 
-_KERNEL = "kernel k { execute { flops [0] } }"
-
-_SIMPLE = {
-    "param": "param p = 1",
-    "data": "data d [1]",
-    "enum": "enum e { a }",
-    "import": 'import i from ""',
-    "mixture": "mixture m { add [1] }",
-    "kernel": _KERNEL,
-}
+_SIMPLE = {word.lower(): row.example for word, row in KEYWORDS.items() if row.example}
 """What may follow a piece, by its first word: the parser stops there if the piece is not complete."""
 
 _BEGINNING = re.compile(r"(?:[ \t\r\n]|//[^\n]*+)*+([A-Za-z_]\w*)")
@@ -105,7 +99,8 @@ def _error(text: str, following: str) -> Diagnostic | None:
     if beginning not in _SIMPLE or "include" in text or len(text) > LONGEST_READ:
         return None
     before = "model m {"
-    tail = f"{_SIMPLE.get(following, '')} {'' if beginning == 'kernel' or following == 'kernel' else _KERNEL}}}"
+    kernel = "" if "kernel" in (beginning, following) else _SIMPLE["kernel"]
+    tail = f"{_SIMPLE.get(following, '')} {kernel}}}"
     try:
         parse_file(Source(before + text + tail), None, [])
     except AspenError as error:

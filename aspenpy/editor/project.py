@@ -11,6 +11,7 @@ from aspenpy.editor.names import File, Name, Names
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.files import Reader, models_folder
 from aspenpy.language.source import Source
+from aspenpy.language.vocabulary import KEYWORDS
 from aspenpy.record import NamedTuple
 
 MOST_FILES = 2_000  # model files that are looked through for uses of a name
@@ -25,7 +26,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     names.MODEL: (names.MODEL,),
     names.COMPONENT: (names.COMPONENT,),
     names.RESOURCE: (names.RESOURCE,),
-    names.TRAIT: (names.TRAIT, names.MIXTURE),
+    names.TRAIT: (names.TRAIT, *(row.declares for row in KEYWORDS.values() if row.used_as == names.TRAIT)),
 }
 """What a name may have been declared as."""
 

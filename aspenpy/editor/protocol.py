@@ -19,11 +19,11 @@ SEVERITIES = {
 }
 
 SYMBOLS = {
+    **dict.fromkeys(names.DECLARED.values(), types.SymbolKind.Struct),
     names.MODEL: types.SymbolKind.Module,
     names.VALUE: types.SymbolKind.Variable,
     names.DATA: types.SymbolKind.Array,
     names.ENUM: types.SymbolKind.Enum,
-    names.MIXTURE: types.SymbolKind.Struct,
     names.KERNEL: types.SymbolKind.Function,
     names.COMPONENT: types.SymbolKind.Class,
     names.PROPERTY: types.SymbolKind.Property,
@@ -31,6 +31,7 @@ SYMBOLS = {
 }
 
 ITEMS = {
+    **dict.fromkeys(names.DECLARED.values(), types.CompletionItemKind.Interface),
     names.VALUE: types.CompletionItemKind.Variable,
     names.ARGUMENT: types.CompletionItemKind.Variable,
     names.COUNTER: types.CompletionItemKind.Variable,
@@ -45,7 +46,6 @@ ITEMS = {
     names.PROPERTY: types.CompletionItemKind.Property,
     names.RESOURCE: types.CompletionItemKind.Property,
     names.TRAIT: types.CompletionItemKind.Interface,
-    names.MIXTURE: types.CompletionItemKind.Interface,
     completion.KEYWORD: types.CompletionItemKind.Keyword,
     completion.SNIPPET: types.CompletionItemKind.Snippet,
     completion.UNIT: types.CompletionItemKind.Unit,

@@ -10,16 +10,7 @@ from aspenpy.editor.names import Name, Word, words_in
 from aspenpy.editor.pieces import MOST_KEPT, OPENING, pieces
 from aspenpy.record import NamedTuple
 
-SHOWN = (
-    names.VALUE,
-    names.DATA,
-    names.ENUM,
-    names.MIXTURE,
-    names.KERNEL,
-    names.COMPONENT,
-    names.PROPERTY,
-    names.RESOURCE,
-)
+SHOWN = {*names.DECLARED.values(), names.COMPONENT} - {names.COUNTER}
 """What an outline shows; traits, arguments and counters would be too much."""
 
 

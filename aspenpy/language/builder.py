@@ -296,7 +296,7 @@ class Builder(ExpressionBuilder):
 
     def kernel(self, children: Children) -> nodes.Kernel:
         _, name, formals, _, *members, _ = children
-        count = sum(type(member) in _DECLARATIONS for member in members)
+        count = sum(isinstance(member, nodes.Declaration) for member in members)
         declarations, body = tuple(members[:count]), tuple(members[count:])
         _refuse_per_rank(declarations, "a kernel")
         return nodes.Kernel(name.value, values_of(formals), declarations, body, self._whole(children), self._at(name))
@@ -440,8 +440,6 @@ def _refuse_per_rank(declarations: Iterable[Any], where: str) -> None:
             message = f"`{item.name}` is a parameter of {where}, which has no problem of one rank"
             fail("per-rank", message, item.span, hint="leave `per rank` out")
 
-
-_DECLARATIONS = frozenset({nodes.Parameter, nodes.Enum, nodes.Data, nodes.Import, nodes.Mixture})
 
 _RANKS = {
     1: ("`{}[]` is an array, this is a table", "write `[][]` for a table, or one row only"),

@@ -26,6 +26,7 @@ from aspenpy.language.vocabulary import (
     MODEL,
     PART,
     PARTS,
+    PHRASES,
     REQUIREMENTS,
     STATEMENT,
     STATEMENTS,
@@ -98,10 +99,7 @@ def split_words(source: Source) -> list[Word]:
         breaks = source.text.count("\n", end, start)
         if kind == "INCLUDE":
             text = f"include {text.removeprefix('include').strip()}"
-        elif kind == "PER_RANK":
-            text = "per rank"
-        elif kind == "INSTEAD_OF":
-            text = "instead of"
+        text = PHRASES.get(kind, text)
         read.append(Word(keywords.get(text, kind) if kind == "NAME" else kind, text.rstrip(), start, breaks))
         end = match.end()
     return read
@@ -367,6 +365,6 @@ def _is_index_bracket(left: Word, bracket: Word) -> bool:
     """Whether a bracket is an index, or the brackets of an array: `v[1]`, `param v[]`, but `flops [n]`, and `add [4]`
     of a mixture."""
     header = bracket.header.kind if bracket.header is not None else ""
-    if header == "MIXTURE" and bracket.frame == LIST:
+    if bracket.frame == LIST and header in KEYWORDS and KEYWORDS[header].members:
         return False
     return left.kind in ("NAME", "RSQB") and (bracket.frame in (LIST, GROUP) or header in ("PARAM", "IMPORT"))

@@ -10,7 +10,7 @@ from aspenpy.language import nodes
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
-Declared = TypeVar("Declared", nodes.Parameter, nodes.Enum, nodes.Data, nodes.Import, nodes.Mixture, nodes.Property)
+Declared = TypeVar("Declared", bound=nodes.Declaration | nodes.Property)
 
 
 def declarations_by_name(kind: type[Declared], declarations: Iterable[Record]) -> dict[str, Declared]:

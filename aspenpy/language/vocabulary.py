@@ -19,7 +19,11 @@ STATEMENTS, REQUIREMENTS, PARTS, CASES, LIST = "statements", "requirements", "pa
 """What a pair of braces holds; a list is the values of a parameter or the members of an enum."""
 
 TYPE, VARIABLE, FUNCTION, MODULE, ATTRIBUTE = "type", "variable", "function", "module", "attribute"
-"""What the name behind a keyword is."""
+"""What the name behind a keyword is, for colours."""
+
+PARAMETER, DATA, ENUM, ENUM_MEMBER, TRAIT = "parameter", "data", "enum", "enum member", "trait"
+PROPERTY, RESOURCE, REQUIREMENT = "property", "resource", "requirement"
+"""What a name or a part of a model is called, to users and in editors."""
 
 SI_CONSTANTS: dict[str, int] = {
     "nano": -9, "micro": -6, "milli": -3, "kilo": 3, "mega": 6, "giga": 9, "tera": 12, "peta": 15, "exa": 18,
@@ -36,27 +40,36 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Keyword(Record):
-    """A keyword. `begins` is what it is the first word of, "" for a word within something else; `encloses` says, by
-    opening bracket, what stands in the brackets behind it, for messages (`{name}` is the name behind the word);
-    `holds` is what its braces hold; `names` is what the name behind it is, and `declares` whether it is new there."""
+    """A keyword. `begins` is what it is the first word of, "" for a word within something else, which `continues` what
+    it is a further part of; `encloses` says, by opening bracket, what stands in the brackets behind it, for messages
+    (`{name}` is the name behind the word); `holds` is what its braces hold, and `members` what the names among them
+    are. `names` is the colour of the name behind it, `declares` what that is where it is new; it is `used_as`
+    something else where models name it again. The `example` of a declaration is as short as can be."""
 
     begins: str = ""
     encloses: Mapping[str, str] = _NOTHING
     holds: str = STATEMENTS
     names: str = ""
-    declares: bool = False
+    declares: str = ""
+    used_as: str = ""
+    members: str = ""
+    continues: str = ""
+    example: str = ""
 
 
 KEYWORDS: dict[str, Keyword] = {
-    "MODEL": Keyword(MODEL, {"LBRACE": "model `{name}`"}, names=TYPE, declares=True),
-    "PARAM": Keyword(DECLARATION, {"LBRACE": "the values of `{name}`"}, LIST, VARIABLE, declares=True),
-    "ENUM": Keyword(DECLARATION, {"LBRACE": "enum `{name}`"}, LIST, TYPE, declares=True),
+    "MODEL": Keyword(MODEL, {"LBRACE": "model `{name}`"}, names=TYPE, declares=MODEL),
+    "PARAM": Keyword(DECLARATION, {"LBRACE": "the values of `{name}`"}, LIST, VARIABLE, declares=PARAMETER,
+                     example="param p = 1"),
+    "ENUM": Keyword(DECLARATION, {"LBRACE": "enum `{name}`"}, LIST, TYPE, declares=ENUM, members=ENUM_MEMBER,
+                    example="enum e { a }"),
     "DATA": Keyword(DECLARATION, {"LSQB": "the size of data `{name}`", "LPAR": "the factors of data `{name}`"},
-                    names=VARIABLE, declares=True),
-    "IMPORT": Keyword(DECLARATION, names=MODULE, declares=True),
-    "MIXTURE": Keyword(DECLARATION, {"LBRACE": "mixture `{name}`"}, LIST, ATTRIBUTE, declares=True),
+                    names=VARIABLE, declares=DATA, example="data d [1]"),
+    "IMPORT": Keyword(DECLARATION, names=MODULE, declares=MODEL, example='import i from ""'),
+    "MIXTURE": Keyword(DECLARATION, {"LBRACE": "mixture `{name}`"}, LIST, ATTRIBUTE, declares="mixture", used_as=TRAIT,
+                       members=TRAIT, example="mixture m { add [1] }"),
     "KERNEL": Keyword(KERNEL, {"LBRACE": "kernel `{name}`", "LPAR": "the arguments of kernel `{name}`"},
-                      names=FUNCTION, declares=True),
+                      names=FUNCTION, declares=KERNEL, example="kernel k { execute { flops [0] } }"),
     # statements
     "EXECUTE": Keyword(STATEMENT, {"LSQB": "the parallelism of `execute`", "LBRACE": "the block of `execute`"},
                        REQUIREMENTS),
@@ -70,21 +83,23 @@ KEYWORDS: dict[str, Keyword] = {
     "SWITCH": Keyword(STATEMENT, {"LPAR": "the name `switch` looks at", "LBRACE": "the cases of `switch`"}, CASES),
     "PROBABILITY": Keyword(STATEMENT, {"LBRACE": "the cases of `probability`"}, CASES),
     # what a component holds
-    "PROPERTY": Keyword(PART, {"LSQB": "the value of property `{name}`"}, names=ATTRIBUTE, declares=True),
+    "PROPERTY": Keyword(PART, {"LSQB": "the value of property `{name}`"}, names=ATTRIBUTE,
+                        declares=PROPERTY),
     "RESOURCE": Keyword(PART, {"LPAR": "the argument of resource `{name}`", "LSQB": "the time of resource `{name}`"},
-                        names=ATTRIBUTE, declares=True),
+                        names=ATTRIBUTE, declares=RESOURCE),
     "CONFLICT": Keyword(PART, names=ATTRIBUTE),
     "STATIC": Keyword(PART),
     "DYNAMIC": Keyword(PART),
     # words within
     "ELSE": Keyword(encloses={"LBRACE": "the block of `else`"}),
-    "OF": Keyword(encloses={"LSQB": "the width of `execute`"}),
+    "OF": Keyword(encloses={"LSQB": "the width of `execute`"}, continues=REQUIREMENT),
     "SIZE": Keyword(encloses={"LSQB": "the size"}),
     "WITH": Keyword(encloses={"LSQB": "the time of the trait"}),
     "POWER": Keyword(encloses={"LSQB": "the watts"}),
-    "FROM": Keyword(names=VARIABLE),
-    "TO": Keyword(names=VARIABLE),
-    **dict.fromkeys(("IN", "AS", "AND", "OR", "INCLUDE"), Keyword()),
+    "FROM": Keyword(names=VARIABLE, continues=REQUIREMENT),
+    "TO": Keyword(names=VARIABLE, continues=REQUIREMENT),
+    "AS": Keyword(continues=REQUIREMENT),
+    **dict.fromkeys(("IN", "AND", "OR", "INCLUDE"), Keyword()),
     **dict.fromkeys((name.upper() for name in SI_CONSTANTS), Keyword(CONSTANT)),
 }  # fmt: skip
 """By the terminal of the grammar."""
@@ -93,6 +108,11 @@ KEYWORDS: dict[str, Keyword] = {
 def keywords_that_begin(*kinds: str) -> frozenset[str]:
     """The keywords that begin a thing of one of these kinds."""
     return frozenset(word for word, keyword in KEYWORDS.items() if keyword.begins in kinds)
+
+
+def keywords_that_continue(kind: str) -> frozenset[str]:
+    """The keywords that begin a further part of a thing of this kind."""
+    return frozenset(word for word, keyword in KEYWORDS.items() if keyword.continues == kind)
 
 
 def statements_with_bracket(bracket: str) -> frozenset[str]:
@@ -105,6 +125,8 @@ CONSTANTS = keywords_that_begin(CONSTANT)  # keywords that are values
 
 # -- what messages call the terminals of the grammar -----------------------------------------------
 
+PHRASES = {"PER_RANK": "per rank", "LIKE": "like", "INSTEAD_OF": "instead of"}
+"""Words of the language that are no keywords, as they are written: what stands around tells them from names."""
 
 TERMINALS = {
     "$END": "the end of the text",
@@ -114,9 +136,7 @@ TERMINALS = {
     "STRING": "a text in double quotes",
     "COMPARISON": "a comparison such as `==`",
     "RANGE": "`..`",
-    "PER_RANK": "`per rank`",
-    "LIKE": "`like`",
-    "INSTEAD_OF": "`instead of`",
+    **{terminal: f"`{words}`" for terminal, words in PHRASES.items()},
     "COMMENT": "a comment",
     "INCLUDE": "an `include`",
     "STRAY": "a stray character",
@@ -131,7 +151,7 @@ GROUPS = (
     (keywords_that_begin(STATEMENT), "a statement"),
     (keywords_that_begin(DECLARATION), "a declaration"),
     (keywords_that_begin(PART) | {"NAME"}, "a part, a property, a resource, a conflict, a power"),
-    (frozenset({"NAME", "OF", "TO", "FROM", "AS"}), "the rest of the requirement, another requirement"),
+    (keywords_that_continue(REQUIREMENT) | {"NAME"}, "the rest of the requirement, another requirement"),
 )
 """Terminals that begin the same thing are told as that thing, if all of them are possible."""
 

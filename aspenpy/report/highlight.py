@@ -23,6 +23,7 @@ from aspenpy.language.vocabulary import (
     KEYWORDS,
     MODULE,
     PARTS,
+    PHRASES,
     REQUIREMENTS,
     SI_CONSTANTS,
     STATEMENTS,
@@ -98,7 +99,7 @@ PLAIN = {
     "NUMBER": Number,
     "STRING": String,
     "STRAY": Error,
-    **dict.fromkeys(("PER_RANK", "LIKE", "INSTEAD_OF"), Keyword),
+    **dict.fromkeys(PHRASES, Keyword),
     **dict.fromkeys(("COMPARISON", "RANGE", "PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "EQUAL"), Operator),
 }
 """Token types by terminal; all others are punctuation."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.editor.names import words_in
+from aspenpy.language.vocabulary import PHRASES
 from tests.editor.textmate import Tokeniser
 from tests.editor.textmate_grammar import textmate_grammar, textmate_text
 from tests.thorough import slow
@@ -28,7 +29,7 @@ KINDS = {
 
 TERMINALS = {
     "COMMENT": "COMMENT", "STRING": "STRING", "NUMBER": "NUMBER", "KEYWORD": "KEYWORD", "NAME": "NAME",
-    **dict.fromkeys(("PER_RANK", "LIKE", "INSTEAD_OF"), "KEYWORD"),
+    **dict.fromkeys(PHRASES, "KEYWORD"),
     **dict.fromkeys(("COMPARISON", "RANGE", "PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "EQUAL"), "OPERATOR"),
     **dict.fromkeys(("LPAR", "RPAR", "LSQB", "RSQB", "LBRACE", "RBRACE", "COMMA", "DOT"), "PUNCTUATION"),
 }  # fmt: skip

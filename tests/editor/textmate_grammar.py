@@ -13,7 +13,7 @@ from typing import Any
 
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.language.files import grammar_path
-from aspenpy.language.vocabulary import CONSTANT, FUNCTION, KEYWORDS, MODULE, TYPE, Keyword
+from aspenpy.language.vocabulary import CONSTANT, FUNCTION, KEYWORDS, MODULE, PHRASES, TYPE, Keyword
 
 SCOPE = "source.aspen"
 
@@ -45,7 +45,7 @@ def textmate_grammar() -> dict[str, Any]:
         _captures(f"({_drop_captures(number)}) ?({_drop_captures(unit)}(?:/{_drop_captures(unit)})?){end}",
                   "constant.numeric", "keyword.other.unit"),
         _pattern("constant.numeric", _drop_captures(number)),
-        _pattern("keyword.control", f"{_BEGIN}(?:per[ \t]+rank|instead[ \t]+of){_END}"),
+        _pattern("keyword.control", f"{_BEGIN}(?:{_phrases()}){_END}"),
         _pattern("keyword.control", f"{_BEGIN}{_drop_captures(terminal['LIKE'])}"),
         *_keywords(),
         _pattern("support.function", rf"{_BEGIN}(?:{_any(FUNCTIONS)})(?=[ \t]*\()"),
@@ -73,6 +73,11 @@ def _pattern(scope: str, match: str) -> dict[str, Any]:
 
 def _captures(match: str, *scopes: str) -> dict[str, Any]:
     return {"match": match, "captures": {str(i): {"name": scope + _ASPEN} for i, scope in enumerate(scopes, 1)}}
+
+
+def _phrases() -> str:
+    """The phrases of several words, with any spaces between them."""
+    return "|".join(words.replace(" ", "[ \t]+") for words in PHRASES.values() if " " in words)
 
 
 def _drop_captures(pattern: str) -> str:

@@ -16,6 +16,7 @@ from lark.grammar import NonTerminal, Rule, Symbol
 
 from aspenpy.language.files import grammar_path, models_folder
 from aspenpy.language.tokens import words
+from aspenpy.language.vocabulary import PHRASES
 from aspenpy.shell.parser import Parser
 from aspenpy.shell.registry import entries, load_command
 
@@ -96,8 +97,7 @@ def _word(random: Random, terminal: str, names: Sequence[str]) -> str:
         return random.choice([number for number in NUMBERS if number[0] != "-" and "/" not in number])
     if terminal == "QUANTITY":
         return random.choice("1 B,2 GB/s,3 ms,4 flop,1e30 J,0 s,5 W,64KiB".split(","))
-    patterns = {"STRING": '"t"', "COMPARISON": "<", "RANGE": "..", "PER_RANK": "per rank"}
-    patterns |= {"LIKE": "like", "INSTEAD_OF": "instead of"}
+    patterns = {"STRING": '"t"', "COMPARISON": "<", "RANGE": "..", **PHRASES}
     return patterns.get(terminal) or _literals()[terminal]
 
 

@@ -22,7 +22,7 @@ from aspenpy.language.files import grammar_path
 from aspenpy.language.source import Source
 from aspenpy.language.tables import COLLECT, PASS_ON, Tables, cache_folder, load_or_compute_tables, tables
 from aspenpy.language.tokens import word_pattern
-from aspenpy.language.vocabulary import TERMINALS, word_for, word_for_all
+from aspenpy.language.vocabulary import DECLARATION, TERMINALS, keywords_that_begin, word_for, word_for_all
 
 GRAMMAR = Path(grammar_path()).read_text(encoding="utf-8")
 
@@ -67,9 +67,7 @@ def test_words_for_what_is_expected() -> None:
     assert word_for_all(frozenset({"RSQB"})) == "`]`"
     assert word_for_all(frozenset({"RSQB", "PLUS", "MINUS", "LSQB", "DOT"})) == "`]`"
     assert word_for_all(frozenset({"NUMBER", "QUANTITY", "NAME", "MINUS", "LPAR", "KILO", "RPAR"})) == "a value or `)`"
-    assert (
-        word_for_all(frozenset({"PARAM", "ENUM", "DATA", "IMPORT", "MIXTURE", "KERNEL"})) == "a declaration or `kernel`"
-    )
+    assert word_for_all(keywords_that_begin(DECLARATION) | {"KERNEL"}) == "a declaration or `kernel`"
     assert word_for_all(frozenset({"PLUS"})) == "`+`"
 
 
