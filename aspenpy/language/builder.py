@@ -192,16 +192,14 @@ class Builder(ExpressionBuilder):
     # -- declarations ----------------------------------------------------------------------------
 
     def parameter(self, children: Children) -> nodes.Parameter:
-        _, name, _, value, per_rank, counts = children
-        span, per = self._whole(children), per_rank is not None
-        return nodes.Parameter(name.value, value, per_rank=per, counts=counts, span=span, name_span=self._at(name))
-
-    def parameter_in_range(self, children: Children) -> nodes.Parameter:
-        _, name, _, value, _, low, _, high, per_rank, counts = children
+        _, name, _, value, *limits, per_rank, counts = children
+        low, high = limits[1::2] or (None, None)
         span, per = self._whole(children), per_rank is not None
         return nodes.Parameter(
             name.value, value, low, high, per_rank=per, counts=counts, span=span, name_span=self._at(name)
         )
+
+    parameter_in_range = parameter
 
     def counts(self, children: Children) -> nodes.Counts:
         _, rule, *brackets = children
