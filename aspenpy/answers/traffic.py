@@ -10,19 +10,24 @@ from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.edges import MOVING, QUANTITIES, ByLevel, Edges, Moved, Spread, edges_told
 from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.answers.simulation import Simulation
 from aspenpy.cost.caches.level import Level, levels_of
 from aspenpy.cost.caches.policies import POLICIES
 from aspenpy.cost.caches.traffic import Traffic as BlockTraffic
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.regime import simplify_around
-from aspenpy.language.diagnostics import Diagnostic, fail, warning
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Totals, run_totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
+from aspenpy.tables.numbers import format_expected
 from aspenpy.tables.result import Result
+
+FEW_REFERENCES = 5_000_000
+"""References that are made one by one without being asked for: half a second."""
 
 
 class Use(Record):
@@ -83,10 +88,13 @@ class LevelTotal(Record):
 
 
 class Traffic(Result):
-    """What a prediction moves between the levels of memory. Raises AspenError where the machine has no caches."""
+    """What a prediction moves between the levels of memory, by formulas; or, `simulate`, by making its references one
+    after the other. None does so where formulas are in doubt and the references are few. Raises AspenError where the
+    machine has no caches, and as `Simulation`."""
 
-    def __init__(self, prediction: Prediction) -> None:
+    def __init__(self, prediction: Prediction, simulate: bool | None = False) -> None:
         self.prediction = prediction
+        self._simulate = simulate
         machine = prediction.machine
         self.levels: tuple[Level, ...] = levels_of(machine, prediction.socket)
         if not self.levels:
@@ -103,8 +111,35 @@ class Traffic(Result):
         return run_totals(ByLevel(traffic), tree.entry)
 
     @cached_property
-    def _values(self) -> Mapping[Moved, float]:
+    def simulation(self) -> Simulation | None:
+        """The run, played through the caches; None where formulas say what is moved."""
+        if self._simulate:
+            return Simulation(self.prediction)
+        if self._simulate is False or not self._in_doubt or self._references > FEW_REFERENCES:
+            return None
+        try:
+            return Simulation(self.prediction)
+        except AspenError:  # nobody asked for it, and formulas answer
+            return None
+
+    @property
+    def _in_doubt(self) -> bool:
+        return bool(edges_told(self.prediction, self.edges, self._by_formulas))
+
+    @property
+    def _references(self) -> float:
+        """Loads and stores of all accesses with a pattern."""
+        first = self.levels[0].name
+        found = self._by_formulas.items()
+        return sum(value for key, value in found if key.quantity == "accesses" and key.level == first)
+
+    @cached_property
+    def _by_formulas(self) -> Mapping[Moved, float]:
         return self.prediction.scope.numbers(self._totals, self.prediction.seed)
+
+    @property
+    def _values(self) -> Mapping[Moved, float]:
+        return self._by_formulas if self.simulation is None else self.simulation.moved
 
     @cached_property
     def edges(self) -> Edges:
@@ -130,6 +165,9 @@ class Traffic(Result):
     @cached_property
     def ranged_uses(self) -> tuple[RangedUse, ...]:
         """The same, with their misses near an edge of a cache."""
+        if self.simulation is not None:
+            counted = (Spread(use.accesses, *4 * (use.misses,)) for use in self.uses)
+            return tuple(use.within(spread) for use, spread in zip(self.uses, counted, strict=True))
         spreads = (
             self.edges.spread(kernel.name, [traffic.access.requirement], use.level.name, self._values)
             for kernel, _, traffic in self._requirements_with_patterns()
@@ -174,6 +212,9 @@ class Traffic(Result):
     @cached_property
     def memory(self) -> Spread:
         """Bytes of requirements with a pattern between the last cache and memory."""
+        if self.simulation is not None:
+            moved = sum(use.bytes for use in self.uses if use.level == self.levels[-1].name)
+            return Spread(self.patterned_bytes, *4 * (moved,))
         return self.edges.of_memory(self.patterned_bytes, self._values)
 
     def formula(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:
@@ -210,8 +251,23 @@ class Traffic(Result):
 
     @cached_property
     def edge_notes(self) -> list[Diagnostic]:
-        """Blocks whose misses turn where a cache is a little larger or smaller, or where arrays begin elsewhere."""
-        return edges_told(self.prediction, self.edges, self._values)
+        """Blocks whose misses turn where a cache is a little larger or smaller, or where arrays begin elsewhere. What a
+        simulation has counted is in no such doubt."""
+        if self.simulation is None:
+            return edges_told(self.prediction, self.edges, self._values)
+        if self._simulate:
+            return []
+        message = (
+            f"formulas are in doubt here, so {self.simulation.references:,} references were made one by one: they miss "
+            f"`{self.levels[0].name}` {format_expected(self._misses(self._values))} times, "
+            f"{format_expected(self._misses(self._by_formulas))} by formulas"
+        )
+        return [Diagnostic("simulated", message, None, severity="note")]
+
+    def _misses(self, moved: Mapping[Moved, float]) -> float:
+        """Of all accesses at the first level."""
+        first = self.levels[0].name
+        return sum(value for key, value in moved.items() if key.quantity == "misses" and key.level == first)
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -228,10 +284,18 @@ class Traffic(Result):
 
 
 @one_allowance
-def traffic(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Traffic:
+def traffic(
+    app: Application | Case,
+    machine: Machine | None = None,
+    *,
+    simulate: bool | None = None,
+    **options: Unpack[CaseOptions],
+) -> Traffic:
     """Traffic between the levels of memory: `traffic(app, machine).totals`; the arguments are those of `predict`.
 
+    :param simulate: whether each reference is made in caches with sets and ways, which takes a C compiler; without
+        it, that happens where formulas are in doubt, up to five million references
     :returns: accesses, misses and bytes at each level of cache and at the memory
     :raises AspenError: where the machine has no caches, and as `predict`
     """
-    return Traffic(predict(app, machine, **options))
+    return Traffic(predict(app, machine, **options), simulate)

@@ -71,18 +71,7 @@ class Accesses:
 
     @cached_property
     def _sizes(self) -> dict[str, tuple[flow.Kernel | None, Expr]]:
-        """Bytes of all data structures by their full names, and the kernel that declares one of its own."""
-        found: dict[str, tuple[flow.Kernel | None, Expr]] = {
-            name: (None, data.size) for name, data in self.application.data.items()
-        }
-        for kernel in callees_first(self.entry):
-            _, node = self.application.find_kernel(kernel.name)
-            for name in declarations_by_name(nodes.Data, node.declarations):
-                full_name = f"{kernel.name}.{name}"
-                size = size_in_arguments(self.application, kernel.name, full_name, self.application.origins)
-                if size is not None:
-                    found[full_name] = kernel, size
-        return found
+        return data_sizes(self.application, self.entry)
 
     def _sizes_in(self, kernel: flow.Kernel) -> dict[str, Expr]:
         """Those that have a value in a kernel: its own may depend on its arguments."""
@@ -121,6 +110,21 @@ class Accesses:
         known = {name: size for name, size in self._reader(kernel).sizes.items() if name in meant}
         own = {target: min(ages.get(name, ages.get(None, -1)) for name in names) for target, names in meant.items()}
         return Swept(known, own, tuple((age, sizes[name]) for name, age in rest.items()))
+
+
+def data_sizes(application: Application, entry: flow.Kernel) -> dict[str, tuple[flow.Kernel | None, Expr]]:
+    """Bytes of all data structures by their full names, and the kernel that declares one of its own."""
+    found: dict[str, tuple[flow.Kernel | None, Expr]] = {
+        name: (None, data.size) for name, data in application.data.items()
+    }
+    for kernel in callees_first(entry):
+        _, node = application.find_kernel(kernel.name)
+        for name in declarations_by_name(nodes.Data, node.declarations):
+            full_name = f"{kernel.name}.{name}"
+            size = size_in_arguments(application, kernel.name, full_name, application.origins)
+            if size is not None:
+                found[full_name] = kernel, size
+    return found
 
 
 def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tuple[Numbers, Numbers, float]]:

@@ -1,8 +1,7 @@
 """Back ends: the ways to run a program as a loop over points, and the choice among them.
 
-Generated C is compiled by the compiler of this machine in a temporary folder, which is removed once the library is
-loaded; LLVM assembly is compiled in this process. The texts are made of operations with names of our own: no word of a
-user gets into them.
+Generated C is compiled by the compiler of this machine, LLVM assembly in this process. The texts are made of operations
+with names of our own: no word of a user gets into them.
 """
 
 from __future__ import annotations
@@ -10,13 +9,9 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import re
-import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from aspenpy.engine.arrays import MOST_PASSES
@@ -25,6 +20,7 @@ from aspenpy.engine.compiled import Kernel, call_signature, is_compilable, kerne
 from aspenpy.engine.llvm_text import write_source as llvm_source
 from aspenpy.engine.operation import is_certain
 from aspenpy.engine.program import Program
+from aspenpy.engine.shared_object import find_compiler, load_shared_object
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.record import Record
 
@@ -32,36 +28,19 @@ from aspenpy.record import Record
 
 
 OPTIONS = (
-    *("-std=c99", "-O3", "-march=native", "-fPIC", "-shared"),
+    *("-std=c99", "-O3", "-march=native"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
 )
 """No fused multiply-add: it would move steps of `ceil` from where the other back ends have them. The last option lets
 both branches of a condition be computed."""
 
-SECONDS = 120  # time limit of the compiler
-
-
-def find_compiler() -> str | None:
-    """Path of the C compiler of this machine; None without one."""
-    return next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
-
 
 def compile_with_c(program: Program) -> Kernel:
     """The program compiled; raises AspenError if the compiler fails."""
-    path, given = find_compiler(), kernel_leaves(program)
-    assert path is not None
-    with TemporaryDirectory(prefix="aspenpy-") as folder:
-        text, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
-        text.write_text(write_c_source(program, given))
-        command = [path, *OPTIONS, str(text), "-o", str(library), "-lm"]
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
-        except subprocess.CalledProcessError as error:
-            reason = next((line for line in error.stderr.splitlines() if "error" in line), "no reason given")
-            fail("not-compiled", f"{path} cannot compile the model: {reason}", hint="--backend numpy needs no compiler")
-        except (OSError, subprocess.TimeoutExpired) as error:
-            fail("not-compiled", f"{path} cannot be run: {error}", hint="--backend numpy needs no compiler")
-        loaded = ctypes.CDLL(str(library))
+    given = kernel_leaves(program)
+    loaded = load_shared_object(
+        write_c_source(program, given), OPTIONS, "the model", "--backend numpy needs no compiler"
+    )
     results = len(program.roots)
     function = call_signature(len(given), results)(("run", loaded))
     return make_kernel(function, given, loaded)

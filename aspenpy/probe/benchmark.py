@@ -3,8 +3,6 @@ can measure where there is no C compiler: rates of vectors in the first cache, a
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -56,12 +54,6 @@ class Caches(Record):
 
 def ignore_progress(done: int, passes: int) -> None:
     """Nobody watches."""
-
-
-def find_compiler() -> str | None:
-    """The C compiler there is: that of `CC`, else gcc or clang."""
-    names = (os.environ.get("CC"), "gcc", "clang", "cc")
-    return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
 def find_caches(host: Topology) -> Caches:

@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
+from aspenpy.engine.shared_object import find_compiler
 from aspenpy.probe.assumed import complete_numbers
 from aspenpy.probe.benchmark import (
     Watch,
     compile_program,
-    find_compiler,
     ignore_progress,
     measure_by_numpy,
     run_benchmarks,

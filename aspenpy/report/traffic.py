@@ -81,7 +81,10 @@ def report_traffic(traffic: Traffic) -> Report:
     low, high = (memory - patterned.misses + side for side in (patterned.low, patterned.high))
     data = {**subject(run), "memory": {"bytes": memory, "low": low, "high": high, "unit": "B"}}
     headline = f"{run.where}: {run.kernel} moves {make_formatter('B')(memory)} to and from memory"
-    if low < high:
+    if traffic.simulation is not None:
+        data["simulated"] = {"references": traffic.simulation.references}
+        headline += f", counted by making {format_count(traffic.simulation.references)} references"
+    elif low < high:
         headline += f" ({make_formatter('B')(low)} to {make_formatter('B')(high)})"
     media = TEXT + JSON if traffic.uses else JSON
     parts = (

@@ -18,12 +18,12 @@ from typing import get_args
 import aspenpy
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import predict
+from aspenpy.engine.shared_object import find_compiler
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
 from aspenpy.language.axis import parse_axis
 from aspenpy.learn.measurements.measure import Target
 from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, Point, process_overhead, run_and_compare
-from aspenpy.probe.benchmark import find_compiler
 from aspenpy.probe.probe import probe
 from aspenpy.tables.pages import render_text
 from aspenpy.tables.table import Column, Report, make_table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from aspenpy.engine.shared_object import find_compiler
 from aspenpy.probe import benchmark
 
 HERE = Path(__file__).parent
@@ -19,7 +20,7 @@ TIMING = benchmark.HERE / "timing.c"
 
 def compiled(folder: Path = BUILD, *more: str) -> Path:
     """The program of the kernels, compiled for this machine, by `more` options, where it is older than its sources."""
-    chosen = benchmark.find_compiler()
+    chosen = find_compiler()
     if chosen is None:
         raise FileNotFoundError("no C compiler: install gcc, or name one in CC")
     target = folder / "kernels"

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import aspenpy
-from aspenpy.probe.benchmark import compile_program, find_caches, find_compiler, run_benchmarks
+from aspenpy.engine.shared_object import find_compiler
+from aspenpy.probe.benchmark import compile_program, find_caches, run_benchmarks
 from aspenpy.probe.probe import build_machine
 from aspenpy.probe.topology import read_topology
 from aspenpy.tables.pages import render_text

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.probe.benchmark import find_caches, find_compiler
+from aspenpy.engine.shared_object import find_compiler
+from aspenpy.probe.benchmark import find_caches
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
 from benchmarks.real.programs import compiled
 from benchmarks.real.validate import TOLERANCE, Case, report, row, timed

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from aspenpy.engine.shared_object import find_compiler
 from aspenpy.probe import benchmark
 from aspenpy.probe.number import combine_passes
 from aspenpy.probe.topology import read_topology
@@ -77,7 +78,7 @@ def test_what_is_refused(words: list[str], said: str, capsys: pytest.CaptureFixt
     assert not list(Path().iterdir())
 
 
-needs_compiler = pytest.mark.skipif(benchmark.find_compiler() is None, reason="a C compiler is needed")
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="a C compiler is needed")
 
 
 @slow
@@ -86,7 +87,7 @@ needs_compiler = pytest.mark.skipif(benchmark.find_compiler() is None, reason="a
 def test_this_host(capsys: pytest.CaptureFixture[str]) -> None:
     """A short pass of each kind: every number is above 0, and the machine passes what `check` looks for in errors."""
     host = read_topology()
-    with benchmark.compile_program(benchmark.find_compiler() or "") as target:
+    with benchmark.compile_program(find_compiler() or "") as target:
         found = combine_passes([benchmark.run_pass(target, part, host, 3e-4) for part in ("core", "memory")])
     assert all(item.value > 0 for item in found.values())
     assert found["divide_dp_latency"].value > found["integer_latency"].value

@@ -12,7 +12,7 @@ from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.report.traffic import draw_reuse, draw_traffic, report_reuse
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments
-from aspenpy.shell.option import Arguments, choice, command, option, repeatable_option
+from aspenpy.shell.option import Arguments, choice, command, flag, option, repeatable_option
 from aspenpy.shell.options import (
     ALL_FORMATS,
     MODEL,
@@ -152,6 +152,7 @@ def _words(text: str | None) -> list[str] | None:
         *RESULTS,
         PICTURE.here(": the bytes of each level"),
         SEED,
+        flag("--simulate", "makes all references one by one in caches with sets and ways (wants a C compiler)"),
     ),
     examples=(
         ("hits and misses of a matrix product", "aspenpy traffic cache_mm_reg --machine cachegrind"),
@@ -160,9 +161,13 @@ def _words(text: str | None) -> list[str] | None:
             "near an edge of a cache: with both sides",
             "aspenpy traffic cache_transpose --machine cachegrind --set n=171",
         ),
+        (
+            "counted reference by reference",
+            "aspenpy traffic cache_transpose --machine cachegrind --set n=171 --simulate",
+        ),
         ("for a program", "aspenpy traffic cache_mm_reg --machine cachegrind --set n=160 --format json"),
     ),
 )
 def run_traffic(arguments: Arguments) -> int:
-    traffic = Traffic(predict(case_of_arguments(arguments)))
+    traffic = Traffic(predict(case_of_arguments(arguments)), arguments.simulate or None)
     return deliver(traffic.report(), arguments, lambda: draw_traffic(traffic))

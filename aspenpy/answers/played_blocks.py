@@ -1,0 +1,246 @@
+"""Blocks in numbers, as simulated caches play them: bounds of loops, and the places that each access touches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.level import Level
+from aspenpy.cost.caches.loop import COUNTERS, Loop
+from aspenpy.cost.caches.patterns import Affine, Distances, Scattered, Stencil
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
+from aspenpy.models.application import flow
+from aspenpy.record import Record
+from aspenpy.traces import hierarchy
+from aspenpy.traces.hierarchy import (
+    DRAWN,
+    IN_STEP,
+    MOST_LOOPS,
+    MOST_OWNERS,
+    PACED,
+    SEED,
+    CacheShape,
+    PlayedAccess,
+    PlayedBlock,
+)
+
+
+class Part(Record):
+    """An access in numbers, and the bytes from the first that it touches to the end of the last; of a stencil also
+    those from the begin of the grid to its first point, `rim`. Data that are `warm` were touched before."""
+
+    played: PlayedAccess
+    requirement: flow.Requirement
+    name: str | None
+    is_placed: bool
+    extent: int
+    rim: int = 0
+    warm: bool = False
+
+
+def level_exprs(level: Level) -> list[Expr]:
+    reach = graph.ZERO if level.reach is None else level.reach
+    return [level.whole_sets, level.ways, level.line, level.shares, level.added, level.prefetch, reach]
+
+
+def shape_of(level: Level, values: Sequence[Any], page: Any) -> CacheShape:
+    """A cache as one instance has it: of a shared one its part of the ways, or of the sets where that is no whole
+    number of ways."""
+    sets, ways, line, shares, added, together, reach = values
+    lines, own = sets * ways / shares + added * (not level.adds), ways / shares
+    if own == int(own) and not added:
+        sets, ways = int(sets), int(own)
+    else:
+        sets, ways = max(1, round(lines / ways)), int(ways)
+    near = int(page) if level.reach is None else int(reach)
+    has_tree = level.policy != "plru" or not ways & (ways - 1)
+    policy = level.policy if level.policy in hierarchy.POLICIES and has_tree else "lru"
+    return CacheShape(int(sets), int(ways), int(line), policy, level.adds, level.writes, int(together), near)
+
+
+def access_exprs(access: Access) -> list[Expr]:
+    """Its word, count and check, then those of its pattern: the table, or its place and `_loop_exprs` of each loop."""
+    first = [access.word, access.accesses, access.check]
+    pattern = access.pattern
+    if isinstance(pattern, Scattered):
+        return [*first, pattern.table]
+    if isinstance(pattern, Distances):
+        return first
+    place = graph.ZERO if pattern.nest.place is None else pattern.nest.place
+    loops = _loops(access)
+    return [*first, place, *(value for loop in loops for value in _loop_exprs(loop, len(loops)))]
+
+
+def _loops(access: Access) -> tuple[Loop, ...]:
+    """The loops of a pattern; of a stencil those over its points, without the rim."""
+    pattern = access.pattern
+    assert isinstance(pattern, Affine | Stencil)
+    if isinstance(pattern, Affine):
+        return pattern.nest.loops
+    return tuple(loop.replace(trips=trips) for loop, trips in zip(pattern.nest.loops, pattern.trips, strict=True))
+
+
+def _loop_exprs(loop: Loop, depth: int) -> list[Expr]:
+    """Its stride, then its lower and its upper bound where all counters are 0 and where each in turn is 1."""
+    origin = dict.fromkeys(COUNTERS[:depth], graph.ZERO)
+    moved = [origin, *({**origin, counter: graph.ONE} for counter in COUNTERS[:depth])]
+    bounds = [graph.substitute([loop.low, loop.high], place) for place in moved]
+    return [loop.stride, *(low for low, _ in bounds), *(high for _, high in bounds)]
+
+
+def _rows_of_loops(values: Sequence[Any]) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
+    """Of each loop its stride and the factors of its bounds, from the values of `access_exprs`."""
+    rest = list(values[4:])
+    depth = int((math.isqrt(9 + 8 * len(rest)) - 3) // 4)
+    found, width = [], 2 * (depth + 1) + 1
+    for place in range(depth):
+        stride, *bounds = (round(value) for value in rest[place * width : (place + 1) * width])
+        low, high = bounds[: depth + 1], bounds[depth + 1 :]
+        rows = [(row[0], *(value - row[0] for value in row[1:])) for row in (low, high)]
+        found.append((stride, rows[0], rows[1]))
+    return found
+
+
+def _is_once(row: tuple[int, tuple[int, ...], tuple[int, ...]]) -> bool:
+    return row[1] == row[2]
+
+
+Rows = tuple[tuple[int, ...], ...]
+
+
+def common_loops(accesses: Sequence[Access], values: Sequence[Sequence[Any]]) -> tuple[Rows, Rows, int]:
+    """Bounds of the loops of a block, and the passes of all: of each loop those of an access that takes part in it.
+    Where nothing has loops, there is one pass for each word of the access with the most."""
+    walks = [
+        _rows_of_loops(row)
+        for access, row in zip(accesses, values, strict=True)
+        if isinstance(access.pattern, Affine | Stencil) and not access.streaming
+    ]
+    if not walks:
+        passes = max(round(row[1]) for row in values)
+        return ((0, 0),), ((passes - 1, 0),), passes
+    depth = max(map(len, walks))
+    low, high = [], []
+    for place in range(depth):
+        rows = [walk[place] for walk in walks if place < len(walk)]
+        row = next((row for row in rows if not _is_once(row)), rows[0])
+        low.append(row[1])
+        high.append(row[2])
+    bounds = tuple(low), tuple(high)
+    return *bounds, _count_passes(*bounds)
+
+
+def _count_passes(low: Rows, high: Rows) -> int:
+    """Of all loops together."""
+    depth = len(low)
+    if all(not any(row[1:]) for row in (*low, *high)):
+        return math.prod(last[0] - first[0] + 1 for first, last in zip(low, high, strict=True))
+
+    def passes(loop: int, counters: list[int]) -> int:
+        first, last = (
+            row[0] + sum(row[outer + 1] * counters[outer] for outer in range(loop + 1, depth))
+            for row in (low[loop], high[loop])
+        )
+        if not loop:
+            return max(0, last - first + 1)
+        return sum(
+            passes(loop - 1, [*counters[:loop], number, *counters[loop + 1 :]]) for number in range(first, last + 1)
+        )
+
+    return passes(depth - 1, [0] * depth)
+
+
+def part_of(
+    access: Access, values: Sequence[Any], owner: int, low: Rows, high: Rows, drawn: dict[tuple[Any, ...], int]
+) -> Part:
+    """An access as it is played among such loops. Loads draw apart from each other, and a store draws what the load of
+    the same table has drawn."""
+    requirement, pattern = access.requirement, access.pattern
+    word, count = round(values[0]), round(values[1])
+    if isinstance(pattern, Distances):
+        message = "reuse distances have no addresses that could be simulated"
+        fail("no-addresses", message, requirement.span, hint="state the loops as a `nest`, or leave --simulate out")
+    common = (access.writes, access.streaming, owner)
+    if isinstance(pattern, Scattered):
+        table = max(1, round(values[3]) // word)
+        draw = (requirement.target, pattern, access.writes)
+        drawn[draw] = drawn.get(draw, 0) + 1
+        played = PlayedAccess(
+            DRAWN, *common, 0, word, 1 << 62, (), (), count=count, places=table, seed=SEED + 2 * drawn[draw]
+        )
+        return Part(played, requirement, requirement.target, False, table * word, warm=access.warm)
+    rows = _rows_of_loops(values)
+    strides = tuple(row[0] for row in rows)
+    trips = tuple(1 if _is_once(row) else row[2][0] - row[1][0] + 1 for row in rows)
+    offsets, rim = _offsets(pattern, strides, word) if isinstance(pattern, Stencil) else ((0,), 0)
+    follows = (
+        not access.streaming
+        and len(rows) == len(low)
+        and all(
+            _is_once(row) or (row[1], row[2]) == both
+            for row, both in zip(rows, zip(low, high, strict=True), strict=True)
+        )
+    )
+    assert isinstance(pattern, Affine | Stencil)
+    place = round(values[3])
+    moving = next((stride for stride, row in zip(strides, rows, strict=True) if stride and not _is_once(row)), word)
+    extent = word + sum(abs(stride) * (_longest(row, high) - 1) for stride, row in zip(strides, rows, strict=True))
+    extent += max(offsets) - min(offsets)
+    kind, count = (IN_STEP, count) if follows else (PACED, count // len(offsets))
+    # In step, 1 means outside of a loop; a loop of one pass that the block has moves nothing either way.
+    own = tuple(1 if _is_once(row) else 2 for row in rows) if follows else trips
+    played = PlayedAccess(kind, *common, place + rim, word, moving, strides, own, offsets, count)
+    if len(rows) > MOST_LOOPS:
+        fail("too-deep", f"a simulation follows {MOST_LOOPS} nested loops at most", requirement.span)
+    return Part(played, requirement, requirement.target, pattern.nest.place is not None, extent, rim, access.warm)
+
+
+def centre_on_stencils(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """The parts of a block with those moved that go along with a stencil over the same grid: to its first point."""
+    rims = {part.name: part.rim for part in parts if part.rim and part.name is not None}
+    return tuple(
+        part
+        if part.rim or part.played.kind == DRAWN
+        else part.replace(played=part.played.replace(base=part.played.base + rims.get(part.name or "", 0)))
+        for part in parts
+    )
+
+
+def sweep_side_by_side(begins: Mapping[int, int], line: int) -> PlayedBlock:
+    """Loads of every line of some structures, a place of each at a time, whose counts nobody reads: from where each
+    begins, with its bytes."""
+    counts = {begin: max(1, -(-size // line)) for begin, size in begins.items()}
+    accesses = (
+        PlayedAccess(PACED, False, False, MOST_OWNERS - 1, begin, 1, line, (line,), (count,), count=count)
+        for begin, count in counts.items()
+    )
+    passes = max(counts.values())
+    return PlayedBlock(((0, 0),), ((passes - 1, 0),), passes, tuple(accesses))
+
+
+def _longest(row: tuple[int, tuple[int, ...], tuple[int, ...]], high: Rows) -> int:
+    """The most trips of a loop, with the outer counters at either end."""
+    _, first, last = row
+    ends = [(0, bound[0]) for bound in high]
+    spans = [
+        (b - a) * end for a, b, pair in zip(first[1:], last[1:], ends, strict=False) for end in [max(pair)] if b > a
+    ]
+    return last[0] - first[0] + 1 + sum(spans)
+
+
+def _offsets(pattern: Stencil, strides: Sequence[int], word: int) -> tuple[tuple[int, ...], int]:
+    """Bytes from a point to each that it touches, and from the begin of the grid to the first point."""
+    axes, radius = len(pattern.extents), pattern.radius
+    shifts = product(range(-radius, radius + 1), repeat=axes)
+    kept = (
+        shift
+        for shift in shifts
+        if (not pattern.star or sum(part != 0 for part in shift) <= 1) and (any(shift) or not pattern.hollow)
+    )
+    offsets = tuple(sum(part * stride for part, stride in zip(shift, strides, strict=False)) for shift in kept)
+    return tuple(sorted(offsets)), radius * sum(strides[:axes])

@@ -1,0 +1,269 @@
+"""Simulation: the references of a run, made one after the other in the caches of the machine, and counted there.
+
+The control flow is followed as it runs, and caches keep what they hold from block to block. Data structures lie one
+behind the other on pages of their own, in the order of their declaration, as an allocator lays out large ones. A block
+that touches a part of a structure goes on to the next part with a loop around it whose passes have room in it for one
+part each (`part_steps`); otherwise it touches the same again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from random import Random
+from typing import Any
+
+from aspenpy.answers.edges import Moved
+from aspenpy.answers.paths import Scene, opening
+from aspenpy.answers.played_blocks import (
+    Part,
+    access_exprs,
+    centre_on_stencils,
+    common_loops,
+    level_exprs,
+    part_of,
+    shape_of,
+    sweep_side_by_side,
+)
+from aspenpy.answers.prediction import Prediction
+from aspenpy.cost.accesses import data_sizes
+from aspenpy.cost.memory import page_of
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
+from aspenpy.models.application import flow
+from aspenpy.record import Record
+from aspenpy.traces.hierarchy import SEED, CacheHierarchy, CacheShape, PlayedBlock
+
+MOST_REFERENCES = 300_000_000
+"""References of one simulation: some ten seconds."""
+
+MOST_EXECUTIONS = 100_000
+"""Executions of blocks that are followed one by one."""
+
+PAGE = 4096
+"""Bytes of a page of the operating system, where data structures begin."""
+
+FIRST_PAGE = 1 << 30
+"""Where the first one does: behind all addresses that a model gives by `at`."""
+
+
+class _Plan(Record):
+    """A block in numbers: its parts, played in such caches, with the `references` of one instance."""
+
+    shapes: tuple[CacheShape, ...]
+    block: PlayedBlock
+    parts: tuple[Part, ...]
+    references: int
+
+
+class _Owner(Record):
+    """Whose counts are kept apart: those of a requirement in such caches, done by so many instances."""
+
+    kernel: str
+    requirement: flow.Requirement
+    shapes: tuple[CacheShape, ...]
+    names: tuple[str, ...]
+    instances: float
+
+
+class Simulation:
+    """One run of a prediction, played through its caches: `moved` and `references`. Raises AspenError where accesses
+    have no addresses, where there is no C compiler, and where the run is too long."""
+
+    def __init__(self, prediction: Prediction) -> None:
+        self.prediction = prediction
+        self.references = 0
+        self._executions = 0
+        self._plans: dict[int, _Plan] = {}
+        self._needed: dict[flow.Node, tuple[list[Expr], frozenset[Expr]]] = {}
+        self._values: dict[tuple[Any, ...], list[Any]] = {}
+        self._hierarchies: dict[tuple[CacheShape, ...], CacheHierarchy] = {}
+        self._owners: dict[_Owner, int] = {}
+        self._places: dict[str | flow.Requirement, int] = {}
+        self._bytes: dict[str | flow.Requirement, int] = {}
+        self._touched = set[str]()
+        self._end = FIRST_PAGE
+        self._draws = Random(prediction.seed)
+        for name in self._sizes:
+            self._place(name, self._size(name, opening(prediction.tree.entry)) or 0)
+        self._follow(prediction.tree.entry.body, opening(prediction.tree.entry), ())
+
+    @cached_property
+    def moved(self) -> Mapping[Moved, float]:
+        """By requirement and level what was moved, in the words of the model's own answer."""
+        for hierarchy in self._hierarchies.values():
+            hierarchy.flush()
+        totals: dict[Moved, float] = {}
+        for owner, number in self._owners.items():
+            counts = self._hierarchies[owner.shapes].counts(number)
+            for name, shape, found in zip(owner.names, owner.shapes, counts, strict=True):
+                amounts = {
+                    "accesses": found.accesses,
+                    "misses": found.misses,
+                    "fetched": found.fetched * shape.line,
+                    "written_back": found.written_back * shape.line,
+                    "victims": found.victims * shape.line,
+                }
+                for quantity, amount in amounts.items():
+                    key = Moved(quantity, owner.kernel, owner.requirement, name)
+                    totals[key] = totals.get(key, 0.0) + owner.instances * amount
+        return totals
+
+    # -- where data lie ----------------------------------------------------------------------------
+
+    @cached_property
+    def _sizes(self) -> Mapping[str, tuple[flow.Kernel | None, Expr]]:
+        return data_sizes(self.prediction.application, self.prediction.tree.entry)
+
+    def _size(self, name: str | None, scene: Scene) -> int | None:
+        """Bytes of a data structure, where they are known here."""
+        owner, size = self._sizes.get(name or "", (None, None))
+        if size is None or owner not in (None, scene.kernel):
+            return None
+        (value,) = self._evaluate([size], scene)
+        return int(value)
+
+    def _place(self, name: str | flow.Requirement, size: int) -> int:
+        """Where a data structure begins; one that nobody declared, when it is touched first."""
+        if size and name not in self._places:
+            self._places[name], self._bytes[name] = self._end, size
+            self._end += -(-size // PAGE) * PAGE
+        return self._places.get(name, 0)
+
+    # -- the way of the run ------------------------------------------------------------------------
+
+    def _evaluate(self, exprs: Sequence[Expr], scene: Scene) -> list[Any]:
+        return self.prediction.scope.values(scene.here(exprs), self.prediction.seed)
+
+    def _known(self, node: flow.Node, exprs: Sequence[Expr], scene: Scene) -> list[Any]:
+        """Values of what a node says, computed once for all scenes that bind the symbols in it alike."""
+        if node not in self._needed:
+            own = graph.substitute(exprs, dict(scene.kernel.computed))
+            self._needed[node] = own, frozenset[Expr]().union(*map(graph.free_symbols, own))
+        own, symbols = self._needed[node]
+        key = (node, *((symbol, scene.bindings[symbol]) for symbol in scene.bindings if symbol in symbols))
+        if key not in self._values:
+            self._values[key] = self.prediction.scope.values(
+                graph.substitute(own, scene.bindings), self.prediction.seed
+            )
+        return self._values[key]
+
+    def _follow(self, node: flow.Flow, scene: Scene, around: tuple[tuple[int, int], ...]) -> None:
+        """Plays a part of the flow; `around` are the passes of the loops around and the number of this one, the
+        innermost first."""
+        if isinstance(node, flow.Block):
+            self._play(node, scene, around)
+        elif isinstance(node, flow.Repeat):
+            (count,) = self._known(node, [node.count], scene)
+            passes = math.floor(count) + (self._draws.random() < count - math.floor(count))
+            for number in range(passes):
+                inside = scene.replace(bindings={**scene.bindings, node.counter: graph.number(number)})
+                self._follow(node.body, inside, ((passes, number), *around))
+        elif isinstance(node, flow.Call):
+            self._follow(node.kernel.body, scene.called(node), around)
+        else:
+            for step in self._steps(node, scene):
+                self._follow(step, scene, around)
+
+    def _steps(self, node: flow.Flow, scene: Scene) -> Iterator[flow.Flow]:
+        """What runs, one after the other; of cases with a probability one that is drawn."""
+        if isinstance(node, flow.Sequence):
+            yield from node.steps
+        elif isinstance(node, flow.Parallel):
+            yield from node.branches
+        elif isinstance(node, flow.Choice):
+            holding = self._known(node, [condition for condition, _ in node.branches], scene)
+            taken = (branch for holds, (_, branch) in zip(holding, node.branches, strict=True) if holds)
+            yield next(taken, node.otherwise)
+        elif isinstance(node, flow.Expectation):
+            drawn = self._draws.random()
+            for chance, (_, case) in zip(
+                self._known(node, [chance for chance, _ in node.cases], scene), node.cases, strict=True
+            ):
+                drawn -= chance
+                if drawn < 0:
+                    yield case
+                    return
+
+    def _play(self, block: flow.Block, scene: Scene, around: tuple[tuple[int, int], ...]) -> None:
+        plan = self._plan(block, scene)
+        if plan is None:
+            return
+        self._executions += 1
+        self.references += plan.references
+        if self.references > MOST_REFERENCES or self._executions > MOST_EXECUTIONS:
+            message = f"a simulation makes {MOST_REFERENCES:,} references in {MOST_EXECUTIONS:,} blocks at most"
+            hint = "give smaller sizes by --set, or a kernel by --kernel; without --simulate, counts are formulas"
+            fail("too-much-work", message, block.span, hint=hint)
+        self._sweep_before(plan, scene)
+        accesses = []
+        for part in plan.parts:
+            name = None if part.name is None else scene.data(part.name)
+            size = self._size(name, scene) if around and name is not None else None
+            base = part.played.base
+            if not part.is_placed:
+                base += self._place(name or part.requirement, max(part.extent, 1)) + _part_begin(
+                    part.extent, size, around
+                )
+            seed = (part.played.seed * (2 * self._executions + 1)) % (1 << 64) or SEED
+            accesses.append(part.played.replace(base=base, seed=seed))
+        self._hierarchy(plan.shapes).play(plan.block.replace(accesses=tuple(accesses)))
+
+    def _sweep_before(self, plan: _Plan, scene: Scene) -> None:
+        """Touches all data side by side where some that are warm were not touched by the run."""
+        names = {scene.data(part.name): part.warm for part in plan.parts if part.name is not None}
+        if any(is_warm and name not in self._touched for name, is_warm in names.items()) and self._places:
+            begins = {begin: self._bytes[name] for name, begin in self._places.items()}
+            self._hierarchy(plan.shapes).play(sweep_side_by_side(begins, plan.shapes[0].line))
+        self._touched |= names.keys()
+
+    def _hierarchy(self, shapes: tuple[CacheShape, ...]) -> CacheHierarchy:
+        if shapes not in self._hierarchies:
+            self._hierarchies[shapes] = CacheHierarchy(shapes)
+        return self._hierarchies[shapes]
+
+    # -- blocks in numbers -------------------------------------------------------------------------
+
+    def _plan(self, block: flow.Block, scene: Scene) -> _Plan | None:
+        """None for a block that says nothing of how it touches its data."""
+        costs = [cost for cost in self.prediction.tree.blocks[block].requirements if cost.traffic is not None]
+        found = [cost.traffic for cost in costs if cost.traffic is not None]
+        if not found:
+            return None
+        accesses, levels = [traffic.access for traffic in found], [use.level for use in found[0].levels]
+        page = page_of(self.prediction.machine.first_core(self.prediction.socket))
+        exprs = [block.parallelism, page]
+        exprs += [value for level in levels for value in level_exprs(level)]
+        numbers = [access_exprs(access) for access in accesses]
+        exprs += [value for row in numbers for value in row]
+        known = self._known(block, exprs, scene)
+        if id(known) in self._plans:
+            return self._plans[id(known)]
+        values = iter(known)
+        instances, page_bytes = next(values), next(values)
+        shapes = tuple(shape_of(level, [next(values) for _ in level_exprs(level)], page_bytes) for level in levels)
+        rows = [[next(values) for _ in row] for row in numbers]
+        names = tuple(level.name for level in levels)
+        low, high, passes = common_loops(accesses, rows)
+        parts, drawn = [], dict[tuple[Any, ...], int]()
+        for access, row in zip(accesses, rows, strict=True):
+            owner = _Owner(scene.kernel.name, access.requirement, shapes, names, float(instances))
+            number = self._owners.setdefault(owner, len(self._owners))
+            parts.append(part_of(access, row, number, low, high, drawn))
+        references = sum(round(row[1]) for row in rows)
+        plan = _Plan(shapes, PlayedBlock(low, high, passes, ()), centre_on_stencils(parts), references)
+        self._plans[id(known)] = plan
+        return plan
+
+
+def _part_begin(extent: int, size: int | None, around: Sequence[tuple[int, int]]) -> int:
+    """Bytes behind the begin of a structure at which a block's part of it lies: a loop whose passes have room for a
+    part each goes on by one with each pass, and its parts together are that of the loop around."""
+    begin = 0
+    for passes, number in around:
+        if size is not None and passes > 1 and passes * extent <= size:
+            begin += number * extent
+            extent *= passes
+    return begin
