@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4230,
-    "answers": 10450,
+    "answers": 10960,
     "cost": 10250,
     "editor": 2750,
     "engine": 2260,
@@ -26,11 +26,11 @@ MOST: dict[str, int] = {
     "shell": 6660,
     "sweeps": 2610,
     "tables": 1630,
-    "traces": 1420,
+    "traces": 1600,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 89080
+MOST_IN_ALL = 89700
 
 
 def room_of(file: Path) -> str:

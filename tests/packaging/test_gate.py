@@ -22,6 +22,7 @@ ELSEWHERE = {
     "aspenpy/engine/javascript_text.py": "helpers in JavaScript",
     "aspenpy/engine/llvm_text.py": "helpers in LLVM's language",
     "aspenpy/models/machine/texts.py": "templates of machines",
+    "aspenpy/traces/hierarchy.py": "caches in C",
     "aspenpy/probe/probe.py": "counters of the kernel in /sys",
     "aspenpy/probe/topology.py": "what the kernel says in /sys and /proc",
     "aspenpy/advice/ranges.py": "what the kernel says in /sys",
