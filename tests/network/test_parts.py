@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import ceil, prod
 from typing import Any
 
@@ -168,6 +168,25 @@ def test_a_part_of_a_dragonfly(kind: str) -> None:
         found, counted = part(network, used)["average_distance"], mean(walked, nodes[:used])
         within = used <= 8 and kind == "dragonfly"
         assert found == (counted if used % 8 == 0 or within else pytest.approx(float(counted), abs=0.4))
+
+
+@pytest.mark.parametrize(("rows", "columns", "row_links", "column_links"), [(2, 4, 1, 3), (3, 3, 2, 1), (1, 6, 1, 1)])
+def test_links_between_halves_of_the_first_routers_of_a_grid(
+    rows: int, columns: int, row_links: int, column_links: int
+) -> None:
+    """Of the links that these have with each other, as many as in an average halving, all halvings tried; no number of
+    nodes is without."""
+    per_router = 2
+    links = {"row_links": row_links, "column_links": column_links}
+    shape = {"nodes_per_router": per_router, "rows": rows, "columns": columns, "global_links": 1, "groups": 3, **links}
+    network = topology("aries", **shape)
+    walked = graph_of(network)
+    for routers in range(2, rows * columns + 1, 2):
+        inside = walked.subgraph((0, router) for router in range(routers))
+        halvings = list(combinations(inside, routers // 2))
+        cut = sum(networkx.cut_size(inside, half, weight="links") for half in halvings)
+        average = cut // len(halvings)
+        assert part(network, routers * per_router)["bisection"] == min(average, routers * per_router // 2) > 0
 
 
 def test_a_part_of_a_slim_fly() -> None:

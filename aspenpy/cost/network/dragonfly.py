@@ -130,7 +130,7 @@ def _join_groups(
         radix=p + group.ports + h,
         diameter=graph.apply("max", far, group.diameter),
         average_distance=average(p**2 * (g * group.routers * group.distances + g * (g - 1) * between), nodes),
-        bisection=graph.apply("min", _cut(group, joining, g, p), floor(nodes / 2)),
+        bisection=graph.apply("min", _cut(group.routers, group.links, joining, g, p), floor(nodes / 2)),
         bounds=bounds,
         nested=(
             (p, graph.ZERO),
@@ -147,15 +147,27 @@ def bisection_of_nodes(whole: Topology, nodes: Expr) -> Expr:
     joining = floor(group.routers * sizes["global_links"] / (sizes["groups"] - 1))
     groups = graph.apply("ceil", nodes / (p * group.routers))
     routers = graph.apply("min", group.routers, graph.apply("ceil", nodes / p))
-    return graph.apply("min", _cut(group, joining, groups, p, routers), floor(nodes / 2))
+    links = _links_among(sizes, routers)
+    return graph.apply("min", _cut(routers, links, joining, groups, p), floor(nodes / 2))
 
 
-def _cut(group: Group, joining: Expr, groups: Expr, nodes_per_router: Expr, routers: Expr | None = None) -> Expr:
-    """Links cut between two halves of the groups. The middle one of an odd number is halved itself: of its links to
-    other groups no more than half are cut one way or the other round, of its own no more than in an average halving,
-    and a router in the middle is cut off from half of its nodes. Of a single group `routers` may be in use."""
-    a = group.routers
-    used = a if routers is None else routers
-    pairs = graph.apply("max", a * (a - 1) / 2, 1)
-    middle = floor(group.links * floor(used**2 / 4) / pairs) + is_odd(used) * floor(nodes_per_router / 2)
+def _links_among(sizes: dict[str, Expr], routers: Expr) -> Expr:
+    """The links of the first routers of a group with each other; in a grid they fill one row after the other."""
+    if "routers" in sizes:
+        return routers * (routers - 1) / 2
+    columns = sizes["columns"]
+    rows = floor(routers / columns)
+    rest = routers - rows * columns
+    along = rows * columns * (columns - 1) / 2 + rest * (rest - 1) / 2
+    across = rest * rows * (rows + 1) / 2 + (columns - rest) * rows * (rows - 1) / 2
+    return along * sizes["row_links"] + across * sizes["column_links"]
+
+
+def _cut(routers: Expr, links: Expr, joining: Expr, groups: Expr, nodes_per_router: Expr) -> Expr:
+    """Links cut between two halves of the groups, of a single one among its `routers` in use, which have so many links.
+    The middle one of an odd number is halved itself: of its links to other groups no more than half are cut one way or
+    the other round, of its own no more than in an average halving, and a router in the middle is cut off from half of
+    its nodes."""
+    pairs = graph.apply("max", routers * (routers - 1) / 2, 1)
+    middle = floor(links * floor(routers**2 / 4) / pairs) + is_odd(routers) * floor(nodes_per_router / 2)
     return joining * floor(groups**2 / 4) + is_odd(groups) * middle
