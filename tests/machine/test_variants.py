@@ -140,6 +140,40 @@ def test_what_a_variant_names_is_replaced_in_its_place(items: str, written: str)
     assert socket_of(items) == f"socket mine {{\n{written}}}\n"
 
 
+WATTS = """
+machine m {{ node box }}
+node box {{ socket s }}
+socket base {{ {base} core c }}
+socket s like base {{ {own} }}
+core c {{ property rank resource flops(number) [number/giga] }}
+"""
+IDLE, TDP, STATIC, DYNAMIC = (
+    "property idle [10 W] ",
+    "property tdp [50 W] ",
+    "static power [10 W] ",
+    "dynamic power [40 W] ",
+)
+
+
+@pytest.mark.parametrize("base", [IDLE + TDP, STATIC + DYNAMIC, IDLE + DYNAMIC, STATIC + TDP])
+@pytest.mark.parametrize(
+    ("own", "static", "dynamic"),
+    [
+        ("static power [20 W]", 20, {"tdp": 30, "dynamic": 40}),
+        ("property idle [20 W]", 20, {"tdp": 30, "dynamic": 40}),
+        ("dynamic power [80 W]", 10, {"tdp": 80, "dynamic": 80}),
+        ("property tdp [70 W]", 10, {"tdp": 60, "dynamic": 60}),
+        ("static power [20 W] dynamic power [80 W]", 20, {"tdp": 80, "dynamic": 80}),
+        ("property idle [20 W] property tdp [70 W]", 20, {"tdp": 50, "dynamic": 50}),
+    ],
+)
+def test_forms_of_power_replace_each_other(base: str, own: str, static: int, dynamic: dict[str, int]) -> None:
+    """A busy second takes idle watts and what load adds: a `tdp` holds the idle power, `dynamic power` does not."""
+    energy = aspenpy.energy(aspenpy.parse(FLOPS), load(WATTS.format(base=base, own=own)))
+    assert energy.runtime == 1
+    assert energy.value == static + dynamic["tdp" if "tdp" in base else "dynamic"]
+
+
 def test_what_is_taken_over_reads_the_properties_of_the_variant() -> None:
     """Two sockets of 1 GHz flops at half of the clock: 1e9 flops take 1 s on each; twice the clock halves that."""
     machine = load(f"{FLAT}\nsocket mine like base {{ property clock [2 GHz] }}")

@@ -100,12 +100,18 @@ def _merge(base: nodes.Component, variant: nodes.Component) -> Iterator[nodes.It
             yield item
 
 
+WATTS: dict[str, str] = {"idle": "static", "tdp": "dynamic"}
+"""Properties that say what a statement of power does, by its kind: of both forms the one of the variant is left."""
+
+
 def _slot(item: nodes.Item) -> tuple[type, str]:
     """What of a component an item says: of two with one slot, that of a variant holds against that of its base."""
     if isinstance(item, nodes.Conflict):
         return nodes.Conflict, f"{item.first}, {item.second}"
     if isinstance(item, nodes.PowerDraw):
         return nodes.PowerDraw, item.kind
+    if isinstance(item, nodes.Property) and item.name in WATTS:
+        return nodes.PowerDraw, WATTS[item.name]
     return type(item), item.replaced or item.name if isinstance(item, nodes.Part) else item.name
 
 
