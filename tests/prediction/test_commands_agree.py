@@ -19,6 +19,7 @@ import aspenpy
 from aspenpy.advice.advise import AS_IT_IS, classify_case
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.network import has_network
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.models.library import names
@@ -26,6 +27,7 @@ from aspenpy.page.inputs import Numbers
 from aspenpy.page.machine import machine_page
 from aspenpy.shell.main import main
 from tests.thorough import THOROUGH
+from tests.tiny import application
 
 CLOSE = 1e-9  # relative: other orders of the same sums round otherwise
 SMALL = {"comd": {"steps": 10}, "lulesh": {"iterations": 2}, "coevp": {"steps": 1}}
@@ -93,6 +95,34 @@ def above_their_roofs(case: Case) -> list[str]:
             raise
         return []
     return [point.name for point in points if point.predicted > point.attainable * (1 + CLOSE)]
+
+
+# -- networks --------------------------------------------------------------------------------------
+
+AMONG = (512, 64, 6)
+"""Ranks of a collective: the first of these that a machine has places for."""
+
+
+@pytest.mark.parametrize("machine", [name for name in names("machines") if has_network(aspenpy.load_machine(name))])
+def test_collectives_take_as_long_in_a_model_as_the_network_says(machine: str) -> None:
+    for socket in aspenpy.load_machine(machine).sockets:
+        found = network_of(machine, socket)
+        said = []
+        for item in found["collectives"]:
+            name, size = item["name"], item["size"]
+            body = f"execute [{found['ranks']}] {{ messages [{size!r}] as {name} }}"
+            case = Case(application(body), aspenpy.load_machine(machine), socket)
+            said.append((f"{name} of {size} B on {socket}", "aspenpy network", item["time"]))
+            said.append((f"{name} of {size} B on {socket}", "predict", aspenpy.predict(case).runtime))
+        assert contradictions(said) == []
+
+
+def network_of(machine: str, socket: str) -> dict[str, Any]:
+    for ranks in AMONG:
+        found = shell("network", "--machine", machine, "--socket", socket, "--ranks", str(ranks))
+        if found:
+            return found
+    return {"collectives": ()}
 
 
 # -- functions -------------------------------------------------------------------------------------
@@ -208,9 +238,8 @@ CANNOT_FILL = {"problem-grows", *CANNOT_RUN}
 def commands(app: str, machine: str, prediction: Prediction) -> Entries:
     """What the shell says of a case."""
     case = prediction.case
-    on = ["--machine", machine, "--kernel", case.kernel]
+    on = ["--machine", machine, *kernel_and_values(case)]
     on += [] if case.socket is None else ["--socket", case.socket]
-    on += [word for name, value in case.set.items() for word in ("--set", f"{name}={value}")]
     found = shell("eval", app, *on)
     yield "runtime", "aspenpy eval", found["runtime"]["value"]
     for kernel in found["kernels"]:
@@ -223,17 +252,78 @@ def commands(app: str, machine: str, prediction: Prediction) -> Entries:
     for point in shell("roofline", app, *on).get("points", ()):
         about = "runtime" if point["kernel"] is None else f"time of {point['kernel']}"
         yield about, "aspenpy roofline", point["time"]
+    yield from when_compared(app, machine, prediction)
+    yield from when_placed(app, machine, prediction)
     if has_power(prediction):
         energy = shell("energy", app, *on)["application"]
         for metric in ("runtime", *METRICS):
             yield metric, "aspenpy energy", energy[metric]["value"]
 
 
+def when_compared(app: str, machine: str, prediction: Prediction) -> Entries:
+    """The runtime beside those of other sockets of the machine, or beside another machine."""
+    case = prediction.case
+    several = len(prediction.machine.sockets) > 1
+    machines = machine if several else f"{machine},{BESIDE[machine == BESIDE[0]]}"
+    found = shell("compare", app, "--machine", machines, *kernel_and_values(case))
+    for item in found.get("machines", ()):
+        if (item["machine"], item["socket"]) == (machine, prediction.socket):
+            on = item["ranks"] and item["ranks"]["on"]  # a socket where ranks have unlike parts of the others
+            yield f"runtime on {on}", "predict", aspenpy.predict(case.changed(bind=on)).runtime
+            yield f"runtime on {on}", "aspenpy compare", item["runtime"]["value"]
+    times = {item["name"]: item["runtime"]["value"] for item in found.get("machines", ())}
+    if times:
+        yield "least runtime", "of each", min(times.values())
+        yield "least runtime", "aspenpy compare", times[found["fastest"]]
+
+
+BESIDE = ("haswell", "cori_haswell")
+"""Machines of one kind of socket, for a comparison with one of them."""
+
+
+def when_placed(app: str, machine: str, prediction: Prediction) -> Entries:
+    """The times with all kernels on the socket, and what the best placement says of that."""
+    case = prediction.case
+    on = ["--machine", machine, *kernel_and_values(case)]
+    if prediction.socket is None:
+        return
+    found = shell("place", app, *on, "--on", f"{case.kernel}={prediction.socket}")
+    moved, runtime = found["transfer"]["value"], found["runtime"]["value"]
+    if not (moved and overlaps(prediction)):  # branches hide some of the transfers
+        yield "runtime", "aspenpy place --on", runtime - moved
+    times = {item["name"]: item["time"]["value"] for item in found["kernels"]}
+    for kernel in prediction.kernels:
+        if kernel.name in times:
+            yield f"time of {kernel.name}", "aspenpy place --on", times[kernel.name]
+    best = shell("place", app, *on)
+    for alone in best["alternatives"]:
+        if alone["socket"] == prediction.socket and alone["runtime"] is not None:
+            yield "runtime when placed", "aspenpy place --on", runtime
+            yield "runtime when placed", "aspenpy place", alone["runtime"]["value"]
+            yield "the best placement is slower", "nobody", 0.0
+            slower = best["runtime"]["value"] > alone["runtime"]["value"] * (1 + CLOSE)
+            yield "the best placement is slower", "aspenpy place", float(slower)
+
+
+def overlaps(prediction: Prediction) -> bool:
+    assert prediction.case.machine is not None
+    return aspenpy.place(prediction.case.changed(socket=None)).question.overlapping
+
+
+def kernel_and_values(case: Case) -> list[str]:
+    values = [word for name, value in case.set.items() for word in ("--set", f"{name}={value}")]
+    return ["--kernel", case.kernel or "main", *values]
+
+
+NOT_HERE = ("states no rate of `flops`", "has places for", "more ranks ")
+"""Of the reports of a machine that has no roofline, or takes fewer ranks."""
+
+
 def shell(*words: str) -> dict[str, Any]:
-    """The object that a command writes; nothing where the machine has no roofline."""
+    """The object that a command writes; nothing where the machine cannot do it."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = main([*words, "--format", "json"])
-    assert status == 0 or "states no rate of `flops`" in err.getvalue(), (words, err.getvalue())
+    assert status == 0 or any(text in err.getvalue() for text in NOT_HERE), (words, err.getvalue())
     found: dict[str, Any] = json.loads(out.getvalue()) if status == 0 else {}
     return found
