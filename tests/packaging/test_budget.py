@@ -18,7 +18,7 @@ MOST: dict[str, int] = {
     "generate": 850,
     "language": 4680,
     "learn": 7010,
-    "models": 3270,
+    "models": 3330,
     "other": 980,
     "page": 640,
     "probe": 1960,
