@@ -12,7 +12,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.ranks import place_ranks
-from aspenpy.explore.problem_size import Growth, Work, sizes_per_rank
+from aspenpy.explore.problem_size import Growth, Work, is_brick, shares_of_ranks, sizes_per_rank
 from aspenpy.explore.scaling import RANKS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -145,8 +145,8 @@ def on_all_places(case: Case, problem: Problem) -> Case:
     if problem.per_rank and problem.size:
         here = Prediction(case)
         sizes = here.scope.values([here.scope.symbol(name) for name in problem.size], case.seed)
-        share = graph.power(graph.div(problem.holders, places), graph.div(graph.ONE, len(problem.size)))
-        case = case.with_set(
-            {name: graph.mul(graph.number(size), share) for name, size in zip(problem.size, sizes, strict=True)}
-        )
+        brick = is_brick(case.application, problem.size)
+        shares = shares_of_ranks(problem.size, graph.number(problem.holders), places, brick=brick)
+        each = zip(problem.size, sizes, shares, strict=True)
+        case = case.with_set({name: graph.mul(graph.number(size), share) for name, size, share in each})
     return case.with_set({problem.ranks: places})

@@ -2,7 +2,8 @@
 
 `as halo(d)`, or `as halo(x, y, z)` for a grid of so many ranks that is not as long in each dimension: each rank sends
 its volume to the neighbours on both sides along every dimension, one dimension after the other, or with "all_ports" all
-at once; with "open" the grid has ends. The sides are equal, or as `faces(a, b, c)` beside it has them in proportion.
+at once; with "open" the grid has ends. The sides are equal, or as `faces(a, b, c)` beside it has them in proportion;
+`models.application.cut_halos` writes out those of a cube that is cut by its ranks.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ class Grid(Record):
         return halo([length], [face], periodic=self.periodic, all_ports=self.all_ports)
 
 
-def grid_of(trait: flow.Trait, requirement: flow.Requirement, ranks: Expr, *, whole: bool) -> Grid:
-    """What a halo's trait says, and `faces` beside it. A number of dimensions alone makes a cube, or, where its lengths
-    have to be whole, the most even grid. Raises AspenError where that makes no halo."""
+def grid_of(trait: flow.Trait, requirement: flow.Requirement, ranks: Expr) -> Grid:
+    """What a halo's trait says, and `faces` beside it. A number of dimensions alone makes the most even grid. Raises
+    AspenError where that makes no halo."""
     words = [argument for argument in trait.arguments if isinstance(argument, str)]
     for word in words:
         if word not in (ALL_PORTS, OPEN):
             known = [ALL_PORTS, OPEN]
             fail("bad-exchange", f"unknown word `{word}` of a halo", trait.span, hint=suggest_nearest(word, known))
-    lengths = _lengths(trait, ranks, whole=whole)
+    lengths = _lengths(trait, ranks)
     stated = len(numbers_of(trait)) > 1
     return Grid(lengths, _faces(requirement, len(lengths)), stated, OPEN not in words, ALL_PORTS in words)
 
@@ -60,7 +61,7 @@ def numbers_of(trait: flow.Trait) -> list[Expr]:
     return [argument for argument in trait.arguments if isinstance(argument, Expr)]
 
 
-def _lengths(trait: flow.Trait, ranks: Expr, *, whole: bool) -> tuple[Expr, ...]:
+def _lengths(trait: flow.Trait, ranks: Expr) -> tuple[Expr, ...]:
     """The ranks along each dimension."""
     numbers = numbers_of(trait)
     dimensions = graph.whole_number(numbers[0]) if len(numbers) == 1 else len(numbers)
@@ -70,9 +71,7 @@ def _lengths(trait: flow.Trait, ranks: Expr, *, whole: bool) -> tuple[Expr, ...]
         fail("bad-exchange", message, trait.span, hint=hint)
     if len(numbers) > 1:
         return tuple(numbers)
-    if whole:
-        return tuple(graph.apply("grid", ranks, dimensions, axis) for axis in range(dimensions))
-    return (graph.power(ranks, graph.div(1, dimensions)),) * dimensions
+    return tuple(graph.apply("grid", ranks, dimensions, axis) for axis in range(dimensions))
 
 
 def _faces(requirement: flow.Requirement, dimensions: int) -> tuple[Expr, ...]:

@@ -159,7 +159,7 @@ def _crossing(ranks: Expr, size: Expr, among: Ranks) -> Expr:
 
 
 def _halo(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, paths: Paths) -> Exchange:
-    grid = grid_of(trait, requirement, among.count, whole=paths.by_level)
+    grid = grid_of(trait, requirement, among.count)
     time, uses = halo_time(grid, among, paths, trait)
     return Exchange(trait.name, trait.arguments, time, time, among.count, requirement.amount, paths=uses)
 

@@ -12,6 +12,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Amount, of_kind
 from aspenpy.record import Record
@@ -66,6 +67,21 @@ def sizes_per_rank(application: Application) -> tuple[str, ...]:
     """The parameters that the model declares `per rank`; those of imported models that it derives from them not."""
     parameters = application.parameters.values()
     return tuple(item.name for item in parameters if item.node.per_rank and not graph.free_symbols(item.value))
+
+
+def is_brick(application: Application, names: Sequence[str]) -> bool:
+    """Whether sizes are the edges of a rank's brick: the two or three that the model declares `per rank`, in its order,
+    along the dimensions of the grid of ranks. The whole of them is cut as the grid has factors."""
+    return len(names) in (2, 3) and tuple(names) == sizes_per_rank(application)
+
+
+def shares_of_ranks(names: Sequence[str], fewer: Expr, more: Expr, *, brick: bool) -> list[Expr]:
+    """What is left of each size of a rank's problem where more ranks share the whole one: of a brick by the factors of
+    their grids (`MPI_Dims_create`), else as much of each, a name that stands there twice counting twice."""
+    if not brick:
+        return [graph.power(graph.div(fewer, more), graph.div(graph.ONE, len(names)))] * len(names)
+    grids = [[graph.apply("grid", ranks, len(names), axis) for axis in range(len(names))] for ranks in (fewer, more)]
+    return [graph.div(*pair) for pair in zip(*grids, strict=True)]
 
 
 class Work:

@@ -23,8 +23,9 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.prices import conflict_groups
 from aspenpy.explore.communication import communication_of
-from aspenpy.explore.problem_size import Growth, Work, sizes_per_rank
+from aspenpy.explore.problem_size import Growth, Work, is_brick, sizes_per_rank
 from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import near_equal_factors
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
@@ -127,6 +128,7 @@ class Scaling(Result):
         scope = self.prediction.scope
         sizes = scope.values([scope.symbol(name) for name in self.problem], self.prediction.seed)
         self._sizes = tuple(map(float, sizes))
+        self._is_cut = self.per_rank and mode == "strong" and is_brick(app, self.problem)
 
     @cached_property
     def _parts(self) -> _Parts:
@@ -188,6 +190,10 @@ class Scaling(Result):
         if self.per_rank:
             growth *= self.ranks[0] / ranks
         each = growth ** (1 / len(self.problem)) if self.problem else 1.0
+        if self._is_cut:
+            grids = zip(*(near_equal_factors(count, len(self._sizes)) for count in (self.ranks[0], ranks)), strict=True)
+            each *= (ranks / self.ranks[0]) ** (1 / len(self._sizes))
+            return [size * each * fewer / more for size, (fewer, more) in zip(self._sizes, grids, strict=True)]
         return [size * each for size in self._sizes]
 
     def ranks_with_runtime(self, ranks: Sequence[int]) -> list[int]:

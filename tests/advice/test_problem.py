@@ -16,19 +16,19 @@ def test_a_derived_parameter_called_rows_is_not_the_problem_of_hpcg() -> None:
     """All nonzeros are (3*104*R^(1/3) - 2)^3 for R ranks with an edge of 104: the edge shrinks with R^(1/3)."""
     case = Case(load_application("hpcg"), load_machine("haswell"))
     found = problem_of(case)
-    assert (found.size, found.per_rank) == (("local_edge",) * 3, True)
+    assert (found.size, found.per_rank) == (("local_x", "local_y", "local_z"), True)
     space = DesignSpace(case, ["cores=1,8,18"])
     times = {item.objective: item for item in space.near_optimal}
     assert times["runtime"].configuration.named["cores"] != 1  # the same grid cannot be the fastest on one core
 
 
-@pytest.mark.parametrize("size", [("local_edge",), ("rows",), ("local_edge", "local_edge")])
+@pytest.mark.parametrize("size", [("rows",), ("local_x", "local_x"), ("local_x", "local_x", "local_y", "local_y")])
 def test_a_size_that_does_not_keep_the_work_is_refused(size: tuple[str, ...]) -> None:
     with pytest.raises(AspenError, match="does not stay when the ranks change") as raised:
         problem_of(Case(load_application("hpcg"), load_machine("haswell")), size)
     hint = raised.value.diagnostics[0].hint
     assert hint is not None
-    assert "--problem local_edge,local_edge,local_edge" in hint
+    assert "the work stays with `--problem local_x`" in hint
 
 
 def test_a_problem_of_each_rank_that_nobody_names_is_refused() -> None:

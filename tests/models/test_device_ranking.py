@@ -16,7 +16,7 @@ MEMORIES = {
 
 SIZES: dict[str, dict[str, object]] = {
     "stream": {"n": 10**8},
-    "hpcg": {"local_edge": 256, "ranks": 1},
+    "hpcg": {"local_x": 256, "local_y": 256, "local_z": 256, "ranks": 1},
     "lulesh": {"edge_elements": 200, "steps": 10, "ranks": 1},
     "cg": {"class": "D", "ranks": 1},
 }

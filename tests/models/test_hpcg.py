@@ -1,13 +1,15 @@
 """hpcg: flops and bytes of the benchmark's own report, its halo by hand."""
 
 from collections.abc import Callable, Mapping
+from math import prod
 
 import pytest
 
 import aspenpy
 
 EDGE, RANKS, ITERATIONS = 32, 27, 50
-WHOLE = {"local_edge": EDGE, "ranks": RANKS, "iterations": ITERATIONS}
+AXES = ("local_x", "local_y", "local_z")
+WHOLE = {**dict.fromkeys(AXES, EDGE), "ranks": RANKS, "iterations": ITERATIONS}
 
 
 def grids(edge: int, ranks_edge: int, levels: int) -> list[tuple[int, int]]:
@@ -40,9 +42,21 @@ def test_bytes_are_those_of_the_report() -> None:
 def test_a_halo_is_the_shell_of_the_cube(ranks: int) -> None:
     # 16^3 points: the 18^3 - 16^3 points around them, from 26 neighbours.
     hpcg = aspenpy.load_application("hpcg")
-    values = {"local_edge": 16, "ranks": ranks, "levels": 1, "iterations": 1}
+    values = {**dict.fromkeys(AXES, 16), "ranks": ranks, "levels": 1, "iterations": 1}
     products = aspenpy.count(hpcg, "messages", kernel="precondition", set=values)
     assert products / ranks == pytest.approx(8 * (18**3 - 16**3), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "sides"), [(2, (1, 0, 0)), (7, (2, 0, 0)), (12, (2, 1, 1)), (61, (2, 0, 0)), (100, (2, 2, 2))]
+)
+def test_a_halo_has_the_sides_of_the_grid(ranks: int, sides: tuple[int, int, int]) -> None:
+    """Bricks of 16 x 24 x 32 points in grids of 2 x 1 x 1, 7 x 1 x 1, 3 x 2 x 2, 61 x 1 x 1 and 5 x 5 x 4 ranks."""
+    hpcg, edges = aspenpy.load_application("hpcg"), (16, 24, 32)
+    values = {**dict(zip(AXES, edges, strict=True)), "ranks": ranks, "levels": 1, "iterations": 1}
+    shell = prod(edge + side for edge, side in zip(edges, sides, strict=True)) - prod(edges)
+    products = aspenpy.count(hpcg, "messages", kernel="precondition", set=values)
+    assert products / ranks == pytest.approx(8 * shell, rel=1e-9)
 
 
 @pytest.mark.parametrize("ranks", [1, 8, 27])

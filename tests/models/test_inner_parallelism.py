@@ -38,7 +38,7 @@ ATTAINED = {"epyc_9654": 0.814 * 460.8, "a100_80gb": 0.879 * 2040, "h100": 0.887
     ("name", "values", "tolerance"),
     [
         ("stream", {"n": 1e9}, 0.1),
-        ("hpcg", {"local_edge": 256}, 0.3),
+        ("hpcg", {"local_x": 256, "local_y": 256, "local_z": 256}, 0.3),
         ("cg", {"class": "D"}, 0.3),
         ("lulesh", {"edge_elements": 200, "steps": 10}, 0.5),  # scalar arithmetic holds the processor back
     ],

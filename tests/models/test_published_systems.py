@@ -85,7 +85,8 @@ def linpack(run: Linpack) -> float:
 
 def gradients(run: Gradients) -> float:
     """Tflop/s of a run; a row of the matrix and its coarser grids takes some 450 bytes with the vectors."""
-    problem = {"ranks": run.ranks, "local_edge": 8 * int((run.memory / 4 / 450) ** (1 / 3) / 8)}
+    edge = 8 * int((run.memory / 4 / 450) ** (1 / 3) / 8)
+    problem = {"ranks": run.ranks, "local_x": edge, "local_y": edge, "local_z": edge}
     app, machine = aspenpy.load_application("hpcg"), aspenpy.load_machine(run.machine)
     prediction = aspenpy.predict(app, machine, socket=run.socket, ranks_on=run.on, set={**problem, **run.settings})
     return float(aspenpy.count(app, "flops", set=problem)) / prediction.runtime / 1e12

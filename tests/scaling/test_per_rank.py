@@ -66,14 +66,19 @@ def test_weak_scaling_of_a_declared_size_leaves_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "edge"), [("lulesh", "edge_elements"), ("hpcg", "local_edge"), ("coevp", "edge_elements")]
+    ("name", "edges"),
+    [
+        ("lulesh", ("edge_elements",)),
+        ("hpcg", ("local_x", "local_y", "local_z")),
+        ("coevp", ("edge_elements",)),
+    ],
 )
-def test_library_applications_say_what_is_per_rank(name: str, edge: str) -> None:
+def test_library_applications_say_what_is_per_rank(name: str, edges: tuple[str, ...]) -> None:
     """Their edges halve from 1 rank to 8: eight ranks are faster than one, as none was that had all of the problem."""
     app, machine = load_application(name), load_machine("frontera")
-    assert sizes_per_rank(app) == (edge,)
+    assert sizes_per_rank(app) == edges
     found = scale(app, machine, [1, 8])
-    assert found.problem == (edge,) * 3
+    assert found.problem == edges * (3 // len(edges))
     assert found.sizes_at(8) == pytest.approx([found.sizes_at(1)[0] / 2] * 3)
     assert found.fastest.ranks > 1
 

@@ -15,6 +15,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, 
 from aspenpy.language.lower import Lowering, carry_origin, check_value_at, failure_node, lower_guarded
 from aspenpy.language.statements import calls, declarations_by_name
 from aspenpy.models.application import flow
+from aspenpy.models.application.cut_halos import write_out_cut
 from aspenpy.models.application.declarations import Declarations, divide_by_mixture
 from aspenpy.models.model import enum_constants
 from aspenpy.record import Record
@@ -281,7 +282,7 @@ class KernelBuilder:
         requirements = []
         for requirement in node.requirements:
             with self._recovering():
-                whole = self._requirement(requirement, scope.lower)
+                whole = write_out_cut(self._requirement(requirement, scope.lower), checked)
                 requirements += divide_by_mixture(whole, self.mixtures, scope.lower)
         known: dict[str | None, flow.Schedule] = {"static": "static", "dynamic": "dynamic"}
         schedule = known.get(node.schedule)
