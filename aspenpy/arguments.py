@@ -84,6 +84,7 @@ ARGUMENTS: dict[str, Kind] = {
         lambda value: _is_model(value, "PlacementOptions"), "where ranks run, as `PlacementOptions` has it"
     ),
     "everywhere": FLAG,
+    "counts": named("a rule such as `cube`").or_none(),
     "fail_fast": FLAG,
     "flags": NAMES,
     "free": NAMES,

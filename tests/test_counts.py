@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.expr.counts import RULES, Counts, whole_root
+from aspenpy.expr.counts import RULES, Counts, accepted_by_all, nearest_of, read_counts, whole_root
+from aspenpy.expr.evaluate import evaluate
+from aspenpy.expr.graph import symbol
 
 DEFINITIONS = {
     "square": lambda number, _: any(root**2 == number for root in range(1, 140)),
@@ -44,9 +46,50 @@ def test_roots_of_numbers_of_any_length(root: int, degree: int) -> None:
 
 
 def test_nearest_by_ratio() -> None:
-    assert Counts("cube").pick_nearest([1, 2, 4, 8, 16, 32, 64, 128, 200], 1, 200) == [1, 8, 27, 64, 125]
-    assert Counts("cube").pick_nearest([30, 60], 30, 60) == []
-    assert Counts("divisor_of", 12).pick_nearest([1, 2, 4, 8, 16], 1, 16) == [1, 2, 4, 6, 12]
+    cubes = Counts("cube").between(1, 200)
+    assert nearest_of(cubes, [1, 2, 4, 8, 16, 32, 64, 128, 200]) == [1, 8, 27, 64, 125]
+    assert nearest_of(Counts("cube").between(30, 60), [30, 60]) == []
+    assert nearest_of(Counts("divisor_of", 12).between(1, 16), [1, 2, 4, 8, 16]) == [1, 2, 4, 6, 12]
+
+
+@pytest.mark.parametrize("others", [(), *(((rule, n),) for rule, n in CASES), (("multiple_of", 4), ("multiple_of", 6))])
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_that_several_rules_accept(case: tuple[str, int], others: tuple[tuple[str, int], ...]) -> None:
+    rules = [case, *others]
+    accepted = [each for each in range(7, 131) if all(DEFINITIONS[rule](each, n) for rule, n in rules)]
+    assert [*accepted_by_all([Counts(*each) for each in rules], 7, 130)] == accepted
+
+
+def test_no_rule_accepts_all() -> None:
+    assert [*accepted_by_all([], 7, 9)] == [7, 8, 9]
+
+
+@pytest.mark.parametrize(("rule", "argument"), CASES)
+def test_the_largest_up_to_a_formula(rule: str, argument: int) -> None:
+    """As by definition; where the smallest of all is too large, that one."""
+    counts, most = Counts(rule, argument), symbol("most")
+    formula = counts.largest_up_to(most)
+    for number in range(1, 260):
+        below = [each for each in range(1, number + 1) if DEFINITIONS[rule](each, argument)]
+        smallest = argument if rule == "multiple_of" else 1
+        assert evaluate(formula, {most: number}) == max([*below, smallest]), number
+
+
+@pytest.mark.parametrize("root", [10, 100, 999, 2154, 9999])
+def test_the_largest_cube_and_square_of_large_numbers(root: int) -> None:
+    most = symbol("most")
+    for name, degree in (("square", 2), ("cube", 3)):
+        formula = Counts(name).largest_up_to(most)
+        for number, edge in ((root**degree, root), (root**degree - 1, root - 1), (root**degree + 1, root)):
+            assert evaluate(formula, {most: number}) == edge**degree
+
+
+def test_read_as_written() -> None:
+    for rule, argument in CASES:
+        assert read_counts(str(Counts(rule, argument))) == Counts(rule, argument)
+    assert read_counts(" multiple_of( 56 ) ") == Counts("multiple_of", 56)
+    for wrong in ("", "cubes", "cube(2)", "power_of", "power_of(0)", "power_of(x)", "power_of(2", "power_of(2.5)"):
+        assert read_counts(wrong) is None, wrong
 
 
 def test_described_in_words() -> None:

@@ -13,8 +13,9 @@ from aspenpy.answers.scope import Setting
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.ranks import place_ranks
 from aspenpy.explore.problem_size import Growth, Work, is_brick, shares_of_ranks, sizes_per_rank
-from aspenpy.explore.scaling import RANKS
+from aspenpy.explore.scaling import RANKS, rank_counts
 from aspenpy.expr import graph
+from aspenpy.expr.counts import Counts
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.models.machine.model import OWNER, Machine
@@ -28,12 +29,18 @@ class Problem(Record):
     """What a run of an application on more cores needs to know: the parameter of its number of `ranks` (None where it
     has none, or it is set), the parameters whose product is the `size` of its problem, and whether that is the problem
     of one rank, so that all of it grows with the ranks. Then the whole problem is that of so many `holders`: the ranks
-    of one node of the machine as its model states it, whatever is set or varied of the hardware."""
+    of one node of the machine as its model states it, whatever is set or varied of the hardware. Of the places of a
+    machine as many hold a rank as the program accepts (`accepted`; None where it takes any number)."""
 
     ranks: str | None
     size: tuple[str, ...]
     per_rank: bool
     holders: int = 1
+    accepted: Counts | None = None
+
+    def ranks_on(self, places: Expr) -> Expr:
+        """The ranks on so many places."""
+        return places if self.accepted is None else self.accepted.largest_up_to(places)
 
 
 def problem_of(case: Case, size: tuple[str, ...] = ()) -> Problem:
@@ -47,17 +54,21 @@ def problem_of(case: Case, size: tuple[str, ...] = ()) -> Problem:
     ranks = next((name for name in RANKS if name in parameters and _is_free(case, name)), None)
     if ranks is None:
         return Problem(None, known, False)
+    accepted = rank_counts(Prediction(case), ranks)
     work = Work(case, ranks, known)
     known = work.product_of(known) if declared else known
     fixed = work.growth()
     if not fixed.is_with_the_ranks:
         if not (fixed.stays or fixed.is_of_one_rank):
             _refuse(work, fixed, ())
-        return Problem(ranks, known, False)
+        return Problem(ranks, known, False, accepted=accepted)
     grown = work.growth(known)
     if not grown.stays:
         _refuse(work, grown, known)
-    return Problem(ranks, known, True, _holders(case))
+    holders = _holders(case)
+    if accepted is not None:
+        holders = accepted.largest_below(holders) or 1
+    return Problem(ranks, known, True, holders, accepted)
 
 
 def _refuse(work: Work, growth: Growth, size: tuple[str, ...]) -> NoReturn:
@@ -103,7 +114,7 @@ def fewest_nodes(case: Case) -> dict[str, Setting]:
     name = next((name for name in RANKS if name in case.application.parameters and name in case.set), None)
     if name is None or not one or machine.first_core(case.socket) is None:
         return one
-    _, places = _places(case)
+    _, places = places_for_ranks(case)
     alone = {graph.symbol(sets, OWNER): graph.ONE for sets in one}
     held = int(value_of(places, {**machine.definitions, **alone}))
     scope = Prediction(case).scope
@@ -116,12 +127,12 @@ def _holders(case: Case) -> int:
     machine = configurable(case.required_machine, case.socket).machine
     if machine.first_core(case.socket) is None:
         return 1
-    _, places = _places(case.changed(machine=machine))
+    _, places = places_for_ranks(case.changed(machine=machine))
     alone = {graph.symbol(name, OWNER): graph.ONE for name in one_node(machine, case.socket)}
     return int(value_of(places, {**machine.definitions, **alone}))
 
 
-def _places(case: Case) -> tuple[Case, Expr]:
+def places_for_ranks(case: Case) -> tuple[Case, Expr]:
     """The places for ranks, each a core where nobody says, and the case with that."""
     machine = case.required_machine
     placement = place_ranks(machine, case.socket, case.placement)
@@ -137,11 +148,12 @@ def _is_free(case: Case, name: str) -> bool:
 
 
 def on_all_places(case: Case, problem: Problem) -> Case:
-    """A rank in each place that the machine has for one (a core, where nobody says), however many these are, with the
-    whole problem as large as it is where nothing is varied."""
+    """A rank in each place that the machine has for one (a core, where nobody says), however many these are, or in as
+    many as the program accepts, with the whole problem as large as it is where nothing is varied."""
     if problem.ranks is None or case.required_machine.first_core(case.socket) is None:
         return case
-    case, places = _places(case)
+    case, places = places_for_ranks(case)
+    places = problem.ranks_on(places)
     if problem.per_rank and problem.size:
         here = Prediction(case)
         sizes = here.scope.values([here.scope.symbol(name) for name in problem.size], case.seed)

@@ -11,7 +11,7 @@ from itertools import accumulate
 from aspenpy.advice.alternatives import alternatives
 from aspenpy.advice.configurable import Configurable, configurable
 from aspenpy.advice.configuration import Configuration
-from aspenpy.advice.problem import Problem, on_all_places, problem_of
+from aspenpy.advice.problem import Problem, on_all_places, places_for_ranks, problem_of
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
@@ -112,16 +112,17 @@ class Scaled(Result):
         case, places = self._on_nodes(self._case(configuration, settings))
         scaling = Scaling(
             case,
-            [places],
+            [self._ranks_on(places)],
             mode,
             parameter=self.problem.ranks,
             problem=self.problem.size,
             energy=_count_all_sockets(case),
             per_rank=self.problem.per_rank,
         )
-        scaling.ranks = tuple(scaling.ranks_with_runtime([places * nodes for nodes in node_counts(self.most)]))
+        ranks = dict.fromkeys(self._ranks_on(places * nodes) for nodes in node_counts(self.most))
+        scaling.ranks = tuple(scaling.ranks_with_runtime(list(ranks)))
         points = scaling.points
-        nodes = tuple(point.ranks // places for point in points)
+        nodes = tuple(-(-point.ranks // places) for point in points)
         times = [point.time for point in points]
         fastest = min(range(len(points)), key=times.__getitem__)
         return Scalability(
@@ -137,17 +138,23 @@ class Scaled(Result):
             times[-1] > times[fastest],
         )
 
+    def _ranks_on(self, places: int) -> int:
+        """The ranks that run on so many places: as many as the program accepts."""
+        accepted = self.problem.accepted
+        return places if accepted is None else accepted.largest_below(places) or places
+
     def _on_nodes(self, case: Case) -> tuple[Case, int]:
         """The case with as many nodes as its ranks need, and how many ranks a node takes; the problem in all is that of
         one node whatever ranks there are."""
         nodes = self.machine.parameter("nodes")
         if nodes is None or self.problem.ranks is None:
             raise AssertionError("refused before")
-        one = on_all_places(case.with_set({nodes.sets: 1}), self.problem)
+        case = case.with_set({nodes.sets: 1})
+        one = on_all_places(case, self.problem)
         scope = Prediction(one).scope
         names = (self.problem.ranks, *(self.problem.size if self.problem.per_rank else ()))
-        count, *sizes = scope.values([scope.symbol(name) for name in names], case.seed)
-        places = max(1, round(float(count)))
+        _, *sizes = scope.values([scope.symbol(name) for name in names], case.seed)
+        places = max(1, round(float(scope.values([places_for_ranks(case)[1]], case.seed)[0])))
         ranks = case.application.parameters[self.problem.ranks].symbol
         needed = graph.apply("ceil", graph.div(ranks, graph.number(places)))
         return one.with_set({**dict(zip(names[1:], sizes, strict=True)), nodes.sets: needed}), places

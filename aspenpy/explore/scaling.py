@@ -8,6 +8,7 @@ it is. Of weak scaling, where it grows with the ranks, it is T(P0) / T(P). Times
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice, repeat
@@ -26,6 +27,7 @@ from aspenpy.explore.communication import communication_of
 from aspenpy.explore.problem_size import Growth, Work, is_brick, sizes_per_rank
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import near_equal_factors
+from aspenpy.expr.counts import ARGUMENTS, RULES, Counts, accepted_by_all, nearest_of, read_counts
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
@@ -33,6 +35,7 @@ from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import of_kind, sum_terms
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.model import accepted_counts, count_warning
 from aspenpy.record import Record
 from aspenpy.sweeps.points import Floats, Formulas, capped_points
 from aspenpy.tables.numbers import count_of
@@ -102,6 +105,7 @@ class Scaling(Result):
         isoefficiency: float | None = None,
         energy: EnergyOptions | None = None,
         per_rank: bool = False,
+        counts: str | None = None,
     ) -> None:
         app = case.application
         self.mode = mode
@@ -128,6 +132,10 @@ class Scaling(Result):
         scope = self.prediction.scope
         sizes = scope.values([scope.symbol(name) for name in self.problem], self.prediction.seed)
         self._sizes = tuple(map(float, sizes))
+        own_rule = rank_counts(self.prediction, self.parameter)
+        asked = None if counts is None else require_counts(counts)
+        self.counts: tuple[Counts, ...] = tuple(each for each in (own_rule, asked) if each is not None)
+        self._own_rule = own_rule
         self._is_cut = self.per_rank and mode == "strong" and is_brick(app, self.problem)
 
     @cached_property
@@ -223,14 +231,28 @@ class Scaling(Result):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings of the models, and what goes with the values once, with the numbers of ranks that it is so on."""
         of_values = (*self.prediction.wasted, *self.prediction.cap_warnings)
-        base = [item for item in self.prediction.diagnostics if item not in of_values]
+        refused, declared = self._refused(), self.prediction.application.parameters[self.parameter].node.name_span
+        base = [
+            item
+            for item in self.prediction.diagnostics
+            if item not in of_values and not (item.code == "refused-count" and item.span == declared)
+        ]
         if self.mode == "strong" and not self.per_rank and self.grown.is_with_the_ranks:
             base.append(_growing(self.prediction.application, self.parameter, self.grown))
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
             for item in self._there(ranks, self.sizes_at(ranks)).wasted:
                 found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
-        return (*base, *(self._once(told) for told in found.values()), *self._cap_warnings())
+        return (*base, *refused, *(self._once(told) for told in found.values()), *self._cap_warnings())
+
+    def _refused(self) -> list[Diagnostic]:
+        """A warning where the program refuses some of the numbers of ranks."""
+        if self._own_rule is None:
+            return []
+        parameter, rule = self.prediction.application.parameters[self.parameter], self._own_rule
+        warnings = [(ranks, count_warning(parameter, rule, ranks)) for ranks in self.ranks]
+        refused = [(ranks, item) for ranks, item in warnings if item is not None]
+        return [self._once(refused)] if refused else []
 
     def _cap_warnings(self) -> list[Diagnostic]:
         """A warning where a power cap makes the run longer on some of the numbers of ranks."""
@@ -320,17 +342,21 @@ class Scaling(Result):
         return [found[ranks] if ranks in found else high[ranks] for ranks in self.ranks]
 
     @cached_property
-    def fastest(self) -> Point:
-        """The number of ranks, between the fewest and the most, that takes the least time; of equals the fewest."""
-        counts = self._candidates()
+    def fastest(self) -> Point | None:
+        """The number of ranks, between the fewest and the most, that takes the least time; of equals the fewest. None
+        where all of them are refused: by the program, or by the counts that are asked for."""
+        accepted = accepted_by_all(self.counts, self.ranks[0], self.ranks[-1])
+        if not accepted:
+            return None
+        counts = self._candidates() if not self.counts else self._nearest_candidates(accepted)
         if len(counts) > self._at_once:  # between the points next to the fastest of them
             here = min(range(len(self.ranks)), key=lambda place: self.points[place].time)
             low, high = self.ranks[max(here - 1, 0)], self.ranks[min(here + 1, len(self.ranks) - 1)]
-            counts = [ranks for ranks in counts if low <= ranks <= high]
+            counts = [ranks for ranks in counts if low <= ranks <= high] or counts
         best = self._fastest_of(counts)
         if best > SEARCHED_ONE_BY_ONE:  # between the candidates next to it
             near = best // 64
-            best = self._fastest_of(range(max(best - near, self.ranks[0]), min(best + near, self.ranks[-1]) + 1))
+            best = self._fastest_of(accepted[bisect_left(accepted, best - near) : bisect_right(accepted, best + near)])
         known = next((point for point in self.points if point.ranks == best), None)
         return known or self._points([best], [None])[0]
 
@@ -358,10 +384,16 @@ class Scaling(Result):
         counts |= {(1 << octave) * (64 + part) // 64 for octave in octaves for part in range(64)}
         return sorted(ranks for ranks in counts if first <= ranks <= last)
 
+    def _nearest_candidates(self, accepted: Sequence[int]) -> list[int]:
+        """All accepted numbers where they are few, else those next to the candidates."""
+        few = len(accepted) <= SEARCHED_ONE_BY_ONE
+        return list(accepted) if few else nearest_of(accepted, self._candidates())
+
     @property
     def turns(self) -> bool:
         """Whether there is a number of ranks from which on more of them take longer."""
-        return self.fastest.ranks < self.ranks[-1] and self.points[-1].time > self.fastest.time
+        best = self.fastest
+        return best is not None and best.ranks < self.ranks[-1] and self.points[-1].time > best.time
 
     @cached_property
     def calls(self) -> tuple[str, ...]:
@@ -377,6 +409,7 @@ class ScalingOptions(CaseOptions, total=False):
     isoefficiency: float | None
     energy: EnergyOptions | None
     per_rank: bool
+    counts: str | None
 
 
 @one_allowance
@@ -392,14 +425,32 @@ def scale(
 
     `mode` is `strong` (the problem stays as it is) or `weak` (it grows with the ranks). `parameter` is the number of
     ranks in the model, `problem` the parameters whose product is the size of the problem, which grows with the ranks in
-    weak scaling; `per_rank` states that they are the problem of one rank. `isoefficiency` (0 to 1) adds by
-    how much the problem has to grow for that efficiency, `energy` the joules, counted by its options.
+    weak scaling; `per_rank` states that they are the problem of one rank. `counts` is a rule for the numbers of ranks
+    among which the fastest is looked for, `"cube"` or `"power_of(2)"`, beside the model's own.
+    `isoefficiency` (0 to 1) adds by how much the problem has to grow for that efficiency, `energy` the joules, counted
+    by its options.
 
     :returns: seconds, efficiency and, if asked for, joules at each number of ranks
     :raises AspenError: for numbers of ranks without a runtime, such as one above the cores of the machine
     """
     case, own = split_options(app, machine, options)
     return Scaling(case, ranks, mode, **own)
+
+
+def rank_counts(prediction: Prediction, parameter: str) -> Counts | None:
+    """The numbers of ranks that the program accepts; None where its model declares none."""
+    scope = prediction.scope
+    parameters = prediction.application.parameters.values()
+    return accepted_counts(parameters, parameter, lambda exprs: scope.values(exprs, prediction.seed))
+
+
+def require_counts(text: str) -> Counts:
+    """A rule as the language has it. Raises AspenError for another."""
+    found = read_counts(text)
+    if found is None:
+        known = ", ".join(f"{name}(n)" if name in ARGUMENTS else name for name in RULES)
+        fail("unknown-counts", f"unknown rule for numbers of ranks: `{text}`", hint=f"there are {known}")
+    return found
 
 
 def doublings(first: int, last: int) -> list[int]:

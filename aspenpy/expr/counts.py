@@ -9,14 +9,21 @@ multiple_of(n)  n, 2 n, 3 n, ...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from math import lcm
 
+from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import divisors
+from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 
 LARGEST_DIVIDED = 10**12
 """All numbers up to the root of what is divided are tried: a million."""
+
+TRUE_TO = graph.number(1e-9)
+"""By how much rounding may make a root or a logarithm less than a whole number."""
 
 
 def whole_root(number: int, degree: int) -> int:
@@ -93,11 +100,59 @@ class Counts(Record):
         near = [self.largest_below(whole) if number >= 1 else None, over]
         return sorted({each for each in near if each is not None})
 
-    def pick_nearest(self, numbers: Iterable[int], low: int, high: int) -> list[int]:
-        """For each number the nearest of them by ratio between two ends, each once."""
-        found = set()
-        for number in numbers:
-            inside = [each for each in self.nearest_two(number) if low <= each <= high]
-            if inside:
-                found.add(min(inside, key=lambda each: max(each / number, number / each)))
-        return sorted(found)
+    def between(self, low: int, high: int) -> Sequence[int]:
+        """All of them from one number on up to another."""
+        if self.rule == "multiple_of":
+            return range(-(-low // self.argument) * self.argument, high + 1, self.argument)
+        found, each = [], self.smallest_above(max(low, 1))
+        while each is not None and each <= high:
+            found.append(each)
+            each = _NEXT[self.rule](self.argument, each)
+        return found
+
+    def largest_up_to(self, most: Expr) -> Expr:
+        """The largest of them up to a number that is a formula, or the smallest of all where that is beyond it. The
+        roots and logarithms of numbers up to 10^12 are true to 10^-9."""
+        n = graph.number(self.argument)
+        root = {"square": 2, "cube": 3}.get(self.rule)
+        if root is not None:
+            edge = graph.apply("floor", graph.add(graph.power(most, graph.div(1, root)), TRUE_TO))
+            return graph.apply("max", 1, graph.power(edge, graph.number(root)))
+        if self.rule == "multiple_of":
+            return graph.apply("max", n, graph.mul(n, graph.apply("floor", graph.div(most, n))))
+        if self.rule == "power_of":
+            if self.argument == 1:
+                return graph.ONE
+            steps = graph.apply(
+                "floor", graph.add(graph.div(*(graph.apply("log2", each) for each in (most, n))), TRUE_TO)
+            )
+            return graph.apply("max", 1, graph.power(n, steps))
+        fitting = [graph.if_else(graph.compare(">=", most, each), each, 1) for each in _divisors(self.argument)]
+        return graph.apply("max", *fitting) if fitting[1:] else graph.ONE
+
+
+def read_counts(text: str) -> Counts | None:
+    """`cube`, `power_of(2)` as in the language, with a number for an argument; None for what is no such rule."""
+    name, _, rest = text.replace(" ", "").partition("(")
+    digits = rest.removesuffix(")")
+    if name not in RULES or (name in ARGUMENTS) != (digits.isdecimal() and rest.endswith(")") and int(digits) >= 1):
+        return None
+    return Counts(name) if name not in ARGUMENTS else Counts(name, int(digits))
+
+
+def accepted_by_all(rules: Sequence[Counts], low: int, high: int) -> Sequence[int]:
+    """The numbers from one on up to another that all of some rules accept."""
+    unit = lcm(*(each.argument for each in rules if each.rule == "multiple_of"))
+    first, *others = [*(each for each in rules if each.rule != "multiple_of"), Counts("multiple_of", unit)]
+    found = first.between(low, high)
+    return [each for each in found if all(each in rule for rule in others)] if others else found
+
+
+def nearest_of(accepted: Sequence[int], numbers: Iterable[int]) -> list[int]:
+    """For each number the nearest by ratio of some that rise, each once."""
+    found = set()
+    for number in numbers:
+        place = bisect_left(accepted, number)
+        near = accepted[max(place - 1, 0) : place + 1]
+        found.update([min(near, key=lambda each: max(each / number, number / each))] if near else [])
+    return sorted(found)

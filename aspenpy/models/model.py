@@ -157,6 +157,13 @@ def counts_of(parameter: Parameter, values: Callable[[Sequence[Expr]], Sequence[
     return Counts(node.rule, int(argument))
 
 
+def accepted_counts(
+    parameters: Iterable[Parameter], name: str, values: Callable[[Sequence[Expr]], Sequence[Any]]
+) -> Counts | None:
+    """The numbers that a program accepts for the parameter of a name; None where it declares none."""
+    return next((counts_of(parameter, values) for parameter in parameters if parameter.name == name), None)
+
+
 def count_warning(parameter: Parameter, counts: Counts, value: Any) -> Diagnostic | None:
     """Where the program does not accept a value, with the accepted ones next to it."""
     if isinstance(value, tuple) or value in counts:

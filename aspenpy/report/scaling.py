@@ -42,8 +42,9 @@ def report_scaling(scaling: Scaling) -> Report:
     data = {
         **subject(prediction),
         **{name: getattr(scaling, name) for name in ("mode", "parameter", "problem", "isoefficiency")},
-        "optimal_ranks": scaling.fastest.ranks,
-        "optimal_time": scaling.fastest.time,
+        "optimal_ranks": None if scaling.fastest is None else scaling.fastest.ranks,
+        "optimal_time": None if scaling.fastest is None else scaling.fastest.time,
+        "accepted": [str(each) for each in scaling.counts],
         "turns": scaling.turns,
         "dominant_calls": list(scaling.calls),
     }
@@ -67,9 +68,16 @@ def _facts(scaling: Scaling) -> list[tuple[str, str]]:
     ]
     if scaling.mode == "weak" or scaling.per_rank:
         rows.append(("problem", _problem(scaling)))
+    if scaling.counts:
+        rows.append(("accepted", " that are ".join(each.describe() for each in scaling.counts)))
     if scaling.mode == "strong":
         more = "; more of them take longer" if scaling.turns else ""
-        rows.append(("fastest", f"{count_of(fastest.ranks, 'rank')}, {seconds(fastest.time)}{more}"))
+        told = (
+            "none of them is accepted"
+            if fastest is None
+            else f"{count_of(fastest.ranks, 'rank')}, {seconds(fastest.time)}"
+        )
+        rows.append(("fastest", f"{told}{more}"))
     if scaling.calls:
         rows.append(("calls", f"{', '.join(scaling.calls)}: the longest first, on {count_of(last, 'rank')}"))
     return rows
@@ -124,7 +132,8 @@ def _points(scaling: Scaling) -> Table:
         Column("calls", get=lambda point: dict(point.calls), unit="s", media=JSON),
         *map(call, scaling.calls),
     )
-    fastest = [place for place, point in enumerate(scaling.points) if point.ranks == scaling.fastest.ranks]
+    best = scaling.fastest.ranks if scaling.fastest is not None else None
+    fastest = [place for place, point in enumerate(scaling.points) if point.ranks == best]
     return make_table(heads, scaling.points, "points", marked=frozenset(fastest if scaling.mode == "strong" else ()))
 
 
@@ -168,8 +177,8 @@ def draw_scaling(scaling: Scaling) -> Any:
     lines = _lines(scaling)
     for text, line, values in lines:
         above.plot([at for at, _ in values], [value for _, value in values], label=text, **line)
-    if scaling.mode == "strong":
-        fastest = scaling.fastest
+    fastest = scaling.fastest
+    if scaling.mode == "strong" and fastest is not None:
         above.plot([fastest.ranks], [fastest.time], "o", color=BLACK, markersize=7, zorder=5)
         told = {"textcoords": "offset points", "ha": "right", "va": "bottom", "color": INK}
         above.annotate(f"fastest, on {format_count(fastest.ranks)}", (fastest.ranks, fastest.time), (-4, 7), **told)

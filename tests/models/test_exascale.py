@@ -131,12 +131,15 @@ def test_faces_are_those_of_comd() -> None:
 
 
 def test_strong_scaling_has_its_best_and_weak_scaling_does_not_get_faster() -> None:
+    """From cube to cube; between them ranks have bricks with larger faces."""
     model, machine = aspenpy.load_application("comd_scaling"), aspenpy.load_machine("exascale_homogeneous")
     ranks = [2**power for power in range(23)] + [RANKS]
     strong = aspenpy.scale(model, machine, ranks)
     assert strong.turns
+    assert strong.fastest is not None
     assert 1 < strong.fastest.ranks < RANKS
-    weak = aspenpy.scale(model, machine, ranks[3:], "weak", set={"nx": 20, "ny": 20, "nz": 20})
+    cubes = [8**power for power in range(1, 8)]
+    weak = aspenpy.scale(model, machine, cubes, "weak", set={"nx": 20, "ny": 20, "nz": 20})
     times = [point.time for point in weak.points]
     assert all(later >= earlier * (1 - 1e-12) for earlier, later in pairwise(times))
     assert set(weak.calls) == {"halo", "allreduce", "broadcast", "barrier"}

@@ -22,7 +22,15 @@ def _sizes(case: Case, problem: Problem) -> dict[str, float]:
 
 
 def problem_note(cases: Sequence[Case], problem: Problem) -> str:
-    """A sentence or two on the problem of cases with the user's settings, which are those of several inputs."""
+    """Sentences on the problem of cases with the user's settings, which are those of several inputs, and on the numbers
+    of ranks that the program accepts."""
+    said = _problem_sentences(cases, problem)
+    if problem.accepted is None:
+        return said
+    return f"{said} Of ranks the program accepts {problem.accepted.describe()} only: not every place has one."
+
+
+def _problem_sentences(cases: Sequence[Case], problem: Problem) -> str:
     if not problem.size:
         return "The problem stays, however many ranks there are."
     each = [_sizes(case, problem) for case in cases]
@@ -54,4 +62,6 @@ def cap_note(space: DesignSpace) -> list[str]:
 
 def problem_data(case: Case, problem: Problem) -> dict[str, Any]:
     """The same for programs: sizes as the user's settings have them, for each of so many `holders` if `per_rank`."""
-    return {"size": _sizes(case, problem), "per_rank": problem.per_rank, "holders": problem.holders}
+    accepted = None if problem.accepted is None else str(problem.accepted)
+    sizes = {"size": _sizes(case, problem), "per_rank": problem.per_rank, "holders": problem.holders}
+    return {**sizes, "accepted": accepted}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.network import Network
+from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.network.collectives import COLLECTIVES
-from aspenpy.explore.scaling import Scaling, doublings
+from aspenpy.explore.scaling import RANKS, Scaling, doublings, rank_counts, require_counts
+from aspenpy.expr.counts import accepted_by_all, nearest_of
 from aspenpy.language.axis import read_literal, split_ends
 from aspenpy.language.source import Span, split_at_commas
 from aspenpy.models.library import load_machine
@@ -37,6 +40,26 @@ def _number(written: Span, text: str) -> int:
     return int(number)
 
 
+def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -> list[int]:
+    """The numbers of ranks of `--ranks`: of a range those nearest to its doublings that the program accepts and
+    `--counts` asks for."""
+    listed, prediction = ranks_in(text), Prediction(case)
+    name = parameter or next((each for each in RANKS if each in case.application.parameters), "")
+    own, asked = rank_counts(prediction, name), None if rule is None else require_counts(rule)
+    rules = [each for each in (own, asked) if each is not None]
+    if ".." in text:
+        found = nearest_of(accepted_by_all(rules, listed[0], listed[-1]), listed) if rules else listed
+        if not found:
+            among = " that are ".join(each.describe() for each in rules)
+            raise CommandError(f"--ranks: there are no {among} in {text}")
+        return found
+    for each in listed:
+        if asked is not None and each not in asked:
+            near = " or ".join(f"{other:,}" for other in asked.nearest_two(each))
+            raise CommandError(f"--counts: {each:,} is none of the {asked.describe()}; next to it: {near}")
+    return listed
+
+
 @command(
     "scale",
     "compare",
@@ -50,6 +73,9 @@ def _number(written: Span, text: str) -> int:
         option("--parameter", "NAME", "the model's number of ranks (default: ranks, or P)"),
         PROBLEM.here(": n,n,n for n^3 (default: nx,ny,nz)"),
         flag("--per-rank", "the problem's parameters are those of one rank, as those that a model declares `per rank`"),
+        option(
+            "--counts", "RULE", "only such numbers of ranks: cube, square, power_of(2), divisor_of(N), multiple_of(N)"
+        ),
         option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
         flag("--energy", "also the energy of all sockets that have work"),
         *SETTINGS,
@@ -71,6 +97,14 @@ def _number(written: Span, text: str) -> int:
             "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..64 --bind core --distribution cyclic",
         ),
         (
+            "a program that takes cubes of ranks",
+            "aspenpy scale lulesh --machine frontera --ranks 1..8192",
+        ),
+        (
+            "on whole nodes of 56 cores",
+            "aspenpy scale comd_scaling --machine frontera --ranks 56..8192 --counts 'multiple_of(56)'",
+        ),
+        (
             "how large must it be for 80 %?",
             "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8,64,512 --isoefficiency 0.8",
         ),
@@ -82,15 +116,17 @@ def run_scale(arguments: Arguments) -> int:
     wanted = arguments.isoefficiency
     if wanted is not None and not 0 < wanted <= 1:
         raise CommandError(f"--isoefficiency: an efficiency is above 0 and 1 at most, not {wanted:g}")
+    case = case_of_arguments(arguments)
     scaling = Scaling(
-        case_of_arguments(arguments),
-        ranks_in(arguments.ranks),
+        case,
+        _points_of(arguments.ranks, case, arguments.parameter, arguments.counts),
         "weak" if arguments.weak else "strong",
         parameter=arguments.parameter,
         problem=words(arguments.problem),
         isoefficiency=wanted,
         energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
         per_rank=arguments.per_rank,
+        counts=arguments.counts,
     )
     return deliver(scaling.report(), arguments, lambda: draw_scaling(scaling))
 
