@@ -26,7 +26,7 @@ from aspenpy.cost.prices import conflict_groups
 from aspenpy.explore.communication import communication_of
 from aspenpy.explore.problem_size import Growth, Work, is_brick, sizes_per_rank
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import near_equal_factors
+from aspenpy.expr.arithmetic import factor_evenly
 from aspenpy.expr.counts import ARGUMENTS, RULES, Counts, accepted_by_all, nearest_of, read_counts
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
@@ -199,7 +199,7 @@ class Scaling(Result):
             growth *= self.ranks[0] / ranks
         each = growth ** (1 / len(self.problem)) if self.problem else 1.0
         if self._is_cut:
-            grids = zip(*(near_equal_factors(count, len(self._sizes)) for count in (self.ranks[0], ranks)), strict=True)
+            grids = zip(*(factor_evenly(count, len(self._sizes)) for count in (self.ranks[0], ranks)), strict=True)
             each *= (ranks / self.ranks[0]) ** (1 / len(self._sizes))
             return [size * each * fewer / more for size, (fewer, more) in zip(self._sizes, grids, strict=True)]
         return [size * each for size in self._sizes]
