@@ -110,7 +110,7 @@ class Points(Lanes):
         self.known[node] = settled
         self.doubts = numpy.zeros(self.size, dtype=bool)
 
-    def column(self, symbol: Expr, lanes: Any) -> Any:
+    def column_of(self, symbol: Expr, lanes: Any) -> Any:
         return self.columns[symbol][lanes] if symbol in self.columns else None
 
     def _at_a_point(self, node: Expr, values: dict[Expr, int | float]) -> float:
