@@ -4,7 +4,8 @@ enum { aspen_most_loops = 40 };
 
 static long long aspen_floor_div(long long a, long long b)
 {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+    const long long quotient = a / b; /* b is positive; in JavaScript a remainder takes as long as all else here */
+    return quotient - (quotient * b > a);
 }
 
 typedef struct aspen_runs {
@@ -58,9 +59,10 @@ static void aspen_read_runs(aspen_runs *runs, const double *walk, int outside, c
 static long long aspen_lines_there(const aspen_runs *runs, int loops, long long length, long long place, const long long *cache)
 {
     long long lines = 0;
-    if (loops == 0)
-        return aspen_floor_div(aspen_floor_div(place, cache[2]) - 1 + cache[0] / cache[2], cache[1] / cache[2])
-            - aspen_floor_div(aspen_floor_div(place, cache[2]) + aspen_floor_div(-length, cache[2]), cache[1] / cache[2]);
+    if (loops == 0) {
+        const long long at = aspen_floor_div(place, cache[2]);
+        return aspen_floor_div(at - 1 + cache[3], cache[4]) - aspen_floor_div(at + aspen_floor_div(-length, cache[2]), cache[4]);
+    }
     for (long long trip = 0; trip < runs->trips[loops - 1]; trip++)
         lines += aspen_lines_there(runs, loops - 1, length, place - trip * runs->stride[loops - 1], cache);
     return lines;
@@ -256,7 +258,7 @@ static int aspen_window_fits(const double *given, int count, double *parts)
 static inline double aspen_share_kept(const double *given, int count)
 {
     double parts[4], at[2 * aspen_most_loops], counts[2 * aspen_most_loops], kept = 0.0, total = 0.0;
-    long long cache[3];
+    long long cache[5]; /* bytes of a line, and between lines of a set; what divides both; and both in parts of that */
     aspen_runs runs;
     int loops = 0, dense, any = 0;
     if (count < 5 || !aspen_window_fits(given, count, parts))
@@ -268,6 +270,8 @@ static inline double aspen_share_kept(const double *given, int count)
     cache[0] = (long long)given[1];
     cache[1] = cache[0] * (long long)fmin(given[2], floor(parts[2] / given[1]) + 2.0);
     cache[2] = (long long)parts[3];
+    cache[3] = cache[0] / cache[2];
+    cache[4] = cache[1] / cache[2];
     const double *own = given + 5 + (int)given[3], *around = own + 2 + 2 * (int)own[1];
     aspen_read_runs(&runs, own, 0, own, 0, cache[0]);
     dense = fabs(around[0]) < (double)(runs.length + cache[0]);
