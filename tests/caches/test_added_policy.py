@@ -1,5 +1,5 @@
-"""A replacement policy is one row of one table: with `fifo` added to a copy of the package, a machine may say it, and
-the misses are those of a simulator that replaces the line that came first.
+"""A replacement policy is one row of one table, and so is a kind of cache: with `fifo` added to a copy of the package,
+a machine may say it, and the misses are those of a simulator that replaces the line that came first.
 
 Under references that do not depend on each other, the line that came first goes out as often as any other (Gelenbe,
 IEEE Transactions on Computers 22(6), 1973): the law is that of random replacement.
@@ -22,6 +22,7 @@ from tests.caches.programs import machine_of
 
 ROOT = Path(aspenpy.__path__[0]).parent
 CAPACITY, WAYS, LINE = 16_384, 4, 64
+KIND = '    "spilled": Inclusion(True, "a level that takes what the level before it gives up"),\n'
 ROW = '    "fifo": Policy(_replace_at_random, "Gelenbe, IEEE Transactions on Computers 22(6), 1973"),\n'
 
 
@@ -45,14 +46,24 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for part in ("aspenpy", "grammar"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     file = folder / "aspenpy" / "cost" / "caches" / "policies.py"
-    before, end, behind = file.read_text().partition('}\n"""By the word that a machine says')
-    assert end
-    file.write_text(before + ROW + end + behind)
+    add_row(file, ROW)
+    add_row(file.with_name("level.py"), KIND)
     return folder
 
 
+def add_row(file: Path, row: str) -> None:
+    """A row behind the last of the table of a file."""
+    before, end, behind = file.read_text().partition('}\n"""By the word that a machine says')
+    assert end
+    file.write_text(before + row + end + behind)
+
+
 def run(package: Path, policy: str) -> subprocess.CompletedProcess[str]:
-    (package / "m.aspen").write_text(machine_of(("L1", CAPACITY, WAYS), policy=policy))
+    return run_on(package, machine_of(("L1", CAPACITY, WAYS), policy=policy))
+
+
+def run_on(package: Path, machine: str) -> subprocess.CompletedProcess[str]:
+    (package / "m.aspen").write_text(machine)
     command = [sys.executable, "-m", "aspenpy", "traffic", "a.aspen", "--machine", "m.aspen", "--format", "json"]
     environment = {**os.environ, "PYTHONPATH": str(package)}
     return subprocess.run(command, cwd=package, env=environment, capture_output=True, text=True, check=False)
@@ -71,6 +82,21 @@ def test_one_row_adds_a_policy(package: Path) -> None:
     (other,) = json.loads(run(package, "lru").stdout)["levels"]
     assert level["read_misses"] == pytest.approx(first_in_first_out(lines), rel=0.02)
     assert other["read_misses"] != pytest.approx(level["read_misses"], rel=0.02)
+
+
+def test_one_row_adds_a_kind_of_cache(package: Path) -> None:
+    """What adds to the level before it has the misses of an exclusive level of the same size."""
+    data, loads = "data X [20480]", "loads [25600] of size [8] from X as stream, reuse(10)"
+    (package / "a.aspen").write_text(f"model a {{ {data} kernel main {{ execute {{ {loads} }} }} }}")
+    machine = machine_of(("L1", CAPACITY, WAYS), ("L2", CAPACITY, WAYS))
+    found = {}
+    for kind in ("spilled", "exclusive", "inclusive"):
+        done = run_on(package, machine.replace("cache L2 {", f"cache L2 {{ property inclusion [{kind}]"))
+        assert done.returncode == 0, done.stderr
+        found[kind] = [level["read_misses"] for level in json.loads(done.stdout)["levels"]]
+    assert found["spilled"] == found["exclusive"] != found["inclusive"]
+    done = run_on(package, machine.replace("cache L2 {", "cache L2 { property inclusion [spiled]"))
+    assert "`spilled`" in done.stderr
 
 
 def test_messages_know_it(package: Path) -> None:

@@ -15,7 +15,22 @@ from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest
 from aspenpy.models.machine.model import Component, Machine, Place, word
 from aspenpy.record import Record
 
-INCLUSIONS = ("inclusive", "exclusive", "victim")
+
+class Inclusion(Record):
+    """What a level holds beside the level before it. One that `adds` takes each line that the level before gives up,
+    clean ones too, and holds none of its lines; and who described it."""
+
+    adds: bool
+    citation: str
+
+
+INCLUSIONS = {
+    "inclusive": Inclusion(False, "Baer and Wang, ISCA 1988"),
+    "exclusive": Inclusion(True, "Jouppi and Wilton, ISCA 1994"),
+    "victim": Inclusion(True, "Jouppi, ISCA 1990"),
+}
+"""By the word that a machine says; the first is that of a cache that says none."""
+
 WRITES = ("allocate", "no_allocate", "streaming")
 
 SET_LATENCIES = ("set_latency", "set_store_latency")
@@ -55,7 +70,7 @@ class Level(Record):
     @property
     def adds(self) -> bool:
         """Whether it holds what the level before it does not: what that gives up."""
-        return self.inclusion in ("exclusive", "victim")
+        return INCLUSIONS[self.inclusion].adds
 
     @property
     def two_ways(self) -> bool:
@@ -178,7 +193,7 @@ def _level(place: Place) -> Level:
         _require_property(component, "cacheline", "bytes, as in `property cacheline [64 B]`"),
         _require_property(component, "associativity", "ways a set, as in `property associativity [8]`"),
         _word(component, "policy", tuple(POLICIES)),
-        _word(component, "inclusion", INCLUSIONS),
+        _word(component, "inclusion", tuple(INCLUSIONS)),
         _word(component, "writes", WRITES),
         bandwidth_of_all_cores(component, "loads"),
         component.value("latency"),
