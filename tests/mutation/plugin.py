@@ -87,26 +87,36 @@ class Recorder:
 
 
 class Limits:
-    """Runs the tests that a file lists, in its order, each within its seconds, and writes down which has begun."""
+    """Runs the tests that a file lists, in its order, each within its seconds and all within the processor's,
+    and writes down which has begun."""
 
     def __init__(self, listed: Path) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-        self.limits = json.loads(listed.read_text())
-        self.begun = listed.with_name(listed.name + ".now")
+        told = json.loads(listed.read_text())
+        self.seconds, self.limits = told["seconds"], told["tests"]
+        most = int(self.seconds + max(self.limits.values()))
+        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+        self.begun, self.used = listed.with_name(listed.name + ".now"), listed.with_name(listed.name + ".used")
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         places = {test: place for place, test in enumerate(self.limits)}
         items[:] = sorted((item for item in items if item.nodeid in places), key=lambda item: places[item.nodeid])
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        if sum(os.times()[:4]) > self.seconds:
+            return True  # it is not run any more
         note_begun(self.begun, item)
         faulthandler.dump_traceback_later(self.limits[item.nodeid], exit=True)
-        try:
-            return (yield)
-        finally:
-            faulthandler.cancel_dump_traceback_later()
+        return None
+
+    def pytest_runtest_logfinish(self) -> None:
+        faulthandler.cancel_dump_traceback_later()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self.used.write_text(str(sum(os.times()[:4])))
 
 
 def note_begun(log: Path, item: pytest.Item) -> None:

@@ -31,6 +31,8 @@ BATCHES = (10.0, 60.0, float("inf"))
 """Seconds of the tests that run in one process before the next: most changes are noticed by the first few."""
 HUNG = 30.0, 10.0
 """Seconds, and multiples of what a test took when it was recorded, after which it counts as one that does not end."""
+WAITED = 20.0
+"""Seconds for each of the processor's that a process of tests may take, on however busy a machine."""
 
 IMPORT = "the import of the tests"
 """What fails where no test begins."""
@@ -68,23 +70,22 @@ class Copy:
         os.utime(file, (now, now))
 
     def judge(self, change: Change, limits: dict[str, float], seconds: float) -> Verdict:
-        """`limits`: seconds that each test that reaches the change took, in the order in which they run."""
+        """`limits`: seconds that each test that reaches the change took, in the order in which they run; `seconds`: of
+        the processor, for all of them, so that a busy machine finds the same."""
         source = (self.folder / change.path).read_bytes()
-        end = time.monotonic() + seconds
         ran = 0
         try:
             for batch in batches(limits):
-                while batch and time.monotonic() < end:
+                while batch and seconds > 0:
                     self.write(change.path, change.apply(source))
-                    failed, passed = self.run(batch, end - time.monotonic())
-                    if failed is None and not passed and time.monotonic() >= end and not ran:
-                        failed = IMPORT  # all its time went by before the first test
+                    failed, passed, used = self.run(batch, seconds)
+                    seconds -= used
                     if failed is None:
                         ran += passed
                         break
                     self.write(change.path, source)
                     if failed == IMPORT:
-                        begins = self.run(batch, seconds) not in ((IMPORT, 0), (None, 0))  # without the change
+                        begins = self.run(batch, 100.0)[:2] not in ((IMPORT, 0), (None, 0))  # without the change
                         return Verdict(change, IMPORT if begins else "", len(limits), ran)
                     if failed not in self.known:
                         self.known[failed] = self.run({failed: limits.get(failed, 0.0)}, 300.0)[0] is None
@@ -95,12 +96,14 @@ class Copy:
             self.write(change.path, source)
         return Verdict(change, "", len(limits), ran)
 
-    def run(self, tests: dict[str, float], seconds: float) -> tuple[str | None, int]:
-        """The test that fails first, or None; and how many passed within the time."""
+    def run(self, tests: dict[str, float], seconds: float) -> tuple[str | None, int, float]:
+        """The test that fails first, or None; how many passed within the seconds, and how many of those it took."""
         limits = self.folder / "limits.json"
-        now = self.folder / "limits.json.now"
-        limits.write_text(json.dumps({test: HUNG[0] + HUNG[1] * took for test, took in tests.items()}))
+        now, used = limits.with_name("limits.json.now"), limits.with_name("limits.json.used")
+        hung = {test: HUNG[0] + HUNG[1] * took for test, took in tests.items()}
+        limits.write_text(json.dumps({"seconds": seconds, "tests": hung}))
         now.write_text("")
+        used.write_text("0")
         files = dict.fromkeys(test.partition("::")[0] for test in tests)
         command = pytest_command("-x", "--hypothesis-seed=0", "-p", "no:cacheprovider", *files)
         variables = environment(self.folder, MUTATION_LIMITS=str(limits))
@@ -114,15 +117,15 @@ class Copy:
             start_new_session=True,
         ) as process:
             try:
-                status = process.wait(seconds)
+                status = process.wait(WAITED * seconds)
             except subprocess.TimeoutExpired:
-                status = 0
+                status = 1  # it waits for something
             finally:
                 end_group(process.pid)
         begun = now.read_text().splitlines()
         if status in (0, 5):
-            return None, len(begun)
-        return (begun[-1] if begun else IMPORT), 0
+            return None, len(begun), float(used.read_text())
+        return (begun[-1] if begun else IMPORT), 0, 0.0
 
 
 def batches(limits: dict[str, float]) -> Iterator[dict[str, float]]:
@@ -160,7 +163,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=100.0, help="for the tests of one change")
+    parser.add_argument("--seconds", type=float, default=100.0, help="of the processor, for the tests of one change")
     parser.add_argument("--least", type=float, default=0.92, help="share that has to be caught")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
