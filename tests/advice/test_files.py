@@ -76,5 +76,5 @@ def test_servers_of_files_consume_what_is_stated(power: str, joules: float, left
     assert energy.value == pytest.approx(joules + 8 * 50 * 3.02 + 5 * (16 * 1 + 8 * 2.02))
     assert found.unpowered == left_out
     rest = energy.value - joules
-    of_files = joules + (rest - 8 * 50 * 1 - 5 * 16)  # what goes with the time counts for what the time is bound by
+    of_files = joules + (rest - 8 * 50 * 1 - 5 * 16)  # what goes with the time counts for what limits the time
     assert part(found, "I/O", "energy") == pytest.approx(of_files / energy.value)

@@ -115,7 +115,9 @@ def test_an_ordered_sum_waits_for_its_additions(architecture: str, addition: int
 @with_osaca
 def test_the_command_writes_a_model(tmp_path: Path, capsys: Any) -> None:
     assert main(["incore", str(DOT), "--arch", "skx", "-o", str(tmp_path / "dot.aspen")]) == 0
-    assert "4 cycles, bound by the dependence" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "4 cycles" in printed
+    assert "the dependence" in printed
     assert main(["eval", str(tmp_path / "dot.aspen"), "--machine", "xeon_gold_6148", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["runtime"]["value"] == pytest.approx(4e6 / 2.4e9, rel=1e-9)
     assert main(["incore", str(DOT), "--arch", "skx", "--lines", "3-8", "--format", "json"]) == 0

@@ -16,7 +16,7 @@ def test_what_differs_from_call_to_call_has_no_value() -> None:
     assert "one instance asks for  k*n, in flop\n" in text
     assert "the run asks for       30 flop\n" in text
     assert "as odd                 not known to this machine, changes nothing\n" in text
-    assert "the run takes          30 s, 100.0 % of the runtime; work is bound by it" in text
+    assert "the run takes          30 s, 100.0 % of the runtime" in text
     (step,) = explanation.to_json()["steps"]
     assert step["demand"] == {"formula": "k*n", "value": None, "unit": "flop"}
     assert step["parallelism"] == {"formula": "2", "value": 2, "unit": ""}
