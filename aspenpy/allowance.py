@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -55,14 +55,18 @@ def allowance() -> Allowance:
 
 
 @contextmanager
-def separate_allowance(operations: float = OPERATIONS) -> Iterator[Allowance]:
-    """A new allowance for what runs inside, whatever runs around it."""
-    new = Allowance(operations)
-    token = _current.set(new)
+def spending(allowance: Allowance) -> Iterator[Allowance]:
+    """What runs inside spends this allowance, whatever runs around it and in whatever thread."""
+    token = _current.set(allowance)
     try:
-        yield new
+        yield allowance
     finally:
         _current.reset(token)
+
+
+def separate_allowance(operations: float = OPERATIONS) -> AbstractContextManager[Allowance]:
+    """A new allowance for what runs inside."""
+    return spending(Allowance(operations))
 
 
 def one_allowance(function: Callable[P, T]) -> Callable[P, T]:

@@ -55,7 +55,7 @@ class Order:
                 self.spent.setdefault(place, []).append(arg)
 
 
-def _spend_operations(operations: int) -> None:
+def spend_operations(operations: float) -> None:
     """Spends operations of the command; raises AspenError where it has not so many."""
     if not allowance().spend(operations):
         hint = "fewer points, or shorter loops; --yes (in Python, yes=True) if you want to wait for it"
@@ -109,7 +109,7 @@ class Fast:
         operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
         total: Any = 0.0
         for number in range(int(numpy.max(passes))):
-            _spend_operations(operations)
+            spend_operations(operations)
             values[loop.counter] = float(number)
             self._run(order, values)
             total = numpy.where(number < passes, total + values[loop.body], total)
@@ -166,7 +166,7 @@ class Careful:
         operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
         total: Any = 0.0 * passes
         for number in range(int(numpy.max(passes))):
-            _spend_operations(operations)
+            spend_operations(operations)
             known.values[loop.counter] = float(number)
             self._run(order, known)
             active = number < passes

@@ -14,7 +14,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any, NoReturn
 
-from aspenpy.language.diagnostics import fail
+from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.sweeps.work import Stretch, Work, Worker
 
 SECONDS = 10  # for which a scheduler is waited for
@@ -83,6 +83,8 @@ def compute_stretches(client: Any, work: Work, numbers: Iterable[int]) -> Iterat
         except (KilledWorker, CancelledError, TimeoutError) as error:  # workers were killed, perhaps by something else
             ask(number, again + 1, error)
             continue
+        except AspenError:
+            raise  # as in this process
         except Exception as error:
             _give_up(error)
         yield stretch

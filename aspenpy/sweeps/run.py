@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from aspenpy.allowance import MEMORY
+from aspenpy.allowance import MEMORY, allowance
 from aspenpy.engine.arrays import Floats
 from aspenpy.engine.backends import Backend, choose_backend
 from aspenpy.expr.failures import REASONS
@@ -48,8 +48,10 @@ class Run:
         self.study = study
         self.backend: Backend = choose_backend(backend, programs, study.points_of_case, memory)
         columns = tuple(study.columns.values())
-        self.work = Work(study.formulas, study.inputs, columns, study.grid, study.seed, self.backend.name, STRETCH)
-        self.worker = Worker(self.work)
+        spent = allowance()
+        about = study.formulas, study.inputs, columns, study.grid, study.seed, self.backend.name
+        self.work = Work(*about, STRETCH, spent.left)
+        self.worker = Worker(self.work, spent)
         self.plan = self.worker.plan
         self.client = connect(client) if isinstance(client, str) else client
         self.waiting = max(1, memory // (HELD * STRETCH * (8 * len(study.metrics) + 1)))

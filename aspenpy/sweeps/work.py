@@ -14,10 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons
+from aspenpy.allowance import Allowance, spending
+from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons, spend_operations
 from aspenpy.engine.backends import BACKENDS, Backend
 from aspenpy.engine.compiled import Kernel
+from aspenpy.engine.loop_work import loop_operations
 from aspenpy.engine.program import Program
+from aspenpy.expr import graph
 from aspenpy.expr.array_rules import ConstantArray
 from aspenpy.expr.failures import FINE
 from aspenpy.expr.graph import Expr
@@ -30,7 +33,8 @@ LEAST_SHARING = 16  # times that a value is used again, below which it is comput
 
 class Sheet:
     """`columns` has for each input of the program its dimension and its values along it; a kernel computes the
-    program from its leaves on."""
+    program from its leaves on. `loops` computes the operations that its loops without a closed form take at a point,
+    which are spent before it runs; NumPy spends them pass by pass."""
 
     def __init__(
         self,
@@ -38,8 +42,9 @@ class Sheet:
         shape: Sequence[int],
         columns: Sequence[tuple[int, Floats]],
         kernel: Kernel | None = None,
+        loops: Sheet | None = None,
     ) -> None:
-        self.program, self.shape, self.kernel = program, tuple(shape), kernel
+        self.program, self.shape, self.kernel, self.loops = program, tuple(shape), kernel, loops
         self._dimensions = [dimension for dimension, _ in columns]
         inputs = [_along(dimension, values, len(self.shape)) for dimension, values in columns]
         self._inputs = {place: inputs[number] for place, number in program.given.items()}
@@ -94,6 +99,10 @@ class Sheet:
             raise Doubt
         Fast(self.program).compute(self._order, known)
         if self.kernel is not None:
+            if self.loops is not None:
+                operations = numpy.empty(prod(shape))
+                self.loops.block(slices, [operations])
+                spend_operations(float(numpy.nansum(operations)))
             columns = [_column(known.values[leaf], shape) for leaf in self.kernel.leaves]
             self.kernel.run(columns, results)
             return
@@ -206,7 +215,8 @@ class Plan:
 
 
 class Work(NamedTuple):
-    """All that a worker has to know; it travels to other processes as data."""
+    """All that a worker has to know; it travels to other processes as data. Of `operations` each process may spend as
+    many."""
 
     formulas: tuple[tuple[Expr, ...], ...]
     inputs: tuple[Expr, ...]
@@ -215,13 +225,16 @@ class Work(NamedTuple):
     seed: int
     backend: str
     stretch: int
+    operations: float
 
 
 class Worker:
-    """Computes stretches; what a case needs is prepared when its first stretch is asked for."""
+    """Computes stretches; what a case needs is prepared when its first stretch is asked for. All its threads spend one
+    allowance: the command's, or in another process what was left of it."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, allowance: Allowance | None = None) -> None:
         self.work = work
+        self.allowance = allowance or Allowance(work.operations)
         self.backend = BACKENDS[work.backend]
         self.plan = Plan(len(work.formulas), work.grid, self.backend.block, work.stretch)
         self._sheets: dict[int, Sheet] = {}
@@ -229,6 +242,10 @@ class Worker:
 
     def stretch(self, number: int, into: Floats | None = None) -> Stretch:
         """A stretch, its values in their place `into` the array of all points, if there is one."""
+        with spending(self.allowance):
+            return self._compute(number, into)
+
+    def _compute(self, number: int, into: Floats | None) -> Stretch:
         case, blocks = self.plan.place(number)
         sheet = self._sheet(case)
         size, first = self.plan.size(number), self.plan.blocks[blocks.start][0]
@@ -249,8 +266,12 @@ class Worker:
         with self._lock:
             if case not in self._sheets:
                 work = self.work
-                program = lower_formulas(work.formulas[case], work.inputs, work.seed, likely(work.columns))
-                self._sheets = {case: Sheet(program, work.grid or (1,), work.columns, _kernel(self.backend, program))}
+                formulas, box, grid = work.formulas[case], likely(work.columns), work.grid or (1,)
+                program = lower_formulas(formulas, work.inputs, work.seed, box)
+                kernel, loops = _kernel(self.backend, program), None
+                if kernel is not None and (operations := loop_operations(formulas)) is not graph.ZERO:
+                    loops = Sheet(lower_formulas((operations,), work.inputs, work.seed, box), grid, work.columns)
+                self._sheets = {case: Sheet(program, grid, work.columns, kernel, loops)}
             return self._sheets[case]
 
 

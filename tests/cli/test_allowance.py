@@ -10,13 +10,18 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from aspenpy import AspenError, load_machine, parse, predict
-from aspenpy.allowance import OPERATIONS, Allowance, allowance, one_allowance, separate_allowance
+from aspenpy.allowance import OPERATIONS, Allowance, allowance, one_allowance, separate_allowance, spending
+from aspenpy.engine.backends import BACKENDS
+from aspenpy.engine.loop_work import loop_operations
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import evaluate
 
 SECONDS = 7.5
 """Of processor time: five on a quiet machine, and half as much again beside a busy thread of the same core."""
@@ -241,11 +246,88 @@ def test_traffic_of_many_arrays_is_answered_or_refused(count: int, loops: int, t
         assert "Traceback" not in ran.err
 
 
+# -- sweeps, whatever computes them ----------------------------------------------------------------
+
+FEW, MANY = "n=400..460:whole:8", "n=1000..2000:lin:1500000"
+
+
+def require_backend(name: str) -> None:
+    missing = BACKENDS[name].missing()
+    if missing:
+        pytest.skip(missing)
+
+
 @pytest.mark.parametrize(
-    ("depth", "over"), [(3, "n=400..460:whole:8"), (2, "n=9000..9999:whole:1000"), (4, "n=100,200")]
+    ("backend", "jobs", "depth", "over"),
+    [
+        *(("numpy", 1, *shape) for shape in ((3, FEW), (2, "n=9000..9999:whole:1000"), (4, "n=100,200"))),
+        *((backend, jobs, 1, MANY) for backend in BACKENDS for jobs in (1, 2)),
+        *((backend, 1, 3, FEW) for backend in ("llvm", "c")),
+    ],
 )
-def test_a_sweep_of_nested_loops_is_refused(depth: int, over: str, tmp_path: Path) -> None:
-    ran = run("sweep", nested(depth, 460, tmp_path), "--machine", "simple", "--over", over, "--backend", "numpy")
+def test_a_sweep_of_nested_loops_is_refused(backend: str, jobs: int, depth: int, over: str, tmp_path: Path) -> None:
+    """Two jobs are processes with NumPy, and threads with the others."""
+    require_backend(backend)
+    options = ["--machine", "simple", "--over", over, "--backend", backend, "--jobs", str(jobs)]
+    ran = run("sweep", nested(depth, 460, tmp_path), *options)
     assert ran.status == 2
     assert "--yes" in ran.err
-    assert ran.seconds < SECONDS
+    assert "Traceback" not in ran.err
+    assert ran.seconds < SECONDS * (jobs if backend == "numpy" else 1)  # each process spends what was left
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_sweep_of_fewer_passes_is_computed(backend: str, tmp_path: Path) -> None:
+    require_backend(backend)
+    path = tmp_path / "points.csv"
+    options = ["--machine", "simple", "--over", "n=10..30:whole:3", "--metric", "flops", "--backend", backend]
+    ran = run("sweep", nested(3, 460, tmp_path), *options, "-o", str(path))
+    assert ran.status == 0, ran.err
+    rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
+    assert [float(row[1]) for row in rows] == [flops(3, int(float(row[0]))) for row in rows]
+    assert len(rows) == 3
+
+
+def operations_at(text: str, size: int) -> float:
+    """Operations that the loops of a model take."""
+    prediction = predict(parse(f"model m {{ param n = {size} kernel main {{ {text} }} }}"), load_machine("simple"))
+    formula = prediction.scope.formulas([prediction.tree.runtime])[0]
+    return float(evaluate(loop_operations([formula])))
+
+
+INNERMOST = "if (mod(i*j + 1, 7) < 3) { execute { flops [1] as dp } }"
+
+
+@pytest.mark.parametrize("inner", ["n", "i", "mod(i, 5)"])
+def test_the_operations_of_loops_are_those_of_their_passes(inner: str) -> None:
+    """a passes of the outer loop and b of the inner one, counted here, take x*a + y*b: x and y from two sizes say what
+    a third one takes."""
+    text = f"iterate i [n] {{ iterate j [{inner}] {{ {INNERMOST} }} }}"
+    trips = {"n": lambda i, n: n, "i": lambda i, n: i, "mod(i, 5)": lambda i, n: i % 5}[inner]
+    counted = {size: (size, sum(trips(i, size) for i in range(size))) for size in (12, 31, 57)}
+    (a1, b1), (a2, b2), (a3, b3) = counted.values()
+    first, second, third = (operations_at(text, size) for size in counted)
+    determinant = a1 * b2 - a2 * b1
+    x, y = (first * b2 - second * b1) / determinant, (a1 * second - a2 * first) / determinant
+    assert x > 0
+    assert y > 10
+    assert third == pytest.approx(x * a3 + y * b3, rel=1e-12)
+
+
+def test_a_loop_of_too_many_passes_is_not_made() -> None:
+    """10^7 is the most: a sweep has no value beyond, and makes no pass."""
+    counter, n = graph.counter("i"), graph.symbol("n")
+    operations = loop_operations([graph.summation(counter, n, graph.apply("sqrt", graph.add(counter, n)))])
+    assert evaluate(operations, {n: 10**7}) >= 10**7
+    assert evaluate(operations, {n: 10**7 + 1}) == 0
+
+
+def test_threads_spend_one_allowance() -> None:
+    def spend() -> bool:
+        with spending(shared):
+            return allowance().spend(4)
+
+    shared = Allowance(10)
+    with ThreadPoolExecutor(1) as pool:
+        assert [pool.submit(spend).result() for _ in range(3)] == [True, True, False]
+    assert shared.spent == 8

@@ -10,6 +10,7 @@ from time import sleep
 import numpy
 import pytest
 
+from aspenpy.allowance import separate_allowance
 from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.sweeps import cluster as cluster_module
@@ -85,6 +86,19 @@ def test_a_worker_that_cannot_compute(client, monkeypatch):
     running.work = running.work._replace(backend="none such")
     with pytest.raises(AspenError, match="could not compute a part of the sweep: 'none such'"):
         list(running.stretches())
+
+
+def test_a_worker_may_spend_what_is_left_to_the_command(client):
+    loops = "iterate i [n] { if (mod(i, 7) < 3) { execute { flops [1] } } }"
+    study = make_study(Case(application(loops, "param n = 5"), machine()), {"n": numpy.linspace(1000, 2000, 100)})
+    for operations in (1e5, 1e9):
+        with separate_allowance(operations):
+            running = Run(study, "numpy", client=client)
+            if operations == 1e9:
+                assert sum(stretch.values.shape[1] for stretch in running.stretches()) == 100
+            else:
+                with pytest.raises(AspenError, match="take too long to be added"):
+                    list(running.stretches())
 
 
 def test_a_result_lost_after_completion_is_computed_again(cluster, client, monkeypatch):
