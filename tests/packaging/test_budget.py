@@ -11,7 +11,7 @@ MOST: dict[str, int] = {
     "answers": 10960,
     "cost": 10250,
     "editor": 2750,
-    "engine": 2260,
+    "engine": 2280,
     "explore": 3770,
     "expr": 5820,
     "extract": 10180,
