@@ -80,6 +80,8 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         0.47, 360, page="caches.md#how-exact-it-is", seen="drawn"),
     StatedError("the same, 1 way, 180 counts", "misses", "an exact simulator", 0.006, None, ((0.79, 0.05),), 4.40, 180,
         page="caches.md#how-exact-it-is", seen="drawn"),
+    StatedError("one to three tables at random", "misses", "an exact simulator", 0.006, None, ((1.0, 0.10),), 0.09, 120,
+        page="caches.md#the-model", seen="drawn"),
     StatedError("misses of programs extracted from C, 58 counts", "misses", "Valgrind's simulator", 0.006, None,
         ((51 / 58, 0.10),), 0.38, 58, page="extract.md#how-exact-it-is"),
     StatedError(

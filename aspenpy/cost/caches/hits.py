@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.affine import affine
 from aspenpy.cost.caches.around import Around
-from aspenpy.cost.caches.interference import footprint
+from aspenpy.cost.caches.interference import footprint, lines_by_share
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.patterns import Affine, Distances, Scattered, Stencil
 from aspenpy.cost.caches.policies import POLICIES, RARE, Touches, at_least_none
@@ -33,11 +33,19 @@ def random_touches(access: Access, around: Around, level: Level) -> list[Touches
     passing = graph.add(*around.nests.lines(level))
     held = graph.apply("min", 1, level.lines / lines)
     time = graph.apply("log", lines / graph.apply("max", RARE, lines - level.lines))
-    if passing is not graph.ZERO:
-        held, time = _share_held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
+    draws = graph.apply("max", 1, access.accesses + around.nests.draws)
+    if passing is not graph.ZERO or around.nests.tables:
+        tables = [(table.lines(level), table.draws / draws) for table in around.nests.tables]
+        walks = [
+            [(start, slope / draws) for start, slope in lines_by_share(nest, level)]
+            for nests in around.nests.others
+            for nest in nests
+        ]
+        held, time = _share_held_beside(lines, walks, tables, level)
     if not access.warm:
         held = _share_held_from_empty(held, time, lines, access.accesses + around.drawn)
-    held = graph.if_else(graph.compare("<=", lines + passing, level.lines), 1, held)
+    everything = graph.add(lines, passing, *(table.lines(level) for table in around.nests.tables))
+    held = graph.if_else(graph.compare("<=", everything, level.lines), 1, held)
     again = at_least_none(access.accesses - different)
     return [
         Touches(again, held, lines),
@@ -45,15 +53,39 @@ def random_touches(access: Access, around: Around, level: Level) -> list[Touches
     ]
 
 
-def _share_held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> tuple[Expr, Expr]:
-    """The share of a table that is held while other lines pass through, `pace` of them for each access, and how long a
-    line stays: for x accesses a line of the table, until N (1 - e^-x) lines of it and N x pace others fill the cache
-    (Che, Tung and Wang, JSAC 2002). The left side is concave, so Newton's steps from below the root stay below it."""
-    time = level.lines / (lines * (1 + pace))
+def _share_held_beside(
+    lines: Expr, walks: Sequence[Sequence[tuple[Expr, Expr]]], tables: Sequence[tuple[Expr, Expr]], level: Level
+) -> tuple[Expr, Expr]:
+    """The share of a table that is held beside others, and how long a line stays, in draws for each of its lines.
+
+    Each of `walks` touches min(a + b t) lines in t draws, each of `tables` has its lines and its draws for each draw of
+    this one. For x draws a line, until the N (1 - e^-x) lines of the table, M (1 - e^-(x N q/M)) of each of M lines
+    with q draws, and those of the walks fill the cache (Che, Tung and Wang, JSAC 2002, equation 3, with one time for
+    all). The left side is concave, so Newton's steps from below the root stay below it."""
+    fastest = [graph.add(*(slope for _, slope in pieces)) for pieces in walks]
+    time = level.lines / (lines * graph.add(graph.ONE, *fastest, *(draws for _, draws in tables)))
     for _ in range(NEWTON_STEPS):
         gone = graph.apply("exp", -time)
-        time += (level.lines / lines - (1 - gone) - pace * time) / (gone + pace)
+        filled, slope = lines * (1 - gone), lines * gone
+        for others, draws in tables:
+            left = graph.apply("exp", -time * lines * draws / others)
+            filled, slope = filled + others * (1 - left), slope + lines * draws * left
+        for pieces in walks:
+            touched, pace = _least(pieces, time * lines)
+            filled, slope = filled + touched, slope + lines * pace
+        time += (level.lines - filled) / graph.apply("max", RARE, slope)
     return graph.apply("min", 1, 1 - graph.apply("exp", -time)), time
+
+
+def _least(pieces: Sequence[tuple[Expr, Expr]], draws: Expr) -> tuple[Expr, Expr]:
+    """The least of a + b t at so many draws, and its b."""
+    (start, pace), *others = pieces
+    least = start + pace * draws
+    for first, slope in others:
+        value = first + slope * draws
+        is_less = graph.compare("<", value, least)
+        least, pace = graph.apply("min", least, value), graph.if_else(is_less, slope, pace)
+    return least, pace
 
 
 def _share_held_from_empty(held: Expr, time: Expr, lines: Expr, accesses: Expr) -> Expr:

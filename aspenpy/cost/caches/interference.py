@@ -9,7 +9,7 @@ from math import prod
 
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import STILL
-from aspenpy.cost.caches.nest import Nest, longest
+from aspenpy.cost.caches.nest import Nest, longest, product
 from aspenpy.cost.caches.siblings import are_apart, find_cover
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -23,12 +23,31 @@ MOST_SWEEPS = 4
 """Trips up to which a loop may be sweeps that follow each other."""
 
 
+class Table(Record):
+    """A data structure of so many bytes, of which any words are drawn, so many in a block."""
+
+    bytes: Expr
+    draws: Expr
+
+    def lines(self, level: Level) -> Expr:
+        """All of its lines."""
+        return graph.apply("max", 1, self.bytes / level.line)
+
+    def lines_of(self, draws: Expr, level: Level) -> Expr:
+        """Different lines that so many draws touch: N (1 - (1 - 1/N)^k) of N, nearly N (1 - exp(-k/N))."""
+        lines = self.lines(level)
+        return lines * (1 - graph.apply("exp", -draws / lines))
+
+
 class Neighbours(Record):
-    """What else is touched between two touches of a line: by other nests of the same data structure (`siblings`), and
-    by those of each other structure (`others`). Nests of one structure touch no more lines than it has."""
+    """What else is touched between two touches of a line: by other nests of the same data structure (`siblings`), by
+    those of each other structure (`others`), at random in other `tables`, and by so many `draws` of others from the
+    same one. Nests of one structure touch no more lines than it has."""
 
     siblings: tuple[Nest, ...]
     others: tuple[tuple[Nest, ...], ...]
+    tables: tuple[Table, ...] = ()
+    draws: Expr = graph.ZERO
 
     @property
     def depend(self) -> bool:
@@ -42,6 +61,25 @@ class Neighbours(Record):
     def lines(self, level: Level) -> list[Expr]:
         """Of each other structure, all that the block touches."""
         return [footprint(nests, level) for nests in self.others]
+
+
+def lines_by_share(nest: Nest, level: Level) -> list[tuple[Expr, Expr]]:
+    """Different lines that a nest touches within a share of the block: the least of lines a + b x share, which join the
+    footprints of one pass of each loop, since footprints grow ever more slowly."""
+    share, lines, pieces = graph.ZERO, graph.ZERO, list[tuple[Expr, Expr]]()
+    for depth, loop in enumerate(nest.longest, 1):
+        if loop.trips is graph.ONE:
+            continue
+        wider = 1 / product(outer.trips for outer in nest.longest[depth:])
+        more = nest.lines(depth, level.line)
+        slope = (more - lines) / graph.apply("max", TINY, wider - share)
+        pieces.append((lines - share * slope, slope))
+        share, lines = wider, more
+    return pieces or [(graph.ONE, graph.ZERO)]
+
+
+TINY = graph.number(1e-12)
+"""A share of a block that is none."""
 
 
 def footprint(nests: Sequence[Nest], level: Level) -> Expr:
@@ -149,14 +187,20 @@ def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Exp
     share, lines = graph.ZERO, graph.ZERO
     for chance, fewer in pairwise([*chances, Fraction(0)]):
         there = [[nest for nest in nests if often[nest] >= chance] for nests in (others.siblings, *others.others)]
-        found, touched = _hits_in_windows(own, there[0], there[1:], between, level, part)
+        found, touched = _hits_in_windows(own, there[0], there[1:], others.tables, between, level, part)
         share += graph.number(chance - fewer) * found
         lines += graph.number(chance - fewer) * touched
     return share, lines
 
 
 def _hits_in_windows(
-    own: Nest, siblings: Sequence[Nest], others: Sequence[Sequence[Nest]], between: Window, level: Level, part: Expr
+    own: Nest,
+    siblings: Sequence[Nest],
+    others: Sequence[Sequence[Nest]],
+    tables: Sequence[Table],
+    between: Window,
+    level: Level,
+    part: Expr,
 ) -> tuple[Expr, Expr]:
     """As `hits`, with all of some nests in every window."""
     structures = [[own, *_different(siblings, (own,), between)]]
@@ -175,9 +219,37 @@ def _hits_in_windows(
         for nest in nests:
             place = begin if nest.place is None else nest.place
             window += [*_walk(nest, between, outside, part), graph.apply("floor", place)]
-    share = graph.apply("share_kept", level.room, level.line, level.whole_sets, *window)
+    drawn, variance = _lines_drawn(own, tables, between, part, level)
+    share = graph.add(
+        *(
+            chance * graph.apply("share_kept", room, level.line, level.whole_sets, *window)
+            for room, chance in _rooms_beside(drawn, variance, level)
+        )
+    )
     lines = (_lines_of(nests, between, level) for nests in structures)
-    return share, part * graph.add(*lines)
+    return share, part * graph.add(*lines) + drawn
+
+
+def _lines_drawn(own: Nest, tables: Sequence[Table], between: Window, part: Expr, level: Level) -> tuple[Expr, Expr]:
+    """Lines of tables that are touched in that part of a window, which is one of so many passes of the loops around it,
+    and their variance: each of N lines is among them with the chance q (binomial, N q (1 - q))."""
+    passes = product(loop.trips for loop in own.longest[between.carried - 1 :])
+    drawn = [(table.lines(level), table.lines_of(part * table.draws / passes, level)) for table in tables]
+    return (
+        graph.add(*(found for _, found in drawn)),
+        graph.add(*(found * (1 - found / lines) for lines, found in drawn)),
+    )
+
+
+def _rooms_beside(drawn: Expr, variance: Expr, level: Level) -> list[tuple[Expr, Expr]]:
+    """Rooms that drawn lines leave in a set, each with its chance: three points have the mean, the variance and the
+    third moment of a normal law (Gauss and Hermite's quadrature)."""
+    if drawn is graph.ZERO:
+        return [(level.room, graph.ONE)]
+    spread = graph.apply("sqrt", 3 * variance / level.sets)
+    points = ((graph.ZERO, Fraction(2, 3)), (spread, Fraction(1, 6)), (-spread, Fraction(1, 6)))
+    left = level.room - drawn / level.sets
+    return [(graph.apply("max", 0, left + shift), graph.number(chance)) for shift, chance in points]
 
 
 def _begin(number: int, count: int, level: Level) -> Expr:

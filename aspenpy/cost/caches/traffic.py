@@ -11,7 +11,7 @@ from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.around import Around
 from aspenpy.cost.caches.block_loops import in_the_same_loops
 from aspenpy.cost.caches.hits import pages_first_touched, touches
-from aspenpy.cost.caches.interference import Neighbours
+from aspenpy.cost.caches.interference import Neighbours, Table
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine, Scattered, Stencil
@@ -44,7 +44,23 @@ class Structure(Record):
         groups = (*self.groups[:number], *self.groups[number + 1 :])
         siblings = tuple(group[0].nest for group in groups if group[0].nest is not None)
         nests = (structure.nests for structure in others if structure is not self)
-        return Neighbours(siblings, tuple(found for found in nests if found))
+        tables = (structure.table for structure in others if structure is not self)
+        return Neighbours(
+            siblings,
+            tuple(found for found in nests if found),
+            tuple(table for table in tables if table is not None),
+            graph.add(*(group[0].accesses for group in groups if group[0].is_scattered)),
+        )
+
+    @property
+    def table(self) -> Table | None:
+        """What is drawn from it, by all accesses together; None where none draws."""
+        drawing = [group[0] for group in self.groups if isinstance(group[0].pattern, Scattered)]
+        if not drawing:
+            return None
+        sizes = list(dict.fromkeys(group.pattern.table for group in drawing if isinstance(group.pattern, Scattered)))
+        size = graph.apply("max", *sizes) if len(sizes) > 1 else sizes[0]
+        return Table(size, graph.add(*(access.accesses for access in drawing)))
 
     def before(self, number: int) -> tuple[Nest, ...]:
         """The nests that have touched the structure before a group does."""
