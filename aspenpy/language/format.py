@@ -168,7 +168,8 @@ def _starts_item(frame: _Frame, previous: Word | None, word: Word, following: li
     if frame.header is None:
         return True
     kinds = [word.kind, *(next_word.kind for next_word in following)]
-    if word.kind in _ITEM_WORDS:
+    is_schedule = word.kind in ("STATIC", "DYNAMIC") and frame.header.kind == "EXECUTE"
+    if word.kind in _ITEM_WORDS and not is_schedule:
         return not (word.kind == "IF" and previous is not None and previous.kind == "ELSE")
     if word.kind == "INCLUDE" or (previous is not None and previous.kind == "INCLUDE"):
         return word.breaks > 0

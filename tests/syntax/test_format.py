@@ -59,6 +59,10 @@ def test_declarations(written: str, expected: str) -> None:
     [
         ("execute[n]'x'{flops[n]}".replace("'", '"'), 'execute [n] "x" { flops [n] }'),
         (
+            "execute [1] of i [n]of size [i+1]static{flops [n]}",
+            "execute [1] of i [n] of size [i + 1] static { flops [n] }",
+        ),
+        (
             "execute { loads[v[n]]of size[4]to x as dp,t( 1,2 ) }",
             "execute { loads [v[n]] of size [4] to x as dp, t(1, 2) }",
         ),
