@@ -32,6 +32,17 @@ class Directive(Record):
         return self.is_parallel and bool(_OFFLOADS & {*self.words})
 
     @property
+    def schedule(self) -> Literal["static", "dynamic"] | None:
+        """How threads share the passes of a loop: in one block each, as GCC and Clang do unless told otherwise, or as
+        they become free; None for what deals them out in another way."""
+        if self.words[:1] != ("omp",) or not {"for", "do"} & {*self.words}:
+            return None
+        kind, comma, _ = dict(self.clauses).get("schedule", "static").rpartition(":")[2].partition(",")
+        if kind.strip() == "static":
+            return None if comma else "static"
+        return "dynamic" if kind.strip() in ("dynamic", "guided") else None
+
+    @property
     def is_simd(self) -> bool:
         return "simd" in self.words
 

@@ -213,7 +213,8 @@ class Body(Naming):
     # -- blocks ------------------------------------------------------------------------------------
 
     def _write_block(self, items: list[Item], nest: Nest | None) -> list[str]:
-        parts = () if nest is None else self._find_parallel_parts(nest)
+        unequal = "" if nest is None else self._write_unequal_parts(nest)
+        parts = () if nest is None or unequal else self._find_parallel_parts(nest)
         amounts = Summary(self.counter, self.names.varying, bool(parts)).sum_amounts(items)
         simd = any(found.is_simd for inner in list_nests(items) for found in parse_directives(inner.pragmas))
         lines = self._write_requirements(amounts, parts, ", simd" if simd else "")
@@ -221,11 +222,38 @@ class Body(Naming):
             return []
         offloaded = nest is not None and any(found.is_offloaded for found in parse_directives(nest.pragmas))
         label = ' "target"' if offloaded else ""
-        head = f"execute [{self.write_formula(_multiply_parts(parts))}]{label} {{" if parts else "execute {"
+        head = f"execute [{self.write_formula(_multiply_parts(parts))}]{label} {{" if parts else f"execute{unequal} {{"
         comments = write_comments(nest.comment, nest.span) if nest is not None else []
         remarks = [*self._write_reductions(nest), *self._write_remarks(amounts)] if not self.writer.is_brief else []
         self.writer.words += count_words(lines)
         return [*comments, *remarks, head, *lines, "}"]
+
+    def _write_unequal_parts(self, nest: Nest) -> str:
+        """The passes of a parallel loop as parts of one rank's work, which its cores share by the loop's schedule;
+        nothing where all passes do the same."""
+        found = parallel_directive(nest.pragmas)
+        is_plain = len(nest.bounds) == 1 and nest.share is None
+        if found is None or not is_plain or found.is_offloaded or found.schedule is None or found.collapsed_loops > 1:
+            return ""
+        try:
+            size = self._measure_pass(nest)
+        except NoClosedForm:
+            return ""
+        if not v.has_symbol(size, nest.counter):
+            return ""
+        written = self.write_formula(size)
+        counter, passes = self.symbols[nest.counter], self.write_formula(nest.bounds[0])
+        return f" [1] of {counter} [{passes}] of size [{written}] {found.schedule}"
+
+    def _measure_pass(self, nest: Nest) -> Value:
+        """The flops of a pass in terms of its counter, or the words that it moves where it computes nothing."""
+        self.counter.around.append(nest)
+        try:
+            amounts = Summary(self.counter, self.names.varying, True).sum_amounts(nest.body)
+        finally:
+            self.counter.around.pop()
+        done = [each.amount for each in amounts.operations if each.name != "integer"]
+        return v.add(*(done or [access.words for access in amounts.accesses]))
 
     def _find_parallel_parts(self, nest: Nest) -> tuple[Value, ...]:
         """Numbers of parallel parts of a loop, the outermost first: threads, or on a device the passes of all collapsed

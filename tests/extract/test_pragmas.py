@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import aspenpy
 from aspenpy.extract.extraction import extract
 from tests.extract.modelled import PROGRAMS
 from tests.thorough import thorough
@@ -34,6 +35,58 @@ def test_loops_below_pragmas_are_parallel(pragma: str, lines: tuple[str, ...], t
     (tmp_path / "a.c").write_text(f"void f(int n, int m, double *restrict y) {{\n#pragma {pragma}\n{LOOPS} }}")
     text = extract(tmp_path / "a.c").text
     assert [line for line in lines if line not in text] == []
+
+
+TRIANGLE = """
+void f(int n, double *restrict y) {{
+  #pragma omp {pragma}
+  for (int i = 0; i < n; i++) for (int j = {start}; j < n; j++) y[j] *= 2.5;
+}}"""
+CORES = """
+machine cores {{ node box }}
+node box {{ socket cpu }}
+socket cpu {{ property rank core [{cores}] one }}
+core one {{ resource flops(n) [n/mega] resource loads(n) [n/tera] resource stores(n) [n/tera] }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pragma", "head"),
+    [
+        ("parallel for", "execute [1] of i [n] of size [n - i] static {"),
+        ("parallel for schedule(static)", "execute [1] of i [n] of size [n - i] static {"),
+        ("for schedule(nonmonotonic: dynamic, 4)", "execute [1] of i [n] of size [n - i] dynamic {"),
+        ("parallel for schedule(guided)", "execute [1] of i [n] of size [n - i] dynamic {"),
+        ("parallel for schedule(static, 1)", "execute [threads] {"),
+        ("parallel for schedule(runtime)", "execute [threads] {"),
+        ("target teams distribute parallel for", 'execute [n] "target" {'),
+    ],
+)
+def test_passes_of_a_triangle_are_unequal_parts(pragma: str, head: str, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(TRIANGLE.format(pragma=pragma, start="i"))
+    assert head in extract(tmp_path / "a.c").text
+    (tmp_path / "a.c").write_text(TRIANGLE.format(pragma=pragma, start="0"))
+    assert " of size [n" not in extract(tmp_path / "a.c").text
+
+
+@pytest.mark.parametrize("start", ["i", "n - 1 - i"])
+@pytest.mark.parametrize(("schedule", "threads"), [("static", 2), ("static", 3), ("static", 7), ("dynamic", 2)])
+def test_the_slowest_thread_of_a_triangle_decides(start: str, schedule: str, threads: int, tmp_path: Path) -> None:
+    """Blocks of as many rows each, by which the widest takes (n + ... + n/2 + 1) of (n + ... + 1) on two threads: three
+    quarters; or rows that threads take as they become free."""
+    pragma, rows = f"parallel for schedule({schedule})", 840
+    (tmp_path / "a.c").write_text(TRIANGLE.format(pragma=pragma, start=start))
+    app = aspenpy.parse(extract(tmp_path / "a.c").text)
+    alone, together = (
+        aspenpy.predict(app, aspenpy.parse(CORES.format(cores=cores)), set={"n": rows}).runtime
+        for cores in (1, threads)
+    )
+    widths = [rows - row if start == "i" else row + 1 for row in range(rows)]
+    block = rows // threads
+    slowest = max(sum(widths[thread * block :][:block]) for thread in range(threads))
+    expected = sum(widths) / slowest if schedule == "static" else threads
+    assert alone / together == pytest.approx(expected, rel=1e-9)
+    assert (alone, sum(widths)) == (sum(widths) / 1e6, rows * (rows + 1) / 2)
 
 
 def test_compass_says_how_often(tmp_path: Path) -> None:
