@@ -293,7 +293,7 @@ def when_placed(app: str, machine: str, prediction: Prediction) -> Entries:
         yield "runtime", "aspenpy place --on", runtime - moved
     times = {item["name"]: item["time"]["value"] for item in found["kernels"]}
     for kernel in prediction.kernels:
-        if kernel.name in times:
+        if kernel.name in times and not found["hidden"]["value"]:  # else `place` counts what branches hide
             yield f"time of {kernel.name}", "aspenpy place --on", times[kernel.name]
     best = shell("place", app, *on)
     for alone in best["alternatives"]:
