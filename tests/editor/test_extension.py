@@ -79,6 +79,7 @@ def test_a_program_that_is_missing_is_told(extension):
 
 
 def test_it_packages(extension):
+    assert npm(extension, "node", "--check", "extension.js").returncode == 0
     done = npm(extension, "npx", "--yes", "@vscode/vsce", "package", "--skip-license", "--allow-missing-repository")
     if "ENOTFOUND" in done.stderr or "E404" in done.stderr:
         pytest.skip("the packager cannot be had here")
