@@ -12,6 +12,7 @@ from aspenpy.cost.exchanges import ALL_PORTS, FACES, OPEN
 from aspenpy.cost.network.collectives import Cost
 from aspenpy.cost.network.halo import MOST_DIMENSIONS, halo
 from aspenpy.cost.network.link import Link
+from aspenpy.cost.network.reordered import brick_of
 from aspenpy.cost.network.sides import crossing, leaving
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.path_levels import Path, all_paths, ranks_within
@@ -100,11 +101,21 @@ def halo_time(grid: Grid, among: Ranks, paths: Paths, trait: flow.Trait) -> tupl
     """Seconds of the exchange, of a grid that has to be all ranks of the block, and the paths inside nodes and between
     them: of each direction the slower one is waited for."""
     times, sides, stride = [], [], graph.ONE
-    for length, face in zip(reversed(grid.lengths), reversed(grid.faces), strict=True):
+    brick = brick_of(grid.lengths, grid.faces, among.per_node) if among.is_reordered else None
+    for axis in reversed(range(len(grid.lengths))):
         # the last coordinate is the fastest, as in `network.placement`
-        hops, apart = among.neighbours(stride, len(grid.lengths))
+        length, face = grid.lengths[axis], grid.faces[axis]
+        hops, apart = among.neighbours(stride, length, len(grid.lengths))
+        step, ring = stride, length
+        if brick is not None:
+            own = among.neighbours_of_bricks(brick, grid.lengths, axis)
+            hops, apart = (graph.if_else(brick.found, *pair) for pair in zip(own, (hops, apart), strict=True))
+            step = graph.if_else(brick.found, graph.mul(*brick.sides[axis + 1 :]), stride)
+            ring = graph.if_else(brick.found, brick.sides[axis], length)
         if paths.by_level:
-            neighbours = Neighbours(paths, among, stride, length, hops, apart)
+            neighbours = Neighbours(
+                paths, among, step, ring, hops, apart, graph.FALSE if brick is None else brick.found
+            )
             sides.append(neighbours.sides(grid.sent(length, face), face))
         else:
             times.append(among.link(hops, apart).time(grid.sent(length, face)))
@@ -214,8 +225,9 @@ class Side(Record):
 
 
 class Neighbours(Record):
-    """The neighbours along one dimension by the paths that lead there, for ranks `stride` apart in rings of `length`;
-    `hops` and `apart` are the averages over all ranks on the network."""
+    """The neighbours along one dimension by the paths that lead there, for ranks `stride` apart in rings of `length`,
+    those of the brick of a node where they are `in_bricks`; `hops` and `apart` are the averages over all ranks on the
+    network."""
 
     paths: Paths
     among: Ranks
@@ -223,6 +235,7 @@ class Neighbours(Record):
     length: Expr
     hops: Expr
     apart: Expr
+    in_bricks: Expr
 
     def sides(self, sent: Cost, face: Expr) -> list[Side]:
         """For each path what goes over it: all send at once, those inside a node and those to others."""
@@ -248,10 +261,17 @@ class Neighbours(Record):
     def _off_node(self, below: Expr) -> Expr:
         """The ranks of a node that send over the network: those that leave the containers of the level below, which
         are the node or as many as it has of them."""
-        if self.among.order != "block":
-            return self.apart * self.among.per_node
-        several = graph.apply("ceil", self.among.per_node / below)
-        return several * leaving(below, self.stride, self.length, self.among.count)
+        members, order = self.among.per_node, self.among.order
+        average = self.apart * members
+        if order not in ("block", "cyclic"):
+            return average
+        several = graph.apply("ceil", members / below)
+        load = several * leaving(below, self.stride, self.length, self.among.count)
+        if order == "cyclic":  # the last plane of a node may have fewer ranks, of which as many leave it
+            size = self.among.dealt
+            planes = graph.apply("min", members, self.apart * size * graph.apply("ceil", members / size))
+            load = graph.if_else(graph.compare(">=", size, members), load, planes)
+        return graph.if_else(self.in_bricks, average, load)
 
     def _hops(self, path: Path) -> Expr | None:
         """Links on the way to a neighbour on another node; of a path inside a node those of an average pair."""
@@ -263,8 +283,10 @@ class Neighbours(Record):
         """The stride as it is inside a node, and whether any neighbour is there."""
         if self.among.order == "block":
             return self.stride, graph.TRUE
-        used = graph.apply("min", self.among.network.nodes, self.among.count)
+        near = graph.compare("<", self.apart, 1)
         if self.among.order == "cyclic":
-            inside = graph.compare("==", graph.apply("mod", self.stride, used), 0)
-            return graph.apply("max", 1, self.stride / used), inside
-        return self.stride, graph.compare("<", self.apart, 1)
+            # of planes as far apart as there are nodes each has the next ones of a node
+            planes = graph.apply("max", 1, self.stride / self.among.nodes_in_use)
+            dealt = graph.if_else(graph.compare("<", self.stride, self.among.dealt), self.stride, planes)
+            return graph.if_else(self.in_bricks, self.stride, dealt), near
+        return self.stride, near

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aspenpy.cost.interconnect import Interconnect
 from aspenpy.cost.network.link import Link
+from aspenpy.cost.network.reordered import Brick, leaving_brick
 from aspenpy.cost.network.shift import distance, off_node
+from aspenpy.cost.network.sides import leaving_dealt
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -41,7 +45,8 @@ class Ranks(Record):
     @property
     def dealt(self) -> Expr:
         """Ranks next to each other that a node gets at a time where they are dealt out."""
-        return graph.ONE if self.placement is None else graph.number(self.placement.distribution.size)
+        size = 1 if self.placement is None else self.placement.distribution.size
+        return graph.ONE if size == 1 else graph.apply("min", size, self.per_node)
 
     @property
     def apart(self) -> Expr:
@@ -75,10 +80,29 @@ class Ranks(Record):
         net = self.network
         return Link(self.alpha(hops, apart), self.beta(apart), net.combining, net.threshold, net.handshake)
 
-    def neighbours(self, stride: Expr, dimensions: int) -> tuple[Expr, Expr]:
-        """Hops to the neighbour in the grid of ranks, `stride` ranks further, and how often it is on another node."""
+    @property
+    def is_reordered(self) -> bool:
+        """Whether the ranks of a node are to be a brick of each grid."""
+        return self.placement is not None and self.placement.distribution.reorder
+
+    @property
+    def nodes_in_use(self) -> Expr:
+        return graph.apply("ceil", self.count / self.per_node)
+
+    def neighbours_of_bricks(self, brick: Brick, lengths: Sequence[Expr], axis: int) -> tuple[Expr, Expr]:
+        """The same as `neighbours` where each node has a brick, and nodes are numbered in the grid of the bricks."""
+        made = self.network.topology
+        stride = graph.mul(
+            *(length / side for length, side in list(zip(lengths, brick.sides, strict=True))[axis + 1 :])
+        )
+        apart = leaving_brick(lengths[axis], brick.sides[axis], graph.ONE)
+        return apart * (distance(made, stride) + made.terminal_hops), apart
+
+    def neighbours(self, stride: Expr, length: Expr, dimensions: int) -> tuple[Expr, Expr]:
+        """Hops to the neighbour in the grid of ranks, `stride` ranks further in a ring of `length`, and how often it is
+        on another node."""
         made, per_node = self.network.topology, self.per_node
-        used = graph.apply("ceil", self.count / per_node)
+        used = self.nodes_in_use
         if self.order == "random":
             return self.hops, self.apart
         if self.order == "aligned":  # a node has a cube of the grid, the next cube is on the next node
@@ -89,4 +113,6 @@ class Ranks(Record):
         # of `cyclic` the nodes are filled in turn: on them, ranks next to each other are on nodes next to each other
         filled = per_node if self.order == "block" else self.dealt
         apart = off_node(stride, filled, used)
+        if self.order == "cyclic":
+            apart = leaving_dealt(stride, length, filled, used)
         return distance(made, stride, filled) + apart * made.terminal_hops, apart

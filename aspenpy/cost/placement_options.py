@@ -9,6 +9,7 @@ A distribution says how ranks are dealt out (Slurm's srun manual, --distribution
     plane=s   the same counts, s consecutive ranks dealt out at a time
     scatter   block over all nodes that there are, unless a user says how many ranks each takes
 
+With `,reorder` behind it the ranks of a node are a brick of each grid of ranks (a Cartesian communicator with reorder).
 The sockets of a node and the NUMA domains of a socket are filled (`block`) or dealt out evenly (`cyclic`).
 """
 
@@ -27,6 +28,9 @@ NODE_RULES: tuple[NodeRule, ...] = get_args(NodeRule)
 
 Rule = Literal["block", "cyclic"]
 RULES: tuple[Rule, ...] = get_args(Rule)
+
+REORDER = "reorder"
+"""The word behind a distribution, as Slurm has `,NoPack` there."""
 
 Threads = Literal["close", "spread"]
 THREADS: tuple[Threads, ...] = get_args(Threads)
@@ -65,19 +69,22 @@ MACHINES_OWN = PlacementOptions()
 
 class Distribution(Record):
     """How ranks are dealt out: over nodes, over the sockets of a node, over the domains of a socket; `size` is that of
-    a plane."""
+    a plane. With `reorder` those of a node are a brick of each grid of ranks, whatever their numbers."""
 
     nodes: NodeRule = "compact"
     sockets: Rule = "block"
     domains: Rule = "block"
     size: int = 1
+    reorder: bool = False
 
     def __str__(self) -> str:
-        first = f"plane={self.size}" if self.nodes == "plane" else self.nodes
+        words = [f"plane={self.size}" if self.nodes == "plane" else self.nodes]
         usual = "block" if self.nodes == "compact" else "cyclic"
-        if self.sockets == self.domains:
-            return first if self.sockets == usual else f"{first}:{self.sockets}"
-        return f"{first}:{self.sockets}:{self.domains}"
+        if self.sockets != self.domains:
+            words += [self.sockets, self.domains]
+        elif self.sockets != usual:
+            words.append(self.sockets)
+        return f"{':'.join(words)},{REORDER}" if self.reorder else ":".join(words)
 
 
 COMPACT = Distribution()
@@ -88,7 +95,11 @@ def distribution_of(options: PlacementOptions) -> Distribution:
     text = options.distribution
     if text is None:
         return COMPACT if options.nodes is None else Distribution("block", "cyclic", "cyclic")
-    first, *inner = text.split(":")
+    dealt, comma, reorder = text.partition(",")
+    if comma and reorder != REORDER:
+        hint = f"`{dealt},{REORDER}` gives each node a brick of a grid of ranks"
+        fail("unknown-distribution", f"unknown word `{reorder}` of a distribution", hint=hint)
+    first, *inner = dealt.split(":")
     word, _, size = first.partition("=")
     if word not in NODE_RULES or len(inner) > 2 or (size and word != "plane"):
         hint = suggest_nearest(word, NODE_RULES) or "there are compact, scatter, block, cyclic and plane=SIZE"
@@ -100,7 +111,7 @@ def distribution_of(options: PlacementOptions) -> Distribution:
     rules = [_require_word(rule, RULES, "distribution") for rule in inner]
     sockets = rules[0] if rules else usual
     domains = rules[1] if rules[1:] else sockets
-    return Distribution(word, sockets, domains, int(size or 1))  # type: ignore[arg-type]  # checked above
+    return Distribution(word, sockets, domains, int(size or 1), bool(comma))  # type: ignore[arg-type]  # checked above
 
 
 MOST_IN_A_PLANE = 10**9

@@ -82,7 +82,7 @@ class RankPlacement(Record):
     @property
     def is_compact(self) -> bool:
         """Whether ranks fill one component after the other."""
-        return self.distribution == COMPACT
+        return self.distribution.replace(reorder=False) == COMPACT
 
     @property
     def is_dense(self) -> bool:

@@ -61,7 +61,8 @@ RANKS = (
         "--distribution",
         "NODES[:SOCKETS]",
         "how ranks are dealt out to nodes, sockets and NUMA domains, as Slurm has it: block, cyclic or plane=SIZE, "
-        "then :block or :cyclic; compact fills a node before the next, scatter uses all nodes (default: compact)",
+        "then :block or :cyclic; compact fills a node before the next, scatter uses all nodes; "
+        "with ,reorder each node has a brick of a grid of ranks (default: compact)",
     ),
     choice(
         "--threads", THREADS, "the threads of a rank fill one NUMA domain before the next, or spread (default: spread)"

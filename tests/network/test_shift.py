@@ -69,10 +69,13 @@ def test_fat_tree(arity: int, levels: int, taper: int, shift: int) -> None:
     assert evaluate(distance(network, shift)) == Fraction(hops, nodes)
 
 
-def test_other_networks_have_their_average() -> None:
+def test_routers_and_groups_of_a_dragonfly() -> None:
+    """Two nodes a router, eight a group; routers of two groups are 5/2 hops apart. Three nodes further 3/8 leave the
+    group, the others the router; of four ranks a node the next is on another router for 1/8, in another group for 1/32.
+    """
     network = topology("dragonfly", nodes_per_router=2, routers=4, global_links=2)
-    assert evaluate(distance(network, 3, 1)) == evaluate(network.average_distance)
-    assert evaluate(distance(network, 1, 4)) == evaluate(network.average_distance) / 4
+    assert evaluate(distance(network, 3, 1)) == Fraction(5, 8) + Fraction(3, 8) * Fraction(5, 2)
+    assert evaluate(distance(network, 1, 4)) == Fraction(1, 8) - Fraction(1, 32) + Fraction(1, 32) * Fraction(5, 2)
 
 
 def test_every_size_may_be_a_symbol() -> None:

@@ -22,7 +22,8 @@ def off_node(shift: Size, ranks_per_node: Size, nodes: Size) -> Expr:
 
 def distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
     """The average hops between the nodes of a rank and of the one `shift` ranks further: exact on tori, meshes,
-    hypercubes, fat trees and stars; on others two different nodes are the average distance apart."""
+    hypercubes, fat trees and stars; two nodes of one router, group or network of a dragonfly or slim fly, and of no
+    smaller one, are as far apart as such pairs are on average, and any two nodes of others as any."""
     s, r = graph.to_expr(shift), graph.to_expr(ranks_per_node)
     sizes = dict(topology.parameters)
     if topology.kind in ("torus", "mesh"):
@@ -42,6 +43,14 @@ def distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
         leaving = graph.apply("min", 1, _shorter_way(s, ranks) * parts / ranks)
         several = graph.if_else(graph.compare(">", parts, 1), 2 * leaving, 0)
         return graph.summation(level, sizes["levels"] - 1, several)
+    if topology.nested:
+        ranks, hops, below = r * topology.nodes, [], off_node(s, r, topology.nodes)
+        for place, (size, apart) in enumerate(topology.nested):
+            last = place == len(topology.nested) - 1
+            out = graph.ZERO if last else graph.apply("min", 1, _shorter_way(s, ranks) / (r * size))
+            hops.append((below - graph.apply("min", below, out)) * apart)
+            below = graph.apply("min", below, out)
+        return graph.add(*hops)
     return off_node(s, r, topology.nodes) * topology.average_distance
 
 

@@ -41,6 +41,34 @@ def _leaving_part(part: Expr, stride: Expr, ring: Expr) -> Expr:
     return graph.apply("max", 0, graph.apply("min", part, stride, ring - stride, ring - part))
 
 
+def leaving_dealt(stride: Expr, length: Expr, size: Expr, nodes: Expr) -> Expr:
+    """The part of all ranks whose next along the dimension is on another node, where planes of so many are dealt out to
+    nodes in turn: exact where rings and planes divide each other, else the average over all ways to cut rings.
+
+    A shift by s = q size + t moves (size - t)/size of the ranks by q planes and the others by q + 1; a plane is on the
+    same node as those a multiple of the nodes further. Of a ring the last `stride` ranks go back to its first ones.
+    """
+    ring = stride * length
+    back = ring - stride
+    forth = back * _off_node(stride, size, nodes)
+    round_ = stride * _off_node(back, size, nodes)
+    planes = ring / size
+    whole = graph.compare("==", graph.apply("mod", ring, size), 0)
+    short = graph.compare("<", stride, size)
+    # of rings of whole planes, all but the last of which hand their last ranks on to the next
+    home = graph.compare("==", graph.apply("mod", planes - 1, nodes), 0)
+    cut = (planes - 1) * stride * graph.if_else(graph.compare(">", nodes, 1), 1, 0) + graph.if_else(home, 0, stride)
+    inside = graph.compare("==", graph.apply("mod", size, ring), 0)
+    exact = graph.if_else(graph.junction("and", whole, short), cut, forth + round_)
+    return graph.if_else(inside, 0, graph.apply("min", 1, exact / ring))
+
+
+def _off_node(shift: Expr, size: Expr, nodes: Expr) -> Expr:
+    round_ = size * nodes
+    moved = graph.apply("mod", shift, round_)
+    return graph.apply("min", 1, graph.apply("min", moved, round_ - moved) / size)
+
+
 def crossing(inner: Expr, outer: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr:
     """Of those that leave an inner container, so many as stay in the outer one around it, where they are most: numbers
     i with i + stride at `inner` or beyond and below `outer`."""
