@@ -72,3 +72,20 @@ def test_a_table_that_fits_beside_a_sweep_evicts_nothing() -> None:
     app = application(f"execute {{ {requirements} }}", "data A [4096] data B [8192]")
     (level,) = traffic(app, machine(machine_of(("L1", 16384, 8))), simulate=False).totals
     assert level.read_misses == pytest.approx((4096 + 8192) / 64, rel=0.001)
+
+
+def test_streams_beside_a_table_in_one_way() -> None:
+    """Between two words of a line of a stream a draw comes by: in one way of 64 sets each
+    of 1,500 lines is lost to a draw before its next word with the chance 1/64."""
+    requirements = " ".join([access("L", 12000, "T", "random"), access("L", 12000, "A", "stream, at(0)")])
+    app = application(f"execute {{ {requirements} }}", "data T [65536] data A [96000]")
+    (model,), (exact,) = (
+        traffic(app, machine(machine_of(("L1", 4096, 1))), simulate=how).totals for how in (False, True)
+    )
+    (stream,) = (
+        use.misses
+        for use in traffic(app, machine(machine_of(("L1", 4096, 1))), simulate=False).uses
+        if use.array == "A"
+    )
+    assert stream == pytest.approx(12000 / 8 * (1 + 7 / 64), rel=0.02)
+    assert model.read_misses == pytest.approx(exact.read_misses, rel=0.05)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
@@ -220,11 +220,8 @@ def _hits_in_windows(
             place = begin if nest.place is None else nest.place
             window += [*_walk(nest, between, outside, part), graph.apply("floor", place)]
     drawn, variance = _lines_drawn(own, tables, between, part, level)
-    share = graph.add(
-        *(
-            chance * graph.apply("share_kept", room, level.line, level.whole_sets, *window)
-            for room, chance in _rooms_beside(drawn, variance, level)
-        )
+    share = _share_beside_draws(
+        lambda room: graph.apply("share_kept", room, level.line, level.whole_sets, *window), drawn, variance, level
     )
     lines = (_lines_of(nests, between, level) for nests in structures)
     return share, part * graph.add(*lines) + drawn
@@ -241,15 +238,26 @@ def _lines_drawn(own: Nest, tables: Sequence[Table], between: Window, part: Expr
     )
 
 
-def _rooms_beside(drawn: Expr, variance: Expr, level: Level) -> list[tuple[Expr, Expr]]:
-    """Rooms that drawn lines leave in a set, each with its chance: three points have the mean, the variance and the
-    third moment of a normal law (Gauss and Hermite's quadrature)."""
+def _share_beside_draws(kept: Callable[[Expr], Expr], drawn: Expr, variance: Expr, level: Level) -> Expr:
+    """The mean of what is `kept` in the room that drawn lines leave in a set. Few of them come by Poisson's law, of
+    which the first terms count; many by a normal law, of which three points have the mean, the variance and the
+    third moment (Gauss and Hermite's quadrature), half a line up since a set has a whole number of them."""
     if drawn is graph.ZERO:
-        return [(level.room, graph.ONE)]
+        return kept(level.room)
+    mean = drawn / level.sets
+    few, chance, rest = graph.ZERO, graph.apply("exp", -mean), graph.ONE
+    for count in range(FEW_DRAWN):
+        few, rest = few + chance * kept(level.room - count), rest - chance
+        chance = chance * mean / (count + 1)
+    few += rest * kept(graph.apply("max", 0, level.room - FEW_DRAWN))
     spread = graph.apply("sqrt", 3 * variance / level.sets)
-    points = ((graph.ZERO, Fraction(2, 3)), (spread, Fraction(1, 6)), (-spread, Fraction(1, 6)))
-    left = level.room - drawn / level.sets
-    return [(graph.apply("max", 0, left + shift), graph.number(chance)) for shift, chance in points]
+    middle = level.room - mean + Fraction(1, 2)
+    many = kept(middle) * Fraction(2, 3) + (kept(middle + spread) + kept(middle - spread)) * Fraction(1, 6)
+    return graph.if_else(graph.compare("<", mean, 1), few, many)
+
+
+FEW_DRAWN = 3
+"""Drawn lines in a set up to which each number has a term, where there is less than one on average."""
 
 
 def _begin(number: int, count: int, level: Level) -> Expr:
