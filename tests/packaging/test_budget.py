@@ -22,7 +22,7 @@ MOST: dict[str, int] = {
     "other": 980,
     "page": 640,
     "probe": 1960,
-    "report": 8500,
+    "report": 8510,
     "shell": 6660,
     "sweeps": 2610,
     "tables": 1630,
