@@ -9,6 +9,7 @@ from typing import Any
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import as_float
 from aspenpy.engine.javascript_text import NotInJavaScript, to_javascript
+from aspenpy.explore.problem_size import sizes_per_rank
 from aspenpy.expr.graph import Expr, free_symbols
 from aspenpy.expr.printer import shorten_text
 from aspenpy.language import nodes
@@ -36,7 +37,7 @@ class Place(Record):
 class Input(Record):
     """A parameter of the application (`machine` is None), or of the machine at that position. `symbol` is its own in
     every model. The slider goes from `low` to `high`, in equal ratios if `log`, over whole numbers if `whole`; one of
-    `choices`, the members of an enum, is chosen from a list."""
+    `choices`, the members of an enum, is chosen from a list. A size `per_rank` is that of one rank's problem."""
 
     name: str
     symbol: Expr
@@ -49,6 +50,7 @@ class Input(Record):
     unit: str
     place: Place | None
     choices: tuple[str, ...] = ()
+    per_rank: bool = False
 
 
 def place_of(span: Span | None) -> Place | None:
@@ -113,7 +115,9 @@ def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> Input:
     whole = isinstance(exact, int) or value.is_integer()
     choices = _choices(prediction, symbol)
     ends = (0.0, len(choices) - 1.0, False) if choices else _range(prediction, symbol, value, whole)
-    return Input(name, symbol, machine, value, *ends, whole, _unit(prediction, symbol), place_of(span), choices)
+    per_rank = machine is None and name in sizes_per_rank(prediction.application)
+    unit, place = _unit(prediction, symbol), place_of(span)
+    return Input(name, symbol, machine, value, *ends, whole, unit, place, choices, per_rank)
 
 
 def _choices(prediction: Prediction, symbol: Expr) -> tuple[str, ...]:

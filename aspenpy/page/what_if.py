@@ -189,6 +189,7 @@ def _input(item: Input) -> dict[str, Any]:
         "name": item.name,
         "machine": item.machine,
         "unit": item.unit,
+        "per_rank": item.per_rank,
         **numbers,
         "place": told,
         "choices": item.choices,

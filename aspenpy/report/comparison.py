@@ -8,6 +8,8 @@ from typing import Any
 from aspenpy.answers.placement.placement import Placement
 from aspenpy.explore.comparison import Comparison, Efficiency
 from aspenpy.explore.crossovers import Crossover, Crossovers, Unproven
+from aspenpy.explore.problem_size import sizes_per_rank
+from aspenpy.explore.scaling import RANKS
 from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charges_in_words
@@ -24,12 +26,16 @@ def report_comparison(comparison: Comparison, sweep: Crossovers | None = None) -
         "application": comparison.case.application.name,
         "kernel": comparison.case.kernel,
         "fastest": comparison.fastest,
+        "per_rank": list(sizes_per_rank(comparison.case.application)),
     }
     parts: list[Part] = [_times(comparison)]
     if sweep is not None:
         data["over"] = {"parameter": sweep.parameter, "low": sweep.low, "high": sweep.high}
         times = _times(comparison).replace(media=("text", "json"))
         notes = [Paragraph(_unproven(item, sweep)) for item in sweep.unproven]
+        if data["per_rank"] and sweep.parameter in RANKS:
+            sizes = ", ".join(f"`{name}`" for name in data["per_rank"])
+            notes.append(Paragraph(f"Sizes of each rank stay ({sizes}): with more ranks the whole problem is larger."))
         parts = [
             times,
             _stretches(sweep),

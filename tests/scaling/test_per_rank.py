@@ -6,10 +6,13 @@ import pytest
 
 from aspenpy import build
 from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import Prediction
+from aspenpy.explore.comparison import compare
 from aspenpy.explore.problem_size import Work, sizes_per_rank
 from aspenpy.explore.scaling import scale
 from aspenpy.language.printer import to_aspen
 from aspenpy.models.library import load_application, load_machine, parse
+from aspenpy.page.inputs import inputs_of
 
 CUBE = """model cube {{
   param edge = 40 in 2 .. 1000{declared}
@@ -104,3 +107,11 @@ def test_models_in_python_declare_accepted_numbers() -> None:
 def test_per_and_rank_are_still_names() -> None:
     app = parse("model m { param per = 2 param rank = 3*per kernel main { execute { flops [rank] } } }")
     assert set(app.parameters) == {"per", "rank"}
+
+
+def test_pages_and_comparisons_say_which_sizes_are_per_rank() -> None:
+    case = Case(load_application("hpcg"), load_machine("frontera"))
+    named = ["local_x", "ranks"]
+    assert [item.per_rank for item in inputs_of([Prediction(case)], named)] == [True, False]
+    compared = compare(load_application("lulesh"), [load_machine("frontera"), load_machine("fugaku")])
+    assert compared.report().data["per_rank"] == ["edge_elements"]

@@ -45,7 +45,7 @@ function control(place, changed) {
   const note = element("span", { class: "note", id: `${id}-place`, title: input.place === null ? "" : `${input.place.line}\n${input.place.where}` }, source);
   const before = element("span", { class: "before" });
   controls[place] = { slider, field, before, position: (value) => (direct ? value : Math.round(scale.at(value))) };
-  return element("div", { class: "control" }, element("label", { for: id, id: `${id}-label`, title: input.name }, input.name), element("span", { class: "field" }, field, element("span", { class: "unit" }, input.unit)), slider, note, before);
+  return element("div", { class: "control" }, element("label", { for: id, id: `${id}-label`, title: input.name }, input.name), element("span", { class: "field" }, field, element("span", { class: "unit" }, input.per_rank ? `${input.unit} per rank`.trim() : input.unit)), slider, note, before);
 }
 
 // Three digits, whole where the model's value is; a step of the slider changes the value in any case.
