@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
@@ -18,7 +18,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import TooLarge
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, refuse_float_overflow, suggest_nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, refuse_float_overflow, suggest_nearest, warning
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Amounts, run_totals
 from aspenpy.models.machine.model import Machine
@@ -40,7 +40,8 @@ class Prediction(Evaluation):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: what loading reports of either model, traits that the machine does not know, parameters outside
         their ranges, data of no size or that do not fit, patterns that are missing or do not go with their accesses,
-        cores that are idle or that instances take turns on, a power cap that makes the run longer."""
+        cores that are idle or that instances take turns on, rates that are assumed and decide, a power cap that makes
+        the run longer."""
         scope = self.scope
         negative = sizes_below_zero(self.application.data.values(), scope.definitions, scope.origins, self.seed)
         return (
@@ -49,6 +50,7 @@ class Prediction(Evaluation):
             *negative,
             *exceeding_memory(self),
             *self._uneven_sweeps,
+            *self._assumed_rates,
             *self.wasted,
             *self.cap_warnings,
         )
@@ -61,6 +63,23 @@ class Prediction(Evaluation):
         from aspenpy.answers.uneven_sweeps import uneven_sweeps
 
         return uneven_sweeps(self, accesses)
+
+    @property
+    def _assumed_rates(self) -> Iterator[Diagnostic]:
+        """Warnings of what bounds a kernel by a rate that no machine states, once for each resource."""
+        if not any(cost.assumed for cost in self.tree.requirements):
+            return
+        bounds = {(use.name, use.bound_by) for use in self.kernels if use.exclusive > 0}
+        seen = set[str]()
+        for kernel, _, cost in self.tree.in_order():
+            need, offer = cost.requirement, cost.offer
+            if not cost.assumed or offer is None or (kernel.name, cost.server) not in bounds or need.resource in seen:
+                continue
+            seen.add(need.resource)
+            core = offer.place.component.name
+            message = f"`{kernel.name}` is bound by `{need.resource}`, of which `{core}` does not state all: assumed"
+            hint = f"it is priced as `{offer.rule}` of the rules for cores by kind and year, rules/assumed_cores.aspen"
+            yield warning("assumed-rate", message, need.resource_span or need.span, hint=hint)
 
     @cached_property
     def wasted(self) -> tuple[Diagnostic, ...]:

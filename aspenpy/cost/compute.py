@@ -7,20 +7,31 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from aspenpy.cost.assumed import add_assumed, are_missing
 from aspenpy.cost.caches.names import CACHE_TRAITS, SHARED
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
 from aspenpy.cost.instances import Instances, PartSizes
 from aspenpy.cost.kinds_of_cores import all_cores, machine_schedule, working_kinds
 from aspenpy.cost.memory import (
+    LATENCY as TRANSFER_LATENCY,
+)
+from aspenpy.cost.memory import (
     Hierarchy,
     coherence_costs,
+    joining_cores,
     level_costs,
     page_of,
     translation_costs,
     waiting_for_memory,
 )
-from aspenpy.cost.operations import is_priced_without, read_operation, spread_over_lanes
+from aspenpy.cost.operations import (
+    Reading,
+    classify_requirement,
+    is_priced_without,
+    read_operation,
+    spread_over_lanes,
+)
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions, require_schedule
 from aspenpy.cost.ports import port_costs
@@ -94,6 +105,11 @@ class Target(Record):
         """How many nodes there are; a machine without any is one."""
         places = self.machine.first_places(self.socket)
         return next((place.count for place in places if place.component.type == "node"), graph.ONE)
+
+    @property
+    def assumed_offers(self) -> dict[str, Offer]:
+        """Resources that a rule for cores prices, and not the machine."""
+        return {name: offer for name, offer in self.offers.items() if name in offer.assumed}
 
     @property
     def between_ranks(self) -> Paths:
@@ -192,10 +208,12 @@ def target(
     counts: frozenset[Expr] = frozenset(),
     *,
     one: bool = False,
+    asked: Iterable[flow.Requirement] = (),
 ) -> Target:
     """The machine as an application on that socket sees it. The first component that offers a resource
     takes it, depth first; a conflict counts wherever it is declared. Levels of memory that the machine calls
-    `serial` conflict: their times add (as in the execution-cache-memory model), while others overlap."""
+    `serial` conflict: their times add (as in the execution-cache-memory model), while others overlap. What the core
+    does not state of the requirements `asked` is assumed."""
     chosen = choose_socket(machine, socket)
     places = list(machine.first_places(chosen))
     offers: dict[str, Offer] = {}
@@ -207,6 +225,8 @@ def target(
     memories = {name: offers[name].place for name in MEMORY_RESOURCES if name in offers}
     conflicts.update(combinations(serial_levels(places, memories), 2))
     core = machine.first_core(chosen)
+    if are_missing(asked, offers):
+        offers = add_assumed(offers, core, _between_cores(machine, chosen))
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
     placement, asked_schedule = place_ranks(machine, chosen, ranks), require_schedule(ranks)
@@ -229,6 +249,12 @@ def target(
         rank_counts=counts,
         share_of_machine=share_of_machine(machine, chosen, ranks, one=one),
     )
+
+
+def _between_cores(machine: Machine, socket: str | None) -> dict[str, Expr]:
+    """The time of a line between cores, where the machine says it: the farthest of those that it joins."""
+    joining = joining_cores(machine, socket)
+    return {} if not joining else {TRANSFER_LATENCY: joining[-1].component.properties[TRANSFER_LATENCY].symbol}
 
 
 def _launch(places: Sequence[Place]) -> Launch | None:
@@ -388,6 +414,7 @@ def price(
     amount = instances.share(requirement.amount)
     reading = read_operation(requirement, amount, offer.place.component, resource)
     operation, ignored = reading.operation, [*reading.ignored]
+    assumed = _is_assumed(reading, amount, offer, where)
     applied: list[AppliedTrait] = []
     base = graph.substitute([resource.time], {resource.argument: amount}, carry)[0]
     if reading.refused is not None:
@@ -414,9 +441,11 @@ def price(
         elif operation is not None and trait.name in operation.traits:
             continue
         elif trait.name in resource.traits:
+            assumed = assumed or trait.name in offer.assumed
             applied.append(_apply_trait(trait, resource, serial, carry))
             if wait is not None and trait.name in (LOAD, MISPREDICTED):
                 applied[-1] = _with_wait(applied[-1], trait, wait, amount, offer)
+                assumed = assumed or wait.assumed
             serial = applied[-1].time
         elif trait.name == SIDE_BY_SIDE and requirement.resource == CHAIN:
             serial = graph.div(serial, independent_chains(requirement))
@@ -428,13 +457,29 @@ def price(
     unit = "" if operation is None else operation.unit
     times = (shared.instances, *shared.seconds(serial), shared.saturation)
     cost = RequirementCost(
-        requirement, offer, base, tuple(applied), tuple(ignored), serial, *times, unit=unit, together=instances.together
+        requirement,
+        offer,
+        base,
+        tuple(applied),
+        tuple(ignored),
+        serial,
+        *times,
+        unit=unit,
+        together=instances.together,
+        assumed=assumed,
     )
     if where.core is not None and offer.place.path == where.core.path:
         if where.others:
             cost = _with_other_kinds(cost, instances, where, origins)
         return share_with_threads(cost, instances)
     return _through_nodes(cost, instances, where) if is_file_system(offer.place) else cost
+
+
+def _is_assumed(reading: Reading, amount: Expr, offer: Offer, where: Target) -> bool:
+    """Whether the time of a requirement follows from a rule for cores, and not from what this one states."""
+    if reading.operation is None or where.core is None or not offer.rule:
+        return offer.resource.name in offer.assumed
+    return classify_requirement(reading.requirement, amount, where.core.component, offer.resource) is None
 
 
 def _with_other_kinds(cost: RequirementCost, instances: Instances, where: Target, origins: Origins) -> RequirementCost:

@@ -36,7 +36,8 @@ def map_application(
         definitions = all_definitions(application, machine, entry)
         reached = [(block, item) for item in callees_first(entry) for block in blocks_in(item.body)]
         counts = rank_counts(block for block, _ in reached)
-        where = target(machine, socket, ranks, counts, one=application.is_in_library and not counts)
+        asked = [need for block, _ in reached for need in block.requirements]
+        where = target(machine, socket, ranks, counts, one=application.is_in_library and not counts, asked=asked)
         hierarchy = Hierarchy(machine, where.socket, application, entry, definitions)
         origins = all_origins(application, machine)
         residence = Residence(application, entry, where)

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 from aspenpy.cost.caches.names import SHARED
 from aspenpy.cost.exchanges import EXCHANGES
+from aspenpy.cost.integers import INTOPS, integer_class, integer_traits, rate_of_integers
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, suggest_nearest, warning
@@ -101,6 +102,8 @@ def classify_requirement(
     it says neither, and where the machine states no rate for it, has no clock, or has a rule of its own for a trait of
     that name."""
     name, clock = operation_class(requirement, resource), component.value("clock")
+    if requirement.resource == INTOPS and clock is not None:
+        return _classify_integers(requirement, amount, component, clock)
     rate = None if clock is None else rate_of_class(requirement, name, component, resource)
     if clock is None or rate is None:
         return None
@@ -113,6 +116,17 @@ def classify_requirement(
     taken_in = frozenset({name, WIDE, *fused, *PRECISIONS} & said)
     unit = "" if SIMT in component.properties else UNITS.get(name, "")  # a GPU divides on the pipes of its lanes
     return Classified(name, unit, graph.div(amount, graph.mul(clock, rate)), taken_in)
+
+
+def _classify_integers(
+    requirement: flow.Requirement, amount: Expr, component: Component, clock: Expr
+) -> Classified | None:
+    """Operations of whole numbers; None where they are plain ones, which the resource prices."""
+    traits, rate = integer_traits(requirement), rate_of_integers(requirement, component)
+    if not traits or rate is None:
+        return None
+    seconds = graph.div(amount, graph.mul(clock, rate))
+    return Classified(integer_class(requirement), "", seconds, traits)
 
 
 def rate_of_class(

@@ -25,12 +25,12 @@ WORD = 8
 def port_costs(
     block: flow.Block, traffic: Collection[Traffic], instances: Instances, offers: Mapping[str, Offer]
 ) -> tuple[LevelCost, ...]:
-    """Seconds in which the ports of a core that offers `accesses` are busy with what a block loads and stores: each
+    """Seconds in which the ports of a core that states `accesses` are busy with what a block loads and stores: each
     word is an access, or a part of one where its flops are of vectors. None where the block asks for `accesses` itself.
     Loads and stores have ports of their own."""
     offer = offers.get(ACCESSES)
     asked = any(requirement.resource == ACCESSES for requirement in block.requirements)
-    if offer is None or asked or not traffic:
+    if offer is None or asked or not traffic or ACCESSES in offer.assumed:
         return ()
     flops = [requirement for requirement in block.requirements if requirement.resource == "flops"]
     wide = any(trait.name == WIDE for requirement in flops for trait in requirement.traits)

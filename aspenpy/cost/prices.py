@@ -30,11 +30,14 @@ LAUNCHED = ("core", "cache", "memory")
 
 class Offer(Record):
     """Who serves a resource: the first component that offers it, depth first, or the memory in which data lie. One
-    that others come before has an `alias`, `memory.resource`: what it serves overlaps with what they do."""
+    that others come before has an `alias`, `memory.resource`: what it serves overlaps with what they do. What of it is
+    `assumed`, the resource or traits of it, is by a `rule` for cores of its kind and year."""
 
     resource: Resource
     place: Place
     alias: str | None = None
+    assumed: frozenset[str] = frozenset()
+    rule: str = ""
 
     @property
     def where(self) -> str:
@@ -65,7 +68,8 @@ class RequirementCost(flow.Node):
     part of what a file system serves, which `alone` is no less than. Where it says how it touches its data, `traffic`
     is what that moves between the caches, and the times are memory's with what they leave for it. What different
     `unit`s of a component do overlaps. `together` are the instances, or the cores over which ranks spread, that are
-    so long busy. `beside` are other kinds of cores that work on it, by a `schedule`.
+    so long busy. `beside` are other kinds of cores that work on it, by a `schedule`. It is `assumed` where its rate is
+    that of a rule for such cores.
     """
 
     requirement: flow.Requirement
@@ -84,6 +88,7 @@ class RequirementCost(flow.Node):
     sending: Expr | None = None
     beside: tuple[Offer, ...] = ()
     schedule: flow.Schedule | None = None
+    assumed: bool = False
 
     @property
     def time(self) -> Expr:

@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.names import CACHE_TRAITS, PATTERN_NAMES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -35,6 +34,9 @@ LOAD, MISPREDICTED, SIDE_BY_SIDE = "load", "mispredicted", "chains"
 
 WORD = graph.number(8)
 """Bytes that a load of a chain takes, where the block has no loads of its own from the data."""
+
+ASSUMED = ("second_latency", "third_latency", "third_latency", "memory_latency")
+"""Properties of rules for cores: latencies of the levels behind the first, where these state none."""
 
 LEAST = graph.number(1)
 """Accesses of which shares are taken, where there may be none."""
@@ -71,10 +73,11 @@ def _loads_of(requirement: flow.Requirement) -> flow.Requirement:
 
 class Wait(Record):
     """A load that something waits for: the share of such loads that the first cache serves, and the seconds that the
-    others add to the average load."""
+    others add to the average load; `assumed` where a latency among them is that of a rule."""
 
     near: Expr
     far: Expr
+    assumed: bool = False
 
     def lengthen(self, trait: flow.Trait, near: Expr, amount: Expr, core: Component) -> Expr:
         """The time of so many requirements that is `near` where the first cache serves all loads. A branch that was
@@ -105,29 +108,25 @@ def wait_for_load(traffic: Traffic | None, memory: Place | None, core: Place, pa
     that a prefetcher fetches ahead is in the first cache."""
     stated = core.component.value
     crowd = graph.apply("max", 1, graph.div(chains, stated("outstanding") or chains))
-    latency_of_memory = _latency_of_memory(memory, core)
+    beyond = () if traffic is None else traffic.levels[1:]
+    parts = [*(use.level.place.component for use in beyond), core.component if memory is None else memory.component]
+    assumed = [stated(name) for name in (*ASSUMED[: len(beyond)], ASSUMED[-1])]
+    latencies = [
+        (None if part is core.component else part.value("latency")) or rule or _refuse_latency(part)
+        for part, rule in zip(parts, assumed, strict=True)
+    ]
+    by_rule = any(part is core.component or part.value("latency") is None for part in parts)
     if traffic is None:
-        return Wait(graph.ZERO, graph.mul(latency_of_memory, crowd))
+        return Wait(graph.ZERO, graph.mul(latencies[0], crowd), by_rule)
     accesses = graph.apply("max", traffic.access.accesses, LEAST)
     unforeseen = graph.div(traffic.access.unforeseen(page), accesses)
     missed = [graph.mul(use.misses, unforeseen) for use in traffic.levels]
     served = [*(graph.sub(*pair) for pair in pairwise(missed)), missed[-1]]
-    latencies = [*(latency_of_level(use.level) for use in traffic.levels[1:]), latency_of_memory]
     far = graph.add(*(graph.mul(share, latency) for share, latency in zip(served, latencies, strict=True)))
     walk, walkers = stated("tlb_latency"), stated("tlb_walks") or graph.ONE  # the latency is that of walkers at work
     walks = graph.ZERO if walk is None else graph.div(graph.mul(traffic.walks, walk), accesses)
     walking = graph.mul(walks, graph.apply("max", walkers, chains))
-    return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, crowd), walking))
-
-
-def latency_of_level(level: Level) -> Expr:
-    """Seconds of a load that a cache serves."""
-    return level.latency or _refuse_latency(level.place.component)
-
-
-def _latency_of_memory(memory: Place | None, core: Place) -> Expr:
-    component = core.component if memory is None else memory.component
-    return (None if memory is None else component.value("latency")) or _refuse_latency(component)
+    return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, crowd), walking), by_rule)
 
 
 def _refuse_latency(component: Component) -> Expr:

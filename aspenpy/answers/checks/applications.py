@@ -300,7 +300,7 @@ def _requirements(kernels: list[flow.Kernel]) -> list[flow.Requirement]:
 
 def _check_unoffered_resources(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Requirements that no part of the machine serves, whichever of the sockets is chosen."""
-    targets = [target(machine, socket) for socket in sockets]
+    targets = [target(machine, socket, asked=_requirements(kernels)) for socket in sockets]
     return [
         nobody_offers(item, targets[0])
         for item in _requirements(kernels)
@@ -323,7 +323,7 @@ def _unknown_memories(application: Application, machine: Machine, sockets: Socke
 def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Traits that change nothing on this machine: those that the price of their requirement ignores on each socket that
     serves it, and that no cache reads."""
-    targets = [target(machine, socket) for socket in sockets]
+    targets = [target(machine, socket, asked=_requirements(kernels)) for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
     warnings: list[Diagnostic] = []
     for block in (block for kernel in kernels for block in blocks_in(kernel.body)):

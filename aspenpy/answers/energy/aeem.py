@@ -36,7 +36,7 @@ class Aeem:
         self.tree = tree
         self.options = options
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
-        self.where.offers |= tree.residence.offers
+        self.where.offers |= tree.residence.where.assumed_offers | tree.residence.offers
         self.terms: dict[Key, Term] = {}
         self._idle()
         if options.active_cores:

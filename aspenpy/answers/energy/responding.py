@@ -135,7 +135,7 @@ class Responding:
     def __init__(self, tree: CostTree, options: EnergyOptions, *, within_cap: bool = False) -> None:
         self.options = options
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
-        self.where.offers |= tree.residence.offers
+        self.where.offers |= tree.residence.where.assumed_offers | tree.residence.offers
         self.occupancy = Occupancy(self.where, options, tree)
         self.terms: dict[Key, Term] = {}
         self._idle()

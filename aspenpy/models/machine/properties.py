@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from aspenpy.language.dimensions import DIMENSIONLESS, UNITS, Dimension, format_quantity, parse_unit
-from aspenpy.language.vocabulary import OPERATION_CLASSES
+from aspenpy.language.vocabulary import INTEGER_CLASSES, INTEGER_WIDTHS, OPERATION_CLASSES
 from aspenpy.record import Record
 
 LATENCY = "a latency cannot be negative"
@@ -77,6 +77,22 @@ _CORE = (
       for name in OPERATION_CLASSES
       for precision in ((), *zip(_PRECISIONS))
       for width in ((), ("simd",))),
+    *(_Row("_".join((name, *width, *lanes, "rate")), "core", "operations a cycle", "rate of a class of whole numbers",
+           "1e-3", "1e5", "operations a cycle, not cycles", "<integer class>_<width>_simd_rate")
+      for name in INTEGER_CLASSES
+      for width in ((), *zip(INTEGER_WIDTHS))
+      for lanes in ((), ("simd",))
+      if (name, width) not in {("integer", ()), ("integer", ("int8",))}),
+    *(_Row(f"{name}_vectors", "core", "vectors a cycle", "vectors of whole numbers of a class that begin in a cycle",
+           "0.01", "16", "vectors a cycle, not cycles", "<integer class>_vectors")
+      for name in INTEGER_CLASSES),
+    _Row("integer_multiply_latency", "core", "cycles", "cycles until a product of integers is there",
+         "0", "1000", CYCLES),
+    _Row("atomic_latency", "core", "cycles", "cycles of an atomic operation in the first cache", "0", "10000", CYCLES),
+    _Row("reorder", "core", "steps", "steps of a loop of short chains at once", "0", "10000",
+         "a core works on at least its own step"),
+    _Row("unaligned", "core", "", "accesses that one across two lines counts as", "1", "64",
+         "an access takes at least itself"),
     *(_Row("_".join(("tensor", *precision, "attained")), "core", "", "the part of a tensor peak that is attained",
            "0.01", "1", "the part of a peak that is attained", "tensor_<precision>_attained")
       for precision in ((), *zip(_PRECISIONS))),
@@ -97,6 +113,15 @@ _SOCKET = (
     _Row("schedule", "socket", WORD, "how parts of a loop are dealt out to kinds of cores"),
     _Row("affinity", "socket memory", WORD, "how threads are bound to cores"),
     _Row("rank", "core socket node", FLAG, "what one rank occupies"),
+    _Row(
+        "year",
+        "core socket",
+        "1",
+        "when it came out, by which what is not stated is assumed",
+        "1970",
+        "2100",
+        "the year with its century",
+    ),
 )
 
 _CACHE = (
