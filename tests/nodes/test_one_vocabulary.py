@@ -85,7 +85,8 @@ def test_what_is_not_stated_follows_the_year(need: str, expected: float) -> None
 
 def test_what_is_stated_is_part_of_the_rule() -> None:
     assert cycles("branches [1e6] as mispredicted(0.5)", "property mispredict_penalty [11]") == pytest.approx(5.5e6)
-    assert cycles("intops [64e6] as add, int8, simd", "property simd_width [16] property integer_vectors [1]") == pytest.approx(1e6)
+    lanes = "property simd_width [16] property integer_vectors [1]"
+    assert cycles("intops [64e6] as add, int8, simd", lanes) == pytest.approx(1e6)
     assert cycles("intops [5e6] as shift", "property shift_rate [5]") == pytest.approx(1e6)
     assert cycles("chain [1e6] as fma", "property add_latency [2]") == pytest.approx(7e6)
     shared = "property transfer_latency [50e-9]"
