@@ -26,6 +26,7 @@ LATENCIES = {
     "compare": 3,
     "convert": 5,
     "integer": 1,
+    "integer_multiply": 3,
     "load": 4,
 }
 """Cycles, near those of all processors since 2015 (InstLatx64)."""
@@ -56,6 +57,15 @@ def _assume_clock(numbers: Numbers, host: Topology) -> tuple[float, str]:
 def _assume_lanes(numbers: Numbers, host: Topology) -> tuple[float, str]:
     name = next((name for name in WIDTHS if name in host.features), None)
     return (WIDTHS[name], f"the processor has {name}") if name else (4, "vectors of 128 bits")
+
+
+YEARS = {"avx512_vnni": 2021, "sve2": 2021, "avx512f": 2017, "asimddp": 2017, "avx2": 2013, "avx": 2011}
+"""By what the system calls the instructions, the year whose rules stand in for what no measurement says."""
+
+
+def _assume_year(numbers: Numbers, host: Topology) -> tuple[float, str]:
+    name = next((name for name in YEARS if name in host.features), None)
+    return (YEARS[name], f"the processor has {name}") if name else (2008, "no instructions that came later")
 
 
 def _assume_cycles(part: str, name: str, about: str) -> Rule:
@@ -120,6 +130,11 @@ RULES: tuple[tuple[str, str, str, Rule], ...] = (
     ),
     ("core", "outstanding", "", _assume_constant(12, "line fill buffers of many processors")),
     ("core", "reorder", "", _assume_constant(40, "steps of a loop of short chains at once")),
+    ("core", "mispredict_penalty", "", _assume_constant(17, "of many processors")),
+    ("core", "mispredict_dp_penalty", "", _assume_constant(25, "of many processors")),
+    ("core", "atomic_latency", "", _assume_constant(18, "of many processors")),
+    ("socket", "year", "", _assume_year),
+    ("socket", "transfer_latency", "s", _assume_constant(60e-9, "within a socket")),
     ("core", "unaligned", "", _assume_constant(2, "an access across two lines is two")),
     (
         "socket",

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "integers.h"
 #include "timing.h"
 
 enum { STEPS = 1000, CHAINS = 12 };
@@ -634,6 +635,7 @@ static const long SLICE = 1 << 19; /* bytes of memory in one window */
 static void core(long first, long second, long way)
 {
   arithmetic();
+  integers(seconds);
   words(first / 2);
   bandwidth("first", "core", 1, first / 2, first / 2, 0);
   bandwidth("second", "core", 1, second / 2, second / 2, 0);
@@ -652,6 +654,7 @@ static void memory(long first, long second, long third, long most, int threads)
   if (third) {
     bandwidth("third", "core", 1, second / 2 * 5, second / 2 * 5, 0);
     bandwidth("third", "all", threads, second / 2 * 5, second / 2 * 5, 0);
+    bandwidth("third_half", "core", 1, SLICE, third / 2, 0.25);
   }
   bandwidth("memory", "core", 1, SLICE, far, 0.25);
   bandwidth("memory", "all", threads, SLICE, far / threads > SLICE ? far / threads : SLICE, 0.25);
@@ -663,6 +666,7 @@ static void memory(long first, long second, long third, long most, int threads)
   translation(far);
   common.threads = threads;
   print("barrier", "latency", least_time(threads, meet, NULL, SHORTEST, longer(threads)) / 100);
+  atomics(threads, seconds);
   first_touches();
 }
 

@@ -17,7 +17,7 @@ from aspenpy.probe.topology import Topology
 from aspenpy.record import Record
 
 HERE = Path(__file__).parent
-SOURCES = tuple(HERE / name for name in ("benchmark.c", "timing.c"))
+SOURCES = tuple(HERE / name for name in ("benchmark.c", "integers.c", "timing.c"))
 OPTIONS = (
     *("-std=gnu11", "-march=native", "-O1", "-fexpensive-optimizations", "-fopenmp-simd", "-fno-math-errno"),
     *("-I", str(HERE)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import exp, log, log2, sqrt
+from statistics import median
 
 from aspenpy.probe.number import (
     HASHED,
@@ -78,12 +79,15 @@ LEVELS = ("first", "second", "third")
 
 def derive_numbers(found: Quantities, host: Topology) -> Numbers:
     """All that was measured, by part and property."""
-    clock = found["integer_latency"]
+    clock = find_cycle(found)
+    about = "the clock at which chains of additions and products take whole cycles"
     numbers: Numbers = {
         "core": {
-            "clock": make_number(1 / clock.value, "Hz", "a chain of additions of integers, one a cycle", clock),
+            "clock": make_number(1 / clock.value, "Hz", about, clock),
             **_derive_rates(found, clock),
+            **_derive_integers(found, clock),
             **_derive_latencies(found, clock),
+            **_derive_branches(found, clock),
             **_derive_lookahead(found, clock),
             **_derive_translation(found),
         },
@@ -96,6 +100,48 @@ def derive_numbers(found: Quantities, host: Topology) -> Numbers:
     return numbers
 
 
+WHOLE = ("integer", "integer_multiply", "add_dp", "multiply_dp", "fma_dp")
+"""Operations whose latency is a whole number of cycles; each was measured at the clock of its own moment."""
+
+FAR_FROM_WHOLE = 0.04
+"""The relative distance from a whole number of cycles beyond which a latency says nothing of the clock."""
+
+
+def find_cycle(found: Quantities) -> Quantity:
+    """Seconds of a cycle: the median of what each latency says that is a whole number of cycles, to begin with those
+    of additions of integers, one a cycle."""
+    first = found["integer_latency"]
+    latencies = [found[f"{name}_latency"].value for name in WHOLE if f"{name}_latency" in found]
+    cycles = [(seconds, max(1, round(seconds / first.value))) for seconds in latencies]
+    near = [seconds / whole for seconds, whole in cycles if abs(seconds / first.value / whole - 1) < FAR_FROM_WHOLE]
+    return first.replace(value=median(near))
+
+
+def _derive_integers(found: Quantities, clock: Quantity) -> dict[str, Number]:
+    """Operations of whole numbers a cycle, lanes counted in; of products that are summed, two for each."""
+    names = [name for name in ("logic", "shift", "integer_multiply") if f"{name}_throughput" in found]
+    names += [name.removesuffix("_throughput") for name in found if "_int" in name and name.endswith("_throughput")]
+    return {
+        f"{name}_rate": make_measured_number(found, f"{name}_throughput", "", "", clock.value)
+        for name in dict.fromkeys(names)
+    }
+
+
+def _derive_branches(found: Quantities, clock: Quantity) -> dict[str, Number]:
+    """Cycles that a wrong guess costs, beyond the load of its condition: half of the branches were guessed wrongly, and
+    waited for words and doubles of the first cache. Of atomic operations what one takes."""
+    numbers = {}
+    for name, source in (("mispredict_penalty", "branch"), ("mispredict_dp_penalty", "branch_dp")):
+        if f"{source}_random_latency" in found:
+            random, *alike = (found[f"{source}_{kind}_latency"] for kind in ("random", "none", "all"))
+            lost = 2 * (random.value - sum(item.value for item in alike) / 2) - found["first_latency"].value
+            about = "branches by bits at random, half of them guessed wrongly, less those that are alike and the load"
+            numbers[name] = make_number(max(0.0, lost / clock.value), "", about, random, *alike)
+    if "atomic_latency" in found:
+        numbers["atomic_latency"] = make_measured_number(found, "atomic_latency", "", "in turn", 1 / clock.value)
+    return numbers
+
+
 def _derive_socket(found: Quantities) -> dict[str, Number]:
     numbers = {
         "barrier_latency": make_measured_number(found, "barrier_latency", "s", "all cores meet, waiting in a loop")
@@ -104,6 +150,8 @@ def _derive_socket(found: Quantities) -> dict[str, Number]:
         numbers["process_start_latency"] = make_measured_number(
             found, "process_start_latency", "s", "a process that does nothing"
         )
+    if "transfer_latency" in found:
+        numbers["transfer_latency"] = make_measured_number(found, "transfer_latency", "s", "two cores add by turns")
     return numbers
 
 
@@ -130,7 +178,11 @@ def _derive_rates(found: Quantities, clock: Quantity) -> dict[str, Number]:
             found, f"{name}_simd", "", "words a cycle in vectors", cycle
         )
         rates[f"{name}_sp_simd_rate"] = make_measured_number(found, f"{name}_simd", "", "of half the size", 2 * cycle)
-    rates["integer_rate"] = make_measured_number(found, "integer_throughput", "", "additions", cycle)
+    fastest = max(
+        (name for name in ("integer", "integer_add") if f"{name}_throughput" in found),
+        key=lambda name: found[f"{name}_throughput"].value,
+    )
+    rates["integer_rate"] = make_measured_number(found, f"{fastest}_throughput", "", "additions", cycle)
     scalar, wide = found["add_sp_throughput"], found["add_sp_simd_throughput"]
     lanes = max(1, 2 ** round(log2(wide.value / scalar.value)))
     gain = found["fma_dp_simd_throughput"].value * 2 / found["add_dp_simd_throughput"].value
@@ -147,12 +199,24 @@ def _derive_latencies(found: Quantities, clock: Quantity) -> dict[str, Number]:
     cycles = 1 / clock.value
     names = {name: f"{CLASSES[name]}_dp_latency" for name in ("add", "multiply", "fma", "divide")}
     names |= {"compare": "compare_dp_latency", "convert": "convert_dp_latency"}
-    names |= {"integer": "integer_latency", "load": "first_latency"}
-    waits = {f"{name}_latency": make_measured_number(found, source, "", "", cycles) for name, source in names.items()}
+    names |= {"integer": "integer_latency", "integer_multiply": "integer_multiply_latency", "load": "first_latency"}
+    waits = {
+        f"{name}_latency": _round_cycles(make_measured_number(found, source, "", "", cycles), source)
+        for name, source in names.items()
+        if source in found
+    }
     both, add = found["sum_and_root_dp_latency"], found["add_dp_latency"]
     about = "a sum and a root in turn, less the sum"
     waits["square_root_latency"] = make_number((both.value - add.value) * cycles, "", about, both, add)
     return waits
+
+
+def _round_cycles(number: Number, source: str) -> Number:
+    """A latency that is a whole number of cycles, as one."""
+    whole = max(1, round(number.value))
+    if source.removesuffix("_latency") not in WHOLE or abs(number.value / whole - 1) >= FAR_FROM_WHOLE:
+        return number
+    return number.replace(value=whole)
 
 
 def _derive_lookahead(found: Quantities, clock: Quantity) -> dict[str, Number]:
@@ -269,13 +333,15 @@ def _derive_capacity(found: Quantities, host: Topology, place: int) -> dict[str,
     says anything."""
     stated, turned = host.cache(place + 1), find_cache_turn(found, place)
     line = (stated and stated.line) or 64
-    if stated is not None and (turned is None or agrees(turned, stated.capacity)):
+    near = [found[f"ring_{ring}_latency"] for ring in select_rings(found) if turned and turned / 2 < ring < turned * 2]
+    shared = place == 2 and turned is not None and (any(item.uncertain for item in near) or _streams_half(found))
+    if stated is not None and (turned is None or agrees(turned, stated.capacity) or shared):
         said = f"latency turns at {_format_size(turned)}" if turned else "no turn was seen"
-        capacity = Number(stated.capacity, "B", f"{host.said_by}; {said}")
+        use = ", since neighbours use it" if shared and turned and not agrees(turned, stated.capacity) else ""
+        capacity = Number(stated.capacity, "B", f"{host.said_by}; {said}{use}")
     elif turned is not None:
         said = f"; {host.said_by} says {_format_size(stated.capacity)}" if stated else ""
         size = max(1, round(turned / STEP)) * STEP
-        near = [found[f"ring_{ring}_latency"] for ring in select_rings(found) if turned / 2 < ring < turned * 2]
         capacity = make_number(size, "B", f"latency turns here{said}", *near)
         stated = None
     else:
@@ -284,6 +350,16 @@ def _derive_capacity(found: Quantities, host: Topology, place: int) -> dict[str,
         return {"capacity": capacity, "associativity": _hash_capacity(capacity.value, line)}
     ways = choose_ways(capacity.value, line, stated.ways if stated else None, host.said_by)
     return {"capacity": capacity, "associativity": ways}
+
+
+def _streams_half(found: Quantities) -> bool:
+    """Whether loads of half of the third cache come faster than the geometric mean of those of a part and of memory: it
+    is there, though loads that wait for each other do not find it whole."""
+    names = ("third_half_load_core", "third_load_core", "memory_load_core")
+    if not all(name in found for name in names):
+        return False
+    half, part, memory = (found[name].value for name in names)
+    return half > sqrt(part * memory)
 
 
 def _hash_capacity(capacity: float, line: int) -> Number:

@@ -24,9 +24,17 @@ CORE = """\
       with integer [base*integer_latency], add [base*add_latency], multiply [base*multiply_latency],
       fma [base*fma_latency], divide [base*divide_latency], square_root [base*square_root_latency],
       compare [base*compare_latency], convert [base*convert_latency], load [base*load_latency],
+      logic [base*integer_latency], shift [base*integer_latency], minmax [base*2*integer_latency],
+      integer_multiply [base*integer_multiply_latency],
       restarts(steps) [base*max(1 - reorder/steps/(floor(reorder/steps) + 1), 1/(floor(reorder/steps) + 2))]
   resource accesses(number) [number/clock] with unaligned [base*unaligned]  // of words, or of vectors
-  resource intops(number) [number/(clock*integer_rate)]"""
+  resource intops(number) [number/(clock*integer_rate)]
+  resource branches(number) [number/clock]
+      with mispredicted(rate) [base*rate*mispredict_penalty], dp [base*mispredict_dp_penalty/mispredict_penalty]
+  resource atomics(number) [number*atomic_latency/clock]
+      with contended(cores) [base*cores*{name}_socket.transfer_latency*clock/atomic_latency]
+  conflict flops, branches  // what was begun on the wrong way is lost
+  conflict intops, branches"""
 
 MEMORY = """\
   resource loads(volume) [volume/attained_bandwidth]
@@ -77,7 +85,7 @@ def write_machine(name: str, numbers: Numbers, host: Topology, about: About) -> 
                 "  property rank  // a rank for each core",
                 f"  property clock [{name}_clock]",
                 *_write_properties(core),
-                CORE,
+                CORE.format(name=name),
             ]
             + [f"  cache {name}_{cache}" for cache in caches if cache not in outside],
         ),

@@ -47,6 +47,18 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
         found |= {f"{name}_throughput": ports * CLOCK, f"{name}_simd": ports * LANES * CLOCK}
         found[f"{name}_across"] = ports * LANES * CLOCK / 2
     found["segments_latency"] = (128 - 28) * 3 / CLOCK
+    found |= {
+        "integer_multiply_latency": 3 / CLOCK,
+        "integer_multiply_throughput": CLOCK,
+        "shift_throughput": 2 * CLOCK,
+    }
+    for bits in (8, 16, 32, 64):
+        for name, vectors in (("integer", 2), ("logic", 3), ("shift", 1), ("integer_multiply", 1)):
+            found[f"{name}_int{bits}_simd_throughput"] = vectors * 8 * LANES * 8 / bits * CLOCK
+    found |= {"dot_int8_simd_throughput": 2 * 8 * LANES * CLOCK, "atomic_latency": 18 / CLOCK, "transfer_latency": 4e-8}
+    for name, lost in (("branch", 20), ("branch_dp", 28)):  # cycles of a wrong guess, four of a load among them
+        found |= {f"{name}_{alike}_latency": 1 / CLOCK for alike in ("none", "all")}
+        found[f"{name}_random_latency"] = (1 + lost / 2) / CLOCK
     for level, rate in (("first", 100e9), ("second", 50e9), ("third", 25e9), ("memory", 10e9)):
         for way in ("load", "store", "copy"):
             found |= {f"{level}_{way}_core": rate, f"{level}_{way}_all": 2 * rate}

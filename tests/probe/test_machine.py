@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import aspenpy
+from aspenpy import predict
 from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import implausible
 from aspenpy.answers.peaks import value_of
@@ -15,6 +17,7 @@ from aspenpy.probe.assumed import complete_numbers
 from aspenpy.probe.probe import build_machine, import_machine
 from aspenpy.probe.text import About, write_machine
 from aspenpy.probe.topology import CacheLevel, Topology
+from tests.nodes.test_one_vocabulary import MODEL
 from tests.probe import hosts
 from tests.probe.hosts import CLOCK, HOST, readings
 from tests.thorough import examples
@@ -48,6 +51,14 @@ def test_the_text_passes_every_check() -> None:
         ("here_core.outstanding", 10),
         ("here_core.reorder", 28),
         ("here_core.tlb_latency", 4e-9),
+        ("here_core.shift_rate", 2),
+        ("here_core.logic_int8_simd_rate", 3 * 32),
+        ("here_core.shift_int16_simd_rate", 16),
+        ("here_core.dot_int8_simd_rate", 64),
+        ("here_core.mispredict_penalty", 16),  # of 20, four are the load of the condition
+        ("here_core.mispredict_dp_penalty", 24),
+        ("here_core.atomic_latency", 18),
+        ("here_socket.transfer_latency", 4e-8),
         ("here_l1.capacity", 32 << 10),
         ("here_l2.capacity", 1 << 20),
         ("here_l3.capacity", 20 << 20),  # where its loads turn, between rings of 16 and 24 MiB; sysfs says 32
@@ -104,6 +115,39 @@ def test_bandwidth_of_a_shared_cache_says_whose_it_is(together: float, said: str
     text = hosts.text(readings() | {"third_load_all": together})
     assert value(text, "here_l3.bandwidth") == pytest.approx(max(together, 25e9))
     assert said in text
+
+
+def test_the_clock_is_that_of_whole_latencies() -> None:
+    """Chains of doubles and products that are 1.2 % slower than those of additions of integers say a lower clock."""
+    slower = {name: 1.012 * seconds for name, seconds in readings().items() if name.startswith(("add", "mul", "fma"))}
+    text = hosts.text(readings() | slower | {"integer_multiply_latency": 3 * 1.012 / CLOCK})
+    assert value(text, "here_core.clock") == pytest.approx(CLOCK / 1.012, rel=1e-3)
+    assert [value(text, f"here_core.{name}_latency") for name in ("integer", "add", "multiply")] == [1, 3, 3]
+    odd = hosts.text(readings() | {f"{name}_dp_latency": 3.4 / CLOCK for name in ("add", "multiply", "fma")})
+    assert value(odd, "here_core.clock") == pytest.approx(CLOCK)  # 3.4 cycles say nothing
+
+
+@pytest.mark.parametrize(
+    ("half", "spread", "capacity"),
+    [(11e9, 1, 3 << 20), (24e9, 1, 32 << 20), (11e9, 2, 32 << 20)],
+)
+def test_a_third_cache_that_neighbours_use_is_as_large_as_the_system_says(
+    half: float, spread: float, capacity: int
+) -> None:
+    """Rings turn at 3 MiB of 32: streams of 16 MiB come as from the cache, or the rings differ from pass to pass."""
+    first = readings(third=5 << 19) | {"third_half_load_core": half}
+    slow = {name: spread * seconds for name, seconds in first.items() if name.startswith("ring_")}
+    text = hosts.text(first, first | slow, first | slow)
+    assert value(text, "here_l3.capacity") == pytest.approx(capacity, rel=0.3)
+    assert ("since neighbours use it" in text) == (capacity == 32 << 20)
+
+
+def test_a_probed_machine_prices_the_whole_vocabulary() -> None:
+    machine = hosts.machine(hosts.text())
+    found = predict(aspenpy.parse(MODEL), machine)  # type: ignore[arg-type]
+    assert all(float(time) > 0 for time in found.scope.values([cost.time for cost in found.tree.requirements], 0))
+    wrong = [item.message for item in found.diagnostics if item.code in ("unknown-trait", "unknown-rate")]
+    assert not wrong
 
 
 def test_what_spreads_is_marked() -> None:
