@@ -9,19 +9,19 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 MOST: dict[str, int] = {
     "advice": 4230,
     "answers": 10960,
-    "cost": 10250,
+    "cost": 10510,
     "editor": 2750,
     "engine": 2280,
     "explore": 3770,
     "expr": 5820,
     "extract": 10180,
     "generate": 850,
-    "language": 4680,
+    "language": 4710,
     "learn": 7010,
-    "models": 3330,
+    "models": 3370,
     "other": 980,
     "page": 640,
-    "probe": 1960,
+    "probe": 2020,
     "report": 8510,
     "shell": 6660,
     "sweeps": 2610,
@@ -30,7 +30,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 90100
+MOST_IN_ALL = 90490
 
 
 def room_of(file: Path) -> str:
