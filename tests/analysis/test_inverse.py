@@ -87,6 +87,15 @@ def test_a_choice() -> None:
     assert pairs(found) == [(7, 7), (13, 13)]
 
 
+@pytest.mark.parametrize(("b", "c"), [(1, 1), (9, 21), (12, 37)])
+def test_bounds_that_only_parts_of_the_range_have(b: int, c: int) -> None:
+    """The interval of n^2 - b n + c holds 0 over the whole range, and nowhere over small parts; with a root at 10 the
+    other is at b - 10."""
+    roots = sorted({n for n in (10, b - 10) if 1 <= n <= 20})
+    found = pairs(solved(f"1e6/(n^2 - {b}*n + {c})", 1e6 / (100 - 10 * b + c), (1, 20)))
+    assert [float(end) for ends in found for end in ends] == pytest.approx([n for n in roots for _ in "ab"], rel=1e-12)
+
+
 def test_a_loop_without_closed_form() -> None:
     """1 + 1 + 2 + 2 + ...: after 2k passes k (k + 1)."""
     app = application("iterate i [n] { execute { flops [ceil((i + 1)/2)] } }", "param n = 1 in 1 .. 100")
