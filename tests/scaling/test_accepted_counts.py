@@ -84,6 +84,16 @@ def test_refused_numbers_are_warned_of_once() -> None:
     assert told == ["`ranks` is 9, and the program accepts cube numbers only (on 9 to 60 ranks, 2 of 4 points)"]
 
 
+def test_refused_numbers_of_another_parameter_are_warned_of_beside() -> None:
+    work = WORK.format(declared=" with cube").replace("kernel main", "param edge = 9 with cube\n  kernel main")
+    app = parse(work.replace("4e4", "edge"))
+    told = [item.message for item in scale(app, parse(MACHINE), [8, 9]).diagnostics]
+    assert told == [
+        "`edge` is 9, and the program accepts cube numbers only",
+        "`ranks` is 9, and the program accepts cube numbers only (on 9 ranks)",
+    ]
+
+
 def test_an_unknown_rule() -> None:
     with pytest.raises(AspenError, match="unknown rule for numbers of ranks: `cubic`"):
         scale(parse(WORK.format(declared="")), parse(MACHINE), [1, 8], counts="cubic")
