@@ -29,19 +29,19 @@ def warn_of_reuse_without_pattern(prediction: Evaluation, ran: Collection[flow.B
     if not any(level.bandwidth is not None for level in levels):
         return []
     first: dict[str | None, Diagnostic] = {}
-    for target, found in _many_times(prediction, ran, _room(prediction, levels[-1])):
+    for target, found in _find_repeated(prediction, ran, _bytes_of_last_caches(prediction, levels[-1])):
         first.setdefault(target, found)
     return list(first.values())
 
 
-def _room(prediction: Evaluation, last: Level) -> Expr:
+def _bytes_of_last_caches(prediction: Evaluation, last: Level) -> Expr:
     """Bytes of the last caches of a socket."""
     places = prediction.machine.first_places(prediction.socket)
     sockets = next((place.count for place in places if place.component.type == "socket"), graph.ONE)
     return graph.div(graph.mul(last.capacity, last.place.count), sockets)
 
 
-def _many_times(
+def _find_repeated(
     prediction: Evaluation, ran: Collection[flow.Block], room: Expr
 ) -> Iterator[tuple[str | None, Diagnostic]]:
     data = prediction.application.data
@@ -87,11 +87,11 @@ def blocks_without_time(prediction: Evaluation, ran: Collection[flow.Block]) -> 
             continue
         seconds, *amounts = prediction.scope.values_if_known([cost.time, *asked], prediction.seed) or (None,)
         if seconds == 0 and any(amount != 0 for amount in amounts):
-            found.append(_timeless(prediction, block))
+            found.append(_warn_timeless(prediction, block))
     return found
 
 
-def _timeless(prediction: Evaluation, block: flow.Block) -> Diagnostic:
+def _warn_timeless(prediction: Evaluation, block: flow.Block) -> Diagnostic:
     silent = [level.name for level in levels_of(prediction.machine, prediction.socket) if level.bandwidth is None]
     name = f'the block "{block.label}"' if block.label else "this block"
     message = f"{name} takes no time: the level that serves its data states no bandwidth"

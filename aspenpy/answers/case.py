@@ -90,7 +90,7 @@ class Case(Record):
 
     def _values(self) -> tuple[Any, ...]:
         """Models are told apart by identity: comparing two takes longer than a prediction."""
-        set_ = frozenset((name, type(value), _hashable(value)) for name, value in self.set.items())
+        set_ = frozenset((name, type(value), _require_hashable(value)) for name, value in self.set.items())
         models = id(self.application), id(self.machine)
         return *models, self.socket, self.kernel, set_, self.seed, self.overlap, self.placement
 
@@ -157,7 +157,7 @@ def change_placement(placement: PlacementOptions, changes: Mapping[str, Any]) ->
     return placement.replace(**named)
 
 
-def _hashable(value: Any) -> object:
+def _require_hashable(value: Any) -> object:
     """What is no value of a parameter is refused where that is looked up."""
     return value if isinstance(value, Hashable) else id(value)
 

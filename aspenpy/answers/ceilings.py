@@ -37,7 +37,7 @@ class Ceiling(Record):
 
 def compute_ceilings(peaks: Iterable[Peak]) -> tuple[Ceiling, ...]:
     """Of flops, each combination of traits."""
-    return tuple(_ceiling(peak) for peak in peaks if peak.resource == COMPUTE and peak.of_all)
+    return tuple(_ceiling_of_peak(peak) for peak in peaks if peak.resource == COMPUTE and peak.of_all)
 
 
 def memory_ceilings(
@@ -48,10 +48,12 @@ def memory_ceilings(
     conflicts = target(machine, socket).conflicts
     together = not conflicts.isdisjoint((MEMORY, MEMORY[::-1]))
     definitions = redefine_parameters(machine, settings)
-    for ceiling in (_ceiling(peak) for peak in peaks if peak.resource in MEMORY and peak.of_all):
+    for ceiling in (_ceiling_of_peak(peak) for peak in peaks if peak.resource in MEMORY and peak.of_all):
         if not ceiling.traits:
-            ceiling = ceiling.replace(peak=_peak(machine.components[ceiling.component], ceiling.count, definitions))
-        same = [other for other in ceilings if together and _alike(other, ceiling)]
+            ceiling = ceiling.replace(
+                peak=_peak_of_data_sheet(machine.components[ceiling.component], ceiling.count, definitions)
+            )
+        same = [other for other in ceilings if together and _is_same_roof(other, ceiling)]
         if same:
             ceilings[ceilings.index(same[0])] = same[0].replace(resources=(*same[0].resources, *ceiling.resources))
         else:
@@ -62,7 +64,7 @@ def memory_ceilings(
 def file_ceilings(peaks: Iterable[Peak]) -> tuple[Ceiling, ...]:
     """Of file systems, all their servers together. Reading and writing at one rate are one ceiling."""
     ceilings: dict[tuple[tuple[str, ...], float], Ceiling] = {}
-    for ceiling in (_ceiling(peak) for peak in peaks if peak.resource in FILE_RESOURCES and peak.of_all):
+    for ceiling in (_ceiling_of_peak(peak) for peak in peaks if peak.resource in FILE_RESOURCES and peak.of_all):
         same = ceilings.get((ceiling.path, ceiling.rate))
         resources = ceiling.resources if same is None else (*same.resources, *ceiling.resources)
         ceilings[ceiling.path, ceiling.rate] = ceiling.replace(resources=resources)
@@ -78,12 +80,12 @@ def cache_ceilings(machine: Machine, socket: str | None, settings: Mapping[str, 
             continue
         one, count = value_of(level.bandwidth, definitions), value_of(level.place.count, definitions)
         if one is not None and count is not None:
-            peak = _peak(level.place.component, float(count), definitions)
-            ceilings.append(_of_cache(level, float(one), float(count)).replace(peak=peak))
+            peak = _peak_of_data_sheet(level.place.component, float(count), definitions)
+            ceilings.append(_ceiling_of_cache(level, float(one), float(count)).replace(peak=peak))
     return tuple(ceilings)
 
 
-def _peak(component: Component, count: float, definitions: Mapping[Expr, Expr]) -> float | None:
+def _peak_of_data_sheet(component: Component, count: float, definitions: Mapping[Expr, Expr]) -> float | None:
     """The data sheet's rate of so many components that state another one as attained."""
     stated = component.value("bandwidth")
     if stated is None or component.value("attained_bandwidth") is None:
@@ -92,17 +94,17 @@ def _peak(component: Component, count: float, definitions: Mapping[Expr, Expr]) 
     return None if one is None else float(one) * count
 
 
-def _of_cache(level: Level, one: float, count: float) -> Ceiling:
+def _ceiling_of_cache(level: Level, one: float, count: float) -> Ceiling:
     if one <= 0:
         span = level.place.component.properties["bandwidth"].span
         fail("incomplete-cache", f"the `bandwidth` of the cache `{level.name}` is not above 0", span)
     return Ceiling(MEMORY, (), level.place.path, count, one, one * count)
 
 
-def _ceiling(peak: Peak) -> Ceiling:
+def _ceiling_of_peak(peak: Peak) -> Ceiling:
     one, count = float(peak.limit or 0), float(peak.count or 0)
     return Ceiling((peak.resource,), peak.traits, peak.path, count, one, float(peak.of_all or 0))
 
 
-def _alike(first: Ceiling, second: Ceiling) -> bool:
+def _is_same_roof(first: Ceiling, second: Ceiling) -> bool:
     return (first.path, first.traits, first.rate) == (second.path, second.traits, second.rate)

@@ -128,7 +128,7 @@ class Counts(Result):
         return tuple(uses)
 
     def _amounts(self, kind: type[Total], *of: str) -> dict[str, Value]:
-        return _with_bytes({name: self._values.get(kind(*of, name), 0) for name in self.resources})
+        return _add_bytes({name: self._values.get(kind(*of, name), 0) for name in self.resources})
 
     @cached_property
     def _values(self) -> dict[Any, Value]:
@@ -245,7 +245,7 @@ class _ByKernel(Leaf):
         return {**callee, **within, Calls(name): graph.ONE}
 
 
-def _with_bytes(amounts: dict[str, Value]) -> dict[str, Value]:
+def _add_bytes(amounts: dict[str, Value]) -> dict[str, Value]:
     """Loads and stores together, where there are any and nobody asks for `bytes` by that name."""
     if "bytes" in amounts or amounts.keys().isdisjoint(("loads", "stores")):
         return amounts

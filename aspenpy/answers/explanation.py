@@ -117,20 +117,20 @@ def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tupl
         message = f"{len(wanted):,} requirements ran, and at most {MOST_STEPS:,} are explained at once"
         hint = "explain one kernel, as in `aspenpy explain MODEL KERNEL`; `aspenpy profile` tells where the time goes"
         fail("too-many-steps", message, wanted[MOST_STEPS][2].requirement.span, hint=hint)
-    exprs = [expr for _, _, cost in wanted for expr in _numbers(cost, totals)]
+    exprs = [expr for _, _, cost in wanted for expr in _times_of_step(cost, totals)]
     bound = graph.substitute(exprs, {tree.entry.context: graph.ZERO}) if exprs else []
     place = tree.entry.name_span
     values = [as_float(value, "a step", place) for value in prediction.scope.values(bound, prediction.seed)]
     waits = {(key.kernel, key.resource) for key, time in of_kind(Bound, prediction.totals).items() if time > 0}
     waits |= {(use.name, name) for use in prediction.kernels for name in use.group}
     steps = tuple(
-        _step(item, tree.blocks[block], cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
+        _make_step(item, tree.blocks[block], cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
         for place, (item, block, cost) in enumerate(wanted)
     )
     return Explanation(prediction, steps, diagnostics)
 
 
-def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
+def _times_of_step(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
     count = cost.offer.place.count if cost.offer else graph.ZERO
     return totals[AskedBy(cost)], totals[TimeOf(cost)], count
 
@@ -146,7 +146,7 @@ def _is_even(whole: BlockCost, cost: RequirementCost, offer: Offer) -> bool:
     return whole.instances.placement is None and cost.rounds is whole.instances.busy_at(offer.place)
 
 
-def _step(
+def _make_step(
     kernel: flow.Kernel,
     whole: BlockCost,
     cost: RequirementCost,

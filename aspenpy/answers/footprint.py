@@ -113,7 +113,7 @@ class Footprint(Result):
         own: dict[tuple[str, ...], dict[str, None]] = {}
         touched: dict[tuple[str, ...], dict[str, None]] = {}
         for touch in self._touches:
-            for region in _keys(touch.region):
+            for region in _region_keys(touch.region):
                 touched.setdefault(region, {})[touch.data] = None
                 directly = own.setdefault(region, {})
                 if touch.kernel == region[0]:
@@ -140,14 +140,14 @@ class Footprint(Result):
         for name, place in lying.items():
             if place.path != first.path and name in self.data:
                 held.setdefault(place.path, (place, []))[1].append(name)
-        return tuple(self._capacity(place, tuple(names)) for place, names in held.values())
+        return tuple(self._make_capacity(place, tuple(names)) for place, names in held.values())
 
     @property
     def capacity(self) -> Capacity | None:
         """The memory of the machine that serves the loads; None without a machine, or where none does."""
         return self.capacities[0] if self.capacities else None
 
-    def _capacity(self, place: Place, names: tuple[str, ...]) -> Capacity:
+    def _make_capacity(self, place: Place, names: tuple[str, ...]) -> Capacity:
         held, share = self._bytes(names), self._share(place)
         size = place.component.value("capacity")
         count, one = self.run.values([place.count, graph.ZERO if size is None else size])
@@ -196,7 +196,7 @@ class Footprint(Result):
         for memory in self.capacities:
             placed = [name for name in memory.data if name in declared and declared[name].memory is not None]
             if memory.size is not None and self._bytes(placed) > memory.size:
-                warnings.append(self._spilling(memory, memory.size, placed, declared))
+                warnings.append(self._warn_of_spilling(memory, memory.size, placed, declared))
             elif memory.fullest is not None and not memory.fits:
                 warnings.append(self._warn_of_crowding(memory, memory.fullest))
             elif memory.size and not memory.fits:
@@ -215,7 +215,7 @@ class Footprint(Result):
             "exceeds-memory", message, self.run.entry.name_span, hint="with more ranks each has less of the data"
         )
 
-    def _spilling(
+    def _warn_of_spilling(
         self, memory: Capacity, size: Value, placed: Sequence[str], declared: Mapping[str, nodes.Data]
     ) -> Diagnostic:
         """Said of the data structure that is one too many, in the order in which they are touched."""
@@ -314,7 +314,7 @@ class _Touch(Record):
     span: Any
 
 
-def _keys(region: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+def _region_keys(region: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
     """What a place belongs to, from the outside in: each kernel on the way, and the labels on the way in it."""
     key: tuple[str, ...] = ()
     for name in region:

@@ -109,7 +109,7 @@ def incore(path: str | Path, architecture: str, lines: str | None = None) -> InC
         if str(path) == "-":
             source = Path(folder) / "input.s"
             source.write_text(read_standard_input(), encoding="utf-8")
-        command = [_osaca(), "--arch", asked, "--ignore-unknown", "--yaml-out", str(output)]
+        command = [_find_osaca(), "--arch", asked, "--ignore-unknown", "--yaml-out", str(output)]
         command += ["--lines", lines] if lines is not None else []
         try:
             done = subprocess.run(
@@ -123,7 +123,7 @@ def incore(path: str | Path, architecture: str, lines: str | None = None) -> InC
         return read_osaca(output.read_text(), source.stem, asked)
 
 
-def _osaca() -> str:
+def _find_osaca() -> str:
     """The program, beside this Python or on the path."""
     program = shutil.which("osaca", path=str(Path(sys.executable).parent)) or shutil.which("osaca")
     if program is None:
@@ -153,12 +153,12 @@ def read_osaca(text: str, name: str, architecture: str) -> InCore:
         tuple((port, float(cycles)) for port, cycles in ports),
         path,
         carried,
-        _operations(text),
+        _count_operations(text),
         told,
     )
 
 
-def _operations(text: str) -> tuple[Operations, ...]:
+def _count_operations(text: str) -> tuple[Operations, ...]:
     """Flops by class of x86's arithmetic on registers of floating point."""
     counted: dict[tuple[str, str, bool], int] = {}
     for mnemonic, line in _INSTRUCTION.findall(text):

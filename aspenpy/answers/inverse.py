@@ -84,14 +84,14 @@ class Search:
             if found == ANYWHERE and not self.whole and self._is_small(low, high):
                 self._leave([(low, high)])
                 continue
-            if not self._reaches(found):
+            if not self._may_reach(found):
                 continue
             if found.direction is not None:
-                self._monotone(low, high, found.direction == FALLING)
+                self._solve_monotone(low, high, found.direction == FALLING)
             elif self._is_small(low, high):
-                self._one_by_one(low, high)
+                self._try_each(low, high)
             else:
-                pieces += self._halves(low, high)
+                pieces += self._split_piece(low, high)
         return Roots(tuple(self._merge_solutions()), tuple(sorted(self.leaps, key=lambda leap: leap.before)))
 
     # -- pieces ----------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Search:
                 return bounded._replace(direction=1 if slope.low >= 0 else -1)
         return bounded
 
-    def _reaches(self, found: Range) -> bool:
+    def _may_reach(self, found: Range) -> bool:
         """Rounded bounds are given the benefit of the doubt."""
         slack = CLOSE * magnitude_of_end(self.target) if float in (type(found.low), type(found.high)) else 0
         return found.low - slack <= self.target <= found.high + slack
@@ -140,28 +140,28 @@ class Search:
             else high - low <= NARROW * max(magnitude_of_end(low), magnitude_of_end(high))
         )
 
-    def _halves(self, low: Real, high: Real) -> list[tuple[Real, Real]]:
+    def _split_piece(self, low: Real, high: Real) -> list[tuple[Real, Real]]:
         """The lower one last: it is looked at first. Of whole numbers they have no end in common."""
         middle = self._middle(low, high)
         if not self.whole:
             return [(middle, high), (low, middle)]
-        self._leap(middle, middle + 1)
+        self._note_leap(middle, middle + 1)
         return [(middle + 1, high), (low, middle)]
 
-    def _one_by_one(self, low: Real, high: Real) -> None:
+    def _try_each(self, low: Real, high: Real) -> None:
         tried = range(int(low), int(high) + 1) if self.whole else (low, high)
-        self.solutions += [Solution(x, x) for x in tried if self._meets(self.value(x))]
+        self.solutions += [Solution(x, x) for x in tried if self._is_met_by(self.value(x))]
         for before, behind in pairwise(tried):
-            self._leap(before, behind)
+            self._note_leap(before, behind)
 
-    def _meets(self, value: Real) -> bool:
+    def _is_met_by(self, value: Real) -> bool:
         if self.whole and not isinstance(value, float) and not isinstance(self.target, float):
             return value == self.target
         return magnitude_of_end(value - self.target) <= CLOSE * magnitude_of_end(self.target)
 
     # -- where it only rises, or only falls ------------------------------------------------------
 
-    def _monotone(self, low: Real, high: Real, falling: bool) -> None:
+    def _solve_monotone(self, low: Real, high: Real, falling: bool) -> None:
         """The values from the first that reaches the target to the last that does not pass it."""
         sign = -1 if falling else 1
 
@@ -173,13 +173,13 @@ class Search:
 
         if not reached(high) or passed(low):
             end = high if not reached(high) else low
-            if self._meets(self.value(end)):
+            if self._is_met_by(self.value(end)):
                 self.solutions.append(Solution(end, end))
             return
         before, first = (low, low) if reached(low) else self._turn(low, high, reached)
         nearest = min((first, before), key=lambda x: magnitude_of_end(self.value(x) - self.target))
-        if not self._meets(self.value(nearest)):
-            self._leap(before, first)
+        if not self._is_met_by(self.value(nearest)):
+            self._note_leap(before, first)
         elif passed(first):
             self.solutions.append(Solution(nearest, nearest))
         else:
@@ -204,10 +204,10 @@ class Search:
         middle = Fraction(float(low + high) / 2)
         return middle.numerator if middle.denominator == 1 else middle
 
-    def _leap(self, before: Real, behind: Real) -> None:
+    def _note_leap(self, before: Real, behind: Real) -> None:
         """Notes two neighbours if the target lies between their values and is neither of them."""
         values = self.value(before), self.value(behind)
-        if min(values) < self.target < max(values) and not any(map(self._meets, values)):
+        if min(values) < self.target < max(values) and not any(map(self._is_met_by, values)):
             self.leaps.append(Leap(before, values[0], behind, values[1]))
 
     def _merge_solutions(self) -> list[Solution]:

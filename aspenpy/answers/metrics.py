@@ -29,13 +29,13 @@ class Metric(Record):
     unit: str
 
 
-def _energy(name: str, unit: str) -> Metric:
+def _energy_metric(name: str, unit: str) -> Metric:
     return Metric(lambda prediction: prediction.metric(name), unit)
 
 
 METRICS: dict[str, Metric] = {
     "runtime": Metric(lambda prediction: prediction.tree.runtime, "s"),
-    **{name: _energy(name, unit) for name, unit in ENERGY_UNITS.items()},
+    **{name: _energy_metric(name, unit) for name, unit in ENERGY_UNITS.items()},
 }
 """By name. Any other name is that of a resource, or of a property that components of the machine have."""
 
@@ -46,25 +46,25 @@ def metric(name: str) -> Metric:
         return METRICS[name]
     known = PROPERTY_DIMENSIONS.get(name)
     unit = unit_of_resource(name) or ("" if known is None else unit_symbol(known))
-    return Metric(lambda prediction: _other(prediction, name), unit)
+    return Metric(lambda prediction: _other_metric(prediction, name), unit)
 
 
 def has_metric(prediction: Prediction, name: str) -> bool:
     """Whether there is such a metric of a prediction."""
-    return name in METRICS or name in _amounts(prediction) or name in summable(prediction.machine)
+    return name in METRICS or name in _amount_names(prediction) or name in summable(prediction.machine)
 
 
 def metric_names(prediction: Prediction) -> list[str]:
-    return list(dict.fromkeys([*METRICS, *_amounts(prediction), *summable(prediction.machine)]))
+    return list(dict.fromkeys([*METRICS, *_amount_names(prediction), *summable(prediction.machine)]))
 
 
-def _amounts(prediction: Prediction) -> list[str]:
+def _amount_names(prediction: Prediction) -> list[str]:
     resources = [key.resource for key in of_kind(Amount, prediction.tree.totals)]
     return [*resources, "bytes"] if {"loads", "stores"} & {*resources} else resources
 
 
-def _other(prediction: Prediction, name: str) -> Expr:
-    if name in _amounts(prediction):
+def _other_metric(prediction: Prediction, name: str) -> Expr:
+    if name in _amount_names(prediction):
         return prediction.metric(name)
     if name in summable(prediction.machine):
         return sum_property(prediction.machine, name)

@@ -39,10 +39,10 @@ class Run:
 
 def expressions(node: flow.Flow) -> list[Expr]:
     """All that is computed in a flow; callees are not entered."""
-    return [expr for part in walk(node) for expr in _in_node(part)]
+    return [expr for part in walk(node) for expr in _expressions_of_node(part)]
 
 
-def _in_node(node: flow.Flow) -> list[Expr]:
+def _expressions_of_node(node: flow.Flow) -> list[Expr]:
     match node:
         case flow.Block():
             width = [] if node.width is None else [node.width]

@@ -75,7 +75,7 @@ class Network(Result):
         self.socket = socket if socket is None else choose_socket(machine, socket)
         self._definitions = redefine_parameters(machine, set or {})
         place = network_place(machine)
-        self._paths = _paths(machine, place, self.socket)
+        self._paths = _paths_of_socket(machine, place, self.socket)
         by_level = self._paths.by_level
         self._interconnect = all_paths(self._paths)[-1].network if by_level else interconnect_of(machine, place)
         self.topology: Topology = concrete(machine, self._interconnect, self._definitions)
@@ -141,7 +141,7 @@ def network_place(machine: Machine) -> Place:
     fail("no-network", f"machine `{machine.name}` declares no network topology", machine.root.name_span, hint=hint)
 
 
-def _paths(machine: Machine, network: Place, socket: str | None) -> Paths:
+def _paths_of_socket(machine: Machine, network: Place, socket: str | None) -> Paths:
     """The paths between ranks on a kind of socket, on the only one if none is named; else the network alone."""
     if socket is None and len(machine.sockets) > 1:
         return Paths(machine)

@@ -77,7 +77,7 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
     question like any other."""
     tree = prediction.tree
     core = tree.residence.where.drawing
-    computing = {block: width for block, width in widths.items() if _computes(tree.blocks[block])}
+    computing = {block: width for block, width in widths.items() if _has_computation(tree.blocks[block])}
     if core is None or not computing:
         return []
     widest = max(computing, key=lambda block: computing[block].together)
@@ -97,7 +97,7 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
         cores, among, width, of_rank = prediction.scope.values(asked, prediction.seed)
         if cores < 1 or among < 1:
             return []
-        if of_rank > 1 and (ranks := _ranks(tree, computing)):
+        if of_rank > 1 and (ranks := _blocks_of_ranks(tree, computing)):
             return list(_describe_idle_cores(ranks, core, of_rank, prediction))
         launched = socket is not None and socket.component.value("launch_latency") is not None
         accelerator = launched or width >= MANY_LANES
@@ -146,10 +146,12 @@ def _describe_idle_parts(
         yield warning("more-than-cores", message, block.span, hint=f"{_number(cores)} instances run at once")
 
 
-def _ranks(tree: CostTree, computing: Mapping[flow.Block, Width]) -> dict[flow.Block, Width]:
+def _blocks_of_ranks(tree: CostTree, computing: Mapping[flow.Block, Width]) -> dict[flow.Block, Width]:
     """Those of the blocks whose instances are ranks: they share their work out, or are as many as those that do or that
     send messages."""
-    numbers = {block.parallelism for block, cost in tree.blocks.items() if block.width is not None or _sends(cost)}
+    numbers = {
+        block.parallelism for block, cost in tree.blocks.items() if block.width is not None or _has_messages(cost)
+    }
     return {block: width for block, width in computing.items() if block.parallelism in numbers}
 
 
@@ -181,7 +183,7 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
     if len(prediction.tree.blocks) > MOST_BLOCKS:
         return {}
     try:
-        totals = _totals(prediction.tree)
+        totals = _totals_of_tree(prediction.tree)
         values = prediction.scope.values_if_known(list(totals.values()), prediction.seed)
         numbers = {key: float(value) for key, value in zip(totals, values or (), strict=values is not None)}
     except (AspenError, OverflowError, TypeError):
@@ -198,28 +200,28 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
 
 
 @lru_cache(maxsize=8)
-def _totals(tree: CostTree) -> Totals:
+def _totals_of_tree(tree: CostTree) -> Totals:
     """Of a tree that many cases share: a study asks at each of its points."""
-    return run_totals(OfBlocks(partial(_widths, tree)), tree.entry)
+    return run_totals(OfBlocks(partial(_widths_of_block, tree)), tree.entry)
 
 
-def _widths(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
+def _widths_of_block(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
     """Executions of a block and its instances; of bound ranks the cores that these keep busy, of a block without a
     width, beside ranks, its seconds."""
     cost, placement = tree.blocks[block], tree.residence.where.ranks
     totals: Totals = {Executions(block): graph.ONE, Started(block): block.parallelism}
     if cost.instances.placement is not None and block.width is not None:
         totals[Together(block)] = cost.instances.together
-    elif placement is not None and _computes(cost):
+    elif placement is not None and _has_computation(cost):
         totals[Spent(block)] = cost.time
     return totals
 
 
-def _computes(cost: BlockCost) -> bool:
+def _has_computation(cost: BlockCost) -> bool:
     return any(item.place is not None and item.place.component.type in LAUNCHED for item in cost.requirements)
 
 
-def _sends(cost: BlockCost) -> bool:
+def _has_messages(cost: BlockCost) -> bool:
     return any(item.place is not None and item.place.component.type == "interconnect" for item in cost.requirements)
 
 

@@ -71,7 +71,7 @@ class Parallelism(Result):
     def _blocks(self) -> tuple[BlockParallelism, ...]:
         met = list(visits(self.run.entry))
         factors = [
-            (*visit.scene.here([visit.block.parallelism, visit.block.width or graph.ONE]), _maps(visit))
+            (*visit.scene.here([visit.block.parallelism, visit.block.width or graph.ONE]), _passes_of_maps(visit))
             for visit in met
         ]
         together = [graph.mul(*each) for each in factors]
@@ -110,7 +110,7 @@ class Parallelism(Result):
 parallelism = Parallelism  # what `aspenpy parallelism` shows, under the command's name
 
 
-def _maps(visit: Visit) -> Expr:
+def _passes_of_maps(visit: Visit) -> Expr:
     """The passes of the maps around a block. A counter takes whole values."""
     counts = [
         graph.apply("ceil", loop.count) if loop.node.named else loop.count

@@ -97,7 +97,7 @@ class Visit(Record):
         for item in reversed(self.scene.around):
             found = item.wrap(found) if isinstance(item, Branch) else _repeat_body(item, found)
         totaller = Totaller(OfBlocks(lambda block, kernel: {"worth": worth}))
-        return totaller.kernel(_kernel(found)).get("worth", graph.ZERO)
+        return totaller.kernel(_wrap_in_kernel(found)).get("worth", graph.ZERO)
 
 
 def visits(entry: flow.Kernel) -> Iterator[Visit]:
@@ -134,13 +134,13 @@ def _choice(node: flow.Choice, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
     before = graph.TRUE  # none of the conditions so far holds
     for place, body in enumerate(bodies):
         holds = conditions[place] if place < len(conditions) else graph.TRUE
-        branch = Branch(_in_choice(conditions, place), graph.junction("and", before, holds))
+        branch = Branch(_make_choice_wrapper(conditions, place), graph.junction("and", before, holds))
         taken.append((body, scene.inside(branch, None)))
         before = graph.junction("and", before, graph.compare("==", graph.if_else(holds, 1, 0), 0))
     return taken
 
 
-def _in_choice(conditions: Sequence[Expr], taken: int) -> Callable[[flow.Flow], flow.Flow]:
+def _make_choice_wrapper(conditions: Sequence[Expr], taken: int) -> Callable[[flow.Flow], flow.Flow]:
     def wrap(body: flow.Flow) -> flow.Flow:
         bodies = [body if place == taken else flow.NOTHING for place in range(len(conditions) + 1)]
         return flow.Choice(tuple(zip(conditions, bodies[:-1], strict=True)), bodies[-1], None)
@@ -151,12 +151,12 @@ def _in_choice(conditions: Sequence[Expr], taken: int) -> Callable[[flow.Flow], 
 def _expectation(node: flow.Expectation, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
     chances = scene.here([chance for chance, _ in node.cases])
     return [
-        (body, scene.inside(Branch(_in_expectation(chance), graph.compare(">", chance, graph.ZERO)), None))
+        (body, scene.inside(Branch(_make_expectation_wrapper(chance), graph.compare(">", chance, graph.ZERO)), None))
         for chance, (_, body) in zip(chances, node.cases, strict=True)
     ]
 
 
-def _in_expectation(chance: Expr) -> Callable[[flow.Flow], flow.Flow]:
+def _make_expectation_wrapper(chance: Expr) -> Callable[[flow.Flow], flow.Flow]:
     return lambda body: flow.Expectation(((chance, body),), None)
 
 
@@ -181,7 +181,7 @@ def _repeat_body(loop: Loop, body: flow.Flow) -> flow.Flow:
     return loop.node.replace(count=loop.count, body=body)
 
 
-def _kernel(body: flow.Flow) -> flow.Kernel:
+def _wrap_in_kernel(body: flow.Flow) -> flow.Kernel:
     return flow.Kernel("", (), (), body, graph.ZERO, None, None)
 
 
@@ -204,7 +204,7 @@ def largest(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
         certain = certain and reach.low > 0
         box[counter] = (0, last)
     try:
-        value = _at_extremes(expr, loops, box, seed) if certain else None
+        value = _largest_at_extremes(expr, loops, box, seed) if certain else None
         return value if value is not None or passes > MOST_PASSES else _largest_of_passes(expr, list(loops), seed)
     except EvaluationError:
         return None
@@ -221,7 +221,7 @@ def _loops_needed(expr: Expr, loops: Sequence[tuple[Expr, Expr]]) -> list[tuple[
     return sums
 
 
-def _at_extremes(expr: Expr, loops: Sequence[tuple[Expr, Expr]], box: Box, seed: int) -> Any:
+def _largest_at_extremes(expr: Expr, loops: Sequence[tuple[Expr, Expr]], box: Box, seed: int) -> Any:
     """The value in the pass in which it is largest; None where it may both rise and fall. Every loop has a pass."""
     extreme = expr
     for counter, count in reversed(loops):

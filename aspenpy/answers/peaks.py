@@ -77,14 +77,14 @@ def peaks(
     definitions = redefine_parameters(machine, set or {})
     offers: dict[tuple[str, tuple[str, ...]], Offer] = {}
     for name in (socket,) if socket is not None else machine.sockets or (None,):
-        for offer in _offers(machine, name, everywhere):
+        for offer in _list_offers(machine, name, everywhere):
             offers.setdefault((offer.resource.name, offer.place.path), offer)
     return [
         peak
         for offer in offers.values()
         for peak in (
-            *(_peak(machine, offer, traits, definitions) for traits in _combinations(offer)),
-            *_tensor_peaks(offer, definitions),
+            *(_make_peak(machine, offer, traits, definitions) for traits in _combine_traits(offer)),
+            *_find_tensor_peaks(offer, definitions),
         )
     ]
 
@@ -103,7 +103,7 @@ def together(found: Iterable[Peak], resource: str, precision: str | None = None)
     return sum(best.values()) if best else None
 
 
-def _offers(machine: Machine, socket: str | None, everywhere: bool) -> Iterable[Offer]:
+def _list_offers(machine: Machine, socket: str | None, everywhere: bool) -> Iterable[Offer]:
     if not everywhere:
         where = target(machine, socket)
         beside = (Offer(resource, place) for place in where.others for resource in place.component.resources.values())
@@ -124,7 +124,7 @@ def redefine_parameters(machine: Machine, settings: Mapping[str, Setting]) -> di
             known = [known.payload[0] for known in machine.definitions]
             hint = suggest_instead(name, known, "parameters")
             fail("unknown-parameter", f"machine `{machine.name}` has no parameter `{name}`", hint=hint)
-        definitions[symbol] = _expression(machine, name, setting)
+        definitions[symbol] = _expression_of_setting(machine, name, setting)
     try:
         order_definitions(list(definitions), definitions)
     except CircularDefinition as error:
@@ -132,7 +132,7 @@ def redefine_parameters(machine: Machine, settings: Mapping[str, Setting]) -> di
     return definitions
 
 
-def _expression(machine: Machine, name: str, setting: Setting) -> Expr:
+def _expression_of_setting(machine: Machine, name: str, setting: Setting) -> Expr:
     if isinstance(setting, Expr):
         return setting
     if not isinstance(setting, str | nodes.Expression):
@@ -147,7 +147,7 @@ def _expression(machine: Machine, name: str, setting: Setting) -> Expr:
     return Lowering(resolve, machine.origins)(tree)
 
 
-def _combinations(offer: Offer) -> Iterator[tuple[str, ...]]:
+def _combine_traits(offer: Offer) -> Iterator[tuple[str, ...]]:
     """In the order of the resource's traits; those that take an argument are left out."""
     names = [trait.name for trait in offer.resource.traits.values() if trait.argument is None]
     precisions: list[str | None] = [name for name in names if name in EXCLUSIVE]
@@ -163,19 +163,19 @@ def _combinations(offer: Offer) -> Iterator[tuple[str, ...]]:
                 yield tuple(name for name in names if name == precision or name in chosen)
 
 
-def _peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definitions: Mapping[Expr, Expr]) -> Peak:
+def _make_peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definitions: Mapping[Expr, Expr]) -> Peak:
     resource = offer.resource
     asked = tuple(flow.Trait(name) for name in traits)
     amount = resource.argument
     requirement = flow.Requirement(resource.name, amount, None, amount, None, None, asked, None)
-    time = price(requirement, ONE_INSTANCE, _alone(machine, offer), {}).serial
-    rate, latency = _line(time, amount, definitions)
-    limit = _limit(time, amount, definitions) if rate is None else rate
+    time = price(requirement, ONE_INSTANCE, _isolate_offer(machine, offer), {}).serial
+    rate, latency = _fit_line(time, amount, definitions)
+    limit = _rate_at_large_amounts(time, amount, definitions) if rate is None else rate
     count = value_of(offer.place.count, definitions)
     return Peak(resource.name, traits, offer.place.path, count, rate, latency, limit, time)
 
 
-def _tensor_peaks(offer: Offer, definitions: Mapping[Expr, Expr]) -> Iterator[Peak]:
+def _find_tensor_peaks(offer: Offer, definitions: Mapping[Expr, Expr]) -> Iterator[Peak]:
     """What the units for products of matrices do, by precision, where the core states it."""
     component, resource = offer.place.component, offer.resource
     clock = component.value("clock")
@@ -184,18 +184,18 @@ def _tensor_peaks(offer: Offer, definitions: Mapping[Expr, Expr]) -> Iterator[Pe
     count = value_of(offer.place.count, definitions)
     for traits, rate in tensor_rates(component).items():
         time = graph.div(resource.argument, graph.mul(clock, rate))
-        reached, latency = _line(time, resource.argument, definitions)
+        reached, latency = _fit_line(time, resource.argument, definitions)
         yield Peak(resource.name, traits, offer.place.path, count, reached, latency, reached, time)
 
 
-def _alone(machine: Machine, offer: Offer) -> Target:
+def _isolate_offer(machine: Machine, offer: Offer) -> Target:
     """The machine with nothing but that offer."""
     return Target(machine, None, {offer.resource.name: offer}, frozenset())
 
 
-def _line(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> tuple[Real | None, Real | None]:
+def _fit_line(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> tuple[Real | None, Real | None]:
     """Rate and latency of a time that is latency + amount / rate; None and None for any other."""
-    times = _times(time, amount, PROBES, definitions)
+    times = _times_of_amounts(time, amount, PROBES, definitions)
     if times is None:
         return None, None
     start, *rest = times
@@ -207,9 +207,9 @@ def _line(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> tuple[R
     return (1 / slope, start) if straight and slope > 0 else (None, None)
 
 
-def _limit(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> Real | None:
+def _rate_at_large_amounts(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> Real | None:
     """The rate at large amounts, at which the time has become a straight line but for its rounding."""
-    times = _times(time, amount, LARGE, definitions)
+    times = _times_of_amounts(time, amount, LARGE, definitions)
     if times is None:
         return None
     near = (times[1] - times[0]) / (LARGE[1] - LARGE[0])
@@ -217,7 +217,9 @@ def _limit(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> Real |
     return 1 / far if far > 0 and abs(near - far) <= Fraction(1, 10**6) * far else None
 
 
-def _times(time: Expr, amount: Expr, amounts: Iterable[int], definitions: Mapping[Expr, Expr]) -> list[Any] | None:
+def _times_of_amounts(
+    time: Expr, amount: Expr, amounts: Iterable[int], definitions: Mapping[Expr, Expr]
+) -> list[Any] | None:
     """None where the machine alone does not tell them."""
     probes = [graph.substitute([time], {amount: graph.number(probe)})[0] for probe in amounts]
     try:

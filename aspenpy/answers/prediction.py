@@ -253,11 +253,11 @@ def sample(prediction: Evaluation, count: int) -> Samples:
         stdev(drawn) if count > 1 else 0.0,
         drawn[0],
         drawn[-1],
-        {quantile: _quantile(drawn, quantile) for quantile in QUANTILES},
+        {quantile: _interpolate_quantile(drawn, quantile) for quantile in QUANTILES},
     )
 
 
-def _quantile(ordered: list[float], share: float) -> float:
+def _interpolate_quantile(ordered: list[float], share: float) -> float:
     """Linear interpolation between the order statistics (type 7 of Hyndman and Fan)."""
     position = share * (len(ordered) - 1)
     low = math.floor(position)

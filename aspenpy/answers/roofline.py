@@ -52,7 +52,7 @@ class Roofline(Result):
             app.changed(machine=machine, socket=self.socket) if isinstance(app, Case) else Case(app, machine, **plain)
             for app in apps
         ]
-        self.settings = _of_machine(machine, settings, bool(cases))
+        self.settings = _settings_of_machine(machine, settings, bool(cases))
         self.predictions = [
             Prediction(case.with_set(known))
             for case, known in zip(cases, _share_settings(cases, settings), strict=True)
@@ -109,7 +109,7 @@ class Roofline(Result):
         return found.replace(rate=min([found.rate, *(self._taking_part(cache).rate for cache in inner)]))
 
     def _taking_part(self, ceiling: Ceiling) -> Ceiling:
-        parts = [_taking_part(prediction, ceiling) for prediction in self.predictions]
+        parts = [_evaluate_taking_part(prediction, ceiling) for prediction in self.predictions]
         used = max((used for used, _ in parts), default=ceiling.count)
         drawn = max((drawn for _, drawn in parts), default=ceiling.count)
         if not ceiling.count or drawn >= ceiling.count:
@@ -136,7 +136,7 @@ def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **option
     return Roofline(machine, apps, **options)
 
 
-def _taking_part(prediction: Prediction, ceiling: Ceiling) -> tuple[float, float]:
+def _evaluate_taking_part(prediction: Prediction, ceiling: Ceiling) -> tuple[float, float]:
     """How many of a ceiling's components have work, and how many at their full rate would serve as much; all of them
     where it is not known outside of loops."""
     tree = prediction.tree
@@ -171,7 +171,7 @@ def _core_and_line(tree: CostTree, place: Place) -> tuple[Place | None, Expr | N
 # -- settings --------------------------------------------------------------------------------------
 
 
-def _of_machine(machine: Machine, settings: dict[str, Setting], has_applications: bool) -> dict[str, Setting]:
+def _settings_of_machine(machine: Machine, settings: dict[str, Setting], has_applications: bool) -> dict[str, Setting]:
     """What is set of the machine; without an application everything is meant for it."""
     if not has_applications:
         return settings

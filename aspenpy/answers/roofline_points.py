@@ -123,9 +123,9 @@ def points(prediction: Prediction) -> list[Point]:
     totals = roofline_totals(prediction.tree)
     values = prediction.scope.numbers(totals, prediction.seed)
     worst = prediction.bottleneck
-    whole = _point(prediction, None, values, prediction.runtime, worst.resource if worst else None)
+    whole = _make_point(prediction, None, values, prediction.runtime, worst.resource if worst else None)
     uses = sorted(prediction.kernels, key=lambda use: -use.exclusive)
-    all_points = [_point(prediction, use.name, values, use.exclusive, use.bound_by) for use in uses]
+    all_points = [_make_point(prediction, use.name, values, use.exclusive, use.bound_by) for use in uses]
     return [point for point in (whole, *all_points) if point is not None]
 
 
@@ -134,7 +134,7 @@ def roofline_totals(tree: CostTree) -> Totals:
     return run_totals(_Ideal(tree), tree.entry)
 
 
-def _point(
+def _make_point(
     prediction: Prediction, kernel: str | None, values: Values, time: float, bottleneck: str | None
 ) -> Point | None:
     """None for what does no flops, or takes no time."""
@@ -146,7 +146,7 @@ def _point(
         return None
     groups = conflict_groups(dict.fromkeys(ideal, graph.ONE), prediction.tree.conflicts)
     alone = {group.resources: sum(ideal[name] for name in group.resources) for group in groups}
-    by_server, by_place = _contention(kernel, values)
+    by_server, by_place = _seconds_of_contention(kernel, values)
     together = {names: hypot(time, sum(by_server.get(name, 0.0) for name in names)) for names, time in alone.items()}
     slowest = max(together, key=together.__getitem__)
     least = hypot(max(alone.values()), max(by_place.values(), default=0.0))
@@ -162,7 +162,7 @@ def _point(
         flops / (time if kernel is None else values[Spent(kernel)]),
         bottleneck,
         time,
-        _levels(prediction, served, flops, volume),
+        _points_at_levels(prediction, served, flops, volume),
         flops / volume * on_bus / ideal[COMPUTE] if volume else None,
     )
 
@@ -176,7 +176,7 @@ def _longest_units(kernel: str | None, values: Values) -> dict[str, float]:
     return longest
 
 
-def _contention(kernel: str | None, values: Values) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
+def _seconds_of_contention(kernel: str | None, values: Values) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
     """Seconds that cores cost each other, by server and by place."""
     by_server: dict[str, float] = {}
     by_place: dict[tuple[str, ...], float] = {}
@@ -187,7 +187,9 @@ def _contention(kernel: str | None, values: Values) -> tuple[dict[str, float], d
     return by_server, by_place
 
 
-def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, volume: float) -> tuple[LevelPoint, ...]:
+def _points_at_levels(
+    prediction: Prediction, served: Mapping[str, float], flops: float, volume: float
+) -> tuple[LevelPoint, ...]:
     """The caches that serve these bytes, and all memories together; empty where no access pattern is given."""
     if not served:
         return ()
@@ -225,9 +227,9 @@ class _Ideal(Leaf):
         of_block = block.parallelism, self.tree.blocks[block].instances, self.tree.residence.within(kernel)
         askers = [_Asker(name, *of_block) for name in (kernel.name, None)]
         spent: Totals = {Spent(kernel.name): self.tree.blocks[block].time}
-        return add_totals([spent, *(self._cost(cost, asker) for cost in costs for asker in askers)])
+        return add_totals([spent, *(self._totals_of_cost(cost, asker) for cost in costs for asker in askers)])
 
-    def _cost(self, cost: RequirementCost, asker: _Asker) -> Totals:
+    def _totals_of_cost(self, cost: RequirementCost, asker: _Asker) -> Totals:
         asked, traffic = cost.requirement, cost.traffic
         if traffic is None:
             return self._requirement(asked, asker, cost)
@@ -255,7 +257,7 @@ class _Ideal(Leaf):
         totals: Totals = {Asked(kernel, cost.requirement.resource): amount}
         if first.offer is None:
             return totals
-        slope = graph.div(_difference(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
+        slope = graph.div(_subtract_spans(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
         place = first.offer.place
         alone, contention = asker.seconds(graph.mul(amount, slope), place, asked.resource)
         ideal, contended = Ideal(kernel, cost.server, first.unit), Contended(kernel, cost.server, place.path)
@@ -278,5 +280,5 @@ def _caches(traffic: Traffic, asker: _Asker) -> list[Totals]:
     return totals
 
 
-def _difference(more: Expr, less: Expr) -> Expr:
+def _subtract_spans(more: Expr, less: Expr) -> Expr:
     return graph.add(more, graph.mul(graph.number(-1), less))

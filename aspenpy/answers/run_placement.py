@@ -40,9 +40,9 @@ class RunPlacement(Record):
     def _words(self) -> Iterator[str]:
         yield f"{self.ranks:,} on {count_of(self.nodes, 'node')}"
         if self.nodes > 1:
-            yield f", {_most(self.ranks, self.nodes, self.of_node)} a node"
+            yield f", {_describe_most(self.ranks, self.nodes, self.of_node)} a node"
         if self.sockets is not None and self.of_socket is not None and self.sockets > self.nodes:
-            yield f", {_most(self.ranks, self.sockets, self.of_socket)} a socket"
+            yield f", {_describe_most(self.ranks, self.sockets, self.of_socket)} a socket"
         yield f": {self.each} each" if self.ranks > 1 else f": {self.each}"
         if self.ranks > 1:
             yield f"; {self.distribution}"
@@ -50,7 +50,7 @@ class RunPlacement(Record):
             yield f"; {self.schedule} schedule"
 
 
-def _most(ranks: int, components: int, fullest: int) -> str:
+def _describe_most(ranks: int, components: int, fullest: int) -> str:
     """How many are on each, or on the fullest."""
     return f"{fullest:,}" if fullest * components == ranks else f"at most {fullest:,}"
 
@@ -87,22 +87,22 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
         of_socket,
         _describe_each(placement),
         str(placement.distribution),
-        schedule=_schedules(prediction),
+        schedule=_describe_schedules(prediction),
     )
     if sockets is None or len(values) < 9 or values[6] > MOST_SOCKETS:
         return found
-    on_sockets = _deal(of_node, int(values[6]), int(values[5]), placement.distribution.sockets)
+    on_sockets = _deal_ranks(of_node, int(values[6]), int(values[5]), placement.distribution.sockets)
     return found.replace(on_sockets=on_sockets, cores=float(values[7]), cores_of_rank=float(values[8]))
 
 
-def _deal(ranks: int, sockets: int, takes: int, rule: Rule) -> tuple[int, ...]:
+def _deal_ranks(ranks: int, sockets: int, takes: int, rule: Rule) -> tuple[int, ...]:
     """The ranks on each socket of a node."""
     if rule == "cyclic":
         return tuple(len(range(socket, ranks, sockets)) for socket in range(sockets))
     return tuple(max(0, min(takes, ranks - socket * takes)) for socket in range(sockets))
 
 
-def _schedules(prediction: Evaluation) -> str:
+def _describe_schedules(prediction: Evaluation) -> str:
     """How parts go to cores in those blocks of ranks in which it matters."""
     others = prediction.tree.residence.where.others
     found = {

@@ -53,20 +53,20 @@ def counts(application: Application, entry: flow.Kernel, machine: Machine | None
     components (`node [nodes]`), with the first place where they do."""
     found: dict[Expr, Span | None] = {}
     components = () if machine is None else _components(machine)
-    for counted, place in (*_instances(entry), *_grids(application), *components):
+    for counted, place in (*_walk_instances(entry), *_walk_grids(application), *components):
         plain = counted.args[0] if counted.kind == "checked" else counted
         if plain.kind == "symbol":
             found.setdefault(plain, place)
     return found
 
 
-def _instances(entry: flow.Kernel) -> Iterator[tuple[Expr, Span | None]]:
+def _walk_instances(entry: flow.Kernel) -> Iterator[tuple[Expr, Span | None]]:
     for kernel in callees_first(entry):
         for block in blocks_in(kernel.body):
             yield block.parallelism, block.span
 
 
-def _grids(application: Application) -> Iterator[tuple[Expr, Span | None]]:
+def _walk_grids(application: Application) -> Iterator[tuple[Expr, Span | None]]:
     for parameter in application.parameters.values():
         for node in nodes_of_kind("apply", parameter.value):
             if node.payload == "grid":
@@ -140,7 +140,7 @@ class Scope:
             found = self._candidates(plain)[side]
             if found is not None:
                 return found
-            self._not_on(side, plain)
+            self._refuse_other_side(side, plain)
         candidates = [candidate for candidate in self._candidates(name).values() if candidate is not None]
         if len(candidates) > 1:
             message = f"both models have a parameter `{name}`"
@@ -150,15 +150,15 @@ class Scope:
         for symbol in self.undefined():
             if symbol.payload[0] == name:
                 return symbol
-        fail("unknown-parameter", f"unknown parameter `{name}`", hint=self._instead_of(name))
+        fail("unknown-parameter", f"unknown parameter `{name}`", hint=self._suggest_setting(name))
 
-    def _instead_of(self, name: str) -> str:
+    def _suggest_setting(self, name: str) -> str:
         """What the user may have meant to set."""
         open_ones = [symbol.payload[0] for symbol in self.undefined()]
         known = sorted({*self._own_names(), *self._machines_names(), *self.overridden.values(), *open_ones})
         return suggest_instead(name, known, "parameters")
 
-    def _not_on(self, side: str, name: str) -> NoReturn:
+    def _refuse_other_side(self, side: str, name: str) -> NoReturn:
         other = {"app": "machine", "machine": "app"}[side]
         there = self._candidates(name)[other] is not None
         hint = f"the other model has it: write `{other}:{name}`" if there else suggest_nearest(name, self.names())
@@ -285,7 +285,7 @@ class Scope:
         if isinstance(setting, nodes.Expression):
             return self.lower(setting)
         try:
-            return graph.number(_plain_number(name, setting))
+            return graph.number(_convert_number(name, setting))
         except ValueError:
             fail("bad-value", f"`{name}` cannot be {setting}: a parameter is a finite number")
 
@@ -306,7 +306,7 @@ class Scope:
         symbol = graph.symbol(node.name)
         if symbol in self.definitions or node.name in self.settings or symbol in self.undefined():
             return symbol
-        fail("unknown-name", f"unknown name `{node.name}`", node.span, hint=self._instead_of(node.name))
+        fail("unknown-name", f"unknown name `{node.name}`", node.span, hint=self._suggest_setting(node.name))
 
     # -- formulas and values ---------------------------------------------------------------------
 
@@ -317,7 +317,7 @@ class Scope:
         try:
             return resolve_definitions(exprs, definitions, carry_origin(self.origins))
         except CircularDefinition as error:
-            raise self._circular(error) from None
+            raise self._describe_circle(error) from None
 
     def values(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any]:
         """The values of expressions; raises AspenError at the place that has none. What they share with those of the
@@ -356,7 +356,7 @@ class Scope:
         try:
             return list(order_definitions(exprs, definitions))
         except CircularDefinition as error:
-            raise self._circular(error) from None
+            raise self._describe_circle(error) from None
 
     # -- what goes wrong -------------------------------------------------------------------------
 
@@ -392,12 +392,12 @@ class Scope:
             try:
                 order_definitions([node], self.definitions)
             except CircularDefinition as circle:
-                return self._circular(circle)
+                return self._describe_circle(circle)
         if node.kind == "symbol":
-            return AspenError(self._unknown_name(node))
+            return AspenError(self._describe_unknown(node))
         arrays = [arg for arg in node.args if self.is_array(arg)] if node.kind not in TAKING_ARRAYS else []
         if arrays:
-            return AspenError(self._not_a_number(arrays[0], node))
+            return AspenError(self._refuse_array(arrays[0], node))
         code = "too-much-work" if isinstance(error, TooMuchWork) else "no-value"
         if node.kind == "sum":
             return AspenError(Diagnostic(code, error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
@@ -411,7 +411,7 @@ class Scope:
             expr = self.definitions[expr]
         return expr.kind == "array"
 
-    def _not_a_number(self, array: Expr, user: Expr) -> Diagnostic:
+    def _refuse_array(self, array: Expr, user: Expr) -> Diagnostic:
         """An array in the place of a number, told where the array is named: a machine's formula is not to blame."""
         span = self.origins.get(array) or self.origins.get(user)
         if array.kind != "symbol":
@@ -420,7 +420,7 @@ class Scope:
         hint = f"an element of it is written `{name}[0]`"
         return Diagnostic("not-a-number", f"`{name}` is an array, and a number is needed", span, hint=hint)
 
-    def _unknown_name(self, symbol: Expr) -> Diagnostic:
+    def _describe_unknown(self, symbol: Expr) -> Diagnostic:
         name, owner = symbol.payload[:2]
         if symbol not in self.origins and any(name == formal.payload[0] for formal in self.entry.formals):
             message = f"no value for the argument `{name}` of kernel `{self.entry.name}`"
@@ -444,7 +444,7 @@ class Scope:
         machines = self._machines_names()
         return machines if owner == OWNER else [*self.application.known_names(), *machines]
 
-    def _circular(self, error: CircularDefinition) -> AspenError:
+    def _describe_circle(self, error: CircularDefinition) -> AspenError:
         return AspenError(circular(error, self.application, self.machine, self.overridden))
 
 
@@ -479,7 +479,7 @@ def circular(
     return Diagnostic("circular-definition", message, spans.get(first), related, parents=parents)
 
 
-def _plain_number(name: str, setting: Any) -> Value:
+def _convert_number(name: str, setting: Any) -> Value:
     """Numbers of other libraries (NumPy scalars) as Python's own."""
     item = getattr(setting, "item", None)
     plain = item() if callable(item) else setting

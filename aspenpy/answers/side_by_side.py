@@ -43,11 +43,13 @@ class SideBySide(Record, Result):
 
 def side_by_side(first: Machine, second: Machine, titles: tuple[str, str]) -> SideBySide:
     """What both state, and what either states, of their core, caches, memory and socket."""
-    parts = [dict(_parts(machine)) for machine in (first, second)]
+    parts = [dict(_list_parts(machine)) for machine in (first, second)]
     pairs = []
     for part in dict.fromkeys([*parts[0], *parts[1]]):
         components = [found.get(part) for found in parts]
-        values = [_values(machine, component) for machine, component in zip((first, second), components, strict=True)]
+        values = [
+            _numbers_of(machine, component) for machine, component in zip((first, second), components, strict=True)
+        ]
         kind = next(component.type for component in components if component is not None)
         for name in dict.fromkeys([*values[0], *values[1]]):
             limits = RANGES.get((kind, name))
@@ -55,7 +57,7 @@ def side_by_side(first: Machine, second: Machine, titles: tuple[str, str]) -> Si
     return SideBySide(first, second, titles, tuple(pairs))
 
 
-def _parts(machine: Machine) -> Iterator[tuple[str, Component]]:
+def _list_parts(machine: Machine) -> Iterator[tuple[str, Component]]:
     """The first socket, core, memory, and the caches from the core outwards."""
     socket = machine.sockets[0] if machine.sockets else None
     places = list(machine.first_places(socket))
@@ -66,7 +68,7 @@ def _parts(machine: Machine) -> Iterator[tuple[str, Component]]:
     yield from ((kind, place.component) for kind in ("memory",) for place in places if place.component.type == kind)
 
 
-def _values(machine: Machine, component: Component | None) -> dict[str, float]:
+def _numbers_of(machine: Machine, component: Component | None) -> dict[str, float]:
     if component is None:
         return {}
     known = {

@@ -115,7 +115,7 @@ class Trace(Result):
     def _steps(self, most: int) -> list[Step]:
         """What waits is a node where it stands, or a step that is ready."""
         entry = _Waiting(self.entry.body, opening(self.entry), 0, None if self._timer is None else 0.0)
-        steps = [self._step("call", entry, name=self.entry.name, values=self._formals(entry.scene))]
+        steps = [self._step("call", entry, name=self.entry.name, values=self._values_of_formals(entry.scene))]
         waiting: list[Step | _Waiting] = [entry.replace(depth=1)]
         while waiting:
             item = waiting.pop()
@@ -146,7 +146,7 @@ class Trace(Result):
             return None
         return float(self._values(scene.here([self._timer.time(node)]))[0])
 
-    def _formals(self, scene: Scene) -> dict[str, Value]:
+    def _values_of_formals(self, scene: Scene) -> dict[str, Value]:
         formals = scene.kernel.formals
         values = self._values(scene.here(list(formals)))
         return {formal.payload[0]: value for formal, value in zip(formals, values, strict=True)}
@@ -175,7 +175,7 @@ class Trace(Result):
         start = at.start
         for node in nodes:
             waiting.append(_Waiting(node, at.scene, depth, start))
-            start = _after(start, self._duration(node, at.scene))
+            start = _add_duration(start, self._duration(node, at.scene))
         return waiting
 
     def _parallel(self, node: flow.Parallel, at: _Waiting) -> list[Step | _Waiting]:
@@ -195,9 +195,9 @@ class Trace(Result):
             body = _Waiting(node.body, scene, at.depth + 1, start)
             step = self._step("pass", body, values={node.counter.payload[0] if node.named else "pass": number})
             steps += [step, body.replace(depth=at.depth + 2)]
-            start = _after(start, step.duration)
+            start = _add_duration(start, step.duration)
         if passes > self.passes:
-            end = _after(at.start, head.duration)
+            end = _add_duration(at.start, head.duration)
             left = None if start is None or end is None else end - start
             steps.append(Step("passes", at.depth + 1, None, None, {"count": passes - self.passes}, (), start, left))
         return steps
@@ -220,7 +220,7 @@ class Trace(Result):
 
     def _call(self, node: flow.Call, at: _Waiting) -> list[Step | _Waiting]:
         body = at.replace(node=node.kernel.body, scene=at.scene.called(node))
-        step = self._step("call", body, name=node.kernel.name, values=self._formals(body.scene))
+        step = self._step("call", body, name=node.kernel.name, values=self._values_of_formals(body.scene))
         return [step, body.replace(depth=at.depth + 1)]
 
 
@@ -236,7 +236,7 @@ class _Waiting(Record):
     start: float | None
 
 
-def _after(start: float | None, duration: float | None) -> float | None:
+def _add_duration(start: float | None, duration: float | None) -> float | None:
     return None if start is None or duration is None else start + duration
 
 

@@ -151,7 +151,7 @@ class Traffic(Result):
         """By kernel and requirement in the order written, at each level."""
         values = self._values
         all_uses = []
-        for kernel, block, traffic in self._requirements_with_patterns():
+        for kernel, block, traffic in self._list_patterned():
             for use in traffic.levels:
                 numbers = (
                     values.get(Moved(name, kernel.name, traffic.access.requirement, use.level.name), 0.0)
@@ -170,12 +170,12 @@ class Traffic(Result):
             return tuple(use.within(spread) for use, spread in zip(self.uses, counted, strict=True))
         spreads = (
             self.edges.spread(kernel.name, [traffic.access.requirement], use.level.name, self._values)
-            for kernel, _, traffic in self._requirements_with_patterns()
+            for kernel, _, traffic in self._list_patterned()
             for use in traffic.levels
         )
         return tuple(use.within(spread) for use, spread in zip(self.uses, spreads, strict=True))
 
-    def _requirements_with_patterns(self) -> list[tuple[flow.Kernel, flow.Block, BlockTraffic]]:
+    def _list_patterned(self) -> list[tuple[flow.Kernel, flow.Block, BlockTraffic]]:
         costs = self.prediction.tree.in_order()
         return [(kernel, block, cost.traffic) for kernel, block, cost in costs if cost.traffic is not None]
 
@@ -203,7 +203,7 @@ class Traffic(Result):
         """Bytes that the requirements with a pattern need in all, before any cache."""
         parts = {
             (kernel.name, traffic.access.requirement): graph.mul(traffic.access.word, self._totals[key])
-            for kernel, _, traffic in self._requirements_with_patterns()
+            for kernel, _, traffic in self._list_patterned()
             if (key := Moved("accesses", kernel.name, traffic.access.requirement, traffic.levels[0].level.name))
             in self._totals
         }

@@ -27,7 +27,7 @@ class Communication(Record):
 
 
 def communication_of(tree: CostTree) -> Communication:
-    totals = run_totals(OfBlocks(partial(_talking, tree)), tree.entry)
+    totals = run_totals(OfBlocks(partial(_totals_of_messages, tree)), tree.entry)
     calls = {key.name: worth for key, worth in of_kind(_Call, totals).items()}
     return Communication(tree.runtime, totals.get(_WAITED, graph.ZERO), calls)
 
@@ -45,7 +45,7 @@ class _Call(Total):
 _WAITED = _Waited()
 
 
-def _talking(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
+def _totals_of_messages(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
     """What a block waits for messages, and its calls. Branches of a `par` add, overlapped or not."""
     cost = tree.blocks[block]
     sent = [item for item in cost.requirements if item.requirement.resource == MESSAGES]

@@ -46,10 +46,10 @@ class Comparison(Result):
             fail("one-machine", "a comparison needs two machines or sockets, not one", hint=hint)
         self.case = cases[0]
         self.seed = self.case.seed
-        predictions, self.left_out = _possible(cases)
-        predictions = _alike(predictions)
+        predictions, self.left_out = _predict_where_possible(cases)
+        predictions = _use_whole_sockets(predictions)
         moved = [graph.ZERO, *(self._transfer(item) if transfer else graph.ZERO for item in predictions[1:])]
-        labels = _labels(predictions)
+        labels = _label_contenders(predictions)
         self.contenders = tuple(map(Contender, labels, predictions, moved))
 
     @cached_property
@@ -123,7 +123,7 @@ LACKS = frozenset({"no-such-resource", "no-such-component", "no-core-for-rank", 
 """Mistakes of a machine on which an application cannot run, by their codes: others can be compared all the same."""
 
 
-def _possible(cases: Sequence[Case]) -> tuple[list[Prediction], tuple[Diagnostic, ...]]:
+def _predict_where_possible(cases: Sequence[Case]) -> tuple[list[Prediction], tuple[Diagnostic, ...]]:
     """Predictions on the machines that have what the application asks for, and a warning for each of the others.
     Raises AspenError where fewer than two are left."""
     predictions: list[Prediction] = []
@@ -144,7 +144,7 @@ def _possible(cases: Sequence[Case]) -> tuple[list[Prediction], tuple[Diagnostic
     return predictions, tuple(left_out)
 
 
-def _alike(predictions: list[Prediction]) -> list[Prediction]:
+def _use_whole_sockets(predictions: list[Prediction]) -> list[Prediction]:
     """The same with a whole socket for each rank, where machines give ranks parts of different kinds, nobody asked for
     another part, and each machine can."""
     if any(one.case.placement.bind is not None for one in predictions):
@@ -163,7 +163,7 @@ def _alike(predictions: list[Prediction]) -> list[Prediction]:
         return predictions  # which `warnings` tells
 
 
-def _labels(predictions: Sequence[Prediction]) -> list[str]:
+def _label_contenders(predictions: Sequence[Prediction]) -> list[str]:
     """Machines by name; with the socket where a machine comes more than once."""
     names = [item.machine.name for item in predictions]
     labels = [

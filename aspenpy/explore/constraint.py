@@ -58,7 +58,7 @@ class Parsed(NamedTuple):
 
 def constraints(texts: Sequence[str]) -> list[Constraint]:
     """The constraints of several texts, in each of which commas and `and` join them. Raises AspenError."""
-    return [found for text in texts for part in split_constraints(text) for found in _constraints(part)]
+    return [found for text in texts for part in split_constraints(text) for found in _parse_joined(part)]
 
 
 def split_constraints(text: str) -> list[str]:
@@ -66,7 +66,7 @@ def split_constraints(text: str) -> list[str]:
     return [part.text() for part in split_at_commas(Span(Source(text), 0, len(text)))] or [""]
 
 
-def _constraints(text: str) -> list[Constraint]:
+def _parse_joined(text: str) -> list[Constraint]:
     node = parse_condition(text, "<subject-to>")
     comparisons = [node]
     if isinstance(node, nodes.Junction):
@@ -99,17 +99,17 @@ def objective(text: str) -> Parsed:
 def quantity(node: nodes.Expression, prediction: Prediction) -> Expr:
     """An expression of metrics, parameters and constants, lowered. Raises AspenError at an unknown name, and where
     units contradict each other."""
-    dimension_of(node, lambda name: _dimension(name, prediction))
+    dimension_of(node, lambda name: _dimension_of_name(name, prediction))
     return Lowering(lambda item: _resolve_name(item, prediction), {})(node)
 
 
 def refuse_contradiction(constraint: Constraint, prediction: Prediction) -> None:
     """Raises AspenError where the sides are in different units."""
-    dimension_of(constraint.node, lambda name: _dimension(name, prediction))
+    dimension_of(constraint.node, lambda name: _dimension_of_name(name, prediction))
 
 
 def _resolve_name(node: nodes.Name, prediction: Prediction) -> Expr:
-    parameter = _parameter(node.name, prediction)
+    parameter = _symbol_of_parameter(node.name, prediction)
     if has_metric(prediction, node.name):
         if parameter is not None:
             message = f"`{node.name}` is a metric and a parameter"
@@ -125,7 +125,7 @@ def _resolve_name(node: nodes.Name, prediction: Prediction) -> Expr:
     return expr
 
 
-def _parameter(name: str, prediction: Prediction) -> Expr | None:
+def _symbol_of_parameter(name: str, prediction: Prediction) -> Expr | None:
     try:
         return prediction.scope.symbol(name)
     except AspenError as error:
@@ -137,13 +137,13 @@ def _parameter(name: str, prediction: Prediction) -> Expr | None:
 def unit_of_quantity(node: nodes.Expression, prediction: Prediction) -> str:
     """The base unit, where it is known; empty for a plain number."""
 
-    dimension = dimension_of(node, lambda name: _dimension(name, prediction))
+    dimension = dimension_of(node, lambda name: _dimension_of_name(name, prediction))
     return "" if dimension is None else unit_symbol(dimension)
 
 
-def _dimension(name: str, prediction: Prediction) -> Dimension | None:
+def _dimension_of_name(name: str, prediction: Prediction) -> Dimension | None:
     if not has_metric(prediction, name):
-        return None if _parameter(name, prediction) is None else parameter_dimension(name, prediction)
+        return None if _symbol_of_parameter(name, prediction) is None else parameter_dimension(name, prediction)
     unit = metric(name).unit
     try:
         return parse_unit(unit).dimension if unit else None

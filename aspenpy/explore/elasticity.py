@@ -82,7 +82,7 @@ def elasticities(
     """Of the given variables over their ranges, the largest first; of none given, of every parameter whose value is
     written as a number. With `point` derivatives, steps or not; raises AspenError where there is none."""
     if variables is None:
-        items = {name: variable_from_range(name, prediction) for name in _plain(prediction, metric_name)}
+        items = {name: variable_from_range(name, prediction) for name in _plain_parameters(prediction, metric_name)}
     else:
         items = {item.name: item for item in variables}
         for item in variables:
@@ -97,7 +97,7 @@ def elasticities(
     return Elasticities.of(sorted(unsorted, key=lambda item: -item.rank), metric_name, subject)
 
 
-def _plain(prediction: Prediction, metric_name: str) -> list[str]:
+def _plain_parameters(prediction: Prediction, metric_name: str) -> list[str]:
     """The parameters that the metric depends on whose value is a number other than 0 and no member of an enum."""
     scope = prediction.scope
     used = scope.used([metric(metric_name).expr(prediction)])
@@ -154,12 +154,12 @@ class _Asked:
 
     def _slope(self, ratio: Expr) -> Elasticity:
         try:
-            here = float(_still(self._values(ratio, numpy.array([self.base])))[0])
+            here = float(_zeros_like(self._values(ratio, numpy.array([self.base])))[0])
         except AspenError as error:
             message = f"the derivative of the {self.metric} by `{self.name}` has no value at {self.name} = "
             message += f"{self._format_value(self.base)}: {error.diagnostics[0].message}"
             fail("no-derivative", message, hint="the method `elasticity` takes differences instead")
-        over = self._range(lambda places, values: _still(self._values(ratio, places, missing=True)))
+        over = self._range(lambda places, values: _zeros_like(self._values(ratio, places, missing=True)))
         return Elasticity(self.name, self.unit, here, None, None, None, *over, ratio)
 
     # -- secants ---------------------------------------------------------------------------------
@@ -171,11 +171,11 @@ class _Asked:
         for start, end in intervals:
             places = numpy.array([start, end])
             values = self._values(self.formula, places, missing=True)
-            here = _between(start, end, values[0], values[1])
+            here = _secant_between(start, end, values[0], values[1])
             failed += places[numpy.isnan(values)].tolist()
             if here is not None:
                 break
-        over = self._range(_doublings)
+        over = self._range(_secants_of_doublings)
         if here is None and failed and over.reason is None:
             over = over._replace(undefined=len(failed) / (2 * len(intervals)), reason=self._reason(failed[0]))
         return Elasticity(self.name, self.unit, here, start, end, why, *over, None)
@@ -204,7 +204,7 @@ class _Asked:
         undefined = float(missing.mean())
         reason = self._reason(float(places[missing][0])) if missing.any() else None
         known = over[~numpy.isnan(over)]
-        overall = _overall(places, values)
+        overall = _overall_secant(places, values)
         if not len(known):
             return _Over(overall=overall, undefined=undefined, reason=reason)
         return _Over(float(known.min()), float(known.max()), float(abs(known).mean()), overall, undefined, reason)
@@ -244,14 +244,14 @@ class _Asked:
             return numbers
 
 
-def _between(start: float, end: float, first: float, last: float) -> float | None:
+def _secant_between(start: float, end: float, first: float, last: float) -> float | None:
     """The secant between two places; None where the metric has no value there, or changes its sign."""
     if not (numpy.isfinite(first) and numpy.isfinite(last)) or first * last <= 0:
         return 0.0 if first == last == 0 else None
-    return float(_still(numpy.array(numpy.log(last / first) / numpy.log(end / start))))
+    return float(_zeros_like(numpy.array(numpy.log(last / first) / numpy.log(end / start))))
 
 
-def _doublings(places: Floats, values: Floats) -> Floats:
+def _secants_of_doublings(places: Floats, values: Floats) -> Floats:
     """The secants from each place to the first that is twice as far, or to the last if none is."""
     usable = (places > 0) & ~numpy.isnan(values)
     places, values = places[usable], values[usable]
@@ -261,12 +261,12 @@ def _doublings(places: Floats, values: Floats) -> Floats:
         if end == len(places) and start > 0:
             break
         end = min(end, len(places) - 1)
-        slope = _between(places[start], places[end], values[start], values[end])
+        slope = _secant_between(places[start], places[end], values[start], values[end])
         slopes.append(numpy.nan if slope is None else slope)
     return numpy.array(slopes)
 
 
-def _overall(places: Floats, values: Floats) -> float | None:
+def _overall_secant(places: Floats, values: Floats) -> float | None:
     """Between the first and the last place with a value that has a logarithm."""
     usable = numpy.flatnonzero((places > 0) & (values > 0))
     if len(usable) < 2:
@@ -275,5 +275,5 @@ def _overall(places: Floats, values: Floats) -> float | None:
     return float(numpy.log(values[last] / values[first]) / numpy.log(places[last] / places[first]))
 
 
-def _still(values: Floats) -> Floats:
+def _zeros_like(values: Floats) -> Floats:
     return numpy.where(abs(values) < NOTHING, 0.0, values)

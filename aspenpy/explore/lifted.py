@@ -227,7 +227,7 @@ class Smooth:
 BALANCED = 1e-4  # how far the gradients may be from balance, in parts of the objective over the whole of each range
 
 
-def _of_last(function: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+def _remember_last(function: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
     """The same function, which knows its last value: a solver asks for the objective and for each kind of constraint
     at the same place, one after the other."""
     last: dict[bytes, Floats] = {}
@@ -260,7 +260,7 @@ class _Scale:
         sizes = [max(abs(row), size) or 1.0 for row, size in zip(rows[1:], reach, strict=False)]
         floors = self.units[list(problem.lifting.held)] if len(self.units) else numpy.array([])
         self.rows = numpy.array([abs(rows[0]) or 1.0, *sizes, *floors])
-        self.value, self.slope = _of_last(self._value), _of_last(self._slope)
+        self.value, self.slope = _remember_last(self._value), _remember_last(self._slope)
 
     def unknowns(self, z: Floats) -> Floats:
         count = len(self.problem.variables)

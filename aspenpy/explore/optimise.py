@@ -103,7 +103,7 @@ def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = (
     if best.violation > 0:
         refuse_infeasible(space, constraints)
     undefined = problem.undefined
-    bindings = _bindings(problem, goal, best)
+    bindings = _find_bindings(problem, goal, best)
     point = space.values_at(numpy.array(best.row))
     value = goal.quantity(best.value)
     looked_at = problem.combinations if problem.enumerable else problem.looked_at
@@ -116,7 +116,7 @@ def require_scipy() -> None:
         fail("missing-scipy", "an optimum needs SciPy: pip install 'aspenpy[optimise]'")
 
 
-def _bindings(problem: Problem, goal: Goal, best: Candidate) -> tuple[Binding, ...]:
+def _find_bindings(problem: Problem, goal: Goal, best: Candidate) -> tuple[Binding, ...]:
     row = numpy.array(best.row)
     multipliers = None if problem.enumerable else problem.smooth(row).kkt(row[problem.real])
     bindings = []
@@ -127,18 +127,18 @@ def _bindings(problem: Problem, goal: Goal, best: Candidate) -> tuple[Binding, .
             continue
         multiplier = None
         if multipliers is not None and multipliers.multipliers is not None:
-            multiplier = _by_bound(item, goal, multipliers.multipliers[number])
-        bindings.append(_binding(problem, goal, best, item, multiplier, free))
+            multiplier = _change_by_bound(item, goal, multipliers.multipliers[number])
+        bindings.append(_make_binding(problem, goal, best, item, multiplier, free))
     return tuple(bindings)
 
 
-def _by_bound(item: Constraint, goal: Goal, weight: float) -> float:
+def _change_by_bound(item: Constraint, goal: Goal, weight: float) -> float:
     """From d(least)/d(excess allowed) = -weight to d(quantity)/d(bound)."""
     sign = 1.0 if item.node.operator == ">=" else -1.0
     return sign * (-weight if goal.greatest else weight)
 
 
-def _binding(
+def _make_binding(
     problem: Problem, goal: Goal, best: Candidate, item: Constraint, multiplier: float | None, free: Candidate
 ) -> Binding:
     space, row = problem.space, numpy.array(best.row)
@@ -148,7 +148,7 @@ def _binding(
         slack = LOOSER * max(abs(float(left)), abs(float(right)))
         others = [item.replace(slack=slack) if other is item else other for other in problem.constraints]
         looser = Problem(space, problem.goal, others).best()
-    bound, value = _next(problem, best, item, float(right)) if problem.enumerable else (None, None)
+    bound, value = _next_combination(problem, best, item, float(right)) if problem.enumerable else (None, None)
     return Binding(
         item,
         float(left),
@@ -162,7 +162,9 @@ def _binding(
     )
 
 
-def _next(problem: Problem, best: Candidate, item: Constraint, right: float) -> tuple[float | None, float | None]:
+def _next_combination(
+    problem: Problem, best: Candidate, item: Constraint, right: float
+) -> tuple[float | None, float | None]:
     """The least loosening of one constraint after which another combination is better, as a bound, and what it is."""
     if item.equal:
         return None, None

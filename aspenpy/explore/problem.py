@@ -244,7 +244,7 @@ class Problem:
         places = [place for place, item in enumerate(self.space.variables) if item in self.space.parameters]
         known = dict(zip(symbols, places, strict=True))
         fixed = {
-            symbol: graph.number(_exact(point[place])) for symbol, place in known.items() if place in self.discrete
+            symbol: graph.number(_to_exact(point[place])) for symbol, place in known.items() if place in self.discrete
         }
         goal, *rest = graph.substitute(exprs, fixed)
         return Smooth(
@@ -268,7 +268,7 @@ def _move_point(point: Floats, place: int, values: float | Floats) -> Floats:
     return moved
 
 
-def _exact(value: float) -> int | float:
+def _to_exact(value: float) -> int | float:
     return int(value) if float(value).is_integer() else float(value)
 
 
@@ -279,9 +279,9 @@ def refuse_infeasible(space: Space, constraints: Sequence[Constraint]) -> NoRetu
     """Names a smallest set of constraints that cannot be met together: one by itself if there is one."""
     for count in range(1, len(constraints) + 1):
         for chosen in combinations(constraints, count):
-            nearest = _nearest(space, chosen)
+            nearest = _nearest_to_feasible(space, chosen)
             if nearest.violation > 0:
-                _refuse(space, chosen, nearest)
+                _refuse_conflicting(space, chosen, nearest)
     fail(
         "infeasible",
         "no point was found at which all constraints hold",
@@ -289,7 +289,7 @@ def refuse_infeasible(space: Space, constraints: Sequence[Constraint]) -> NoRetu
     )
 
 
-def _nearest(space: Space, constraints: Sequence[Constraint]) -> Candidate:
+def _nearest_to_feasible(space: Space, constraints: Sequence[Constraint]) -> Candidate:
     """The point at which the worst violation, in parts of the constraints' sides, is least."""
 
     def worst(prediction: Prediction) -> Expr:
@@ -307,7 +307,7 @@ def _nearest(space: Space, constraints: Sequence[Constraint]) -> Candidate:
     return Candidate(best.row, best.value, best.value if best.value > problem.tolerance else 0.0)
 
 
-def _refuse(space: Space, constraints: Sequence[Constraint], nearest: Candidate) -> NoReturn:
+def _refuse_conflicting(space: Space, constraints: Sequence[Constraint], nearest: Candidate) -> NoReturn:
     row = numpy.array(nearest.row)[None, :]
     where = ", ".join(
         f"{item.name} = {item.in_words(value)}" for item, value in zip(space.variables, nearest.row, strict=True)

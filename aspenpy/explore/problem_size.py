@@ -125,7 +125,7 @@ class Work:
             for ranks in RANK_COUNTS
         }
         known = {ranks: pair for ranks, pair in found.items() if not any(map(isnan, pair))}
-        flops, moved = (_in_times([pair[place] for pair in known.values()]) for place in (0, 1))
+        flops, moved = (_as_multiples([pair[place] for pair in known.values()]) for place in (0, 1))
         return Growth(tuple(known), flops, moved)
 
     def product_of(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -150,6 +150,6 @@ class Work:
         return sorted(kept, key=len, reverse=True)
 
 
-def _in_times(amounts: Sequence[float]) -> tuple[float, ...]:
+def _as_multiples(amounts: Sequence[float]) -> tuple[float, ...]:
     """Amounts as multiples of the first; empty where the first is 0."""
     return tuple(each / amounts[0] for each in amounts) if amounts and amounts[0] else ()

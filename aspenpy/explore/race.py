@@ -48,9 +48,9 @@ def difference(first: Expr, second: Expr, symbol: Expr, low: Real, high: Real) -
     box = {symbol: (low, high)}
     pair = graph.array([first, second])
     known = bound_nodes(pair, box, symbol)
-    forms = _forms(pair, known)
+    forms = _form_nodes(pair, known)
     apart = add_polynomials([forms[first], -forms[second]])
-    return bound(_expression(apart), box, symbol)._replace(direction=None) if apart else Range(0, 0)
+    return bound(_factor_out(apart), box, symbol)._replace(direction=None) if apart else Range(0, 0)
 
 
 def write_out_sums(expr: Expr) -> Expr:
@@ -71,26 +71,28 @@ def write_out_sums(expr: Expr) -> Expr:
     return graph.substitute([expr], written)[0]
 
 
-def _expression(polynomial: Exact) -> Expr:
+def _factor_out(polynomial: Exact) -> Expr:
     """Common factors in front: of a sum without mixed signs the bounds are then exact."""
-    shared = reduce(_common, polynomial.terms)
-    rest = [graph.mul(graph.number(weight), *_powers(term.over(shared))) for term, weight in polynomial.terms.items()]
-    return graph.mul(graph.add(*rest), *_powers(shared))
+    shared = reduce(_common_monomial, polynomial.terms)
+    rest = [
+        graph.mul(graph.number(weight), *_list_powers(term.over(shared))) for term, weight in polynomial.terms.items()
+    ]
+    return graph.mul(graph.add(*rest), *_list_powers(shared))
 
 
-def _common(first: Monomial, second: Monomial) -> Monomial:
+def _common_monomial(first: Monomial, second: Monomial) -> Monomial:
     other = dict(second)
     return Monomial.of({atom: min(exponent, other[atom]) for atom, exponent in first if atom in other})
 
 
-def _powers(monomial: Monomial) -> list[Expr]:
+def _list_powers(monomial: Monomial) -> list[Expr]:
     return [graph.power(atom, exponent) for atom, exponent in monomial]
 
 
 # -- forms -----------------------------------------------------------------------------------------
 
 
-def _forms(root: Expr, known: Known) -> dict[Expr, Exact]:
+def _form_nodes(root: Expr, known: Known) -> dict[Expr, Exact]:
     """The form of each node that stands for a number."""
 
     def form(node: Expr, forms: Mapping[Expr, Exact]) -> Exact:
@@ -103,17 +105,17 @@ def _forms(root: Expr, known: Known) -> dict[Expr, Exact]:
     return graph.fold(form, root)
 
 
-def _arithmetic(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
+def _combine_arithmetic(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
     return combine_parts(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
 
 
-def _div(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
+def _divide_forms(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
     """A quotient; None where the divisor may be 0."""
     bottom = known[node.args[1]]
-    return None if bottom.low <= 0 <= bottom.high else _arithmetic(node, forms, known)
+    return None if bottom.low <= 0 <= bottom.high else _combine_arithmetic(node, forms, known)
 
 
-def _power(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
+def _raise_form(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
     base, exponent = node.args
     if not known[exponent].single or known[exponent].low != int(known[exponent].low):
         return None
@@ -121,18 +123,18 @@ def _power(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | Non
     return multiply_polynomials([forms[base]] * times, MOST_TERMS) if 0 < times <= HIGHEST_POWER else None
 
 
-def _apply(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
+def _choose_certain(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
     """The argument of `max` or `min` that is certain to be chosen."""
     if node.payload not in ("max", "min"):
         return None
     sign = 1 if node.payload == "max" else -1
     for arg in node.args:
-        if all(_exceeds(arg, other, sign, forms, known) for other in node.args if other is not arg):
+        if all(_is_never_below(arg, other, sign, forms, known) for other in node.args if other is not arg):
             return forms[arg]
     return None
 
 
-def _exceeds(arg: Expr, other: Expr, sign: int, forms: Mapping[Expr, Exact], known: Known) -> bool:
+def _is_never_below(arg: Expr, other: Expr, sign: int, forms: Mapping[Expr, Exact], known: Known) -> bool:
     """Whether `sign * arg` is nowhere below `sign * other`: by their ranges, or because no term of the difference can
     be negative."""
     upper, lower = (arg, other) if sign > 0 else (other, arg)
@@ -144,7 +146,7 @@ def _exceeds(arg: Expr, other: Expr, sign: int, forms: Mapping[Expr, Exact], kno
     )
 
 
-def _if_else(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
+def _choose_branch(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | None:
     condition, then, otherwise = node.args
     if not known[condition].single:
         return None
@@ -152,11 +154,11 @@ def _if_else(node: Expr, forms: Mapping[Expr, Exact], known: Known) -> Exact | N
 
 
 _RULES: dict[str, Callable[[Expr, Mapping[Expr, Exact], Known], Exact | None]] = {
-    **dict.fromkeys(("add", "neg", "mul"), _arithmetic),
-    "div": _div,
-    "power": _power,
-    "apply": _apply,
-    "if_else": _if_else,
+    **dict.fromkeys(("add", "neg", "mul"), _combine_arithmetic),
+    "div": _divide_forms,
+    "power": _raise_form,
+    "apply": _choose_certain,
+    "if_else": _choose_branch,
     "checked": lambda node, forms, known: forms[node.args[0]],
 }
 
@@ -242,7 +244,7 @@ class Race(Search):
     def _next(self, pieces: list[Piece]) -> Piece:
         """The widest first, so that what is left when time is up is as little as can be."""
         self.looked_at += 1
-        widths = [_width(*piece) for piece in pieces]
+        widths = [_width_of_piece(*piece) for piece in pieces]
         self._whole_width = self._whole_width or widths[0]
         proven = 1 - sum(widths) / self._whole_width if self._whole_width else 1.0
         self.progress(min(1.0, max(proven, self.until.spent)) / 2)  # trying values is the other half
@@ -269,6 +271,6 @@ class Race(Search):
         return Range(max(plain.low, 1 + min(over)), min(plain.high, 1 + max(over)))
 
 
-def _width(low: Real, high: Real) -> float:
+def _width_of_piece(low: Real, high: Real) -> float:
     """Logarithm of the ratio of the ends of a piece, or their difference where the lower end is not positive."""
     return math.log(float(high) / float(low)) if low > 0 else float(high - low)

@@ -238,7 +238,7 @@ class Scaling(Result):
             if item not in of_values and not (item.code == "refused-count" and item.span == declared)
         ]
         if self.mode == "strong" and not self.per_rank and self.grown.is_with_the_ranks:
-            base.append(_growing(self.prediction.application, self.parameter, self.grown))
+            base.append(_warn_of_growing(self.prediction.application, self.parameter, self.grown))
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
             for item in self._there(ranks, self.sizes_at(ranks)).wasted:
@@ -476,7 +476,7 @@ def _refuse_derived(prediction: Prediction, name: str) -> None:
         fail("derived-parameter", message, derived.span, hint=hint)
 
 
-def _growing(app: Application, name: str, grown: Growth) -> Diagnostic:
+def _warn_of_growing(app: Application, name: str, grown: Growth) -> Diagnostic:
     """A warning where strong scaling was requested of a model whose problem grows with the ranks."""
     message = (
         f"this is no strong scaling: on {grown.ranks[-1]} ranks the work of all is {grown.of_work[-1]:.3g} times that "

@@ -79,7 +79,7 @@ def boxes(
     points (see `Space.evaluator`) that is asked once."""
     singles = range(len(space.variables))
     chosen = [*((place,) for place in singles), *(combinations(singles, 2) if pairs else ())]
-    points = [_box(space, one, steps if len(one) == 1 else grid) for one in chosen]
+    points = [_points_of_box(space, one, steps if len(one) == 1 else grid) for one in chosen]
     values = evaluate(numpy.concatenate(points))
     ends = numpy.cumsum([len(some) for some in points])[:-1]
     return [Box(*each) for each in zip(chosen, points, numpy.split(values, ends, axis=1), strict=True)]
@@ -114,7 +114,7 @@ def effects_in(
     return Effects(metric_name, base, one, two, skipped)
 
 
-def _box(space: Space, chosen: tuple[int, ...], values: int) -> Floats:
+def _points_of_box(space: Space, chosen: tuple[int, ...], values: int) -> Floats:
     """Points in which the chosen variables take all combinations of at most so many values each."""
     grids = numpy.meshgrid(*(space.variables[place].grid(values) for place in chosen))
     points = numpy.tile(space.base, (grids[0].size, 1))

@@ -66,7 +66,7 @@ class Space:
         """Quantities of a case in the symbols of the parameters, and those symbols. A parameter that only another
         case has changes nothing here."""
         names = [item.name for item in self.parameters]
-        known = [name for name in names if _knows(prediction, name)]
+        known = [name for name in names if _has_name(prediction, name)]
         exprs = prediction.scope.formulas([quantity(prediction) for quantity in quantities], known)
         here = {name: prediction.scope.symbol(name) for name in known}
         prediction.scope.require_known(exprs, {*here.values()})
@@ -121,7 +121,7 @@ class Space:
 
     def unit(self, item: Variable) -> str:
         """Unit of a variable; empty for a plain number, a machine or a socket."""
-        knowing = [] if self._is_case(item) else [case for case in self.cases if _knows(case, item.name)]
+        knowing = [] if self._is_case(item) else [case for case in self.cases if _has_name(case, item.name)]
         dimension = parameter_dimension(item.name, knowing[0]) if knowing else None
         return "" if dimension is None else symbol_of(dimension)
 
@@ -157,7 +157,7 @@ def _first_failing(formulas: Formulas, points: Floats) -> tuple[Floats, Evaluati
     raise AssertionError("none of the points fails by itself")
 
 
-def _knows(prediction: Prediction, name: str) -> bool:
+def _has_name(prediction: Prediction, name: str) -> bool:
     try:
         prediction.scope.symbol(name)
     except AspenError as error:
@@ -185,12 +185,13 @@ def make_space(case: Case, vary: Varied, load: Callable[[str], Machine] = load_m
     choices = product(*(list(map(load, labels)) if name == "machine" else labels for name, labels in cases.items()))
     predictions = [predict(case.changed(**dict(zip(cases, choice, strict=True)))) for choice in choices]
     variables = [
-        item if isinstance(item, Variable) else listed.get(item.name) or _parameter(item, predictions) for item in asked
+        item if isinstance(item, Variable) else listed.get(item.name) or _read_parameter(item, predictions)
+        for item in asked
     ]
     return Space(variables, predictions)
 
 
-def _parameter(axis: Axis, predictions: Sequence[Prediction]) -> Variable:
+def _read_parameter(axis: Axis, predictions: Sequence[Prediction]) -> Variable:
     """Read by the first case that has it."""
-    knowing = [item for item in predictions if _knows(item, axis.name)]
+    knowing = [item for item in predictions if _has_name(item, axis.name)]
     return variable(axis, (knowing or list(predictions))[0])

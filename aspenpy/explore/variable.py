@@ -63,9 +63,9 @@ class Variable(Record):
     def at(self, places: Floats) -> Floats:
         """The values at places of the unit interval; equal parts of it for each of finitely many values."""
         if self.kind == "choice":
-            return cast(Floats, numpy.array(self.choices)[_part(places, len(self.choices))])
+            return cast(Floats, numpy.array(self.choices)[_part_of_interval(places, len(self.choices))])
         if self.kind == "whole" and not self.logarithmic:
-            return cast(Floats, self.low + _part(places, int(self.high - self.low) + 1))
+            return cast(Floats, self.low + _part_of_interval(places, int(self.high - self.low) + 1))
         values: Floats = self.extent.value(places)
         if not self.logarithmic:
             return values
@@ -95,7 +95,7 @@ class Variable(Record):
         return f"{int(value):,}" if whole else format_quantity(float(value), self.unit, 4)
 
 
-def _part(places: Floats, count: int) -> Any:
+def _part_of_interval(places: Floats, count: int) -> Any:
     return numpy.clip(numpy.floor(places * count), 0, count - 1).astype(numpy.intp)
 
 
@@ -122,15 +122,15 @@ def variable(axis: Axis | str, prediction: Prediction) -> Variable:
         return _variable_from_list(axis, prediction)
     if axis.low is not None and axis.high is not None:
         low, high = (value_of_end(axis.name, end, prediction) for end in (axis.low, axis.high))
-        return _with_options(_infer_variable(axis.name, low, high, prediction), axis)
+        return _apply_options(_infer_variable(axis.name, low, high, prediction), axis)
     ranged = variable_from_range(axis.name, prediction)
     if ranged is None:
         hint = f"give it one: {axis}=LOW..HIGH or {axis}=1,2,4"
         fail("no-range", f"`{axis}` declares no range", axis.span, hint=hint)
-    return _with_options(ranged, axis)
+    return _apply_options(ranged, axis)
 
 
-def _with_options(found: Variable, axis: Axis) -> Variable:
+def _apply_options(found: Variable, axis: Axis) -> Variable:
     if axis.spacing == "log":
         if found.low <= 0:
             message = f"`{found.name}` cannot go from {found.low:.6g} in equal ratios"

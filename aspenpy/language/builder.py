@@ -56,7 +56,7 @@ class ExpressionBuilder:
                 return self._span(children[0], last)
         raise AssertionError("a rule that matched nothing")
 
-    def _piece(self, value: Any, children: Children) -> Piece:
+    def _make_piece(self, value: Any, children: Children) -> Piece:
         _, start, end = self._whole(children)
         return Piece(value, start, end)
 
@@ -100,12 +100,12 @@ class ExpressionBuilder:
         return self._require_depth(nodes.Power(base, exponent, self._span(base, exponent)), (base, exponent))
 
     def number(self, children: Children) -> nodes.Number:
-        return self._literal(children[0], lambda spelling: (read_number(spelling), None))
+        return self._read_literal(children[0], lambda spelling: (read_number(spelling), None))
 
     def quantity(self, children: Children) -> nodes.Number:
-        return self._literal(children[0], read_quantity)
+        return self._read_literal(children[0], read_quantity)
 
-    def _literal(self, token: Any, read: Callable[[str], tuple[int | Fraction, str | None]]) -> nodes.Number:
+    def _read_literal(self, token: Any, read: Callable[[str], tuple[int | Fraction, str | None]]) -> nodes.Number:
         span = Span(self.source, token.start, token.end)
         try:
             value, unit = read(token.value)
@@ -135,7 +135,7 @@ class ExpressionBuilder:
         return self._require_depth(nodes.Index(array, indices, self._span(array, rest[-1])), indices)
 
     def arguments(self, children: Children) -> Piece:
-        return self._piece(tuple(children[::2]), children)
+        return self._make_piece(tuple(children[::2]), children)
 
     def parenthesised(self, children: Children) -> Any:
         """The same expression or condition; its place takes in the parentheses."""
@@ -274,7 +274,7 @@ class Builder(ExpressionBuilder):
         return nodes.Import(name.value, read_string(path.value), values_of(overrides), *spans)
 
     def overrides(self, children: Children) -> Piece:
-        return self._piece(tuple(children[1::2]), children)
+        return self._make_piece(tuple(children[1::2]), children)
 
     traits = resource_traits = overrides
 
@@ -300,14 +300,14 @@ class Builder(ExpressionBuilder):
         return nodes.Kernel(name.value, values_of(formals), declarations, body, self._whole(children), self._at(name))
 
     def formals(self, children: Children) -> Piece:
-        return self._piece(tuple(children[1:-1:2]) if children[1] else (), children)
+        return self._make_piece(tuple(children[1:-1:2]) if children[1] else (), children)
 
     def formal(self, children: Children) -> nodes.Formal:
         kind, name = children
         return nodes.Formal(kind.value, name.value, self._span(kind, name))
 
     def block(self, children: Children) -> Piece:
-        return self._piece(tuple(children[1:-1]), children)
+        return self._make_piece(tuple(children[1:-1]), children)
 
     def label(self, children: Children) -> Piece:
         (token,) = children
@@ -380,10 +380,10 @@ class Builder(ExpressionBuilder):
 
     def else_if(self, children: Children) -> Piece:
         _, _, _, condition, _, body = children
-        return self._piece((condition, body.value), children)
+        return self._make_piece((condition, body.value), children)
 
     def otherwise(self, children: Children) -> Piece:
-        return self._piece(children[1].value, children)
+        return self._make_piece(children[1].value, children)
 
     def switch(self, children: Children) -> nodes.Switch:
         _, _, subject, _, _, *cases, otherwise, _ = children

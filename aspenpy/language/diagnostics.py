@@ -188,19 +188,19 @@ def drawn_lines(diagnostic: Diagnostic) -> list[tuple[LineKind, str]]:
         (diagnostic.severity, f"{diagnostic.severity}: {_escape_invisible(diagnostic.message)}")
     ]
     if diagnostic.span is not None:
-        lines += _excerpt(diagnostic.span, "")
+        lines += _draw_excerpt(diagnostic.span, "")
     for related in diagnostic.related:
         if related.span is None:
             lines.append(("note", f"  = note: {_escape_invisible(related.label)}"))
         else:
-            lines += _excerpt(related.span, _escape_invisible(related.label))
+            lines += _draw_excerpt(related.span, _escape_invisible(related.label))
     lines += [("note", f"  = {parent}") for parent in diagnostic.parents]
     if diagnostic.hint is not None:
         lines.append(("hint", f"  = hint: {_escape_invisible(diagnostic.hint)}"))
     return lines
 
 
-def _excerpt(span: Span, label: str) -> list[tuple[LineKind, str]]:
+def _draw_excerpt(span: Span, label: str) -> list[tuple[LineKind, str]]:
     """File, line and column; the line itself; carets under the span, which end with the line."""
     source, start, end = span.resolve()
     line_number, column = span.position()

@@ -220,7 +220,7 @@ def replace_file(path: Path | str) -> Iterator[Path]:
     unfinished = Path(name)
     try:
         yield unfinished
-        unfinished.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
+        unfinished.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_read_umask())
         flush_to_disk(unfinished)
         put_in_place(unfinished, target)
     except BaseException:
@@ -306,7 +306,7 @@ def _refuse_to_write(path: Path | str, error: OSError | ValueError) -> NoReturn:
     fail("not-writable", f"cannot write `{path}`: {reason.lower()}")
 
 
-def _umask() -> int:
+def _read_umask() -> int:
     """The bits that this process leaves out of the modes of new files; it can be told only by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)

@@ -124,7 +124,7 @@ def _annotate(source: Source, code: list[Word]) -> None:
         previous = code[place - 1] if place else None
         frame = frames[-1]
         if word.kind in CLOSING.values():
-            _close(source, frames, word)
+            _close_bracket(source, frames, word)
             continue
         if frame.kind not in (LIST, GROUP) and _starts_item(frame, previous, word, code[place + 1 : place + 3]):
             word.starts_item = True
@@ -152,7 +152,7 @@ def _describe_opening(frame: _Frame, previous: Word | None, word: Word) -> str:
     return STATEMENTS if frame.kind == CASES else holds
 
 
-def _close(source: Source, frames: list[_Frame], word: Word) -> None:
+def _close_bracket(source: Source, frames: list[_Frame], word: Word) -> None:
     opening = frames[-1].opening
     if opening is None:
         _refuse(source, word, f"one `{word.text}` too many")
@@ -185,11 +185,11 @@ def _starts_item(frame: _Frame, previous: Word | None, word: Word, following: li
 
 
 def _refuse(source: Source, word: Word, message: str, opening: Word | None = None) -> NoReturn:
-    related = () if opening is None else (Related(_place(source, opening), "opened here"),)
-    fail("syntax", message, _place(source, word), related=related)
+    related = () if opening is None else (Related(_span_of_word(source, opening), "opened here"),)
+    fail("syntax", message, _span_of_word(source, word), related=related)
 
 
-def _place(source: Source, word: Word) -> Span:
+def _span_of_word(source: Source, word: Word) -> Span:
     return Span(source, word.start, word.start + len(word.text))
 
 

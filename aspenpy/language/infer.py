@@ -31,11 +31,11 @@ def dimension_of(node: nodes.Expression | nodes.Condition, lookup: Lookup) -> Di
         case nodes.Negation():
             return dimension_of(node.operand, lookup)
         case nodes.Chain():
-            return _chain(node, lookup)
+            return _infer_chain(node, lookup)
         case nodes.Power():
             return _power(node.base, node.exponent, lookup)
         case nodes.Apply():
-            return _apply(node, lookup)
+            return _infer_call(node, lookup)
         case nodes.Index():
             for index in node.indices:
                 _require_pure(index, lookup, "an index")
@@ -50,7 +50,7 @@ def dimension_of(node: nodes.Expression | nodes.Condition, lookup: Lookup) -> Di
     return None
 
 
-def _chain(node: nodes.Chain, lookup: Lookup) -> Dimension | None:
+def _infer_chain(node: nodes.Chain, lookup: Lookup) -> Dimension | None:
     operands = (node.first, *(operand for _, operand in node.rest))
     if node.rest[0][0] in "+-":
         return _common_dimension(operands, lookup, "added to" if node.rest[0][0] == "+" else "subtracted from")
@@ -73,7 +73,7 @@ def _power(base: nodes.Expression, exponent: nodes.Expression, lookup: Lookup) -
     return dimension ** (sign * literal.value)
 
 
-def _apply(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
+def _infer_call(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
     function, arguments = FUNCTIONS.get(node.function), node.arguments
     if function is None or not function.accepts(len(arguments)):  # refused where the expression is built
         return _check_arguments(arguments, lookup)

@@ -106,7 +106,7 @@ class Lowering(Record):
         return drawn
 
 
-def _chain(lower: Lowering, node: nodes.Chain) -> Expr:
+def _lower_chain(lower: Lowering, node: nodes.Chain) -> Expr:
     """Sums gather into one n-ary node; products keep the order of their divisions."""
     first = lower(node.first)
     if node.rest[0][0] in "+-":
@@ -120,7 +120,7 @@ def _chain(lower: Lowering, node: nodes.Chain) -> Expr:
     return result
 
 
-def _apply(lower: Lowering, node: nodes.Apply) -> Expr:
+def _lower_call(lower: Lowering, node: nodes.Apply) -> Expr:
     if node.function in FUNCTIONS and FUNCTIONS[node.function].random:
         return lower.draw(node.function, node, node.span)
     _check_function(node.function, len(node.arguments), node.name_span or node.span, node.span, random=False)
@@ -136,7 +136,7 @@ def _check_function(name: str, count: int, name_span: Span | None, span: Span | 
         fail("wrong-arguments", f"`{name}` takes {FUNCTIONS[name].describe_arity()}, not {count}", span)
 
 
-def _junction(lower: Lowering, node: nodes.Junction) -> Expr:
+def _lower_junction(lower: Lowering, node: nodes.Junction) -> Expr:
     result = lower(node.first)
     for operator, condition in node.rest:
         result = graph.junction(operator, result, lower(condition))
@@ -147,13 +147,13 @@ _RULES: dict[type, Callable[[Lowering, Any], Expr]] = {
     nodes.Number: lambda _, node: graph.number(node.value),
     nodes.Name: lambda lower, node: lower.resolve(node),
     nodes.Negation: lambda lower, node: graph.neg(lower(node.operand)),
-    nodes.Chain: _chain,
+    nodes.Chain: _lower_chain,
     nodes.Power: lambda lower, node: graph.power(lower(node.base), lower(node.exponent)),
-    nodes.Apply: _apply,
+    nodes.Apply: _lower_call,
     nodes.Index: lambda lower, node: graph.index(lower(node.array), *lower.all(node.indices)),
     nodes.Array: lambda lower, node: graph.array(lower.all(node.elements)),
     nodes.Comparison: lambda lower, node: graph.compare(node.operator, lower(node.left), lower(node.right)),
-    nodes.Junction: _junction,
+    nodes.Junction: _lower_junction,
 }
 
 

@@ -55,7 +55,7 @@ def read_whole_file(
     """The bytes of an ordinary file, `most` of them. Every file that a user names is read here, or with `open_file` in
     pieces. `name` is what the messages call it, `hint` what helps where there is none. Raises AspenError."""
     name = str(file) if name is None else name
-    content = _first_bytes(file, most + 1, name, span, hint)
+    content = _read_beginning(file, most + 1, name, span, hint)
     if len(content) > most:
         fail("too-large", f"`{name}` is too large: a file has at most {most // 2**20} MiB", span)
     return content
@@ -63,10 +63,10 @@ def read_whole_file(
 
 def read_first_bytes(file: Path | str, size: int) -> bytes:
     """The beginning of an ordinary file. Raises AspenError."""
-    return _first_bytes(file, size, str(file))
+    return _read_beginning(file, size, str(file))
 
 
-def _first_bytes(file: Path | str, size: int, name: str, span: Span | None = None, hint: str | None = None) -> bytes:
+def _read_beginning(file: Path | str, size: int, name: str, span: Span | None = None, hint: str | None = None) -> bytes:
     try:
         with open_file(file, name, span) as stream:
             content: bytes | None = stream.read(size)

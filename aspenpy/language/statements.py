@@ -64,7 +64,7 @@ def bodies(statement: nodes.Statement) -> list[tuple[nodes.Statement, ...]]:
     """The blocks inside a statement."""
     if isinstance(statement, _SIMPLE):
         return []
-    return [part for part in _parts(statement) if isinstance(part, tuple)]
+    return [part for part in _walk_parts(statement) if isinstance(part, tuple)]
 
 
 _SIMPLE = (nodes.Execute, nodes.Call, nodes.Sample)  # statements without blocks, which nearly all of a long model are
@@ -72,14 +72,14 @@ _SIMPLE = (nodes.Execute, nodes.Call, nodes.Sample)  # statements without blocks
 
 def expressions(statement: nodes.Statement) -> list[nodes.Expression | nodes.Condition]:
     """The expressions and conditions of a statement itself, those of requirements excluded."""
-    return [part for part in _parts(statement) if not isinstance(part, tuple)]
+    return [part for part in _walk_parts(statement) if not isinstance(part, tuple)]
 
 
 _EXPRESSIONS = (nodes.Expression, nodes.Condition)
 _STATEMENTS = (nodes.Statement, nodes.Case)
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def _walk_parts(value: Any) -> Iterator[Any]:
     """Expressions as they are, bodies as tuples of statements, in the order of the fields."""
     if isinstance(value, _EXPRESSIONS):
         yield value
@@ -87,13 +87,13 @@ def _parts(value: Any) -> Iterator[Any]:
         for name in value._fields:
             part = getattr(value, name)
             if part is not None and type(part) is not str:
-                yield from _parts(part)
+                yield from _walk_parts(part)
     elif isinstance(value, tuple) and value:
         if isinstance(value[0], nodes.Statement):
             yield value
         else:
             for item in value:
-                yield from _parts(item)
+                yield from _walk_parts(item)
 
 
 def own_names(kernel: nodes.Kernel) -> Iterator[tuple[str, str, Span | None]]:

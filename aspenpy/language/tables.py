@@ -83,11 +83,11 @@ def compute_tables(grammar: str) -> Tables:
     for last_state in table.end_states.values():
         actions[last_state][END] = last_state
     pattern, keywords = _token_patterns(parser)
-    rules = [_rule(rule) for rule in parser.rules]
+    rules = [_convert_rule(rule) for rule in parser.rules]
     return Tables(actions, rules, dict(table.start_states), pattern, keywords)
 
 
-def _rule(rule: LarkRule) -> Rule:
+def _convert_rule(rule: LarkRule) -> Rule:
     symbol, length = str(rule.origin.name), len(rule.expansion)
     if symbol.startswith("_"):
         handler = COLLECT
@@ -144,14 +144,14 @@ def load_or_compute_tables(grammar: str, folder: Path | str | None) -> Tables:
     with open(__file__, "rb") as own:
         made_from = own.read() + grammar.encode()
     file = os.path.join(folder, f"grammar-{crc32(made_from):08x}.{sys.implementation.cache_tag}")
-    kept = _load(file, made_from)
+    kept = _load_file(file, made_from)
     if kept is None:
         kept = compute_tables(grammar)
-        _save(file, made_from, kept)
+        _save_file(file, made_from, kept)
     return kept
 
 
-def _load(file: str, made_from: bytes) -> Tables | None:
+def _load_file(file: str, made_from: bytes) -> Tables | None:
     """The tables in a file; None if it is absent, damaged, or made from something else."""
     try:
         with open(file, "rb") as stream:
@@ -188,7 +188,7 @@ def _are_plausible(tables: Tables) -> bool:
     )
 
 
-def _save(file: str, made_from: bytes, tables: Tables) -> None:
+def _save_file(file: str, made_from: bytes, tables: Tables) -> None:
     """Leaves the tables for the next time; gives up if it cannot."""
     plain = {**tables._asdict(), "rules": [tuple(rule) for rule in tables.rules], "made_from": made_from}
     content = marshal.dumps(plain)

@@ -255,7 +255,7 @@ def read_number(spelling: str) -> int | Fraction:
     mantissa, _, exponent = spelling.lower().partition("e")
     whole, _, fraction = mantissa.partition(".")
     if len(exponent) > LONGEST_EXPONENT or abs(int(exponent or 0)) > LARGEST_EXPONENT:
-        raise LiteralError(f"the exponent of `{_shorten(spelling)}` is beyond {LARGEST_EXPONENT}")
+        raise LiteralError(f"the exponent of `{_shorten_spelling(spelling)}` is beyond {LARGEST_EXPONENT}")
     scale = int(exponent or 0) - len(fraction)
     digits = int(whole + fraction)
     return digits * 10**scale if scale >= 0 else _reduce_fraction(Fraction(digits, 10**-scale))
@@ -287,5 +287,5 @@ def _reduce_fraction(value: int | Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
-def _shorten(spelling: str) -> str:
+def _shorten_spelling(spelling: str) -> str:
     return spelling if len(spelling) <= 20 else spelling[:9] + "..." + spelling[-8:]

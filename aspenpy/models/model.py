@@ -182,7 +182,7 @@ def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diag
         return warning("not-a-number", message, node.name_span)
     if low <= value <= high or _is_float_of(value, low) or _is_float_of(value, high):
         return None
-    unit = _unit(node.low) or _unit(node.high)
+    unit = _unit_of_end(node.low) or _unit_of_end(node.high)
     lowest, highest = _write_end(node.low, low, unit), _write_end(node.high, high, unit)
     if low > high:
         message = f"the range of `{name}` is empty: {lowest} is above {highest}"
@@ -202,7 +202,7 @@ def _is_float_of(value: Any, end: Any) -> bool:
         return False
 
 
-def _unit(end: nodes.Expression | None) -> str:
+def _unit_of_end(end: nodes.Expression | None) -> str:
     """The base unit of an end that is written with a unit; empty for every other."""
     return unit_symbol(parse_unit(end.unit).dimension) if isinstance(end, nodes.Number) and end.unit else ""
 

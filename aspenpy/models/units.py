@@ -81,7 +81,7 @@ def require_units(model: Application | Machine, written: list[Written]) -> None:
         return
     own = parameters_of(model.node.declarations)
     for item in written:
-        before, after = _dimension(item.declared.value, own), _dimension(item.value, own)
+        before, after = _dimension_in_model(item.declared.value, own), _dimension_in_model(item.value, own)
         if before is not None and after is not None and before != after:
             message = (
                 f"`{item.name}` is in {describe_dimension(before)}, and here it is set to {describe_dimension(after)}"
@@ -89,7 +89,7 @@ def require_units(model: Application | Machine, written: list[Written]) -> None:
             related = (Related(item.declared.span, "as the model has it"),)
             raise AspenError(Diagnostic("dimensions", message, item.value.span, related))
     changed = {id(item.declared): item.declared.replace(value=item.value) for item in written}
-    errors = _contradictions(_exchange_values(model.node, changed))
+    errors = _find_contradictions(_exchange_values(model.node, changed))
     if errors:
         names = " and ".join(f"`{item.name}`" for item in written)
         raise AspenError(errors[0].within(f"with {names} as set"))  # one setting contradicts every use of it
@@ -97,7 +97,7 @@ def require_units(model: Application | Machine, written: list[Written]) -> None:
         _require_plain(model.node, item)
 
 
-def _dimension(node: nodes.Expression | None, own: Mapping[str, nodes.Expression | None]) -> Any:
+def _dimension_in_model(node: nodes.Expression | None, own: Mapping[str, nodes.Expression | None]) -> Any:
     """The dimension of a value in the model; None where it is not known or contradicts itself."""
     try:
         return None if node is None else dimension_of(node, Inference(own, {}, Contradictions()))
@@ -105,7 +105,7 @@ def _dimension(node: nodes.Expression | None, own: Mapping[str, nodes.Expression
         return None
 
 
-def _contradictions(node: nodes.Application | nodes.Machine) -> list[Diagnostic]:
+def _find_contradictions(node: nodes.Application | nodes.Machine) -> list[Diagnostic]:
     if isinstance(node, nodes.Application):
         return application_contradictions(node)
     return machine_contradictions(node)
@@ -153,11 +153,15 @@ class Carrier:
                 return self(node.operand)
             case nodes.Chain():
                 operands = [("*", self(node.first)), *((operator, self(operand)) for operator, operand in node.rest)]
-                return _product(operands) if node.rest[0][0] in "*/" else _alike([each for _, each in operands])
+                return (
+                    _dimension_of_product(operands)
+                    if node.rest[0][0] in "*/"
+                    else _common_dimension([each for _, each in operands])
+                )
             case nodes.Power():
                 return self._power(node)
             case nodes.Apply(function="floor" | "ceil" | "round" | "abs" | "max" | "min"):
-                return _alike([self(argument) for argument in node.arguments])
+                return _common_dimension([self(argument) for argument in node.arguments])
         return None
 
     def _find(self, name: str) -> Carried:
@@ -197,12 +201,12 @@ class Carrier:
             self.misused.append((node.span, found))
 
 
-def _alike(parts: Sequence[Carried]) -> Carried:
+def _common_dimension(parts: Sequence[Carried]) -> Carried:
     """What a sum of them is in: all of one dimension, or bare."""
     return next((one for one in parts if isinstance(one, Dimension)), None if None in parts else "bare")
 
 
-def _product(operands: Sequence[tuple[str, Carried]]) -> Carried:
+def _dimension_of_product(operands: Sequence[tuple[str, Carried]]) -> Carried:
     result: Carried = "bare"
     for operator, operand in operands:
         if result is None or operand is None:
@@ -227,7 +231,7 @@ def _require_plain(model: nodes.Application | nodes.Machine, item: Written) -> N
         return
     if any(Carrier(own, {})(value) != "bare" for value in stated if value is not None):
         return
-    for definitions, hidden, counted in _counted(model):
+    for definitions, hidden, counted in _walk_counts(model):
         names = {node.name for node in counted if isinstance(node, nodes.Name)}
         plain = {name for name in names if isinstance(definitions.get(name), nodes.Number)}
         known = {**dict.fromkeys(plain, DIMENSIONLESS), **dict.fromkeys(hidden), declared.name: given}
@@ -250,7 +254,7 @@ def _require_plain(model: nodes.Application | nodes.Machine, item: Written) -> N
 Counted = tuple[Mapping[str, nodes.Expression | None], set[str], list[nodes.Expression]]
 
 
-def _counted(model: nodes.Application | nodes.Machine) -> Iterator[Counted]:
+def _walk_counts(model: nodes.Application | nodes.Machine) -> Iterator[Counted]:
     """By kernel or component: definitions, names that these leave open, and the numbers of instances, passes, parts."""
     own = parameters_of(model.declarations)
     if isinstance(model, nodes.Machine):

@@ -49,7 +49,7 @@ def call_trees(application: Application) -> list[Tree[Called]]:
 def _tree(application: Application, entry: flow.Kernel) -> Tree[Called]:
     totals = run_totals(_Calls(), entry)
     times = dict(zip(totals, _call_values(application, entry, list(totals.values())), strict=True))
-    edges = {kernel: _callees(kernel, times) for kernel in callees_first(entry)}
+    edges = {kernel: _count_callees(kernel, times) for kernel in callees_first(entry)}
     root: Tree[Called] = Tree(Called(entry.name, 1, False), [])
     waiting = [(entry, root)]
     shown = {entry}
@@ -67,7 +67,7 @@ def _tree(application: Application, entry: flow.Kernel) -> Tree[Called]:
     return root
 
 
-def _callees(kernel: flow.Kernel, times: dict[Any, Any]) -> dict[flow.Kernel, Any]:
+def _count_callees(kernel: flow.Kernel, times: dict[Any, Any]) -> dict[flow.Kernel, Any]:
     """The kernels it calls, in the order written, each with the number of calls."""
     callees: dict[flow.Kernel, Any] = {}
     for call in calls_in(kernel.body):
@@ -101,10 +101,10 @@ def report_application(application: Application, summary: str | None = None) -> 
         "application": application.name,
         "summary": summary,
         "kernels": [{"name": name, "arguments": [it.name for it in kernel.formals]} for name, kernel in kernels],
-        "calls": [_branch(tree) for tree in trees],
+        "calls": [_branch_as_data(tree) for tree in trees],
     }
     parts = (
-        _calls(application, trees),
+        _calls_table(application, trees),
         make_table(STRUCTURES, sizes_of(application), "data", media=TEXT + JSON),
         declaration_table("parameters", parameters_of(application)),
     )
@@ -127,7 +127,7 @@ STRUCTURES = (
 # -- calls -----------------------------------------------------------------------------------------
 
 
-def _calls(application: Application, trees: list[Tree[Called]]) -> Table:
+def _calls_table(application: Application, trees: list[Tree[Called]]) -> Table:
     rows = [
         (prefix + called.kernel, called.times, "its calls stand further up" if called.above else None)
         for tree in trees
@@ -138,10 +138,14 @@ def _calls(application: Application, trees: list[Tree[Called]]) -> Table:
     return Table((Column("kernel"), Column("calls", "count"), Column("")), tuple(rows), media=TEXT)
 
 
-def _branch(tree: Tree[Called]) -> dict[str, Any]:
+def _branch_as_data(tree: Tree[Called]) -> dict[str, Any]:
     """What is called further up stands there with its own calls."""
     called = tree.item
-    return {"kernel": called.kernel, "calls": called.times, "callees": [_branch(inner) for inner in tree.branches]}
+    return {
+        "kernel": called.kernel,
+        "calls": called.times,
+        "callees": [_branch_as_data(inner) for inner in tree.branches],
+    }
 
 
 # -- data and parameters ---------------------------------------------------------------------------
@@ -151,10 +155,10 @@ def sizes_of(application: Application) -> list[tuple[str, Any, str]]:
     """Each data structure with its bytes and what it is declared as."""
     structures = application.data.values()
     values = _values(application, [data.size for data in structures])
-    return [(data.name, value, _shape(data.span)) for data, value in zip(structures, values, strict=True)]
+    return [(data.name, value, _shape_text(data.span)) for data, value in zip(structures, values, strict=True)]
 
 
-def _shape(span: Any) -> str:
+def _shape_text(span: Any) -> str:
     """What stands behind the name: `Matrix(n, n, word)`."""
     written = " ".join(span.text().split()) if span else ""
     return written.partition(" as ")[2]
@@ -189,7 +193,7 @@ def report_extraction(found: Extraction) -> Report:
         Column("parameter", get=lambda hole: hole.name),
         Column("value", get=Hole.text),
         Column("stands for", get=lambda hole: str(hole.meaning)),
-        Column("set by", get=_origin),
+        Column("set by", get=_describe_origin),
         Column("line", get=_line, align="right"),
     )
     data = {"name": found.name, "level": found.level, "kernels": list(found.kernels), "aspen": found.text}
@@ -201,7 +205,7 @@ def report_extraction(found: Extraction) -> Report:
 register_report(Extraction, report_extraction)
 
 
-def _origin(hole: Hole) -> str:
+def _describe_origin(hole: Hole) -> str:
     """What gives a parameter its value."""
     if hole.fit is not None:
         return f"{hole.fit.runs} runs, within {100 * hole.fit.error:.2g} %"

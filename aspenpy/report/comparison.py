@@ -28,18 +28,18 @@ def report_comparison(comparison: Comparison, sweep: Crossovers | None = None) -
         "fastest": comparison.fastest,
         "per_rank": list(sizes_per_rank(comparison.case.application)),
     }
-    parts: list[Part] = [_times(comparison)]
+    parts: list[Part] = [_times_table(comparison)]
     if sweep is not None:
         data["over"] = {"parameter": sweep.parameter, "low": sweep.low, "high": sweep.high}
-        times = _times(comparison).replace(media=("text", "json"))
-        notes = [Paragraph(_unproven(item, sweep)) for item in sweep.unproven]
+        times = _times_table(comparison).replace(media=("text", "json"))
+        notes = [Paragraph(_note_unproven(item, sweep)) for item in sweep.unproven]
         if data["per_rank"] and sweep.parameter in RANKS:
             sizes = ", ".join(f"`{name}`" for name in data["per_rank"])
             notes.append(Paragraph(f"Sizes of each rank stay ({sizes}): with more ranks the whole problem is larger."))
         parts = [
             times,
-            _stretches(sweep),
-            *_crossovers(sweep),
+            _stretches_table(sweep),
+            *_crossover_tables(sweep),
             *notes,
             make_table(UNPROVEN, sweep.unproven, "unproven", media=JSON),
         ]
@@ -48,7 +48,7 @@ def report_comparison(comparison: Comparison, sweep: Crossovers | None = None) -
     capped = () if sweep is None else sweep.cap_warnings
     warnings = drop_repeats([*comparison.warnings, *(item for found in told for item in found), *capped])
     if capped or (sweep is None and any(item.cap_warnings for item in predictions)):
-        parts.append(Paragraph(_without_caps(comparison)))
+        parts.append(Paragraph(_note_uncapped_order(comparison)))
     headline = f"{comparison.case.application.name}: {comparison.case.kernel} is fastest on {comparison.fastest}"
     return Report(headline, data, tuple(parts), tuple(warnings))
 
@@ -56,14 +56,14 @@ def report_comparison(comparison: Comparison, sweep: Crossovers | None = None) -
 register_report(Comparison, report_comparison)
 
 
-def _without_caps(comparison: Comparison) -> str:
+def _note_uncapped_order(comparison: Comparison) -> str:
     """By which times machines are ranked, and whether others would rank them otherwise."""
     ranked = "Ranked by runtimes without power caps, since not every machine states one"
     best = comparison.fastest_under_caps
     return f"{ranked}." if best in (None, comparison.fastest) else f"{ranked}; under the caps {best} is the fastest."
 
 
-def _times(comparison: Comparison) -> Table:
+def _times_table(comparison: Comparison) -> Table:
     best = comparison.times[comparison.fastest]
     moved = any(comparison.transfers.values())
     contenders = comparison.contenders
@@ -76,7 +76,7 @@ def _times(comparison: Comparison) -> Table:
         Column("machine", get="prediction.machine.name", media=DATA),
         Column("socket", get="prediction.socket", media=DATA),
         Column("ranks", get=lambda item: describe_ranks(item.prediction).get("ranks"), media=JSON),
-        *((Column("each rank has", get=_each_rank, media=TEXT),) if any(map(_each_rank, contenders)) else ()),
+        *((Column("each rank has", get=_describe_rank, media=TEXT),) if any(map(_describe_rank, contenders)) else ()),
         Column("runtime", unit="s", get=lambda item: comparison.times[item.label], quantity=True),
         Column(
             "of it transfer",
@@ -87,24 +87,24 @@ def _times(comparison: Comparison) -> Table:
             media=ALL if moved else DATA,
         ),
         Column("times the fastest", "ratio", get=relative, media=TEXT),
-        Column(BOUND_BY, get=_bound, media=TEXT),
+        Column(BOUND_BY, get=_bound_text, media=TEXT),
     )
     places = [place for place, item in enumerate(contenders) if item.label == comparison.fastest]
     return make_table(heads, contenders, "machines", marked=frozenset(places))
 
 
-def _each_rank(item: Any) -> str | None:
+def _describe_rank(item: Any) -> str | None:
     """What a rank occupies, where blocks say that ranks share their work out."""
     placement = item.prediction.tree.rank_placement
     return placement and f"a {placement.unit.component.type}"
 
 
-def _bound(item: Any) -> str | None:
+def _bound_text(item: Any) -> str | None:
     bottleneck = item.prediction.bottleneck
     return bottleneck and resource_on_component(bottleneck.resource, bottleneck.component)
 
 
-def _stretches(sweep: Crossovers) -> Table:
+def _stretches_table(sweep: Crossovers) -> Table:
     heads = (
         Column(f"{sweep.parameter} from", number, "right", key="low"),
         Column("to", number, "right", key="high"),
@@ -116,11 +116,11 @@ def _stretches(sweep: Crossovers) -> Table:
         heads,
         sweep.stretches,
         "fastest_where",
-        title=f"where which is the fastest, {sweep.parameter} = {_range(sweep)}",
+        title=f"where which is the fastest, {sweep.parameter} = {_range_of_sweep(sweep)}",
     )
 
 
-def _crossovers(sweep: Crossovers) -> tuple[Table, Table]:
+def _crossover_tables(sweep: Crossovers) -> tuple[Table, Table]:
     """With the time that both take; where one of them jumps, with the times of the two on either side."""
 
     def both(item: Crossover, x: Real) -> dict[str, float]:
@@ -155,7 +155,7 @@ UNPROVEN = (
 )
 
 
-def _unproven(item: Unproven, sweep: Crossovers) -> str:
+def _note_unproven(item: Unproven, sweep: Crossovers) -> str:
     name = sweep.parameter
     ranges = [
         place(crossover.before, crossover.behind)
@@ -182,7 +182,7 @@ def number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{float(value):,.9g}"
 
 
-def _range(sweep: Crossovers) -> str:
+def _range_of_sweep(sweep: Crossovers) -> str:
     return f"{number(sweep.low)} .. {number(sweep.high)}{', whole numbers' if sweep.whole else ''}"
 
 
@@ -219,11 +219,11 @@ def draw_comparison(sweep: Crossovers) -> Any:
         for label, style in zip(sweep.formulas, cycle(STYLES), strict=False)
     ]
     name_ends(axes, UP - 0.9, ends)
-    _places(axes, sweep)
+    _name_crossovers(axes, sweep)
     return figure
 
 
-def _places(axes: Any, sweep: Crossovers) -> None:
+def _name_crossovers(axes: Any, sweep: Crossovers) -> None:
     """Where each crossover is, below it; of close ones the names stand one below the other."""
     to_axes = axes.transAxes.inverted()
     rows: list[tuple[float, int]] = []
@@ -314,13 +314,13 @@ def report_placement(placement: Placement) -> Report:
         "transfer": Amount(placement.transfer, "s"),
         "hidden": Amount(placement.hidden, "s"),
         "search": search and {"method": search.method, "proven": search.proven, "tried": search.tried},
-        "alternatives": [_alternative(socket, found) for socket, found in placement.alternatives.items()],
+        "alternatives": [_alternative_as_data(socket, found) for socket, found in placement.alternatives.items()],
     }
     parts = (
-        Paragraph(_summary(placement)),
+        Paragraph(_describe_search(placement)),
         make_table(KERNELS, placement.kernels, "kernels"),
         make_table(MOVES, placement.moves, "transfers", title="transfers", media=TEXT + JSON),
-        _beside(placement),
+        _alternatives_table(placement),
     )
     where = f"{placement.application.name} on {placement.machine.name}"
     headline = f"{where}: {placement.kernel} takes {seconds(placement.runtime)}"
@@ -330,13 +330,13 @@ def report_placement(placement: Placement) -> Report:
 register_report(Placement, report_placement)
 
 
-def _alternative(socket: str, found: Any) -> dict[str, Any]:
+def _alternative_as_data(socket: str, found: Any) -> dict[str, Any]:
     if isinstance(found, float):
         return {"socket": socket, "runtime": Amount(found, "s"), "reason": None}
     return {"socket": socket, "runtime": None, "reason": found.message}
 
 
-def _summary(placement: Placement) -> str:
+def _describe_search(placement: Placement) -> str:
     """How it was found, and what moving data and overlap are of the whole."""
     search = placement.search
     text = ""
@@ -350,7 +350,7 @@ def _summary(placement: Placement) -> str:
     return f"{text}{moving}{hidden}"
 
 
-def _beside(placement: Placement) -> Table:
+def _alternatives_table(placement: Placement) -> Table:
     rows: list[tuple[Any, ...]] = [("this", placement.runtime, 1.0, None)]
     for socket, found in placement.alternatives.items():
         if isinstance(found, float):

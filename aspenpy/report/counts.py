@@ -52,34 +52,34 @@ def report_counts(counts: Counts, resource: str | None = None) -> Report:
     if resource is not None:
         amount_of(dict.fromkeys(counts.amounts, graph.ZERO), resource)  # refuses one that the kernel does not need
     names = [resource] if resource else list(counts.amounts)
-    kernels = [kernel.replace(**_of(kernel, names)) for kernel in counts.kernels]
+    kernels = [kernel.replace(**_amounts_of_kernel(kernel, names)) for kernel in counts.kernels]
     rows = [
         (kernel.name, name, kernel.calls, kernel.inclusive[name], kernel.exclusive[name], unit_of_resource(name))
         for kernel in counts.kernels
         for name in names
     ]
     data = {
-        **_head(counts),
+        **_headline_values(counts),
         "resources": {name: {"amount": counts.amounts[name], "unit": unit_of_resource(name)} for name in names},
         "intensity": intensity(counts.amounts),
     }
-    shown = [_of_one(counts, resource)] if resource else [_in_all(counts), _of_all(counts)]
+    shown = [_table_of_one(counts, resource)] if resource else [_totals_table(counts), _table_of_all(counts)]
     parts = (*shown, make_table(OBJECTS, kernels, "kernels", media=JSON), Table(LONG, tuple(rows), media=CSV))
-    return Report(_headline(counts, resource), data, parts, counts.diagnostics)
+    return Report(_write_headline(counts, resource), data, parts, counts.diagnostics)
 
 
 register_report(Counts, report_counts)
 
 
-def _head(counts: Counts) -> dict[str, Any]:
+def _headline_values(counts: Counts) -> dict[str, Any]:
     return {"application": counts.application.name, "kernel": counts.entry.name, "traits": list(counts.traits)}
 
 
-def _of(kernel: KernelCount, names: list[str]) -> dict[str, Any]:
+def _amounts_of_kernel(kernel: KernelCount, names: list[str]) -> dict[str, Any]:
     return {field: {name: getattr(kernel, field)[name] for name in names} for field in ("inclusive", "exclusive")}
 
 
-def _headline(counts: Counts, resource: str | None) -> str:
+def _write_headline(counts: Counts, resource: str | None) -> str:
     asked = _traits_in_words(counts)
     if resource is not None:
         total = format_amount(Amount(counts.amounts[resource], unit_of_resource(resource)))
@@ -93,12 +93,12 @@ def _traits_in_words(counts: Counts) -> str:
     return f" as {', '.join(counts.traits)}" if counts.traits else ""
 
 
-def _in_all(counts: Counts) -> Table:
+def _totals_table(counts: Counts) -> Table:
     rows = tuple((name, Amount(total, unit_of_resource(name))) for name, total in counts.amounts.items())
     return Table((Column("resource"), Column("amount", "amount")), rows, media=TEXT)
 
 
-def _of_all(counts: Counts) -> Table:
+def _table_of_all(counts: Counts) -> Table:
     """Every resource in the kernels' own blocks, which add up to what is asked for in all."""
 
     def of(name: str) -> Column:
@@ -113,10 +113,10 @@ def _of_all(counts: Counts) -> Table:
         *map(of, counts.amounts),
         Column("flop/B", "ratio", get=lambda kernel: intensity(kernel.exclusive)),
     )
-    return make_table(heads, _ran(counts), title="in their own blocks", media=TEXT)
+    return make_table(heads, _kernels_that_ran(counts), title="in their own blocks", media=TEXT)
 
 
-def _of_one(counts: Counts, resource: str) -> Table:
+def _table_of_one(counts: Counts, resource: str) -> Table:
     total, unit = counts.amounts[resource], unit_of_resource(resource)
     heads = (
         Column("kernel", get="name"),
@@ -125,10 +125,10 @@ def _of_one(counts: Counts, resource: str) -> Table:
         Column("exclusive", "amount", get=lambda kernel: Amount(kernel.exclusive[resource], unit)),
         Column("share", "share", get=lambda kernel: float(kernel.exclusive[resource]) / float(total) if total else 0.0),
     )
-    return make_table(heads, _ran(counts), media=TEXT)
+    return make_table(heads, _kernels_that_ran(counts), media=TEXT)
 
 
-def _ran(counts: Counts) -> list[KernelCount]:
+def _kernels_that_ran(counts: Counts) -> list[KernelCount]:
     return [kernel for kernel in counts.kernels if kernel.calls]
 
 
@@ -139,7 +139,7 @@ def report_inverse(counts: Counts, found: Inverse) -> Report:
     """The values that meet the target, or those next to where it would be. Values between two leaps do not meet it."""
     unit = unit_of_resource(found.resource)
     data = {
-        **_head(counts),
+        **_headline_values(counts),
         "parameter": found.parameter,
         "resource": found.resource,
         "target": Amount(found.target, unit),
@@ -159,7 +159,9 @@ def report_inverse(counts: Counts, found: Inverse) -> Report:
         key="solutions",
         media=DATA,
     )
-    return Report(f"{asks} {_where(found)}", data, (solutions, *_roots_and_leaps(found, unit)), counts.diagnostics)
+    return Report(
+        f"{asks} {_describe_interval(found)}", data, (solutions, *_roots_and_leaps(found, unit)), counts.diagnostics
+    )
 
 
 def _roots_and_leaps(found: Inverse, unit: str) -> list[Part]:
@@ -182,7 +184,7 @@ def _roots_and_leaps(found: Inverse, unit: str) -> list[Part]:
     return [*parts, make_table(heads, found.leaps, "leaps", title=title), Paragraph(f"Tried: {tried}; {numbers}.")]
 
 
-def _where(found: Inverse) -> str:
+def _describe_interval(found: Inverse) -> str:
     if not found.solutions:
         return f"at no {'whole ' if found.whole else ''}{found.parameter}"
     if len(found.solutions) > 1:
@@ -237,11 +239,11 @@ def report_footprint(footprint: Footprint) -> Report:
         "application": footprint.application.name,
         "kernel": footprint.kernel,
         "footprint": Amount(footprint.total, "B"),
-        "memory": footprint.capacity and _memory(footprint.capacity, footprint),
+        "memory": footprint.capacity and _memory_as_data(footprint.capacity, footprint),
     }
     several = len(footprint.capacities) > 1
     parts = (
-        make_facts(fact for found in footprint.capacities for fact in _facts(found, several)),
+        make_facts(fact for found in footprint.capacities for fact in _facts_of_memory(found, several)),
         make_table(REGIONS, footprint.regions, "regions"),
         make_table(STRUCTURES, footprint.data.values() if footprint.regions else (), "data"),
         make_table(MEMORIES, footprint.capacities, "memories", media=JSON),
@@ -253,7 +255,7 @@ def report_footprint(footprint: Footprint) -> Report:
 register_report(Footprint, report_footprint)
 
 
-def _memory(found: Capacity, footprint: Footprint) -> dict[str, Any]:
+def _memory_as_data(found: Capacity, footprint: Footprint) -> dict[str, Any]:
     return {
         "component": found.memory,
         "count": found.count,
@@ -263,7 +265,7 @@ def _memory(found: Capacity, footprint: Footprint) -> dict[str, Any]:
     }
 
 
-def _facts(memory: Capacity, one_of_several: bool) -> Iterator[tuple[str, str]]:
+def _facts_of_memory(memory: Capacity, one_of_several: bool) -> Iterator[tuple[str, str]]:
     yield "memory", f"{memory.memory}, {format_count(memory.count)} in all"
     if memory.fullest is not None:
         yield "on one of them", f"{format_quantity(memory.fullest, 'B')} at most, the share of the ranks there"

@@ -74,16 +74,16 @@ def report_energy(
         "occupied": _numbers(energy, "idle") if energy.options.law == "responding" else {},
         "left_out": energy.left_out,
         "optimum": best
-        and _optimum(best, unit_of_parameter(best.parameter, prediction.application, prediction.machine)),
-        "cap": cap and _cap(cap),
+        and _optimum_as_data(best, unit_of_parameter(best.parameter, prediction.application, prediction.machine)),
+        "cap": cap and _cap_as_data(cap),
     }
     parts = (
-        make_facts(_facts(energy, verdicts, best, cap).items()),
+        make_facts(_list_facts(energy, verdicts, best, cap).items()),
         make_table(HARDWARE, hardware, "hardware", title="the hardware at its peak", media=TEXT + JSON),
-        _kernels(energy),
-        _terms(energy),
+        _kernels_table(energy),
+        _terms_table(energy),
         make_table(LIMITS, verdicts, "limits", media=JSON),
-        _long(energy),
+        _long_table(energy),
     )
     average = "" if energy.power is None else f" ({watts(energy.power)} on average)"
     warnings = [item for item in (*prediction.diagnostics, *warnings) if item.code != CODE]  # it is in the facts
@@ -100,7 +100,9 @@ def _totals(energy: Energy) -> dict[str, Amount]:
     return {{"value": "energy"}.get(name, name): Amount(getattr(energy, name), unit) for name, unit in units.items()}
 
 
-def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, cap: Capped | None) -> dict[str, str]:
+def _list_facts(
+    energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, cap: Capped | None
+) -> dict[str, str]:
     facts_by_name = {
         "socket": energy.prediction.socket or "none",
         "energy-delay product (EDP)": f"{energy.edp:.6g} J s",
@@ -114,8 +116,8 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
     if cap is not None:
         facts_by_name["capped"] = _cap_in_words(cap)
     if sum(energy.waiting.values()) > 0:
-        facts_by_name["power cap reached"] = _waiting(energy)
-    facts_by_name |= {verdict.limit: _verdict(verdict) for verdict in verdicts}
+        facts_by_name["power cap reached"] = _describe_waiting(energy)
+    facts_by_name |= {verdict.limit: _describe_verdict(verdict) for verdict in verdicts}
     if best is not None:
         unit = unit_of_parameter(best.parameter, energy.prediction.application, energy.prediction.machine)
         least = f"{joules(best.value)} at {best.parameter} = {format_setting_with_unit(Amount(best.at, unit))}"
@@ -165,7 +167,7 @@ def _numbers(energy: Energy, cause: str) -> dict[str, float]:
     return {use.key.component: (use.amount or 0.0) / energy.capped_runtime for use in uses}
 
 
-def _waiting(energy: Energy) -> str:
+def _describe_waiting(energy: Energy) -> str:
     """By how much the cap makes the run longer, and in which kernels."""
     names = [name for name, wait in energy.waiting.items() if wait > 0]
     listed = names[0] if len(names) == 1 else f"{len(names)} kernels"
@@ -184,7 +186,7 @@ def _cap_in_words(cap: Capped) -> str:
     return f"clock lowered {lowered}, so that a socket consumes {watts(cap.cap)} and not {watts(cap.uncapped)}"
 
 
-def _cap(cap: Capped) -> dict[str, Any]:
+def _cap_as_data(cap: Capped) -> dict[str, Any]:
     return {
         "cap": Amount(cap.cap, "W"),
         "parameter": cap.parameter,
@@ -195,12 +197,12 @@ def _cap(cap: Capped) -> dict[str, Any]:
     }
 
 
-def _optimum(best: Optimum, unit: str) -> dict[str, Any]:
+def _optimum_as_data(best: Optimum, unit: str) -> dict[str, Any]:
     units = dict.fromkeys(("at", "low", "high"), unit) | dict.fromkeys(("value", "value_low", "value_high"), "J")
     return {name: getattr(best, name) for name in type(best)._fields} | {"units": units}
 
 
-def _verdict(verdict: Verdict) -> str:
+def _describe_verdict(verdict: Verdict) -> str:
     allowed, drawn = (format_quantity(value, verdict.unit) for value in (verdict.allowed, verdict.drawn))
     apart = format_quantity(abs(verdict.left), verdict.unit)
     relative = f"{abs(verdict.left) / verdict.allowed:.1%}".replace("%", " %")
@@ -210,7 +212,7 @@ def _verdict(verdict: Verdict) -> str:
     return f"{allowed} does not hold: {drawn}{by}, {apart} or {relative} too much"
 
 
-def _kernels(energy: Energy) -> Table:
+def _kernels_table(energy: Energy) -> Table:
     """With several components, a column for each."""
 
     def of(name: str) -> Column:
@@ -240,7 +242,7 @@ def _energy_of(kernel: KernelEnergy, component: str) -> float:
     return sum(energy for key, energy in kernel.by_term.items() if key.component == component)
 
 
-def _terms(energy: Energy) -> Table:
+def _terms_table(energy: Energy) -> Table:
     def rate(use: TermUse) -> Amount | None:
         return None if use.term is None or use.rate is None else Amount(use.rate, use.term.unit)
 
@@ -278,7 +280,7 @@ def place(span: Span | None) -> str | None:
     return f"{span.resolve().source.name.replace(chr(92), '/').rpartition('/')[2]}:{span.position()[0]}"
 
 
-def _long(energy: Energy) -> Table:
+def _long_table(energy: Energy) -> Table:
     """Of the application, of its kernels, of its kernels' terms."""
     prediction = energy.prediction
     where = (prediction.application.name, prediction.machine.name, prediction.socket)
@@ -322,7 +324,7 @@ def draw(energy: Energy) -> Any:
     axes = figure.add_subplot()
     kernels = [kernel for kernel in energy.kernels if kernel.time > 0]
     keys = [key for key in energy.totals.by_term if any(kernel.by_term.get(key) for kernel in kernels)]
-    fills, named = _fills(keys), _kernels_with_names(energy, kernels)
+    fills, named = _fills_of_terms(keys), _kernels_with_names(energy, kernels)
     start, numbered = 0.0, []
     for kernel in kernels:
         below = 0.0
@@ -333,7 +335,9 @@ def draw(energy: Energy) -> Any:
         if kernel in named:
             fits = CHARACTER * len(kernel.name) < ACROSS * kernel.time / energy.capped_runtime
             numbered += [] if fits else [kernel]
-            _above(axes, kernel.name if fits else str(len(numbered)), start + kernel.time / 2, kernel.power or 0.0)
+            _write_above(
+                axes, kernel.name if fits else str(len(numbered)), start + kernel.time / 2, kernel.power or 0.0
+            )
         start += kernel.time
     axes.set(xlim=(0, start or 1), xlabel="time, kernel after kernel")
     axes.set_ylim(0, 1.12 * max((kernel.power or 0.0 for kernel in kernels), default=1.0) or 1.0)
@@ -343,11 +347,11 @@ def draw(energy: Energy) -> Any:
     set_title(axes, f"{energy.prediction.where}: {joules(energy.value)} in {seconds(energy.capped_runtime)}")
     label_axis(axes.xaxis, "s")
     label_axis(axes.yaxis, "W")
-    _legend(axes, energy, fills, numbered)
+    _draw_legend(axes, energy, fills, numbered)
     return figure
 
 
-def _fills(keys: list[Key]) -> dict[Key, dict[str, Any]]:
+def _fills_of_terms(keys: list[Key]) -> dict[Key, dict[str, Any]]:
     fills: dict[Key, dict[str, Any]] = {}
     for key in keys:
         cause = "flops" if key.cause.endswith("flops") else key.cause
@@ -363,12 +367,12 @@ def _kernels_with_names(energy: Energy, kernels: list[KernelEnergy]) -> list[Ker
     return [*peak, *(kernel for kernel in sorted(wide, key=lambda it: -it.time)[:MOST_NAMED] if kernel not in peak)]
 
 
-def _above(axes: Any, text: str, x: float, y: float) -> None:
+def _write_above(axes: Any, text: str, x: float, y: float) -> None:
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
     axes.annotate(text, (x, y), (0, 4), textcoords="offset points", ha="center", color=INK, bbox=ground)
 
 
-def _legend(axes: Any, energy: Energy, fills: dict[Key, dict[str, Any]], numbered: list[KernelEnergy]) -> None:
+def _draw_legend(axes: Any, energy: Energy, fills: dict[Key, dict[str, Any]], numbered: list[KernelEnergy]) -> None:
     """The terms in the order of their bars, with their joules; the average; kernels whose names are no place above."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch

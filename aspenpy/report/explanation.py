@@ -38,13 +38,13 @@ Valuer = Callable[["Expr"], Any]  # the value of an expression, None where it di
 
 def report_explanation(explanation: Explanation) -> Report:
     """The runtime, then step by step what it is made of; formulas as text."""
-    value = _valuer(explanation.prediction)
+    value = _make_valuer(explanation.prediction)
     shown = (
         *_draw_node(explanation.prediction),
-        *(make_facts(_facts(step, value), title=_heading(step)) for step in explanation.steps),
+        *(make_facts(_facts_of_step(step, value), title=_write_heading(step)) for step in explanation.steps),
     )
     data = {"runtime": Amount(explanation.runtime, "s")}
-    steps = make_table(_columns(value), explanation.steps, "steps", media=JSON)
+    steps = make_table(_make_columns_of_steps(value), explanation.steps, "steps", media=JSON)
     rows = make_table(ROWS, explanation.steps, media=CSV)
     return Report(f"{seconds(explanation.runtime)} in all", data, (*shown, steps, rows), explanation.diagnostics)
 
@@ -80,7 +80,7 @@ def _draw_node(prediction: Evaluation) -> Iterator[Table]:
     yield make_facts([("ranks", str(placed)), *rows], title=f"placement{which}")
 
 
-def _valuer(prediction: Evaluation) -> Valuer:
+def _make_valuer(prediction: Evaluation) -> Valuer:
     """Values in the scope of a prediction, each worked out once."""
 
     @cache
@@ -97,15 +97,15 @@ def _valuer(prediction: Evaluation) -> Valuer:
 # -- for people ------------------------------------------------------------------------------------
 
 
-def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _facts_of_step(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """From the line in the application to the seconds."""
     unit = unit_of_resource(step.resource)
     return [
         ("requirement", quote_span(step.span, step.resource)),
-        ("written at", _place(step.span)),
+        ("written at", _describe_place(step.span)),
         ("one instance asks for", _formula_and_value(step.demand, unit, value)),
         ("instances", _formula_and_value(step.parallelism, "", value)),
-        *_spread(step, value),
+        *_facts_of_spread(step, value),
         ("the run asks for", format_amount(Amount(step.amount, unit))),
         ("served by", f"{step.component}, {format_count(step.count)} in all"),
         *(
@@ -115,14 +115,14 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
             )
             for other in step.beside
         ),
-        ("seconds of an amount", _formula(step.rate)),
-        ("written at", _place(step.machine_span)),
-        *((f"as {trait.name}", _formula(trait.formula)) for trait in step.traits),
+        ("seconds of an amount", _write_formula(step.rate)),
+        ("written at", _describe_place(step.machine_span)),
+        *((f"as {trait.name}", _write_formula(trait.formula)) for trait in step.traits),
         *((f"as {exchange.name}", _exchange_in_words(exchange, value)) for exchange in step.exchanges),
         *((f"as {name}", _ignored_trait_in_words(name)) for name in step.ignored_traits),
-        *_together(step, value),
+        *_facts_of_all_instances(step, value),
         *_launch_facts(step, value),
-        ("the run takes", f"{seconds(step.time)}, {format_share(step.share)} of the runtime{_bound(step)}"),
+        ("the run takes", f"{seconds(step.time)}, {format_share(step.share)} of the runtime{_describe_bound(step)}"),
     ]
 
 
@@ -133,19 +133,19 @@ def _ignored_trait_in_words(trait: str) -> str:
     return "not known to this machine, changes nothing"
 
 
-def _spread(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _facts_of_spread(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """Over how many cores each instance is spread; the formula is the same for all."""
     if step.spread is None:
         return []
     cores = value(step.spread)
-    return [("each is spread over", "as many cores as its width fills" if cores is None else _cores(cores))]
+    return [("each is spread over", "as many cores as its width fills" if cores is None else _format_cores(cores))]
 
 
-def _cores(number: Any) -> str:
+def _format_cores(number: Any) -> str:
     return f"{format_amount(Amount(number, ''))} core{'' if number == 1 else 's'}"
 
 
-def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _facts_of_instance(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """What one instance takes; behind caches the formula is long, and `aspenpy traffic` has its parts."""
     one = "one instance takes" if step.spread is None else "a core of each takes"
     taken = value(step.serial)
@@ -154,7 +154,7 @@ def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
         return [(one, _formula_and_value(step.serial, "s", value) if plain else seconds(taken))]
     left = value(step.left_by_caches)
     if left is None or taken is None:
-        return [(one, _formula(step.serial))]
+        return [(one, _write_formula(step.serial))]
     rows = [("memory traffic after caches", format_amount(Amount(left, "B")))]
     if step.fetched is not None and (fetched := value(step.fetched)) is not None:
         rows.append(
@@ -163,15 +163,15 @@ def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
     return [*rows, (one, seconds(taken))]
 
 
-def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _facts_of_all_instances(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """How long one instance takes, and all."""
     if step.exchanges:
         alone = value(step.serial)
-        return [("all of them take", _differing(step.serial) if alone is None else seconds(alone))]
-    rows = [*_serial(step, value), ("all of them take", _times(step, value))]
+        return [("all of them take", _describe_differing(step.serial) if alone is None else seconds(alone))]
+    rows = [*_facts_of_instance(step, value), ("all of them take", _format_times(step, value))]
     if step.sending is not None:
         sent = value(step.sending)
-        rows.append(("the fullest node takes", _formula(step.sending) if sent is None else seconds(sent)))
+        rows.append(("the fullest node takes", _write_formula(step.sending) if sent is None else seconds(sent)))
     drawn = value(step.saturation)
     if drawn is not None and drawn < 1:
         rows.append(
@@ -183,13 +183,13 @@ def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
     return rows
 
 
-def _differing(time: Expr) -> str:
+def _describe_differing(time: Expr) -> str:
     """Seconds that differ from call to call: their formula, where somebody can read it."""
-    text = _formula(time)
+    text = _write_formula(time)
     return text if len(text) <= LONGEST_READ else "what differs from call to call; --format json has the formula"
 
 
-def _times(step: Step, value: Valuer) -> str:
+def _format_times(step: Step, value: Valuer) -> str:
     """How often what one takes is taken."""
     if step.crowded is None:
         return f"ceil(instances/{format_count(step.count)}) times as long"
@@ -215,8 +215,8 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
         return f"{exchange.fastest(value)}, among {format_count(ranks)} ranks"
     if exchange.parts is None:
         size = value(exchange.size)
-        sent = f"{_formula(exchange.size)} bytes" if size is None else format_amount(Amount(size, "B"))
-        among = _formula(exchange.ranks) if ranks is None else format_count(ranks)
+        sent = f"{_write_formula(exchange.size)} bytes" if size is None else format_amount(Amount(size, "B"))
+        among = _write_formula(exchange.ranks) if ranks is None else format_count(ranks)
         return f"each of {among} ranks sends {sent} to its neighbours"
     if ranks is None or value(exchange.size) is None:
         return _differing_exchange(exchange, value)
@@ -228,7 +228,7 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
 def _differing_exchange(exchange: Exchange, value: Valuer) -> str:
     """An exchange whose ranks or size differ from call to call: its formula where somebody can read it, else what they
     depend on."""
-    text = _formula(exchange.formula)
+    text = _write_formula(exchange.formula)
     if len(text) <= LONGEST_READ:
         return text
     ranks = value(exchange.ranks)
@@ -243,24 +243,24 @@ def _differing_exchange(exchange: Exchange, value: Valuer) -> str:
     return f"{way}, among {among}; depends on {', '.join(names)}" if names else f"{way}, among {among}"
 
 
-def _bound(step: Step) -> str:
+def _describe_bound(step: Step) -> str:
     return f"; {step.kernel} is bound by it" if step.bounds else ""
 
 
 def _formula_and_value(expr: Expr, unit: str, value: Valuer) -> str:
     number = value(expr)
-    text = _formula(expr)
+    text = _write_formula(expr)
     if number is None:
         return f"{text}, in {unit}" if unit else text
     shown = format_amount(Amount(number, unit))
     return shown if expr.kind == "number" else f"{text} = {shown}"
 
 
-def _heading(step: Step) -> str:
+def _write_heading(step: Step) -> str:
     return f'{step.kernel}, "{step.block}": {step.resource}' if step.block else f"{step.kernel}: {step.resource}"
 
 
-def _formula(expr: Expr) -> str:
+def _write_formula(expr: Expr) -> str:
     return shorten_text(expr, LONGEST_FORMULA)
 
 
@@ -269,34 +269,37 @@ def quote_span(span: Span | None, otherwise: str) -> str:
     return " ".join(span.text().split()) if span else otherwise
 
 
-def _place(span: Span | None) -> str:
+def _describe_place(span: Span | None) -> str:
     return "in Python" if span is None else span.place()
 
 
 # -- for programs ----------------------------------------------------------------------------------
 
 
-def _columns(value: Valuer) -> tuple[Column, ...]:
+def _make_columns_of_steps(value: Valuer) -> tuple[Column, ...]:
     def formula(expr: Expr, unit: str) -> dict[str, Any]:
-        return {"formula": _formula(expr), "value": value(expr), "unit": unit}
+        return {"formula": _write_formula(expr), "value": value(expr), "unit": unit}
 
     def left(step: Step) -> Amount | None:
         return None if step.left_by_caches is None else Amount(value(step.left_by_caches), "B")
 
     return (
         *map(Column, ("kernel", "block", "resource")),
-        Column("source", get=lambda step: _location(step.span)),
+        Column("source", get=lambda step: _location_as_data(step.span)),
         Column("demand", get=lambda step: formula(step.demand, unit_of_resource(step.resource))),
         Column("parallelism", get=lambda step: formula(step.parallelism, "")),
         Column("spread", get=lambda step: None if step.spread is None else value(step.spread)),
         Column("amount", get=lambda step: Amount(step.amount, unit_of_resource(step.resource))),
         *map(Column, ("component", "count")),
-        Column("rate", get=lambda step: {"formula": _formula(step.rate), "source": _location(step.machine_span)}),
+        Column(
+            "rate",
+            get=lambda step: {"formula": _write_formula(step.rate), "source": _location_as_data(step.machine_span)},
+        ),
         Column(
             "traits",
-            get=lambda step: [{"name": trait.name, "formula": _formula(trait.formula)} for trait in step.traits],
+            get=lambda step: [{"name": trait.name, "formula": _write_formula(trait.formula)} for trait in step.traits],
         ),
-        Column("exchanges", get=lambda step: [_exchange(exchange, value) for exchange in step.exchanges]),
+        Column("exchanges", get=lambda step: [_exchange_as_data(exchange, value) for exchange in step.exchanges]),
         Column("ignored traits"),
         Column("left_by_caches", get=left),
         Column("fetched", get=lambda step: None if step.fetched is None else Amount(value(step.fetched), "B")),
@@ -307,16 +310,16 @@ def _columns(value: Valuer) -> tuple[Column, ...]:
     )
 
 
-def _exchange(exchange: Exchange, value: Valuer) -> dict[str, Any]:
+def _exchange_as_data(exchange: Exchange, value: Valuer) -> dict[str, Any]:
     names = ("alpha", "beta", "gamma")
     parts = {name: value(part) for name, part in zip(names, exchange.parts or (), strict=False)}
     known = value(exchange.ranks) is not None and value(exchange.size) is not None
     algorithm = exchange.fastest(value) if known else exchange.algorithm
-    formula = {"formula": _formula(exchange.formula)} if not parts else {}
+    formula = {"formula": _write_formula(exchange.formula)} if not parts else {}
     return {"name": exchange.name, "ranks": value(exchange.ranks), "algorithm": algorithm, **parts, **formula}
 
 
-def _location(span: Span | None) -> dict[str, Any] | None:
+def _location_as_data(span: Span | None) -> dict[str, Any] | None:
     if span is None:
         return None
     line, column = span.position()
@@ -341,7 +344,7 @@ register_report(Ecm, report_ecm)
 
 def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:
     """A row a block."""
-    terms = Column("terms", get=lambda block: [_term(term) for term in block.terms], media=JSON)
+    terms = Column("terms", get=lambda block: [_term_as_data(term) for term in block.terms], media=JSON)
     heads = (
         *make_columns("kernel block"),
         Column("iterations", "count"),
@@ -353,7 +356,7 @@ def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:
     return make_table(heads, ecm.blocks, "ecm" if media == JSON else "", media=media)
 
 
-def _term(term: Term) -> dict[str, object]:
+def _term_as_data(term: Term) -> dict[str, object]:
     return {name: getattr(term, name) for name in ("symbol", "component", "cycles", "serial")}
 
 

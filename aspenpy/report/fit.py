@@ -48,7 +48,7 @@ def report_fit(fit: Fit) -> Report:
     }
     notes = (Paragraph(STEPS),) if fit.has_steps else ()
     refused = make_table(REFUSED, fit.refused, "refused", media=TEXT + JSON)
-    parts = (_parameters(fit), refused, *notes, facts_of(fit), *_measurements(fit), _long(fit))
+    parts = (_parameters_table(fit), refused, *notes, facts_of(fit), *_measurement_tables(fit), _long_table(fit))
     return Report(heading(fit), data, parts, tuple(fit.diagnostics))
 
 
@@ -62,13 +62,19 @@ def heading(fit: Fit) -> str:
     return f"{fit.application.name}: {parameters} fitted to {measurements}"
 
 
-def _parameters(fit: Fit) -> Table:
+def _parameters_table(fit: Fit) -> Table:
     heads = (
         Column("parameter", key="name"),
         Column("before", number, "right"),
         Column("fitted", number, "right", key="value", get=lambda it: it.value if it.determined else None),
-        Column(f"{percent(fit.confidence)} interval from", number, "right", get=lambda it: _end(it, 0), media=TEXT),
-        Column("to", number, "right", get=lambda it: _end(it, 1), media=TEXT),
+        Column(
+            f"{percent(fit.confidence)} interval from",
+            number,
+            "right",
+            get=lambda it: _end_of_interval(it, 0),
+            media=TEXT,
+        ),
+        Column("to", number, "right", get=lambda it: _end_of_interval(it, 1), media=TEXT),
         Column("interval", media=JSON),
         Column("deviation", media=JSON),
         Column("range", lambda ends: f"{number(ends[0])} .. {number(ends[1])}", get=lambda it: [it.low, it.high]),
@@ -77,7 +83,7 @@ def _parameters(fit: Fit) -> Table:
     return make_table(heads, fit.parameters, "parameters", sparse=True, media=("text", "json"))
 
 
-def _end(item: Any, place: int) -> float | None:
+def _end_of_interval(item: Any, place: int) -> float | None:
     return None if item.interval is None else float(item.interval[place])
 
 
@@ -94,7 +100,7 @@ def facts_of(fit: Fit) -> Table:
     return make_facts(rows).replace(columns=(Column("relative error"), Column("")))
 
 
-def _measurements(fit: Fit) -> tuple[Table, ...]:
+def _measurement_tables(fit: Fit) -> tuple[Table, ...]:
     """For people only the worst of many; for programs all."""
     title, shown = "measurements", fit.residuals
     if len(shown) > MOST_SHOWN:
@@ -116,13 +122,13 @@ def _residual_columns(names: list[str]) -> tuple[Column, ...]:
 
     return (
         Column("row", align="right", get="measurement.row"),
-        Column("machine", get=_machine),
+        Column("machine", get=_machine_name),
         Column("socket", get="measurement.socket"),
         *map(setting_column, names),
         Column("settings", get=lambda item: dict(item.measurement.settings), media=JSON),
         Column("of", key="metric", get="measurement.metric"),
-        Column("measured", "amount", get=lambda item: _amount(item, item.measurement.value), media=TEXT),
-        Column("predicted", "amount", get=lambda item: _amount(item, item.predicted), media=TEXT),
+        Column("measured", "amount", get=lambda item: _amount_of(item, item.measurement.value), media=TEXT),
+        Column("predicted", "amount", get=lambda item: _amount_of(item, item.predicted), media=TEXT),
         Column("measured", get="measurement.value", media=DATA),
         Column("predicted", media=DATA),
         Column("unit", get=lambda item: unit_of_metric(item.measurement.metric), media=DATA),
@@ -130,16 +136,16 @@ def _residual_columns(names: list[str]) -> tuple[Column, ...]:
     )
 
 
-def _machine(item: Residual) -> str | None:
+def _machine_name(item: Residual) -> str | None:
     machine = item.measurement.machine
     return None if machine is None else machine.name
 
 
-def _amount(item: Residual, value: float) -> Amount:
+def _amount_of(item: Residual, value: float) -> Amount:
     return Amount(value, unit_of_metric(item.measurement.metric))
 
 
-def _long(fit: Fit) -> Table:
+def _long_table(fit: Fit) -> Table:
     """A row for each parameter (up to `remark`) and each measurement (from `row` on)."""
     names = "kind name before value low high remark row machine socket settings measured predicted unit error"
     rows: list[tuple[Any, ...]] = [
@@ -150,7 +156,7 @@ def _long(fit: Fit) -> Table:
     for item in fit.residuals:
         measurement = item.measurement
         given = " ".join(f"{name}={format_setting(value)}" for name, value in measurement.settings)
-        where = (measurement.row, _machine(item), measurement.socket, given)
+        where = (measurement.row, _machine_name(item), measurement.socket, given)
         numbers = (measurement.value, item.predicted, unit_of_metric(measurement.metric), item.error)
         rows.append(("measurement", measurement.metric, *(None,) * 5, *where, *numbers))
     return Table(tuple(map(Column, names.split())), tuple(rows), media=CSV)
@@ -186,12 +192,12 @@ def draw(fit: Fit) -> Any:
     metrics = list(dict.fromkeys(item.measurement.metric for item in fit.residuals))
     figure = Figure(figsize=(1.5 + 5.5 * len(metrics), 4.4), layout="constrained")
     figure.suptitle(drop_middle(heading(fit), LONGEST_TITLE), x=0.02, ha="left")
-    places = list(dict.fromkeys(_place(item) for item in fit.residuals))
+    places = list(dict.fromkeys(_describe_place(item) for item in fit.residuals))
     band = 100 * fit.rms
     beside: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color": GREY}
     for number, metric in enumerate(metrics, 1):
         axes = figure.add_subplot(1, len(metrics), number, sharey=figure.axes[0] if figure.axes else None)
-        _errors(axes, metric, places, [item for item in fit.residuals if item.measurement.metric == metric])
+        _draw_errors(axes, metric, places, [item for item in fit.residuals if item.measurement.metric == metric])
         axes.axhspan(-band, band, color=SHADE, zorder=0)
         axes.axhline(0, color=INK, linewidth=1, zorder=1)
         end: dict[str, Any] = {"xy": (1, band), "xycoords": ("axes fraction", "data"), "xytext": (-4, 3)}
@@ -201,9 +207,9 @@ def draw(fit: Fit) -> Any:
     return figure
 
 
-def _errors(axes: Any, metric: str, places: list[str], residuals: list[Residual]) -> None:
+def _draw_errors(axes: Any, metric: str, places: list[str], residuals: list[Residual]) -> None:
     for place, mark, colour in zip(places, cycle(MARKS), cycle(MARKED), strict=False):
-        here = [item for item in residuals if _place(item) == place]
+        here = [item for item in residuals if _describe_place(item) == place]
         values, errors = [item.measurement.value for item in here], [100 * item.error for item in here]
         axes.plot(values, errors, mark, color=colour, markersize=5, label=drop_middle(place))
     unit = unit_of_metric(metric)
@@ -213,6 +219,6 @@ def _errors(axes: Any, metric: str, places: list[str], residuals: list[Residual]
     axes.set_ylabel("relative error (%), positive: predicted too much")
 
 
-def _place(item: Residual) -> str:
+def _describe_place(item: Residual) -> str:
     """Where it was measured."""
-    return ", ".join(filter(None, (_machine(item), item.measurement.socket))) or "any machine"
+    return ", ".join(filter(None, (_machine_name(item), item.measurement.socket))) or "any machine"

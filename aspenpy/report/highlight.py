@@ -47,12 +47,12 @@ class AspenLexer(Lexer):  # type: ignore[misc]  # Pygments has no type informati
     def get_tokens_unprocessed(self, text: str) -> Iterator[Colored]:
         """The whole text in pieces."""
         end = 0
-        reader = _Reader(_words(text))
+        reader = _Reader(_list_words(text))
         for place, word in enumerate(reader.words):
             if word.start > end:
                 yield end, Whitespace, text[end : word.start]
             end = word.start + len(word.text)
-            yield from _pieces(word, reader.token_type(place))
+            yield from _split_pieces(word, reader.token_type(place))
         if end < len(text):
             yield end, Whitespace, text[end:]
 
@@ -65,7 +65,7 @@ class _Word(NamedTuple):
     start: int
 
 
-def _words(text: str) -> list[_Word]:
+def _list_words(text: str) -> list[_Word]:
     keywords = tables().keywords
     words = []
     for match in word_pattern().finditer(text):
@@ -76,7 +76,7 @@ def _words(text: str) -> list[_Word]:
     return words
 
 
-def _pieces(word: _Word, token_type: Any) -> Iterator[Colored]:
+def _split_pieces(word: _Word, token_type: Any) -> Iterator[Colored]:
     """A number and its unit, and `include` and its file, are two pieces with white space between; all else is one."""
     if word.kind == "QUANTITY":
         length = len(word.text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/ "))
@@ -114,7 +114,7 @@ NAMES = {
 """Token types by what a name is."""
 
 
-def _keyword(text: str) -> vocabulary.Keyword:
+def _find_keyword(text: str) -> vocabulary.Keyword:
     """The row of a keyword; of no word one that says nothing."""
     return KEYWORDS.get(text.upper(), vocabulary.Keyword())
 
@@ -159,7 +159,7 @@ class _Reader:
             self.depth -= 1
         elif word.kind == "LBRACE":
             component = self._at(-1).kind == "NAME" and self._at(-2).kind in ("NAME", "LIKE")
-            self.blocks.append(PARTS if component else _keyword(self.header).holds)
+            self.blocks.append(PARTS if component else _find_keyword(self.header).holds)
             self._begin()
         elif word.kind == "RBRACE":
             self._begin()
@@ -176,7 +176,7 @@ class _Reader:
         self.traits = self.depth if word.text in ("as", "with") else None
         if word.text in ("and", "or"):
             return Operator.Word
-        return Keyword.Declaration if _keyword(word.text).declares else Keyword
+        return Keyword.Declaration if _find_keyword(word.text).declares else Keyword
 
     def _name(self, word: _Word) -> Any:
         before, after = self._at(-1), self._at(1)
@@ -184,7 +184,7 @@ class _Reader:
             return self._type_in_list(after)
         if before.text == "from" and after.kind == "LPAR" and word.text in FUNCTIONS:
             return Name.Builtin
-        if before.kind == "KEYWORD" and (named := _keyword(before.text).names):
+        if before.kind == "KEYWORD" and (named := _find_keyword(before.text).names):
             return NAMES[named]
         if before.kind == "DOT":
             return Name.Function if self.header == "call" and self.depth == 0 else Name

@@ -132,13 +132,14 @@ def report_throttling_plan() -> Report:
         Column("configurations", "count"),
     )
     rows = tuple(
-        (plan.of, _ends(plan.idle_cycles), _ends(plan.threads), plan.configurations) for plan in THROTTLING_PLANS
+        (plan.of, _format_ends(plan.idle_cycles), _format_ends(plan.threads), plan.configurations)
+        for plan in THROTTLING_PLANS
     )
     heading = "cos-throttling: configurations to measure on Blue Gene/Q"
     return Report(heading, {}, (Table(columns, rows, title="Table 3 of Li and others (2017)", key="plans"),))
 
 
-def _ends(values: range) -> str:
+def _format_ends(values: range) -> str:
     steps = f" by {values.step}" if values.step > 1 else ""
     return f"{values[0]} to {values[-1]}{steps}"
 
@@ -186,9 +187,9 @@ def report_validation(found: PredictionErrors, assumed: tuple[Assumption, ...] =
         make_table(ERRORS, summaries, title="relative errors", media=TEXT),
         *list_notes(found),
         groups,
-        _groups(found),
+        _groups_table(found),
     ]
-    parts += _rows(found, unit)
+    parts += _error_tables(found, unit)
     if whole:
         parts += [
             *found.model.findings(),
@@ -199,7 +200,7 @@ def report_validation(found: PredictionErrors, assumed: tuple[Assumption, ...] =
 
 def report_model(model: LearntModel) -> Report:
     """The options of a model and what it learnt."""
-    parts = (make_facts(_settings(model)), *(model.findings() if model.training is not None else ()))
+    parts = (make_facts(_list_settings(model)), *(model.findings() if model.training is not None else ()))
     return Report(heading(model), _fields(model), parts)
 
 
@@ -219,7 +220,7 @@ def _fields(model: LearntModel) -> dict[str, Any]:
         "target": model.target,
         "unit": unit_symbol(TARGETS[model.target]),
         "options": {
-            name: list(value) if isinstance(value, tuple) else value for name, value in _options(model).items()
+            name: list(value) if isinstance(value, tuple) else value for name, value in _options_of_model(model).items()
         },
     }
 
@@ -234,17 +235,19 @@ def share_inside(found: PredictionErrors) -> float | None:
     )
 
 
-def _options(model: LearntModel) -> dict[str, Any]:
+def _options_of_model(model: LearntModel) -> dict[str, Any]:
     return {name: value for name, value in model.get_params().items() if value not in ((), None)}
 
 
-def _settings(model: LearntModel) -> list[tuple[str, str]]:
-    options = ", ".join(f"{name} {value}" for name, value in _options(model).items() if not isinstance(value, tuple))
+def _list_settings(model: LearntModel) -> list[tuple[str, str]]:
+    options = ", ".join(
+        f"{name} {value}" for name, value in _options_of_model(model).items() if not isinstance(value, tuple)
+    )
     return [("options", options)] if options else []
 
 
 def list_notes(found: PredictionErrors) -> list[Paragraph | Table]:
-    notes = _settings(found.model)
+    notes = _list_settings(found.model)
     if found.given:
         notes.append(
             ("given", f"{format_count(found.given)} of the rows are what predictions start from, and are not tested")
@@ -255,17 +258,17 @@ def list_notes(found: PredictionErrors) -> list[Paragraph | Table]:
     return [make_facts(notes)] if notes else []
 
 
-def _groups(found: PredictionErrors) -> Table:
+def _groups_table(found: PredictionErrors) -> Table:
     columns = tuple(map(Column, ("value", *ErrorSummary._fields)))
     rows = tuple((value, *errors.to_json().values()) for value, errors in found.groups)
     return Table(columns, rows, key="left_out", media=JSON)
 
 
-def _label(name: str) -> Column:
+def _label_column(name: str) -> Column:
     return Column(name, get=lambda row: dict(row.labels).get(name))
 
 
-def _rows(found: PredictionErrors, unit: str) -> list[Table]:
+def _error_tables(found: PredictionErrors, unit: str) -> list[Table]:
     """The largest errors of what was held out, or else of what was learnt; for programs all."""
     asked = [row for row in found.rows if not row.trained] or list(found.rows)
     worst = sorted(asked, key=lambda row: -abs(row.error) if row.is_measured else 0.0)[:MOST_SHOWN]
@@ -273,7 +276,7 @@ def _rows(found: PredictionErrors, unit: str) -> list[Table]:
         f"the {len(worst)} largest errors, of {format_count(len(asked))}" if len(worst) < len(asked) else "predictions"
     )
     names = list(dict.fromkeys(name for row in found.rows for name, _ in row.labels))
-    labels = [_label(name) for name in names]
+    labels = [_label_column(name) for name in names]
     numbers = (
         Column("measured", unit=unit, get=lambda row: row.measured if row.is_measured else None),
         Column("predicted", unit=unit),
@@ -340,7 +343,10 @@ def draw_validation(found: PredictionErrors, residuals: Any = None, traces: Trac
         last = figure.add_subplot(1, panels, panels)
         draw_traces(last, traces, PARTS)
         set_title(
-            last, f"COS, {next(iter(_names(found)))}" if len(_names(found)) < MOST_GROUPS else "COS, the first code"
+            last,
+            f"COS, {next(iter(_names_of_groups(found)))}"
+            if len(_names_of_groups(found)) < MOST_GROUPS
+            else "COS, the first code",
         )
     return figure
 
@@ -349,8 +355,8 @@ def draw_against(axes: Any, found: PredictionErrors, unit: str) -> None:
     values = [value for row in found.rows if row.is_measured for value in (row.measured, row.predicted) if value > 0]
     ends = [min(values), max(values)]
     axes.plot(ends, ends, color=PALE, linewidth=1)
-    for name, colour, mark in zip(_names(found), cycle(MARKED), cycle(MARKS), strict=False):
-        here = [row for row in found.rows if _name(row) == name]
+    for name, colour, mark in zip(_names_of_groups(found), cycle(MARKED), cycle(MARKS), strict=False):
+        here = [row for row in found.rows if _name_of_row(row) == name]
         axes.plot(
             [row.measured for row in here],
             [row.predicted for row in here],
@@ -365,15 +371,15 @@ def draw_against(axes: Any, found: PredictionErrors, unit: str) -> None:
     axes.set_xlabel("measured")
     axes.set_ylabel("predicted")
     set_title(axes, "predicted against measured")
-    if 1 < len(_names(found)) <= MOST_GROUPS:
+    if 1 < len(_names_of_groups(found)) <= MOST_GROUPS:
         axes.legend()
 
 
 def draw_groups(axes: Any, found: PredictionErrors) -> None:
     known = [row for row in found.rows if row.is_measured]
     asked = [row for row in known if not row.trained] or known
-    names = list(dict.fromkeys(map(_name, asked)))
-    errors = [[100 * abs(row.error) for row in asked if _name(row) == name] for name in names]
+    names = list(dict.fromkeys(map(_name_of_row, asked)))
+    errors = [[100 * abs(row.error) for row in asked if _name_of_row(row) == name] for name in names]
     axes.boxplot(
         errors,
         orientation="horizontal",
@@ -398,11 +404,11 @@ def draw_quantiles(axes: Any, residuals: Any, unit: str) -> None:
     set_title(axes, "QQ plot")
 
 
-def _names(found: PredictionErrors) -> list[str]:
-    return list(dict.fromkeys(map(_name, found.rows)))
+def _names_of_groups(found: PredictionErrors) -> list[str]:
+    return list(dict.fromkeys(map(_name_of_row, found.rows)))
 
 
-def _name(row: Predicted) -> str:
+def _name_of_row(row: Predicted) -> str:
     """What ran, or on how many threads where one code ran."""
     labels = dict(row.labels)
     what = [str(labels[name]) for name in ("application", "region") if name in labels]

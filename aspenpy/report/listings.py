@@ -46,21 +46,25 @@ def range_text(item: Declared) -> str | None:
         return None
     if node.member_of is not None:
         return node.member_of
-    words = [] if node.low is None or node.high is None else [f"{_text(node.low.span)} .. {_text(node.high.span)}"]
+    words = (
+        []
+        if node.low is None or node.high is None
+        else [f"{_text_of_span(node.low.span)} .. {_text_of_span(node.high.span)}"]
+    )
     if node.per_rank:
         words.append("per rank")
     if node.counts is not None:
-        words.append(f"with {_text(node.counts.span).removeprefix('with ')}")
+        words.append(f"with {_text_of_span(node.counts.span).removeprefix('with ')}")
     return " ".join(words) or None
 
 
-def _definition(item: Declared) -> str | None:
+def _write_definition(item: Declared) -> str | None:
     """The expression, in the spelling of its author; nothing for a plain number."""
     value = item.node.value
-    return None if value is None or isinstance(value, nodes.Number) else _text(value.span)
+    return None if value is None or isinstance(value, nodes.Number) else _text_of_span(value.span)
 
 
-def _text(span: Span | None) -> str:
+def _text_of_span(span: Span | None) -> str:
     return " ".join(span.text().split()) if span else ""
 
 
@@ -71,7 +75,7 @@ DECLARED = (
     Column("unit", media=JSON),
     Column("range", get=range_text, media=TEXT),
     Column("range", get=lambda it: None if it.low is None or it.high is None else [it.low, it.high], media=JSON),
-    Column("defined as", key="definition", get=_definition, wrapped=True),
+    Column("defined as", key="definition", get=_write_definition, wrapped=True),
 )
 
 

@@ -36,7 +36,7 @@ PEAKS = (
     Column("as", get=lambda peak: ", ".join(peak.traits) or None, media=TEXT),
     Column("traits", media=JSON),
     Column("of one", "amount", get=lambda peak: Amount(peak.rate, unit_of(peak)), media=TEXT),
-    Column("of all", "amount", get=lambda peak: _of_all(peak), media=TEXT),
+    Column("of all", "amount", get=lambda peak: _rate_of_all(peak), media=TEXT),
     Column("count", media=JSON),
     Column("rate", media=JSON),
     Column("unit", get=lambda peak: unit_of(peak), media=JSON),
@@ -50,7 +50,7 @@ SOURCES = (
     Column("as written", key="written"),
     Column("file", get=lambda origin: origin.span.resolve().source.name, media=JSON),
     Column("line", get=lambda origin: origin.span.position().line, media=JSON),
-    Column("line", get=lambda origin: _line(origin.span), media=TEXT),
+    Column("line", get=lambda origin: _first_line(origin.span), media=TEXT),
     Column("comment", wrapped=True),
 )
 AS_ABOVE = "as above"  # what is said of a number with the same comment as the one before, such as that of its component
@@ -65,7 +65,7 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
         "machine": machine.name,
         "summary": summary,
         "sockets": list(machine.sockets),
-        "tree": _branch(machine, tree_of(machine)),
+        "tree": _branch_as_data(machine, tree_of(machine)),
         "peaks": {
             "sp_flops": together(found, "flops", "sp"),
             "dp_flops": together(found, "flops", "dp"),
@@ -78,11 +78,11 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
     parts = (
         _components(machine),
         make_table(_peak_columns(found), rates, title="peaks", media=TEXT),
-        _formulas(machine, found),
+        _formulas_table(machine, found),
         *(() if network is None else (networks.figures(network),)),
         declaration_table("properties", properties_of(machine)),
         declaration_table("parameters", parameters_of(machine)),
-        make_table(SOURCES, _with_repeats(origins), title="sources", media=TEXT),
+        make_table(SOURCES, _mark_repeats(origins), title="sources", media=TEXT),
         make_table(SOURCES, origins, "sources", media=JSON),
     )
     headline = f"machine {machine.name}: {summary}" if summary else f"machine {machine.name}"
@@ -110,7 +110,7 @@ def tree_of(machine: Machine) -> Tree[Place]:
 
 def _components(machine: Machine) -> Table:
     rows = tuple(
-        (prefix + place.component.name, _type_of(machine, place), *_numbers(machine, place), _offers(place))
+        (prefix + place.component.name, _type_of(machine, place), *_numbers(machine, place), _describe_offers(place))
         for prefix, place in lines(tree_of(machine))
     )
     heads = (
@@ -136,11 +136,11 @@ def _numbers(machine: Machine, place: Place) -> tuple[Any, Any, Any]:
     return value_of(place.count, machine.definitions), static, dynamic
 
 
-def _offers(place: Place) -> str | None:
+def _describe_offers(place: Place) -> str | None:
     return ", ".join(place.component.resources) or None
 
 
-def _branch(machine: Machine, tree: Tree[Place]) -> dict[str, Any]:
+def _branch_as_data(machine: Machine, tree: Tree[Place]) -> dict[str, Any]:
     count, static, dynamic = _numbers(machine, tree.item)
     return {
         "name": tree.item.component.name,
@@ -150,7 +150,7 @@ def _branch(machine: Machine, tree: Tree[Place]) -> dict[str, Any]:
         "static_power": static,
         "dynamic_power": dynamic,
         "resources": list(tree.item.component.resources),
-        "parts": [_branch(machine, part) for part in tree.branches],
+        "parts": [_branch_as_data(machine, part) for part in tree.branches],
     }
 
 
@@ -158,7 +158,7 @@ def _branch(machine: Machine, tree: Tree[Place]) -> dict[str, Any]:
 
 
 def _peak_columns(found: Sequence[Peak]) -> tuple[Column, ...]:
-    name = Column("component", get=lambda peak: _component(peak, found), wrapped=True, media=TEXT)
+    name = Column("component", get=lambda peak: _describe_component(peak, found), wrapped=True, media=TEXT)
     path = Column("component", get=lambda peak: "/".join(peak.path), media=JSON)
     return (*PEAKS, name, path)
 
@@ -168,20 +168,20 @@ def unit_of(peak: Peak) -> str:
     return f"{unit_of_resource(peak.resource) or '1'}/s"
 
 
-def _of_all(peak: Peak) -> Amount | None:
+def _rate_of_all(peak: Peak) -> Amount | None:
     return None if peak.rate is None or peak.count is None else Amount(peak.rate * peak.count, unit_of(peak))
 
 
-def _component(peak: Peak, found: Sequence[Peak]) -> str:
+def _describe_component(peak: Peak, found: Sequence[Peak]) -> str:
     """Its name; the way to it where that stands in several places."""
     name = peak.path[-1]
     return name if len({other.path for other in found if other.path[-1] == name}) == 1 else "/".join(peak.path)
 
 
-def _formulas(machine: Machine, found: Sequence[Peak]) -> Table:
+def _formulas_table(machine: Machine, found: Sequence[Peak]) -> Table:
     """Times that are no straight line, and traits that take an argument."""
     rows = [
-        (peak.resource, ", ".join(peak.traits) or None, shorten_text(peak.formula), _component(peak, found))
+        (peak.resource, ", ".join(peak.traits) or None, shorten_text(peak.formula), _describe_component(peak, found))
         for peak in found
         if peak.rate is None
     ]
@@ -205,15 +205,15 @@ def properties_of(machine: Machine) -> list[Declared]:
     for node in machine.node.components:
         own = declarations_by_name(nodes.Property, node.items)
         written = {name: item.value for name, item in own.items() if item.value is not None}
-        units = Units(_expressions(machine) | written)
+        units = Units(_expressions_by_name(machine) | written)
         for name, item in machine.components[node.name].properties.items():
             value = None if item.value is None else value_of(item.value, machine.definitions)
-            unit = units.of(written[name]) or _conventional(name, written[name]) if name in written else ""
+            unit = units.of(written[name]) or _conventional_unit(name, written[name]) if name in written else ""
             declared.append(Declared(f"{node.name}.{name}", value, unit, None, None, own[name]))
     return declared
 
 
-def _conventional(name: str, written: nodes.Expression) -> str:
+def _conventional_unit(name: str, written: nodes.Expression) -> str:
     """The unit of a property of that name where its formula does not tell; a number without one stays as it is."""
     dimension = None if isinstance(written, nodes.Number) else PROPERTY_DIMENSIONS.get(name)
     return "" if dimension is None else unit_symbol(dimension)
@@ -221,7 +221,7 @@ def _conventional(name: str, written: nodes.Expression) -> str:
 
 def parameters_of(machine: Machine) -> list[Declared]:
     """The parameters with their values; None where the machine alone does not tell it."""
-    units, known = Units(_expressions(machine)), machine.definitions
+    units, known = Units(_expressions_by_name(machine)), machine.definitions
     lower = Lowering(lambda node: machine.lookup(node.name) or graph.symbol(node.name, OWNER), {})
     declared = []
     for name, node in machine.declared.items():
@@ -233,7 +233,7 @@ def parameters_of(machine: Machine) -> list[Declared]:
     return declared
 
 
-def _with_repeats(origins: Sequence[Origin]) -> Iterator[Origin]:
+def _mark_repeats(origins: Sequence[Origin]) -> Iterator[Origin]:
     """A comment is not said twice."""
     said = ""
     for origin in origins:
@@ -241,11 +241,11 @@ def _with_repeats(origins: Sequence[Origin]) -> Iterator[Origin]:
         said = origin.comment
 
 
-def _line(span: Span) -> str:
+def _first_line(span: Span) -> str:
     return f"{Path(span.resolve().source.name).name}:{span.position().line}"
 
 
-def _expressions(machine: Machine) -> dict[str, nodes.Expression]:
+def _expressions_by_name(machine: Machine) -> dict[str, nodes.Expression]:
     return {name: node.value for name, node in machine.declared.items()}
 
 
@@ -258,12 +258,12 @@ def report_side_by_side(found: SideBySide) -> Report:
     columns = (
         Column("part"),
         Column("property", get="name"),
-        Column(first, align="right", media=TEXT, get=lambda pair: _text(pair, pair.first)),
-        Column(second, align="right", media=TEXT, get=lambda pair: _text(pair, pair.second)),
+        Column(first, align="right", media=TEXT, get=lambda pair: _format_side(pair, pair.first)),
+        Column(second, align="right", media=TEXT, get=lambda pair: _format_side(pair, pair.second)),
         Column(first, media=DATA, get="first"),
         Column(second, media=DATA, get="second"),
         Column("unit", media=DATA),
-        Column("change", _percent, "right"),
+        Column("change", _format_percent, "right"),
     )
     marked = frozenset(place for place, pair in enumerate(found.pairs) if abs(pair.change or 0) > LARGE)
     changed = len(marked)
@@ -276,9 +276,9 @@ def report_side_by_side(found: SideBySide) -> Report:
 register_report(SideBySide, report_side_by_side)
 
 
-def _percent(value: float) -> str:
+def _format_percent(value: float) -> str:
     return f"{100 * value:+.0f} %"
 
 
-def _text(pair: Pair, value: float | None) -> str | None:
+def _format_side(pair: Pair, value: float | None) -> str | None:
     return None if value is None else format_quantity(value, pair.unit)

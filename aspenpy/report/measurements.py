@@ -51,7 +51,7 @@ def report_measurements(found: Measured) -> Report:
         *((f"no {what}", why) for what, why in found.missing),
     ]
     names = list(dict.fromkeys(name for run in found.runs for name in run.values))
-    columns = (Column("run", "count"), *map(_column, names))
+    columns = (Column("run", "count"), *map(_column_of, names))
     rows = tuple((number, *(run.values.get(name) for name in names)) for number, run in enumerate(found.runs, 1))
     notes: tuple[Diagnostic, ...] = ()
     if not found.met:
@@ -65,7 +65,7 @@ def report_measurements(found: Measured) -> Report:
 register_report(Measured, report_measurements)
 
 
-def _column(name: str) -> Column:
+def _column_of(name: str) -> Column:
     plain, _, unit = name.rstrip("]").partition(" [")
     return Column(plain.replace("_", " "), unit=unit, key=plain) if unit else Column(plain, "count", key=plain)
 
@@ -117,7 +117,7 @@ def report_validated(found: Validation) -> Report:
         ("command", found.command),
         ("median error", format_share(found.median_error)),
         ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR:g}"),
-        ("worst", f"{far.ratio:.2f} times what was measured, at {_where(far)}"),
+        ("worst", f"{far.ratio:.2f} times what was measured, at {_describe_point(far)}"),
     ]
     data = {
         "application": found.case.application.name,
@@ -126,7 +126,7 @@ def report_validated(found: Validation) -> Report:
         "median_error": found.median_error,
         "within": {"factor": NEAR, "points": found.near},
     }
-    parts = (make_facts(said), _points(found), _kernels(found))
+    parts = (make_facts(said), _points_table(found), _kernels_table(found))
     headline = f"{found.case.application.name} on {machine}: predicted and measured at {len(found.points)} points"
     return Report(headline, data, parts, found.diagnostics)
 
@@ -134,21 +134,21 @@ def report_validated(found: Validation) -> Report:
 register_report(Validation, report_validated)
 
 
-def _where(point: Point) -> str:
+def _describe_point(point: Point) -> str:
     return ", ".join(f"{name} = {value:g}" for name, value in point.values.items())
 
 
-def _points(found: Validation) -> Table:
+def _points_table(found: Validation) -> Table:
     names = list(found.points[0].values)
     heads = (
-        *(Column(name, "{:g}".format, "right", get=partial(_value, name)) for name in names),
+        *(Column(name, "{:g}".format, "right", get=partial(_value_of, name)) for name in names),
         Column("predicted", unit="s"),
         Column("of it, start and pages", unit="s", get="overhead.total", media=TEXT),
         Column("start", unit="s", get="overhead.start", media=DATA),
         Column("pages", unit="s", get="overhead.pages", media=DATA),
         Column("measured", unit="s", get="least"),
         Column("elapsed, mean", unit="s", key="mean", get="run.mean"),
-        Column("±", lambda part: f"{100 * part:.2g} %", "right", key="half_interval", get=_half),
+        Column("±", lambda part: f"{100 * part:.2g} %", "right", key="half_interval", get=_half_interval),
         Column("runs", "count", get=lambda point: len(point.run.runs)),
         Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
         Column(BOUND_BY),
@@ -156,15 +156,15 @@ def _points(found: Validation) -> Table:
     return make_table(heads, found.points, "points")
 
 
-def _value(name: str, point: Point) -> float:
+def _value_of(name: str, point: Point) -> float:
     return point.values[name]
 
 
-def _half(point: Point) -> float:
+def _half_interval(point: Point) -> float:
     return point.run.half / point.run.mean
 
 
-def _kernels(found: Validation) -> Table:
+def _kernels_table(found: Validation) -> Table:
     last = found.points[-1]
     heads = (
         Column("kernel", key="name"),
@@ -173,7 +173,7 @@ def _kernels(found: Validation) -> Table:
         Column("share", "share"),
         Column(BOUND_BY),
     )
-    return make_table(heads, last.kernels, "kernels", title=f"kernels at {_where(last)}")
+    return make_table(heads, last.kernels, "kernels", title=f"kernels at {_describe_point(last)}")
 
 
 WIDTH, UP = 7, 4.0  # inches of the times
@@ -195,7 +195,7 @@ def draw(found: Validation) -> Any:
     predicted = [point.predicted for point in found.points]
     above.plot(at, predicted, label="predicted", marker="s", **STYLES[0])
     above.plot(at, measured, "o", label="measured", color=VERMILION, markerfacecolor="white", markersize=7)
-    _bounds(above, found, at)
+    _mark_bounds(above, found, at)
     set_title(above, f"{found.case.application.name} on {found.case.required_machine.name}")
     below.axhline(1, color=GREY, linewidth=1)
     below.axhspan(1 / NEAR, NEAR, color=SHADE, zorder=0)
@@ -212,7 +212,7 @@ WIDE = 20  # an axis whose ends are so many times apart is logarithmic
 MOST_PLACES = 8  # points with a number each
 
 
-def _bounds(axes: Any, found: Validation, at: list[float]) -> None:
+def _mark_bounds(axes: Any, found: Validation, at: list[float]) -> None:
     """What limits each prediction, where that is another than at the point before."""
     before = None
     for point, x in zip(found.points, at, strict=True):

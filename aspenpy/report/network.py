@@ -68,11 +68,11 @@ def figures(network: Network, title: str = "network") -> Table:
     halves = f"{count_of(numbers['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
     rows = [
         ("topology", describe_topology(made)),
-        ("nodes", _places(network, int(numbers["nodes"]))),
+        ("nodes", _describe_places(network, int(numbers["nodes"]))),
         ("diameter", add_bound("diameter", count_of(numbers["diameter"], "hop"))),
         ("average distance", add_bound("average_distance", f"{float(numbers['average_distance']):.4g} hops")),
         ("bisection", add_bound("bisection", halves)),
-        ("links a node", f"{_links(network):.4g}"),
+        ("links a node", f"{_count_links(network):.4g}"),
         ("ports of a router", format_count(numbers["radix"])),
         ("a port injects", _rate(parts["injection"])),
         ("a link takes", _rate(parts["link"])),
@@ -81,12 +81,12 @@ def figures(network: Network, title: str = "network") -> Table:
     return make_facts(rows, title)
 
 
-def _links(network: Network) -> float:
+def _count_links(network: Network) -> float:
     numbers = network.topology.figures()
     return float((numbers["links"] + numbers["terminal_links"]) / numbers["nodes"])
 
 
-def _places(network: Network, places: int) -> str:
+def _describe_places(network: Network, places: int) -> str:
     return (
         format_count(places) if places == network.nodes else f"{format_count(network.nodes)} of {format_count(places)}"
     )
@@ -101,17 +101,17 @@ def figures_object(network: Network) -> dict[str, Any]:
     return {
         "network": network.name,
         "topology": made.kind,
-        "parameters": {name: _parameter(value) for name, value in made.parameters},
+        "parameters": {name: _parameter_value(value) for name, value in made.parameters},
         "machine_nodes": network.nodes,
         "figures": dict(made.figures()),
         "bounds": dict(made.bounds),
-        "links_per_node": _links(network),
+        "links_per_node": _count_links(network),
         "bisection_bandwidth": network.bisection_bandwidth,
         **network.parts,
     }
 
 
-def _parameter(value: Any) -> Any:
+def _parameter_value(value: Any) -> Any:
     return [evaluate(item) for item in value] if isinstance(value, tuple) else evaluate(value)
 
 

@@ -73,7 +73,11 @@ class Words:
 def report_optimum(result: Optimum | Front) -> Report:
     """The best point with what binds it, or the points of the front."""
     words, subject = Words(result.space), subject_of(result.space)
-    return _front(result, words, subject) if isinstance(result, Front) else _optimum(result, words, subject)
+    return (
+        _report_front(result, words, subject)
+        if isinstance(result, Front)
+        else _report_single_optimum(result, words, subject)
+    )
 
 
 register_report(Optimum, report_optimum)
@@ -87,7 +91,7 @@ def subject_of(space: Space) -> str:
     return f"{application} on {names.pop()}" if len(names) == 1 else application
 
 
-def _optimum(result: Optimum, words: Words, subject: str) -> Report:
+def _report_single_optimum(result: Optimum, words: Words, subject: str) -> Report:
     best = "greatest" if result.goal.greatest else "least"
     variables = Table(
         (Column("variable"), Column("value", align="right")),
@@ -105,7 +109,7 @@ def _optimum(result: Optimum, words: Words, subject: str) -> Report:
     }
     parts = (
         variables,
-        _bindings(result, words) if result.bindings else Paragraph("no constraint binds"),
+        _bindings_table(result, words) if result.bindings else Paragraph("no constraint binds"),
         make_table(BINDINGS, result.bindings, "binding", media=JSON),
         Paragraph(looked),
         words.points((result.goal,), [((result.value,), result.point)]),
@@ -114,7 +118,7 @@ def _optimum(result: Optimum, words: Words, subject: str) -> Report:
     return Report(headline, data, parts, words.warnings(result.point))
 
 
-def _bindings(result: Optimum, words: Words) -> Table:
+def _bindings_table(result: Optimum, words: Words) -> Table:
     """What each constraint costs, and where the optimum goes when it gives way; columns only for what is known."""
     goal, name = result.goal, result.goal.subject.text
     unit = words.unit(goal)
@@ -142,7 +146,7 @@ def _bindings(result: Optimum, words: Words) -> Table:
     return make_table(heads, result.bindings, sparse=True, media=TEXT)
 
 
-def _front(result: Front, words: Words, subject: str) -> Report:
+def _report_front(result: Front, words: Words, subject: str) -> Report:
     names = " and ".join(goal.subject.text for goal in result.goals)
     choices = [(choice.values, choice.point) for choice in result.choices]
     every = words.points(result.goals, choices)
@@ -153,7 +157,7 @@ def _front(result: Front, words: Words, subject: str) -> Report:
             *(words.amount(goal, value) for goal, value in zip(result.goals, values, strict=True)),
             *(words.value(column.header, point[column.header]) for column in every.columns[len(values) :]),
         )
-        for values, point in _some(choices)
+        for values, point in _pick_some(choices)
     )
     ending = f"{count_of(len(choices), 'point')} on the front"
     if len(rows) < len(choices):
@@ -169,7 +173,7 @@ def _front(result: Front, words: Words, subject: str) -> Report:
     return Report(f"{subject}: what {names} can be at once", data, (shown, Paragraph(ending), every), words.warnings())
 
 
-def _some(choices: list[Any]) -> list[Any]:
+def _pick_some(choices: list[Any]) -> list[Any]:
     if len(choices) <= MOST_SHOWN:
         return choices
     return [choices[round(number * (len(choices) - 1) / (MOST_SHOWN - 1))] for number in range(MOST_SHOWN)]
@@ -181,7 +185,7 @@ def _some(choices: list[Any]) -> list[Any]:
 MOST_NAMED = 8  # points of a front whose configurations are written beside them
 
 
-def _alike(front: Front) -> dict[str, Any]:
+def _common_values(front: Front) -> dict[str, Any]:
     """The variables that have one value on the whole front."""
     first = front.choices[0].point
     return {name: value for name, value in first.items() if all(it.point[name] == value for it in front.choices)}
@@ -190,7 +194,7 @@ def _alike(front: Front) -> dict[str, Any]:
 def _name_points(axes: Any, front: Front, words: Words) -> None:
     """The configurations of some points, evenly chosen, both ends among them; a goal, and what all have alike, is no
     part of their names."""
-    left_out = {goal.subject.text for goal in front.goals} | _alike(front).keys()
+    left_out = {goal.subject.text for goal in front.goals} | _common_values(front).keys()
     many = len(front.choices)
     count = min(many, MOST_NAMED)
     for place in sorted({round(number * (many - 1) / max(1, count - 1)) for number in range(count)}):
@@ -221,6 +225,6 @@ def draw_front(front: Front, space: Space, subject: str) -> Any:
             axes.set(**{f"{name}scale": "log"})
         axes.margins(0.12)
         label_axis(getattr(axes, f"{name}axis"), unit)
-    alike = words.at(_alike(front))
+    alike = words.at(_common_values(front))
     set_title(axes, f"{subject}, {alike}" if alike else subject)
     return figure

@@ -56,7 +56,7 @@ CSV_COLUMNS = make_columns("application machine socket kernel metric value unit"
 def report_prediction(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples | None = None) -> Report:
     """The runtime, what bounds it, kernels, resources and parameters; or only the metrics asked for."""
     values = metric_values(prediction, metrics) if metrics else {}
-    spread = {} if samples is None else _spread(samples, prediction.random)
+    spread = {} if samples is None else _describe_spread(samples, prediction.random)
     shown: tuple[Part, ...] = (
         Table(METRICS, tuple(values.items()), media=TEXT),
         make_facts([*spread.items()]),
@@ -67,25 +67,25 @@ def report_prediction(prediction: Prediction, metrics: Sequence[str] = (), sampl
         marked = frozenset(place for place, use in enumerate(uses) if use.name == slowest)
         busiest = make_table(RESOURCES, uses, marked=marked, media=TEXT)
         shown = (
-            make_facts([*_facts(prediction), *spread.items()]),
-            _kernels(prediction),
+            make_facts([*_list_facts(prediction), *spread.items()]),
+            _kernels_table(prediction),
             busiest,
-            *_parameters(prediction),
+            *_parameter_grids(prediction),
         )
-    kernels = _kernels(prediction).replace(key="kernels", media=JSON)
+    kernels = _kernels_table(prediction).replace(key="kernels", media=JSON)
     parts = (*shown, kernels, Table(CSV_COLUMNS, tuple(_csv_rows(prediction, values)), media=CSV))
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
-    return Report(headline, _data(prediction, values, samples), parts, tuple(prediction.diagnostics), UNITS)
+    return Report(headline, _values_as_data(prediction, values, samples), parts, tuple(prediction.diagnostics), UNITS)
 
 
 register_report(Prediction, report_prediction)
 
 
-def _facts(prediction: Prediction) -> list[tuple[str, str]]:
+def _list_facts(prediction: Prediction) -> list[tuple[str, str]]:
     bottleneck = prediction.bottleneck
     bound = "nothing"
     if bottleneck is not None:
-        bound = f"{_bound(prediction, bottleneck)} ({format_share(bottleneck.share)} of runtime)"
+        bound = f"{_describe_bound(prediction, bottleneck)} ({format_share(bottleneck.share)} of runtime)"
     rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
@@ -122,9 +122,9 @@ def _write_allocated(prediction: Prediction) -> list[str]:
     return list(dict.fromkeys(need.target or "memory" for need in fetching))
 
 
-def _bound(prediction: Prediction, found: Bottleneck) -> str:
+def _describe_bound(prediction: Prediction, found: Bottleneck) -> str:
     """`memory bandwidth of ddr4_2133`, `write on the file system scratch`, `flops on core`."""
-    name = _together(prediction, found.resource, found.group)
+    name = _describe_group(prediction, found.resource, found.group)
     resources, on, component = name.partition(" on ")
     asked = {*resources.split(" + ")} if on and " on " not in component else set()
     if asked and asked <= {*MEMORY_RESOURCES}:
@@ -132,7 +132,7 @@ def _bound(prediction: Prediction, found: Bottleneck) -> str:
     return f"{resources} on the file system {component}" if asked and asked <= {*FILE_RESOURCES} else name
 
 
-def _together(prediction: Prediction, resource: str, group: Sequence[str], kernel: str | None = None) -> str:
+def _describe_group(prediction: Prediction, resource: str, group: Sequence[str], kernel: str | None = None) -> str:
     """A resource with those that cannot overlap with it, which bound it as well, over the run or in a kernel."""
     names = [resource, *(name for name in group if name != resource)]
     components = {prediction.component_of(name, kernel) for name in names}
@@ -141,7 +141,7 @@ def _together(prediction: Prediction, resource: str, group: Sequence[str], kerne
     return " + ".join(resource_on_component(name, prediction.component_of(name, kernel)) for name in names)
 
 
-def _spread(samples: Samples, random: bool) -> dict[str, str]:
+def _describe_spread(samples: Samples, random: bool) -> dict[str, str]:
     if not random:
         return {"samples": f"{samples.count}, all alike: the runtime depends on no random draw"}
     quantiles = (f"{100 * quantile:g} %: {seconds(value)}" for quantile, value in samples.quantiles.items())
@@ -158,12 +158,14 @@ def resource_on_component(resource: str, component: str | None) -> str:
     return resource if name == resource else f"{resource.rpartition('.')[2]} on {name}"
 
 
-def _kernels(prediction: Prediction) -> Table:
+def _kernels_table(prediction: Prediction) -> Table:
     def component(kernel: KernelUse) -> str | None:
         return None if kernel.bound_by is None else prediction.component_of(kernel.bound_by, kernel.name)
 
     def bound(kernel: KernelUse) -> str | None:
-        return None if kernel.bound_by is None else _together(prediction, kernel.bound_by, kernel.group, kernel.name)
+        return (
+            None if kernel.bound_by is None else _describe_group(prediction, kernel.bound_by, kernel.group, kernel.name)
+        )
 
     heads = (
         Column("kernel", key="name"),
@@ -181,23 +183,23 @@ def _kernels(prediction: Prediction) -> Table:
     return make_table(heads, kernels, marked=frozenset([slowest]), media=TEXT)
 
 
-def _parameters(prediction: Prediction) -> list[Grid]:
+def _parameter_grids(prediction: Prediction) -> list[Grid]:
     uses = list(prediction.parameters.values())
     theirs = [use for use in uses if use.machine and not use.overridden]
     ours = [use for use in uses if not use.machine and not use.overridden]
     grids = (
-        Grid("set", _entries(prediction, [use for use in uses if use.overridden]), "marked"),
-        Grid(f"parameters of {prediction.application.name}", _entries(prediction, ours)),
-        Grid(f"parameters of {prediction.machine.name}", _entries(prediction, theirs)),
+        Grid("set", _list_entries(prediction, [use for use in uses if use.overridden]), "marked"),
+        Grid(f"parameters of {prediction.application.name}", _list_entries(prediction, ours)),
+        Grid(f"parameters of {prediction.machine.name}", _list_entries(prediction, theirs)),
     )
     return [grid for grid in grids if grid.entries]
 
 
-def _entries(prediction: Prediction, uses: Sequence[ParameterUse]) -> tuple[tuple[str, str], ...]:
-    return tuple((use.name, _value(prediction, use)) for use in uses)
+def _list_entries(prediction: Prediction, uses: Sequence[ParameterUse]) -> tuple[tuple[str, str], ...]:
+    return tuple((use.name, _format_value(prediction, use)) for use in uses)
 
 
-def _value(prediction: Prediction, use: ParameterUse) -> str:
+def _format_value(prediction: Prediction, use: ParameterUse) -> str:
     """The value, or the member of the enum that it stands for."""
     application = prediction.application
     node = None if use.machine else application.declared.get(use.name)
@@ -218,7 +220,7 @@ def metric_values(prediction: Prediction, metrics: Sequence[str]) -> dict[str, A
     return {name: Amount(value, unit) for name, value, unit in zip(metrics, values, units, strict=True)}
 
 
-def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples | None) -> dict[str, Any]:
+def _values_as_data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples | None) -> dict[str, Any]:
     uses, worst = prediction.parameters.values(), prediction.bottleneck
     data: dict[str, Any] = {
         **subject(prediction),

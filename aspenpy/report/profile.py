@@ -40,13 +40,13 @@ def report_profile(profile: Profile, *, calls: bool = False) -> Report:
         *make_columns("share bound_by"),
     )
     parts = (
-        _flat(profile),
-        *(_calls(profile) if calls else ()),
+        _flat_table(profile),
+        *(_call_tables(profile) if calls else ()),
         make_table(heads, profile.kernels, "kernels", media=JSON),
-        *_exchanges(profile),
+        *_exchange_tables(profile),
         make_table((*ARCS, Column("time", unit="s")), profile.arcs, "calls", media=JSON),
-        *_ecm(profile),
-        _long(profile, calls),
+        *_ecm_tables(profile),
+        _long_table(profile, calls),
     )
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(profile.runtime)}"
     return Report(headline, data, parts, tuple(prediction.diagnostics))
@@ -55,7 +55,7 @@ def report_profile(profile: Profile, *, calls: bool = False) -> Report:
 register_report(Profile, report_profile)
 
 
-def _exchanges(profile: Profile) -> tuple[Table, ...]:
+def _exchange_tables(profile: Profile) -> tuple[Table, ...]:
     """Collectives and halos, with what was chosen for each."""
     heads = (
         Column("exchange", get="name"),
@@ -78,7 +78,7 @@ def _exchanges(profile: Profile) -> tuple[Table, ...]:
     return (*((shown,) if shown else ()), make_table(data, profile.exchanges, "exchanges", media=JSON))
 
 
-def _ecm(profile: Profile) -> tuple[Any, ...]:
+def _ecm_tables(profile: Profile) -> tuple[Any, ...]:
     """The execution-cache-memory model, where the machine has levels that take turns."""
     if not is_serial(profile.prediction.tree):
         return ()
@@ -90,8 +90,8 @@ def _ecm(profile: Profile) -> tuple[Any, ...]:
     )
 
 
-def _flat(profile: Profile) -> Table:
-    ran = sorted(_ran(profile), key=lambda kernel: -kernel.exclusive)
+def _flat_table(profile: Profile) -> Table:
+    ran = sorted(_kernels_that_ran(profile), key=lambda kernel: -kernel.exclusive)
     cumulative = dict(zip((kernel.name for kernel in ran), accumulate(kernel.share for kernel in ran), strict=True))
     heads = (
         Column("share", "share"),
@@ -101,19 +101,19 @@ def _flat(profile: Profile) -> Table:
         Column("calls", "count"),
         Column("exclusive/call", unit="s", get=lambda kernel: kernel.exclusive / kernel.calls),
         Column("inclusive/call", unit="s", get=lambda kernel: kernel.inclusive / kernel.calls),
-        Column(BOUND_BY, get=lambda kernel: _bound(profile, kernel)),
+        Column(BOUND_BY, get=lambda kernel: _describe_bound(profile, kernel)),
         Column("kernel", get=lambda kernel: format_call(kernel.name, profile.arguments[kernel.name])),
     )
     return make_table(heads, ran, marked=frozenset([0]), media=TEXT)
 
 
-def _bound(profile: Profile, kernel: KernelUse) -> str | None:
+def _describe_bound(profile: Profile, kernel: KernelUse) -> str | None:
     """The resource, with the path where messages have several."""
     path = profile.prediction.path_of_messages(kernel.name) if kernel.bound_by == MESSAGES else None
     return kernel.bound_by if path is None else resource_on_component(MESSAGES, path)
 
 
-def _ran(profile: Profile) -> list[KernelUse]:
+def _kernels_that_ran(profile: Profile) -> list[KernelUse]:
     """A kernel in a branch that is not taken did not run."""
     return [kernel for kernel in profile.kernels if kernel.calls]
 
@@ -124,7 +124,7 @@ def format_call(name: str, arguments: Iterable[str]) -> str:
     return f"{name}({listed})" if listed else name
 
 
-def _calls(profile: Profile) -> list[Table]:
+def _call_tables(profile: Profile) -> list[Table]:
     """A table a kernel: its callers, itself, what it calls."""
     taken = [arc for arc in profile.arcs if arc.calls]
     heads = (
@@ -139,7 +139,7 @@ def _calls(profile: Profile) -> list[Table]:
         return role, calls, time, time / profile.runtime if profile.runtime else 0.0, kernel
 
     tables = []
-    for kernel in _ran(profile):
+    for kernel in _kernels_that_ran(profile):
         name = kernel.name
         callers = [row("from", arc.calls, arc.time, arc.caller) for arc in taken if arc.callee == name]
         own = [
@@ -156,7 +156,7 @@ def _calls(profile: Profile) -> list[Table]:
     return tables
 
 
-def _long(profile: Profile, calls: bool) -> Table:
+def _long_table(profile: Profile, calls: bool) -> Table:
     """A call has no exclusive time of its own."""
     numbers = attrgetter("calls", "inclusive", "exclusive", "share", "bound_by")
     rows: list[tuple[Any, ...]] = [
@@ -233,10 +233,11 @@ def draw_profile(profile: Profile) -> Any:
     called = sorted((kernel for kernel in profile.kernels if kernel.calls), key=lambda kernel: -kernel.inclusive)
     chosen = {kernel.name for kernel in called[:MOST_BOXES]}  # no caller takes less time than those it calls
     ran = {kernel.name: kernel for kernel in profile.kernels if kernel.name in chosen}
-    weights = {arc: weight for arc, weight in _weights(profile).items() if chosen.issuperset(arc)}
+    weights = {arc: weight for arc, weight in _seconds_between(profile).items() if chosen.issuperset(arc)}
     callees = {name: [callee for caller, callee in weights if caller == name] for name in ran}
     texts = {
-        name: f"{drop_middle(name)}\n{format_share(_part(kernel.inclusive, profile))}, own {format_share(kernel.share)}"
+        name: f"{drop_middle(name)}\n{format_share(_part_of_run(kernel.inclusive, profile))}, "
+        f"own {format_share(kernel.share)}"
         for name, kernel in ran.items()
     }
     boxes = place_boxes(
@@ -248,15 +249,15 @@ def draw_profile(profile: Profile) -> Any:
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set(xlim=(0, across), ylim=(depth, 0))
     axes.axis("off")
-    _words(axes, profile, depth, len(called) - len(ran))
+    _write_words(axes, profile, depth, len(called) - len(ran))
     for (caller, callee), (calls, time) in weights.items():
-        _arrow(axes, boxes[caller], boxes[callee], _part(time, profile), calls)
+        _draw_arrow(axes, boxes[caller], boxes[callee], _part_of_run(time, profile), calls)
     for name, kernel in ran.items():
-        _box(axes, boxes[name], texts[name], kernel.share)
+        _draw_box(axes, boxes[name], texts[name], kernel.share)
     return figure
 
 
-def _weights(profile: Profile) -> dict[tuple[str, str], tuple[float, float]]:
+def _seconds_between(profile: Profile) -> dict[tuple[str, str], tuple[float, float]]:
     """The calls, and the seconds in them, from one kernel to another."""
     weights: dict[tuple[str, str], tuple[float, float]] = {}
     for arc in profile.arcs:
@@ -266,7 +267,7 @@ def _weights(profile: Profile) -> dict[tuple[str, str], tuple[float, float]]:
     return weights
 
 
-def _part(time: float, profile: Profile) -> float:
+def _part_of_run(time: float, profile: Profile) -> float:
     return time / profile.runtime if profile.runtime else 0.0
 
 
@@ -290,11 +291,11 @@ def place_boxes(callees: Graph, widths: Mapping[str, float]) -> dict[str, Box]:
     for caller, found in callees.items():
         for callee in found:
             neighbours[callee].append(caller)
-    middle = {name: y for layer in layers for name, y in _spread(layer, dict.fromkeys(layer, 0.0)).items()}
+    middle = {name: y for layer in layers for name, y in _spread_layer(layer, dict.fromkeys(layer, 0.0)).items()}
     for sweep in range(SWEEPS):
         for layer in layers if sweep % 2 == 0 else reversed(layers):
             wanted = {name: _mean([middle[other] for other in neighbours[name]] or [middle[name]]) for name in layer}
-            middle |= _spread(sorted(layer, key=wanted.__getitem__), wanted)
+            middle |= _spread_layer(sorted(layer, key=wanted.__getitem__), wanted)
     top = min(middle.values()) - BOX_HEIGHT / 2 - HEADING
     columns = [max(widths[name] for name in layer) + ARROWS for layer in layers]
     lefts = list(accumulate(columns, initial=MARGIN))
@@ -309,7 +310,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _spread(layer: Sequence[str], wanted: Mapping[str, float]) -> dict[str, float]:
+def _spread_layer(layer: Sequence[str], wanted: Mapping[str, float]) -> dict[str, float]:
     """The boxes of a layer one below the other in this order, each as near as can be to where it is wanted."""
     places: dict[str, float] = {}
     free = float("-inf")
@@ -323,7 +324,7 @@ def _spread(layer: Sequence[str], wanted: Mapping[str, float]) -> dict[str, floa
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def _words(axes: Any, profile: Profile, depth: float, left_out: int) -> None:
+def _write_words(axes: Any, profile: Profile, depth: float, left_out: int) -> None:
     said = drop_middle(f"{profile.prediction.where}: {seconds(profile.runtime)}", LONGEST_TITLE)
     said += f" ({left_out} kernels that take less are left out)" if left_out else ""
     legend = "share of the runtime with callees; own: without, the darker the more; on arrows: calls"
@@ -331,7 +332,7 @@ def _words(axes: Any, profile: Profile, depth: float, left_out: int) -> None:
     axes.text(MARGIN, depth - 0.1, legend, color=GREY, va="bottom")
 
 
-def _box(axes: Any, box: Box, text: str, own: float) -> None:
+def _draw_box(axes: Any, box: Box, text: str, own: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     strength = min(own, 1.0) ** 0.6
@@ -349,7 +350,7 @@ def _box(axes: Any, box: Box, text: str, own: float) -> None:
     axes.text(middle, box.middle, text, ha="center", va="center", color=colour, zorder=3)
 
 
-def _arrow(axes: Any, caller: Box, callee: Box, part: float, calls: float) -> None:
+def _draw_arrow(axes: Any, caller: Box, callee: Box, part: float, calls: float) -> None:
     """From the right edge of the caller to the left edge of the callee, the calls close to where it arrives."""
     from matplotlib.patches import FancyArrowPatch
 

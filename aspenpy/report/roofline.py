@@ -51,16 +51,16 @@ def report_roofline(roofline: Roofline) -> Report:
 
     warnings = [warning for prediction in roofline.predictions for warning in prediction.diagnostics]
     parts = (
-        _compute(roofline),
-        _bandwidths(roofline),
-        _points(roofline),
+        _compute_table(roofline),
+        _bandwidths_table(roofline),
+        _points_table(roofline),
         group_by_level(roofline),
         make_table((*CEILING, FLOPS, Column("ridges", get=ridges)), roofline.compute, "compute", media=JSON),
         make_table((*CEILING, *BYTES), roofline.caches, "caches", media=JSON),
         make_table((*CEILING, *BYTES), roofline.memory, "memory", media=JSON),
         make_table((*CEILING, *BYTES), roofline.files, "files", media=JSON),
         make_table(OBJECTS, roofline.points, "points", media=JSON),
-        _long(roofline),
+        _long_table(roofline),
     )
     data = {"machine": roofline.machine.name, "socket": roofline.socket}
     return Report(heading(roofline), data, parts, tuple(drop_repeats(warnings or roofline.machine.warnings)))
@@ -74,7 +74,7 @@ def heading(roofline: Roofline) -> str:
     return f"roofline of {where}"
 
 
-def _compute(roofline: Roofline) -> Table:
+def _compute_table(roofline: Roofline) -> Table:
     """Flops a second, and the ridge point with each memory; not with data that lie on another socket."""
 
     def ridge(memory: Ceiling) -> Column:
@@ -85,14 +85,14 @@ def _compute(roofline: Roofline) -> Table:
         Column("flops as", get=traits),
         Column("of one", unit="flop/s", get="one"),
         Column("of all", unit="flop/s", get="rate"),
-        *_at_work(roofline, roofline.compute, "flop/s"),
+        *_at_work_columns(roofline, roofline.compute, "flop/s"),
         *(ridge(memory) for memory in roofline.memory if "remote" not in memory.traits),
         Column("component", wrapped=True),
     )
     return make_table(heads, roofline.compute, title="ceilings (ridge: the flop/B from which on they hold)", media=TEXT)
 
 
-def _bandwidths(roofline: Roofline) -> Table:
+def _bandwidths_table(roofline: Roofline) -> Table:
     stated = any(ceiling.peak is not None for ceiling in roofline.bandwidths)
     heads = (
         Column("memory", get="component", wrapped=True),
@@ -100,20 +100,20 @@ def _bandwidths(roofline: Roofline) -> Table:
         Column("as", get=lambda ceiling: ", ".join(ceiling.traits) or None),
         Column("of one", unit="B/s", get="one"),
         Column("of all", unit="B/s", get="rate"),
-        *_at_work(roofline, (*roofline.bandwidths, *roofline.files), "B/s"),
+        *_at_work_columns(roofline, (*roofline.bandwidths, *roofline.files), "B/s"),
         *((Column("data sheet", unit="B/s", get="peak"),) if stated else ()),
     )
     return make_table(heads, (*roofline.bandwidths, *roofline.files), title="bandwidths", media=TEXT)
 
 
-def _at_work(roofline: Roofline, ceilings: Sequence[Ceiling], unit: str) -> tuple[Column, ...]:
+def _at_work_columns(roofline: Roofline, ceilings: Sequence[Ceiling], unit: str) -> tuple[Column, ...]:
     """The rate of the components that take part, where those are not all."""
     if all(roofline.at_work(ceiling).rate == ceiling.rate for ceiling in ceilings):
         return ()
     return (Column("at work", unit=unit, get=lambda ceiling: roofline.at_work(ceiling).rate),)
 
 
-def _points(roofline: Roofline) -> Table:
+def _points_table(roofline: Roofline) -> Table:
     heads = (
         Column("kernel", get=indent_point),
         Column("time", unit="s"),
@@ -124,10 +124,12 @@ def _points(roofline: Roofline) -> Table:
         Column("of the roof", "share", get=lambda point: point.predicted / point.attainable),
         Column("bottleneck"),
     )
-    return make_table(heads, roofline.points, marked=_whole(roofline.points), title="below them", media=TEXT)
+    return make_table(
+        heads, roofline.points, marked=_rows_of_applications(roofline.points), title="below them", media=TEXT
+    )
 
 
-def _whole(points: Sequence[Point]) -> frozenset[int]:
+def _rows_of_applications(points: Sequence[Point]) -> frozenset[int]:
     """The rows of applications."""
     return frozenset(number for number, point in enumerate(points) if point.kernel is None)
 
@@ -141,7 +143,7 @@ def group_by_level(roofline: Roofline) -> Table:
 
     names = dict.fromkeys(level.level for point in placed for level in point.levels)
     heads = (Column("kernel", get=indent_point), *map(at, names))
-    return make_table(heads, placed, marked=_whole(placed), title="flop/B at each level", media=TEXT)
+    return make_table(heads, placed, marked=_rows_of_applications(placed), title="flop/B at each level", media=TEXT)
 
 
 def indent_point(point: Point) -> str:
@@ -159,7 +161,7 @@ def label(memory: Ceiling, roofline: Roofline) -> str:
     return f"{memory.component} ({', '.join(more)})" if more else memory.component
 
 
-def _long(roofline: Roofline) -> Table:
+def _long_table(roofline: Roofline) -> Table:
     kinds = (
         ("compute", "flop/s", roofline.compute),
         ("cache", "B/s", roofline.caches),

@@ -90,7 +90,7 @@ def draw_roofline(roofline: Roofline) -> Any:
 
     points, roofs = shown_points(roofline), roofs_of(roofline)
     names = _point_names(points)
-    parts = _parts(roofline) if roofline.predictions else []
+    parts = _describe_parts(roofline) if roofline.predictions else []
     heights = levels(roofs.compute)
     room = BESIDE + CHARACTER * max(len(_roof_name(level)) for level in heights)
     legend = 0.5 + CHARACTER * max(map(len, [*names, *parts, _open_marks_label(points)])) if parts else 0.0
@@ -103,10 +103,10 @@ def draw_roofline(roofline: Roofline) -> Any:
     set_title(axes, heading(roofline))
     label_axis(axes.yaxis, "flop/s")
     label_axis(axes.xaxis)
-    _roofs(axes, roofline, roofs, seen)
-    _points(axes, points, seen)
+    _draw_roofs(axes, roofline, roofs, seen)
+    _draw_points(axes, points, seen)
     if parts:
-        _legend(figure, points, names, parts, 1 - legend / width)
+        _draw_legend(figure, points, names, parts, 1 - legend / width)
     return figure
 
 
@@ -116,7 +116,7 @@ def _open_marks_label(points: Sequence[Point]) -> str:
     return f"filled: predicted, open: roof{f', at {drop_middle(levels_seen[-1])}' if levels_seen else ''}"
 
 
-def _parts(roofline: Roofline) -> list[str]:
+def _describe_parts(roofline: Roofline) -> list[str]:
     """What takes part, as `8 of 128 haswell_core`."""
     kinds = {}
     for ceiling in (*roofline.compute[:1], *roofline.memory):
@@ -136,7 +136,7 @@ def _roof_name(level: Level) -> str:
     return f"{drop_middle(level.text, LONGEST_ROOF)}: {format_quantity(level.rate, 'flop/s')}"
 
 
-def _legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: Sequence[str], left: float) -> None:
+def _draw_legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: Sequence[str], left: float) -> None:
     """What takes part, the points by their numbers, and what the marks stand for."""
     from matplotlib.lines import Line2D
 
@@ -204,7 +204,7 @@ def levels(compute: Iterable[Ceiling]) -> list[Level]:
     return all_levels
 
 
-def _roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: Window) -> None:
+def _draw_roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: Window) -> None:
     fastest = max((memory.rate for memory in roofs.bandwidths), default=0.0)
     heights = levels(roofs.compute)
     highest = heights[-1].rate
@@ -225,10 +225,10 @@ def _roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: Window) -> None:
         [(_roof_name(level), seen.right, level.rate, COLOURS[level.precision]) for level in heights],
         2 * LONGEST_ROOF,
     )
-    _bandwidths(axes, slopes(roofs, roofline), seen)
+    _name_bandwidths(axes, slopes(roofs, roofline), seen)
 
 
-def _bandwidths(axes: Any, names: Mapping[float, str], seen: Window) -> None:
+def _name_bandwidths(axes: Any, names: Mapping[float, str], seen: Window) -> None:
     """Their names, along the roofs; where roofs are close, one name begins behind the other."""
     from math import atan2, degrees
 
@@ -265,15 +265,15 @@ def slopes(roofs: Roofs, roofline: Roofline) -> dict[float, str]:
     return texts
 
 
-def _height(rate: float, seen: Window) -> float:
+def _height_of_rate(rate: float, seen: Window) -> float:
     """As a part of the picture's height."""
     return log10(rate / seen.bottom) / log10(seen.top / seen.bottom)
 
 
-def _place(point: Point, seen: Window) -> tuple[float, float]:
+def _place_of_point(point: Point, seen: Window) -> tuple[float, float]:
     """Where the prediction stands, as parts of the picture's width and height."""
     across = log10((point.place or seen.left) / seen.left) / log10(seen.right / seen.left)
-    return across, _height(point.predicted, seen)
+    return across, _height_of_rate(point.predicted, seen)
 
 
 def depths(places: Sequence[tuple[float, float]]) -> list[int]:
@@ -288,10 +288,10 @@ def depths(places: Sequence[tuple[float, float]]) -> list[int]:
     return [rows[number] for number in range(len(places))]
 
 
-def _points(axes: Any, points: Sequence[Point], seen: Window) -> None:
+def _draw_points(axes: Any, points: Sequence[Point], seen: Window) -> None:
     """What is predicted is filled, what the roof leaves open; a number leads to the name."""
     applications = list(dict.fromkeys(point.application for point in points))
-    below = depths([_place(point, seen) for point in points])
+    below = depths([_place_of_point(point, seen) for point in points])
     for number, point in enumerate(points, 1):
         colour = MARKED[applications.index(point.application) % len(MARKED)]
         mark, size = ("D", 7) if point.kernel is None else ("o", 5)
@@ -300,7 +300,7 @@ def _points(axes: Any, points: Sequence[Point], seen: Window) -> None:
         axes.plot(x[:1], [point.attainable], mark, color=colour, fillstyle="none", markersize=size + 2, zorder=4)
         if point.intensity:
             axes.plot(x[:1], [point.predicted], mark, color=colour, markersize=size, zorder=5)
-        _levels(axes, point, colour)
+        _draw_levels(axes, point, colour)
         where: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "color": INK}
         axes.annotate(str(number), (x[0], point.predicted), xytext=(0, -15 - 10 * below[number - 1]), **where)
 
@@ -310,7 +310,7 @@ def named_levels(points: Sequence[Point]) -> list[str]:
     return [level.level for level in next((point.levels for point in points if point.levels), ())]
 
 
-def _levels(axes: Any, point: Point, colour: str) -> None:
+def _draw_levels(axes: Any, point: Point, colour: str) -> None:
     """A mark at the intensity of each cache, joined with that at memory."""
     if not (shown := shown_levels(point)):
         return
@@ -365,17 +365,17 @@ def script(roofline: Roofline, path: str) -> str:
         parts.append("END\n")
     parts += group_by_level(points)
     curves = [
-        f"{_roof(level.rate, fastest)} title {quote(level.text)} linecolor rgb {quote(COLOURS[level.precision])}"
+        f"{_write_roof(level.rate, fastest)} title {quote(level.text)} linecolor rgb {quote(COLOURS[level.precision])}"
         for level in reversed(lines)
     ]
     highest = lines[-1].rate
     memories = {memory.rate for memory in roofs.memory}
     curves += [
-        f"{_roof(highest, rate)} title {quote(names)} {OF_MEMORY if rate in memories else OF_CACHES[number % 3]}"
+        f"{_write_roof(highest, rate)} title {quote(names)} {OF_MEMORY if rate in memories else OF_CACHES[number % 3]}"
         for number, (rate, names) in enumerate(slopes(roofs, roofline).items())
     ]
     sheets = dict.fromkeys(memory.peak for memory in roofs.memory if memory.peak is not None)
-    curves += [f"{_roof(highest, peak)} title 'data sheet' {OF_SHEETS}" for peak in sheets]
+    curves += [f"{_write_roof(highest, peak)} title 'data sheet' {OF_SHEETS}" for peak in sheets]
     if points:
         curves += [
             "$points using 1:3 with points pointtype 6 linecolor rgb 'black' title 'roof of what runs'",
@@ -412,7 +412,7 @@ def _level_marks(names: Sequence[str]) -> list[str]:
     return ["$levels using 1:2 with lines linecolor rgb 'black' notitle", *marks]
 
 
-def _roof(rate: float, bandwidth: float | None) -> str:
+def _write_roof(rate: float, bandwidth: float | None) -> str:
     return f"{rate:.10g}" if bandwidth is None else f"least({rate:.10g}, {bandwidth:.10g}*x)"
 
 

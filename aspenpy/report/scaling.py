@@ -48,7 +48,7 @@ def report_scaling(scaling: Scaling) -> Report:
         "turns": scaling.turns,
         "dominant_calls": list(scaling.calls),
     }
-    parts = (make_facts(_facts(scaling)), _points(scaling))
+    parts = (make_facts(_list_facts(scaling)), _points_table(scaling))
     return Report(heading(scaling), data, parts, scaling.diagnostics, {"optimal_time": "s"})
 
 
@@ -59,7 +59,7 @@ def heading(scaling: Scaling) -> str:
     return f"{scaling.mode} scaling of {scaling.prediction.where}"
 
 
-def _facts(scaling: Scaling) -> list[tuple[str, str]]:
+def _list_facts(scaling: Scaling) -> list[tuple[str, str]]:
     first, last = scaling.ranks[0], scaling.ranks[-1]
     fastest = scaling.fastest
     rows = [
@@ -67,7 +67,7 @@ def _facts(scaling: Scaling) -> list[tuple[str, str]]:
         *bound_ranks(scaling.prediction),
     ]
     if scaling.mode == "weak" or scaling.per_rank:
-        rows.append(("problem", _problem(scaling)))
+        rows.append(("problem", _describe_problem(scaling)))
     if scaling.counts:
         rows.append(("accepted", " that are ".join(each.describe() for each in scaling.counts)))
     if scaling.mode == "strong":
@@ -83,25 +83,28 @@ def _facts(scaling: Scaling) -> list[tuple[str, str]]:
     return rows
 
 
-def _problem(scaling: Scaling) -> str:
+def _describe_problem(scaling: Scaling) -> str:
     """How it goes with the ranks: what its parameters are in the end shows whether their product is its size."""
     product = " * ".join(scaling.problem)
     if scaling.per_rank and scaling.mode == "weak":
         return f"{product} of each rank stays"
     first, last = scaling.ranks[0], scaling.ranks[-1]
     if scaling.per_rank:
-        return f"that of {count_of(first, 'rank')}: {product} of each shrinks with the ranks, {_sizes(scaling, last)}"
-    return f"{product} grows with the ranks: {_sizes(scaling, last)}"
+        return (
+            f"that of {count_of(first, 'rank')}: {product} of each shrinks with the ranks, "
+            f"{_describe_sizes(scaling, last)}"
+        )
+    return f"{product} grows with the ranks: {_describe_sizes(scaling, last)}"
 
 
-def _sizes(scaling: Scaling, ranks: int) -> str:
+def _describe_sizes(scaling: Scaling, ranks: int) -> str:
     """The parameters of the problem on so many ranks."""
     sizes = dict(zip(scaling.problem, scaling.sizes_at(ranks), strict=True))
     each = [f"{name} = {format_count(float(f'{size:.6g}'))}" for name, size in sizes.items()]
     return f"{', '.join(each)} on {format_count(ranks)}"
 
 
-def _points(scaling: Scaling) -> Table:
+def _points_table(scaling: Scaling) -> Table:
     """In CSV a column for each call."""
 
     def call(name: str) -> Column:
@@ -111,24 +114,24 @@ def _points(scaling: Scaling) -> Table:
     heads = (
         Column("ranks", "count"),
         Column("time", unit="s"),
-        Column("speedup", _short, "right"),
+        Column("speedup", _format_short, "right"),
         Column("efficiency", "share"),
         Column("communication", "share", get="share", media=TEXT),
         Column("communication", unit="s", media=DATA),
         Column("communication share", get="share", media=JSON),
         Column(
             f"problem for {format_share(asked or 0)}",
-            _times,
+            _format_times,
             "right",
             key="problem_growth",
             get="growth",
             media=DATA if asked is None else ALL,
         ),
         Column("energy", unit="J", media=DATA if scaling.energy is None else ALL),
-        Column(BOUND_BY, get=_bound, wrapped=True, media=TEXT),
+        Column(BOUND_BY, get=_describe_bound, wrapped=True, media=TEXT),
         Column(BOUND_BY, get=lambda point: point.bottleneck and point.bottleneck.resource, media=DATA),
         Column("component", get=lambda point: point.bottleneck and point.bottleneck.component, media=DATA),
-        Column("longest calls", get=_calls, wrapped=True, media=TEXT),
+        Column("longest calls", get=_describe_calls, wrapped=True, media=TEXT),
         Column("calls", get=lambda point: dict(point.calls), unit="s", media=JSON),
         *map(call, scaling.calls),
     )
@@ -137,7 +140,7 @@ def _points(scaling: Scaling) -> Table:
     return make_table(heads, scaling.points, "points", marked=frozenset(fastest if scaling.mode == "strong" else ()))
 
 
-def _bound(point: Point) -> str | None:
+def _describe_bound(point: Point) -> str | None:
     return (
         None
         if point.bottleneck is None
@@ -145,15 +148,15 @@ def _bound(point: Point) -> str | None:
     )
 
 
-def _calls(point: Point) -> str | None:
+def _describe_calls(point: Point) -> str | None:
     return ", ".join(f"{name} {seconds(time)}" for name, time in point.calls[:CALLS]) or None
 
 
-def _short(value: float) -> str:
+def _format_short(value: float) -> str:
     return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
-def _times(value: float) -> str:
+def _format_times(value: float) -> str:
     return f"x {value:,.4g}" if value < 1e6 else f"x {value:.3g}"
 
 
@@ -174,7 +177,7 @@ def draw_scaling(scaling: Scaling) -> Any:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     above.set(xscale="log", yscale="log", ylabel="time")
     set_title(above, heading(scaling))
-    lines = _lines(scaling)
+    lines = _lines_of_times(scaling)
     for text, line, values in lines:
         above.plot([at for at, _ in values], [value for _, value in values], label=text, **line)
     fastest = scaling.fastest
@@ -202,7 +205,7 @@ Line = tuple[str, dict[str, Any], Sequence[tuple[float, float]]]
 """A name, a style, and the points."""
 
 
-def _lines(scaling: Scaling) -> list[Line]:
+def _lines_of_times(scaling: Scaling) -> list[Line]:
     """The time, what it were with full efficiency, communication, and the calls that take longest."""
     points = scaling.points
     lines: list[Line] = [("time", STYLES[0], [(point.ranks, point.time) for point in points])]

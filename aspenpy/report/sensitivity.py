@@ -17,11 +17,11 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, make_columns, make_table
 
 
-def _digits(value: float) -> str:
+def _format_digits(value: float) -> str:
     return f"{value + 0:.4g}"
 
 
-def _index(value: float) -> str:
+def _format_index(value: float) -> str:
     return f"{value + 0.0:.3f}".replace("-0.000", "0.000")
 
 
@@ -44,7 +44,7 @@ register_report(Morris, report_sensitivity)
 
 
 def _leaders_in_words(result: Found) -> str:
-    leaders = _leaders(result)
+    leaders = _list_leaders(result)
     if isinstance(result, tuple) and result and all(item.here is None and item.mean is None for item in result):
         return "has no value where a parameter is changed"
     if not leaders:
@@ -63,7 +63,7 @@ def join_names(names: Sequence[str], word: str) -> str:
 ALIKE = 1e-9  # ranks this close to each other are equal as far as rounding can tell
 
 
-def _leaders(result: Found) -> tuple[str, ...]:
+def _list_leaders(result: Found) -> tuple[str, ...]:
     """What the metric moves most with; several where they cannot be told apart."""
     if isinstance(result, Sobol | Morris):
         return result.leaders
@@ -89,7 +89,7 @@ STEPPED = (
 )
 
 
-def _end(field: str) -> Callable[[Elasticity], str | None]:
+def _make_end_reader(field: str) -> Callable[[Elasticity], str | None]:
     def read(item: Elasticity) -> str | None:
         value = getattr(item, field)
         return None if value is None else format_quantity(value, item.unit, 4)
@@ -100,11 +100,11 @@ def _end(field: str) -> Callable[[Elasticity], str | None]:
 ELASTICITIES = (
     Column("parameter"),
     Column("unit", media=DATA),
-    Column("elasticity", _digits, "right", key="here"),
-    Column("from", align="right", get=_end("start"), media=TEXT),
-    Column("to", align="right", get=_end("end"), media=TEXT),
+    Column("elasticity", _format_digits, "right", key="here"),
+    Column("from", align="right", get=_make_end_reader("start"), media=TEXT),
+    Column("to", align="right", get=_make_end_reader("end"), media=TEXT),
     *make_columns("start end why", media=DATA),
-    *make_columns("least most mean overall", format=_digits, align="right"),
+    *make_columns("least most mean overall", format=_format_digits, align="right"),
     Column("undefined", media=DATA),
     Column("no value", "share", get=lambda item: item.undefined or None, media=TEXT),
     Column("formula", get=lambda item: item.formula and text_if_short(item.formula), media=JSON),
@@ -112,7 +112,7 @@ ELASTICITIES = (
 )
 
 
-def _elasticities(result: tuple[Elasticity, ...], unit: str) -> Said:
+def _say_elasticities(result: tuple[Elasticity, ...], unit: str) -> Said:
     left_out = {
         "no value": not any(item.undefined for item in result),
         **dict.fromkeys(("from", "to"), not any(item.why for item in result)),
@@ -129,15 +129,15 @@ def _elasticities(result: tuple[Elasticity, ...], unit: str) -> Said:
 
 
 def _effects(result: Effects, unit: str) -> Said:
-    numbers = make_columns("sensitivity normalised", format=_digits, align="right")
+    numbers = make_columns("sensitivity normalised", format=_format_digits, align="right")
     names = (
         Column("parameter", get=lambda effect: effect.parameters[0], media=TEXT + CSV),
         Column("and", get=lambda effect: dict(enumerate(effect.parameters)).get(1), media=TEXT + CSV),
         Column("parameters", media=JSON),
     )
     heads = (*names, *make_columns("least most", unit=unit), *numbers)
-    change = Column("for each 100 %", _digits, "right", key="per_change", media=TEXT + JSON)
-    beyond = Column("beyond one", _digits, "right", key="beyond", media=TEXT + JSON)
+    change = Column("for each 100 %", _format_digits, "right", key="per_change", media=TEXT + JSON)
+    beyond = Column("beyond one", _format_digits, "right", key="beyond", media=TEXT + JSON)
     parts = (
         make_table((names[0], *heads[3:], change), result.singles, media=TEXT),
         make_table((*heads, beyond), result.pairs, title="pairs", media=TEXT),
@@ -146,9 +146,9 @@ def _effects(result: Effects, unit: str) -> Said:
     return {"method": "normalised", "base": result.base}, parts
 
 
-def _sobol(result: Sobol, unit: str) -> Said:
+def _say_sobol(result: Sobol, unit: str) -> Said:
     def column(name: str, key: str) -> Column:
-        return Column(name, _index, "right", key=key)
+        return Column(name, _format_index, "right", key=key)
 
     heads = (
         Column("parameter"),
@@ -176,7 +176,7 @@ def _sobol(result: Sobol, unit: str) -> Said:
     return data, parts
 
 
-def _morris(result: Morris, unit: str) -> Said:
+def _say_morris(result: Morris, unit: str) -> Said:
     heads = (
         Column("parameter"),
         Column("magnitude", unit=unit),
@@ -188,10 +188,10 @@ def _morris(result: Morris, unit: str) -> Said:
 
 
 _METHODS: dict[type, Callable[[Any, str], Said]] = {
-    Elasticities: _elasticities,
+    Elasticities: _say_elasticities,
     Effects: _effects,
-    Sobol: _sobol,
-    Morris: _morris,
+    Sobol: _say_sobol,
+    Morris: _say_morris,
 }
 
 

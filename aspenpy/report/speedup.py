@@ -77,10 +77,10 @@ def draw_surface(figure: Any, axes: Any, found: Sequence[Spot], what: str) -> No
     for aim, spot in find_sweet_spots(found):
         if aim == "energy-delay":
             corner = clocks.index(spot.clock) - 0.48, counts.index(spot.processors) - 0.48
-            _frame(axes, corner)
+            _draw_frame(axes, corner)
 
 
-def _frame(axes: Any, corner: tuple[float, float]) -> None:
+def _draw_frame(axes: Any, corner: tuple[float, float]) -> None:
     from matplotlib.patches import Rectangle
 
     label = "least energy-delay product"

@@ -33,9 +33,9 @@ def report_summary(summary: Summary) -> Report:
         "metrics": {
             name: {
                 "unit": metric.unit,
-                "least": _extreme(study, summary.least.get(name)),
+                "least": _extreme_as_data(study, summary.least.get(name)),
                 "median": summary.median(name),
-                "largest": _extreme(study, summary.largest.get(name)),
+                "largest": _extreme_as_data(study, summary.largest.get(name)),
             }
             for name, metric in study.metrics.items()
         },
@@ -44,9 +44,9 @@ def report_summary(summary: Summary) -> Report:
             for item in summary.missing
         ],
     }
-    parts = (_extremes(study, summary), _places(study, summary), _missing(study, summary))
+    parts = (_extremes_table(study, summary), _places(study, summary), _missing_table(study, summary))
     units = {name: study.units[name] for name in study.columns if name in study.units}
-    headline = _headline(study, summary)
+    headline = _write_headline(study, summary)
     return Report(headline, data, parts, tuple(study.diagnostics), {"axes": units} if units else {})
 
 
@@ -54,7 +54,7 @@ register_report(SweepResult, report_sweep)
 register_report(Summary, report_summary)
 
 
-def _headline(study: Study, summary: Summary) -> str:
+def _write_headline(study: Study, summary: Summary) -> str:
     """`comd on haswell: runtime over nx (50) x ranks (3), 150 points`."""
     first = study.cases[0]
     swept = {item.name for item in study.categories}
@@ -64,11 +64,11 @@ def _headline(study: Study, summary: Summary) -> str:
     return f"{what.strip() or 'sweep'}: {', '.join(study.metrics)} over {over}, {count_of(summary.points, 'point')}"
 
 
-def _extreme(study: Study, extreme: Any) -> dict[str, Any] | None:
+def _extreme_as_data(study: Study, extreme: Any) -> dict[str, Any] | None:
     return None if extreme is None else {"value": extreme.value, "at": study.point(extreme.point)}
 
 
-def _extremes(study: Study, summary: Summary) -> Table:
+def _extremes_table(study: Study, summary: Summary) -> Table:
     heads = (Column("metric"), *(Column(name, "amount") for name in ("least", "median", "largest")))
     rows = []
     for name, metric in study.metrics.items():
@@ -86,15 +86,15 @@ def _places(study: Study, summary: Summary) -> Table:
         for words, extremes in (("least", summary.least), ("largest", summary.largest))
         if name in extremes
     ]
-    return Table((Column("at the"), *_axes(study)), tuple(rows), media=TEXT)
+    return Table((Column("at the"), *_columns_of_axes(study)), tuple(rows), media=TEXT)
 
 
-def _missing(study: Study, summary: Summary) -> Table:
+def _missing_table(study: Study, summary: Summary) -> Table:
     heads = (
         Column("no value"),
         Column("points", "count"),
         Column("share", "share"),
-        *(column.replace(header=f"first at {column.header}") for column in _axes(study)),
+        *(column.replace(header=f"first at {column.header}") for column in _columns_of_axes(study)),
     )
     rows = tuple(
         (item.message, item.points, item.points / summary.points, *item.first_at.values()) for item in summary.missing
@@ -102,7 +102,7 @@ def _missing(study: Study, summary: Summary) -> Table:
     return Table(heads, rows, media=TEXT)
 
 
-def _axes(study: Study) -> list[Column]:
+def _columns_of_axes(study: Study) -> list[Column]:
     names = [item.name for item in study.categories]
     axes = ((name, study.units.get(name, "")) for name in study.columns)
     return [*map(Column, names), *(Column(name, partial(_value, unit), "right") for name, unit in axes)]
@@ -143,7 +143,7 @@ def draw(result: SweepResult | Summary) -> Any:
         fail("no-picture", f"a picture has at most {MOST_LINES} lines, and here are {values[..., 0].size}")
     figure = Figure(figsize=(WIDTH, UP), layout="constrained")
     axes = figure.add_subplot()
-    (_map if maps else _lines)(figure, axes, result, name, numeric)
+    (_draw_map if maps else _lines)(figure, axes, result, name, numeric)
     case = result.study.cases[0]
     across = MOST_ACROSS if maps else MOST_ACROSS - 1
     for along, name_along, most in zip((axes.xaxis, axes.yaxis), reversed(numeric), (across, MOST_UP), strict=False):
@@ -151,7 +151,7 @@ def draw(result: SweepResult | Summary) -> Any:
         unit = unit_of_parameter(name_along, case.application, case.required_machine) or ""
         place_ticks(along, _places_along(result, name_along), unit, most)
     if not maps:
-        _names(axes, [_label(result, place) for place in range(len(axes.get_lines()))])
+        _name_lines(axes, [_label_of_line(result, place) for place in range(len(axes.get_lines()))])
     title = f"by {', '.join(categories)}" if categories else f"{case.application.name} on {case.required_machine.name}"
     set_title(axes, f"{name}: {title}")
     return figure
@@ -162,11 +162,11 @@ def _lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list
     variable = result[name]
     x = result.coords[numeric[0]][1] if numeric[0] in result.coords else numpy.arange(variable.shape[-1])
     rows = variable.values.reshape(-1, variable.shape[-1])
-    labels = [_label(result, place) for place in range(len(rows))]
+    labels = [_label_of_line(result, place) for place in range(len(rows))]
     for place, (row, text) in enumerate(zip(rows, labels, strict=True)):
-        axes.plot(x, row, label=text, **STYLES[place % len(STYLES)], marker=_mark(row, place))
+        axes.plot(x, row, label=text, **STYLES[place % len(STYLES)], marker=_mark_of_line(row, place))
     axes.set_xscale(axis_scale(x))
-    axes.set_yscale(_scale(rows))
+    axes.set_yscale(_scale_of_values(rows))
     axes.set_ylabel(name)
     label_axis(axes.yaxis, variable.unit or "")
 
@@ -176,7 +176,7 @@ def _places_along(result: SweepResult, name: str) -> list[float]:
     return list(result.coords[name][1]) if name in result.coords else [0.0] * (MOST_UP + 1)
 
 
-def _names(axes: Any, labels: list[str]) -> None:
+def _name_lines(axes: Any, labels: list[str]) -> None:
     """Of several lines, each behind its last point."""
     lines = axes.get_lines() if len(labels) > 1 else ()
     ends = []
@@ -186,29 +186,29 @@ def _names(axes: Any, labels: list[str]) -> None:
     name_ends(axes, UP - 0.9, ends)
 
 
-def _mark(row: Any, place: int) -> str | None:
+def _mark_of_line(row: Any, place: int) -> str | None:
     """Beyond four lines marks tell those of the same style apart; a value between two missing ones needs one."""
     alone = numpy.isfinite(row) & numpy.isnan(numpy.roll(row, 1)) & numpy.isnan(numpy.roll(row, -1))
     marks = (None, "o", "s")
     return marks[place // len(STYLES) % len(marks)] or ("." if alone.any() or len(row) == 1 else None)
 
 
-def _label(result: SweepResult, place: int) -> str:
+def _label_of_line(result: SweepResult, place: int) -> str:
     case = result.study.cases[place]
     return ", ".join(label(case, item.name) for item in result.study.categories)
 
 
-def _map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[str]) -> None:
+def _draw_map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[str]) -> None:
     """Colours over two axes; points without a value stay empty."""
     from matplotlib.colors import LogNorm
 
     variable = result[name]
     y, x = (result.coords[axis][1] for axis in numeric)
     values = variable.values.reshape(len(y), len(x))
-    logarithmic = _scale(values) == "log"
+    logarithmic = _scale_of_values(values) == "log"
     norm = LogNorm(numpy.nanmin(values), numpy.nanmax(values)) if logarithmic else None
     # The edges of cells lie between the points, in the scale of the axis.
-    mesh = axes.pcolormesh(_edges(x), _edges(y), values, norm=norm, cmap=MAP, shading="flat")
+    mesh = axes.pcolormesh(_edges_between(x), _edges_between(y), values, norm=norm, cmap=MAP, shading="flat")
     mesh.set_rasterized(True)
     axes.grid(visible=False)
     axes.set_facecolor(SHADE)
@@ -219,7 +219,7 @@ def _map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[s
     label_axis(bar.ax.yaxis, variable.unit or "")
 
 
-def _edges(values: Any) -> Any:
+def _edges_between(values: Any) -> Any:
     """Between each two neighbours, and as far beyond the ends."""
     if len(values) == 1:
         return numpy.array([values[0] * 0.9, values[0] * 1.1]) if values[0] else numpy.array([-0.5, 0.5])
@@ -233,13 +233,13 @@ def axis_scale(points: Any) -> str:
     """The scale of an axis: logarithmic also for points whose ratios are more even than their distances."""
     each = numpy.unique(points)
     if len(each) < 3 or each[0] <= 0:
-        return _scale(points)
+        return _scale_of_values(points)
     distances, ratios = numpy.diff(each), numpy.diff(numpy.log(each))
     uneven, uneven_in_ratio = (numpy.std(steps) / numpy.mean(steps) for steps in (distances, ratios))
-    return "log" if uneven_in_ratio < uneven else _scale(points)
+    return "log" if uneven_in_ratio < uneven else _scale_of_values(points)
 
 
-def _scale(values: Any) -> str:
+def _scale_of_values(values: Any) -> str:
     """Logarithmic for what is positive and stretches wide."""
     finite = values[numpy.isfinite(values)]
     return "log" if finite.size and finite.min() > 0 and finite.max() >= WIDE * finite.min() else "linear"

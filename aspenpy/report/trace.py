@@ -59,7 +59,7 @@ register_report(Trace, report_trace)
 
 STEPS = (
     *make_columns("kind depth name label values"),
-    Column("demands", get=lambda step: [_demand(demand) for demand in step.demands]),
+    Column("demands", get=lambda step: [_demand_as_data(demand) for demand in step.demands]),
     *make_columns("start duration", unit="s"),
 )
 ROWS = (
@@ -70,7 +70,7 @@ ROWS = (
 )
 
 
-def _demand(demand: Demand) -> dict[str, object]:
+def _demand_as_data(demand: Demand) -> dict[str, object]:
     unit = unit_of_resource(demand.resource)
     return {name: unit if name == "unit" else getattr(demand, name) for name in DEMANDS.split()}
 
@@ -92,21 +92,21 @@ def _omission_note(trace: Trace) -> str | None:
 # -- words -----------------------------------------------------------------------------------------
 
 
-def _label(step: Step) -> str:
+def _label_of_step(step: Step) -> str:
     return f' "{step.label}"' if step.label else ""
 
 
-def _call(step: Step) -> str:
+def _describe_call(step: Step) -> str:
     listed = ", ".join(f"{name} = {format_setting(plain_number(value))}" for name, value in step.values.items())
     return f"{step.name}({listed})"
 
 
-def _loop(step: Step) -> str:
+def _describe_loop(step: Step) -> str:
     times = step.values["count"]
-    return f"{step.name}{_label(step)}, {format_count(times)} {'pass' if times == 1 else 'passes'}"
+    return f"{step.name}{_label_of_step(step)}, {format_count(times)} {'pass' if times == 1 else 'passes'}"
 
 
-def _pass(step: Step) -> str:
+def _describe_pass(step: Step) -> str:
     ((name, number),) = step.values.items()
     return f"pass {number + 1}" if name == "pass" else f"pass {number + 1}, {name} = {number}"
 
@@ -116,21 +116,21 @@ def _passes(step: Step) -> str:
     return "... one more pass" if left == 1 else f"... {format_count(left)} more passes"
 
 
-def _block(step: Step) -> str:
+def _describe_block(step: Step) -> str:
     instances, width = step.values["instances"], step.values.get("width", 1)
     said = "" if instances == width == 1 else f" in {count_of(instances, 'instance')}"
     parts = "" if width == 1 else f" of {format_count(width)} parts"
-    return f"block{_label(step)}{said}{parts}"
+    return f"block{_label_of_step(step)}{said}{parts}"
 
 
 _WORDS: dict[str, Callable[[Step], str]] = {
-    "call": _call,
-    "loop": _loop,
-    "pass": _pass,
+    "call": _describe_call,
+    "loop": _describe_loop,
+    "pass": _describe_pass,
     "passes": _passes,
-    "block": _block,
+    "block": _describe_block,
     "case": lambda step: f"with probability {format_share(float(step.values['probability']))}",
-    "par": lambda step: f"par{_label(step)}, {step.name}",
+    "par": lambda step: f"par{_label_of_step(step)}, {step.name}",
 }
 
 
@@ -159,7 +159,7 @@ def report_parallelism(found: Parallelism) -> Report:
     """The call paths as trees, the blocks as their leaves; what can run most at once stands out."""
     data = {"application": found.application.name, "kernel": found.kernel, "most": found.most}
     headline = f"{found.application.name}: {found.kernel} has {_most_at_once(found)}"
-    parts = (*((_tree(found),) if found.blocks else ()), make_table(BLOCKS, found.blocks, "blocks", media=DATA))
+    parts = (*((_tree_table(found),) if found.blocks else ()), make_table(BLOCKS, found.blocks, "blocks", media=DATA))
     warnings = warnings_of(found.application, found.run.machine, kernel=found.kernel)
     return Report(headline, data, parts, tuple(warnings))
 
@@ -167,14 +167,16 @@ def report_parallelism(found: Parallelism) -> Report:
 register_report(Parallelism, report_parallelism)
 
 
-def _tree(found: Parallelism) -> Table:
+def _tree_table(found: Parallelism) -> Table:
     rows: list[tuple[Any, ...]] = []
     marked = []
     for prefix, region in lines(in_regions([(block.region, block) for block in found.blocks], found.kernel)):
         block = region.item
         if block is not None and block.together is not None and block.together == found.most:
             marked.append(len(rows))
-        rows.append((prefix + region.name, *((None,) * len(FIELDS.split()) if block is None else _cells(block))))
+        rows.append(
+            (prefix + region.name, *((None,) * len(FIELDS.split()) if block is None else _cells_of_block(block)))
+        )
     heads = tuple(
         head.replace(media=DATA) if head.name == "width" and not found.wide else head
         for head in make_columns(FIELDS, format="count")
@@ -191,7 +193,7 @@ def _most_at_once(found: Parallelism) -> str:
     return f"{instances} or more at once" if unknown else f"up to {instances} at once"
 
 
-def _cells(block: BlockParallelism) -> tuple[Any, ...]:
+def _cells_of_block(block: BlockParallelism) -> tuple[Any, ...]:
     """The mean where it says more."""
     cells = {field: getattr(block, field) for field in FIELDS.split()}
     if block.together is not None and float(block.together) == block.mean:

@@ -48,13 +48,13 @@ LEVELS = (
 MISSES = _number("misses")
 
 
-def _between(use: RangedUse) -> str | None:
+def _describe_range(use: RangedUse) -> str | None:
     if use.misses_low == use.misses_high:
         return None
     return f"{format_expected(use.misses_low)} to {format_expected(use.misses_high)}"
 
 
-BETWEEN = Column("range", align="right", get=_between, media=TEXT)
+BETWEEN = Column("range", align="right", get=_describe_range, media=TEXT)
 """The misses of what is near an edge of a cache, or depends on where arrays lie."""
 
 VICTIMS = Column("victims", unit="B")
@@ -77,7 +77,7 @@ ACCESSES = (
 def report_traffic(traffic: Traffic) -> Report:
     """By level, then by kernel, requirement and level."""
     run = traffic.prediction
-    memory, patterned = _memory(traffic), traffic.memory
+    memory, patterned = _bytes_to_memory(traffic), traffic.memory
     low, high = (memory - patterned.misses + side for side in (patterned.low, patterned.high))
     data = {**subject(run), "memory": {"bytes": memory, "low": low, "high": high, "unit": "B"}}
     headline = f"{run.where}: {run.kernel} moves {make_formatter('B')(memory)} to and from memory"
@@ -98,7 +98,7 @@ def report_traffic(traffic: Traffic) -> Report:
 register_report(Traffic, report_traffic)
 
 
-def _memory(traffic: Traffic) -> float:
+def _bytes_to_memory(traffic: Traffic) -> float:
     """Bytes between the last cache and memory, those of requirements without a pattern included."""
     return _bytes_without_pattern(traffic) + traffic.totals[-1].bytes
 
@@ -139,7 +139,7 @@ def draw_traffic(traffic: Traffic) -> Any:
 
     names = [level.name for level in traffic.levels]
     below = [*names[1:], "memory"]
-    labels = [label for label in _labels(traffic) if any(_bytes(traffic, label, name) for name in names)]
+    labels = [label for label in _labels_of_accesses(traffic) if any(_bytes(traffic, label, name) for name in names)]
     if len(labels) > len(FILLS):
         labels = [*labels[: len(FILLS) - 1], OTHERS]
     figure = Figure(figsize=(9, max(2.2 + 0.5 * len(names), 0.7 + 0.2 * len(labels))), layout="constrained")
@@ -175,18 +175,18 @@ OTHERS = "all others"
 SMALLEST = 1e-9  # of the longest bar: what is left of a difference below it is rounding
 
 
-def _labels(traffic: Traffic) -> list[str]:
+def _labels_of_accesses(traffic: Traffic) -> list[str]:
     """The accesses by name, those that move most at the first level first."""
     first = traffic.levels[0].name
-    names = dict.fromkeys(_label(use) for use in traffic.uses)
+    names = dict.fromkeys(_label_of_access(use) for use in traffic.uses)
     return sorted(names, key=lambda name: -_bytes(traffic, name, first))
 
 
 def _bytes(traffic: Traffic, label: str, level: str) -> float:
-    return sum(use.bytes for use in traffic.uses if use.level == level and _label(use) == label)
+    return sum(use.bytes for use in traffic.uses if use.level == level and _label_of_access(use) == label)
 
 
-def _label(use: Any) -> str:
+def _label_of_access(use: Any) -> str:
     return f"{use.kernel}: {use.resource} {use.array or ''}".rstrip()
 
 
@@ -227,9 +227,9 @@ def report_reuse(found: ReuseDistances) -> Report:
     """The whole trace, then each range. Its JSON and CSV are those of `ReuseDistances`."""
     parts = [found, *found.ranges.values()]
     shown: tuple[Part, ...] = (
-        *_sample(found),
-        Table(SUMMARY, tuple(_summary(part) for part in parts), media=TEXT),
-        *(_octaves(part) for part in parts if part.references),
+        *_describe_sample(found),
+        Table(SUMMARY, tuple(_summary_row(part) for part in parts), media=TEXT),
+        *(_octaves_table(part) for part in parts if part.references),
     )
     return Report(f"reuse distances of {found.source}, in lines of {found.line} B", found.to_json(), shown)
 
@@ -237,18 +237,18 @@ def report_reuse(found: ReuseDistances) -> Report:
 register_report(ReuseDistances, report_reuse)
 
 
-def _sample(found: ReuseDistances) -> tuple[Paragraph, ...]:
+def _describe_sample(found: ReuseDistances) -> tuple[Paragraph, ...]:
     if found.rate is None:
         return ()
     return (Paragraph(f"estimated from {100 * found.rate:g} % of the lines; {found.error_told()}"),)
 
 
-def _summary(part: ReuseDistances) -> tuple[object, ...]:
+def _summary_row(part: ReuseDistances) -> tuple[object, ...]:
     addresses = f"{part.part.low:#x} - {part.part.high:#x}" if part.part else None
-    return part.name or WHOLE, addresses, part.references, round(part.cold), _median(part)
+    return part.name or WHOLE, addresses, part.references, round(part.cold), _median_distance(part)
 
 
-def _median(part: ReuseDistances) -> str | None:
+def _median_distance(part: ReuseDistances) -> str | None:
     """The least distance that half the references do not exceed; first references exceed all."""
     if not part.references:
         return None
@@ -257,7 +257,7 @@ def _median(part: ReuseDistances) -> str | None:
     return format_count(int(part.distances[place])) if place < len(beyond) else "inf"
 
 
-def _octaves(part: ReuseDistances) -> Table:
+def _octaves_table(part: ReuseDistances) -> Table:
     """Distances 0, 1, 2 to 3, 4 to 7, ...: those of an octave hit first in a cache that is twice as large."""
     rows: list[tuple[object, ...]] = []
     lines, before = 1, 0.0
@@ -297,8 +297,8 @@ def draw_reuse(distances: ReuseDistances) -> Any:
     figure.suptitle(drop_middle(f"reuse distances of {distances.source}", LONGEST_TITLE), x=0.02, ha="left")
     left, right = figure.subplots(1, 2)
     octaves = 1 + max((int(part.distances[-1]).bit_length() for part in parts if len(part.distances)), default=0)
-    _histogram(left, parts, octaves)
-    _misses(right, parts, octaves)
+    _draw_histogram(left, parts, octaves)
+    _draw_misses(right, parts, octaves)
     left.grid(visible=False, axis="x")
     if len(parts) > 1:
         left.legend()
@@ -306,11 +306,11 @@ def draw_reuse(distances: ReuseDistances) -> Any:
     return figure
 
 
-def _histogram(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
+def _draw_histogram(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
     """A group of bars for 0, 1, 2 to 3, 4 to 7, ... and for the first references."""
     import numpy as np
 
-    names = ["0", *(_octave(number) for number in range(1, octaves)), "first"]
+    names = ["0", *(_name_octave(number) for number in range(1, octaves)), "first"]
     width = 0.86 / len(parts)
     for number, (part, fill) in enumerate(zip(parts, cycle(FILLS), strict=False)):
         misses = part.miss_ratio(np.concatenate(([0], 2 ** np.arange(octaves))))
@@ -322,7 +322,7 @@ def _histogram(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
     axes.set_ylabel("references (%)")
 
 
-def _octave(number: int) -> str:
+def _name_octave(number: int) -> str:
     """`4-7`; of large ones the beginning."""
     first, last = 2 ** (number - 1), 2**number - 1
     if first == last:
@@ -330,7 +330,7 @@ def _octave(number: int) -> str:
     return f"{first}-{last}" if number <= OCTAVES_IN_FULL else f"2{str(number - 1).translate(RAISED)}-"
 
 
-def _misses(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
+def _draw_misses(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
     """Of a fully associative LRU cache, with its size in lines; the axis is labelled in bytes."""
     import numpy as np
 

@@ -53,36 +53,36 @@ def check_application(
     """What is wrong with an application, and what is probably a mistake in it. If a machine is given, also what a run
     on it says, with parameters set to other values by `settings`."""
     kernels, errors = recover_kernels(application, MOST_TOLD)
-    errors += _recursion(application)
+    errors += _check_recursion(application)
     diagnostics = [
         *application.warnings,
         *errors,
         *_check_values(application),
-        *_circles(application),
-        *_unknown_names(application, machine, kernels),
-        *_ranges(application),
-        *_sizes(application),
+        *_check_circles(application),
+        *_check_names(application, machine, kernels),
+        *_check_ranges(application),
+        *_check_sizes(application),
         *_check_unused_parameters(application, kernels, _text_of_broken_kernels(application, errors)),
         *_check_shadowed_names(application),
-        *_unknown_arrays(application, kernels),
+        *_check_arrays(application, kernels),
     ]
     if machine is None:
-        diagnostics += _patterns_of_any_cache(application, kernels)
+        diagnostics += _check_patterns_without_cache(application, kernels)
         diagnostics += _check_counts(application, diagnostics)
         said = [(item.message, item.span) for item in diagnostics]
         return drop_repeats(
             [
                 *diagnostics,
-                *(item for item in _constants(application, kernels) if (item.message, item.span) not in said),
+                *(item for item in _check_constants(application, kernels) if (item.message, item.span) not in said),
             ]
         )
-    return _on_machine(application, machine, socket, kernels, diagnostics, settings)
+    return _check_on_machine(application, machine, socket, kernels, diagnostics, settings)
 
 
 Sockets = tuple[str | None, ...]  # those that an application may run on; None for a machine without any
 
 
-def _on_machine(
+def _check_on_machine(
     application: Application,
     machine: Machine,
     socket: str | None,
@@ -97,14 +97,14 @@ def _on_machine(
     found = [
         *found,
         *_check_unoffered_resources(machine, kernels, sockets),
-        *_unknown_memories(application, machine, sockets),
-        *_patterns(application, machine, kernels, sockets),
+        *_check_memories(application, machine, sockets),
+        *_check_patterns(application, machine, kernels, sockets),
     ]
     if not any(item.severity == "error" for item in evaluated):
         found = [item.replace(severity="warning") if item.severity == "error" else item for item in found]
     said = {(item.code, item.message) for item in found}
     more = [item for item in evaluated if (item.code, item.message) not in said]
-    return drop_repeats([*found, *_unknown_traits(machine, kernels, sockets), *more])
+    return drop_repeats([*found, *_check_traits(machine, kernels, sockets), *more])
 
 
 def _check_evaluation(
@@ -139,7 +139,7 @@ def _check_counts(application: Application, found: list[Diagnostic]) -> list[Dia
     return refused
 
 
-def _constants(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+def _check_constants(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
     """Constants in kernels that have no value: a run may never need them."""
     exprs = [expr for kernel in kernels for expr in _kernel_expressions(kernel)]
     diagnostics = [item for expr in exprs for item in failures(expr, application.origins)]
@@ -148,17 +148,17 @@ def _constants(application: Application, kernels: list[flow.Kernel]) -> list[Dia
 
 def _text_of_broken_kernels(application: Application, errors: list[Diagnostic]) -> str:
     """The text of the kernels in which something is wrong: what they use is not known."""
-    spans = [kernel.span for kernel in application.kernels.values() if _within(kernel.span, errors)]
+    spans = [kernel.span for kernel in application.kernels.values() if _contains_error(kernel.span, errors)]
     return " ".join(span.source.text[span.start : span.end] for span in spans if span is not None)
 
 
-def _within(span: Span | None, errors: list[Diagnostic]) -> bool:
+def _contains_error(span: Span | None, errors: list[Diagnostic]) -> bool:
     """Whether one of the errors lies in a place."""
     places = [error.span for error in errors if error.span is not None]
     return span is not None and any(span.source == at.source and span.start <= at.start < span.end for at in places)
 
 
-def _recursion(application: Application) -> list[Diagnostic]:
+def _check_recursion(application: Application) -> list[Diagnostic]:
     """Kernels of the application that call themselves; an imported one never calls back."""
     found: list[Diagnostic] = []
     with collecting(found):
@@ -179,7 +179,7 @@ def _kernel_expressions(kernel: flow.Kernel) -> list[Expr]:
     return [*expressions(kernel.body), *arguments, *(value for _, value in kernel.overrides)]
 
 
-def _everything(application: Application, kernels: list[flow.Kernel]) -> list[Expr]:
+def _all_expressions(application: Application, kernels: list[flow.Kernel]) -> list[Expr]:
     """Every expression that the application evaluates somewhere."""
     sizes = [data.size for data in application.data.values()]
     values = [parameter.value for parameter in application.parameters.values()]
@@ -194,15 +194,15 @@ def _check_values(application: Application) -> list[Diagnostic]:
     return [diagnostic for expr in exprs for diagnostic in failures(expr, application.origins)]
 
 
-def _circles(application: Application) -> list[Diagnostic]:
+def _check_circles(application: Application) -> list[Diagnostic]:
     definitions = all_definitions(application, None, None)
     return [circular(found, application, None) for found in circles(list(definitions), definitions)]
 
 
-def _unknown_names(application: Application, machine: Machine | None, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+def _check_names(application: Application, machine: Machine | None, kernels: list[flow.Kernel]) -> list[Diagnostic]:
     """Names that nobody defines: the machine may, so without one this is only a warning."""
     formals = {symbol for kernel in kernels for symbol in (*kernel.formals, kernel.context)}
-    symbols = graph.free_symbols(graph.array(_everything(application, kernels)))
+    symbols = graph.free_symbols(graph.array(_all_expressions(application, kernels)))
     known = all_definitions(application, machine, None)
     unknown = [symbol for symbol in symbols if symbol not in known and symbol not in formals and not symbol.payload[1]]
     return [
@@ -222,13 +222,13 @@ def _unknown_names(application: Application, machine: Machine | None, kernels: l
     ]
 
 
-def _ranges(application: Application) -> list[Diagnostic]:
+def _check_ranges(application: Application) -> list[Diagnostic]:
     """Defaults outside the range that their parameter declares, and ranges upside down."""
     run = Evaluation({}, DEFAULT_SEED, all_definitions(application, None, None))
     return range_warnings(application.parameters.values(), run.compute)
 
 
-def _sizes(application: Application) -> list[Diagnostic]:
+def _check_sizes(application: Application) -> list[Diagnostic]:
     """Data that the defaults of the parameters give a size below zero; one that nobody can change is an error."""
     changing = [data for data in application.data.values() if graph.free_symbols(data.size)]
     return sizes_below_zero(changing, all_definitions(application, None, None), application.origins, DEFAULT_SEED)
@@ -237,7 +237,7 @@ def _sizes(application: Application) -> list[Diagnostic]:
 def _check_unused_parameters(application: Application, kernels: list[flow.Kernel], broken: str) -> list[Diagnostic]:
     """Global parameters and kernel arguments that nothing depends on; what stands in a `broken` text may be used."""
     words = set(re.findall(r"\w+", broken))
-    used = graph.free_symbols(graph.array(_everything(application, kernels)))
+    used = graph.free_symbols(graph.array(_all_expressions(application, kernels)))
     unused = [
         warning("unused-parameter", f"parameter `{node.name}` is never used", node.name_span)
         for node in application.declared.values()
@@ -274,7 +274,7 @@ def _check_shadowed_names(application: Application) -> list[Diagnostic]:
     ]
 
 
-def _unknown_arrays(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+def _check_arrays(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
     """`to` and `from` data structures that nobody declares."""
     unknown = []
     for kernel in kernels:
@@ -288,13 +288,13 @@ def _unknown_arrays(application: Application, kernels: list[flow.Kernel]) -> lis
                 item.target_span or item.span,
                 hint=suggest_nearest(item.target, known),
             )
-            for item in _requirements([kernel])
+            for item in _list_requirements([kernel])
             if item.target is not None and item.target not in known and item.resource not in ANY_TARGET
         ]
     return unknown
 
 
-def _requirements(kernels: list[flow.Kernel]) -> list[flow.Requirement]:
+def _list_requirements(kernels: list[flow.Kernel]) -> list[flow.Requirement]:
     return [item for kernel in kernels for block in blocks_in(kernel.body) for item in block.requirements]
 
 
@@ -303,12 +303,12 @@ def _check_unoffered_resources(machine: Machine, kernels: list[flow.Kernel], soc
     targets = [target(machine, socket, asked=_requirements(kernels)) for socket in sockets]
     return [
         nobody_offers(item, targets[0])
-        for item in _requirements(kernels)
+        for item in _list_requirements(kernels)
         if not any(item.resource in where.offers for where in targets)
     ]
 
 
-def _unknown_memories(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
+def _check_memories(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
     """Data that lie in a memory that the machine does not have, whichever socket is chosen."""
     warnings = []
     for node in collect_placed_data(application).values():
@@ -320,7 +320,7 @@ def _unknown_memories(application: Application, machine: Machine, sockets: Socke
     return warnings
 
 
-def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
+def _check_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Traits that change nothing on this machine: those that the price of their requirement ignores on each socket that
     serves it, and that no cache reads."""
     targets = [target(machine, socket, asked=_requirements(kernels)) for socket in sockets]
@@ -348,7 +348,7 @@ def _find_ignored_traits(requirement: flow.Requirement, block: flow.Block, where
     return ()
 
 
-def _patterns(
+def _check_patterns(
     application: Application, machine: Machine, kernels: list[flow.Kernel], sockets: Sockets
 ) -> list[Diagnostic]:
     """Patterns of access that the machine's caches cannot make sense of."""
@@ -363,7 +363,7 @@ def _patterns(
     return list(dict.fromkeys(warnings))
 
 
-def _patterns_of_any_cache(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+def _check_patterns_without_cache(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
     """Patterns that make sense to no cache, by their values, and counts that are no whole number of sweeps.
 
     A trait that is written in another way, or touches data of unknown size, may be one of the machine's own. Where a
@@ -374,7 +374,7 @@ def _patterns_of_any_cache(application: Application, kernels: list[flow.Kernel])
     sizes = {name: data.size for name, data in application.data.items()}
     reader = Reader(sizes, definitions, histogram_reader(application))
     warnings: dict[Diagnostic, None] = {}
-    for requirement in _requirements(kernels):
+    for requirement in _list_requirements(kernels):
         try:
             access = read_access(requirement, reader, frozenset())
             if access is not None:

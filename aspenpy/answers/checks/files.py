@@ -119,9 +119,9 @@ def syntax_errors(source: Source, reader: Reader) -> list[Diagnostic]:
             mistake = error.diagnostics[0]
         if mistake.span is None or mistake.span.resolve().source is not attempt or mistake.span.start <= reached:
             return errors or [mistake]
-        errors.append(_in(source, mistake))
-        line = _line_of(text, mistake.span.start)
-        stand_in = _stand_in(text[slice(*line)])
+        errors.append(_place_in_source(source, mistake))
+        line = _line_bounds(text, mistake.span.start)
+        stand_in = _replacement_for(text[slice(*line)])
         if stand_in is None:
             break
         text = text[: line[0]] + stand_in + text[line[1] :]
@@ -129,7 +129,7 @@ def syntax_errors(source: Source, reader: Reader) -> list[Diagnostic]:
     return errors
 
 
-def _in(source: Source, mistake: Diagnostic) -> Diagnostic:
+def _place_in_source(source: Source, mistake: Diagnostic) -> Diagnostic:
     """The diagnostic in the text as it was written."""
 
     def moved(span: Span | None) -> Span | None:
@@ -139,7 +139,7 @@ def _in(source: Source, mistake: Diagnostic) -> Diagnostic:
     return mistake.replace(span=moved(mistake.span), related=related)
 
 
-def _line_of(text: str, place: int) -> tuple[int, int]:
+def _line_bounds(text: str, place: int) -> tuple[int, int]:
     """Where the line with the mistake begins and ends: the one before, if the parser met it at a line's first word."""
     begin = text.rfind("\n", 0, place) + 1
     if not text[begin:place].strip():
@@ -150,7 +150,7 @@ def _line_of(text: str, place: int) -> tuple[int, int]:
     return begin, len(text) if end < 0 else end
 
 
-def _stand_in(line: str) -> str | None:
+def _replacement_for(line: str) -> str | None:
     """As many characters that are surely right in the line's place; None where nothing is sure."""
     code = line.partition("//")[0]
     if any(code.count(left) != code.count(right) for left, right in ("{}", "[]", "()")):

@@ -33,16 +33,16 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *machine.warnings,
         *_check_machine_values(machine),
         *(circular(found, None, machine) for found in circles(list(machine.definitions), machine.definitions)),
-        *_unknown_machine_names(machine),
+        *_check_machine_names(machine),
         *range_warnings(
             machine.parameters, lambda exprs: evaluate_many(exprs, None, DEFAULT_SEED, machine.definitions)
         ),
         *_check_unused_machine_parameters(machine),
-        *_unreachable_components(machine),
-        *_idle_conflicts(machine),
+        *_check_reachable(machine),
+        *_check_conflicts(machine),
         *_check_networks(machine),
-        *_homeless_ranks(machine),
-        *(found for socket in machine.sockets or (None,) for found in _idle_kinds(machine, socket)),
+        *_check_rank_flags(machine),
+        *(found for socket in machine.sockets or (None,) for found in _check_idle_kinds(machine, socket)),
         *impossible_powers(machine),
     ]
 
@@ -55,7 +55,7 @@ def _check_machine_values(machine: Machine) -> list[Diagnostic]:
     return broken + [error for expr in quantities for error in failures(expr, spans)]
 
 
-def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
+def _check_machine_names(machine: Machine) -> list[Diagnostic]:
     """Names in a machine that it does not define: an application might, but seldom should."""
     properties = [item for component in machine.components.values() for item in component.properties.values()]
     known = {*machine.definitions, *(item.value for item in properties if item.name in WORDS)}
@@ -81,7 +81,7 @@ def _check_unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
     ]
 
 
-def _unreachable_components(machine: Machine) -> list[Diagnostic]:
+def _check_reachable(machine: Machine) -> list[Diagnostic]:
     placed = {place.component.name for place in machine.first_places()} | {*machine.bases.values()}
     return [
         warning(
@@ -94,7 +94,7 @@ def _unreachable_components(machine: Machine) -> list[Diagnostic]:
     ]
 
 
-def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
+def _check_conflicts(machine: Machine) -> list[Diagnostic]:
     """Conflicts of what is neither a resource, nor a cache, nor the lookup of pages: probably misspelt."""
     offered = {name for component in machine.components.values() for name in component.resources}
     for component in machine.components.values():
@@ -119,7 +119,7 @@ def _check_networks(machine: Machine) -> list[Diagnostic]:
     """Networks that cannot be, or have another number of nodes than the machine."""
     errors: list[Diagnostic] = []
     inner = set()
-    for paths in _paths(machine):
+    for paths in _paths_between_ranks(machine):
         inner |= {place.path for place, container in paths.places if container.parents}
         with collecting(errors):
             for path in all_paths(paths):
@@ -131,22 +131,22 @@ def _check_networks(machine: Machine) -> list[Diagnostic]:
     return list(dict.fromkeys(errors))
 
 
-def _paths(machine: Machine) -> Iterator[Paths]:
+def _paths_between_ranks(machine: Machine) -> Iterator[Paths]:
     """The paths between ranks of each kind of socket, where ranks live there."""
     for socket in machine.sockets or (None,):
         try:
             paths = paths_of(machine, socket, place_ranks(machine, socket, MACHINES_OWN))
-        except AspenError:  # `_homeless_ranks` has it
+        except AspenError:  # `_check_rank_flags` has it
             continue
         if paths.by_level:
             yield paths
 
 
-def _idle_kinds(machine: Machine, socket: str | None) -> list[Diagnostic]:
+def _check_idle_kinds(machine: Machine, socket: str | None) -> list[Diagnostic]:
     return idle_kinds(machine, socket, working_kinds([*machine.first_places(socket)]))
 
 
-def _homeless_ranks(machine: Machine) -> list[Diagnostic]:
+def _check_rank_flags(machine: Machine) -> list[Diagnostic]:
     """Flags `rank` where no rank can live, or too many of them; and such as have a value, which says nothing."""
     found: list[Diagnostic] = []
     for socket in machine.sockets or (None,):
@@ -179,7 +179,7 @@ def impossible_powers(machine: Machine) -> Iterator[Diagnostic]:
         for watts in (power.static, power.dynamic, *_find_stated_watts(component, origins)):
             if watts is not None:
                 yield from _check_watts(watts, machine, origins)
-        yield from _too_low_a_cap(component, machine)
+        yield from _check_cap(component, machine)
 
 
 def _find_stated_watts(component: Component, origins: Origins) -> Iterator[Expr]:
@@ -193,7 +193,7 @@ def _find_stated_watts(component: Component, origins: Origins) -> Iterator[Expr]
             yield checked
 
 
-def _too_low_a_cap(component: Component, machine: Machine) -> Iterator[Diagnostic]:
+def _check_cap(component: Component, machine: Machine) -> Iterator[Diagnostic]:
     """A power cap that the idle power reaches: nothing would ever be done."""
     cap, idle = (component.properties.get(name) for name in ("power_cap", "idle_power"))
     if cap is None or idle is None or cap.value is None or idle.value is None:

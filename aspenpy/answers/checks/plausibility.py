@@ -78,7 +78,7 @@ def implausible(machine: Machine) -> list[Diagnostic]:
         if node.name in machine.components
         for item in _Component(machine, machine.components[node.name]).warnings()
     ]
-    return [*diagnostics, *_counts(machine), *_rates(machine), *drop_repeats(_orders(machine))]
+    return [*diagnostics, *_warn_counts(machine), *_warn_rates(machine), *drop_repeats(_warn_orders(machine))]
 
 
 class _Component:
@@ -89,14 +89,14 @@ class _Component:
         self.values = {
             item.name: number
             for item in component.properties.values()
-            if item.value is not None and (number := _value(machine, item.value)) is not None
+            if item.value is not None and (number := _value_of(machine, item.value)) is not None
         }
 
     def warnings(self) -> Iterator[Diagnostic]:
         yield from self._outside()
         yield from self._uneven()
         yield from self._ways()
-        yield from self._channels()
+        yield from self._warn_channels()
 
     def span(self, name: str) -> Span | None:
         return self.component.properties[name].span
@@ -133,17 +133,20 @@ class _Component:
         numbers = [self.values.get(name, 0) for name in ("capacity", "cacheline", "associativity")]
         capacity, line, ways = numbers
         if self.component.type == "cache" and min(numbers) > 0 and capacity % (line * ways):
-            message = f"{self.called('capacity')} is not a whole number of sets of {_number(ways)} lines"
-            yield warning("uneven-sets", message, self.span("capacity"), hint=f"a set takes {_number(line * ways)} B")
+            message = f"{self.called('capacity')} is not a whole number of sets of {_format_number(ways)} lines"
+            yield warning(
+                "uneven-sets", message, self.span("capacity"), hint=f"a set takes {_format_number(line * ways)} B"
+            )
 
-    def _channels(self) -> Iterator[Diagnostic]:
+    def _warn_channels(self) -> Iterator[Diagnostic]:
         names = ("bandwidth", "channels", "channel_bandwidth")
         if self.component.type != "memory" or not self.values.keys() >= set(names):
             return
         bandwidth, channels, each = (self.values[name] for name in names)
         if bandwidth > channels * each * (1 + TOLERANCE):
             message = (
-                f"{self.called('bandwidth')} is {format_quantity(bandwidth, 'B/s')}, and its {_number(channels)} "
+                f"{self.called('bandwidth')} is {format_quantity(bandwidth, 'B/s')}, and its "
+                f"{_format_number(channels)} "
                 f"channels of {format_quantity(each, 'B/s')} carry {format_quantity(channels * each, 'B/s')}"
             )
             yield warning("above-channels", message, self.span("bandwidth"))
@@ -152,23 +155,23 @@ class _Component:
 # -- over several components -----------------------------------------------------------------------
 
 
-def _counts(machine: Machine) -> Iterator[Diagnostic]:
+def _warn_counts(machine: Machine) -> Iterator[Diagnostic]:
     for component in machine.components.values():
         for part in component.parts:
-            quantity = _value(machine, part.quantity)
+            quantity = _value_of(machine, part.quantity)
             if quantity is not None and quantity <= 0:
-                message = f"{component.type} `{component.name}` has {_number(quantity)} of `{part.component}`"
+                message = f"{component.type} `{component.name}` has {_format_number(quantity)} of `{part.component}`"
                 yield warning("none-of-it", message, part.span, hint="leave the line out, or write how many there are")
 
 
-def _orders(machine: Machine) -> Iterator[Diagnostic]:
+def _warn_orders(machine: Machine) -> Iterator[Diagnostic]:
     """Levels of memory that are out of order, socket by socket."""
     for socket in machine.sockets:
         places = [place for place in machine.places(socket) if place.component.type in ("core", "memory")]
-        cores = sum(_value(machine, place.count) or 0 for place in places if place.component.type == "core")
+        cores = sum(_value_of(machine, place.count) or 0 for place in places if place.component.type == "core")
         memories = [place for place in places if place.component.type == "memory"][:1]
         levels = [
-            (_Component(machine, place.component), _value(machine, place.count))
+            (_Component(machine, place.component), _value_of(machine, place.count))
             for place in (*(level.place for level in levels_of(machine, socket)), *memories)
         ]
         for order in ORDERS:
@@ -177,10 +180,10 @@ def _orders(machine: Machine) -> Iterator[Diagnostic]:
                 for known, count in levels
                 if order.property in known.values and (not order.shared or (cores and count))
             ]
-            yield from _out_of_order(order, amounts)
+            yield from _warn_out_of_order(order, amounts)
 
 
-def _out_of_order(order: Order, levels: list[tuple[_Component, Any]]) -> Iterator[Diagnostic]:
+def _warn_out_of_order(order: Order, levels: list[tuple[_Component, Any]]) -> Iterator[Diagnostic]:
     for (inner, inside), (outer, outside) in pairwise(levels):
         first, last = (inside, outside) if order.rises else (outside, inside)
         if first > last * (1 + TOLERANCE):
@@ -194,7 +197,7 @@ def _out_of_order(order: Order, levels: list[tuple[_Component, Any]]) -> Iterato
             yield warning(order.code, message, outer.span(order.property), hint=order.hint)
 
 
-def _rates(machine: Machine) -> Iterator[Diagnostic]:
+def _warn_rates(machine: Machine) -> Iterator[Diagnostic]:
     """Each component that serves something, wherever it stands, once."""
     served: dict[tuple[str, str], list[Peak]] = {}
     for peak in peaks(machine, everywhere=True):
@@ -206,13 +209,13 @@ def _rates(machine: Machine) -> Iterator[Diagnostic]:
         known = _Component(machine, component)
         span = component.resources[resource].name_span
         if resource == "flops":
-            yield from _peak(known, found, span)
-            yield from _slower(found, span)
+            yield from _warn_peak(known, found, span)
+            yield from _warn_slower(found, span)
         else:
-            yield from _transfer(known, resource, found, span)
+            yield from _warn_transfer(known, resource, found, span)
 
 
-def _peak(known: _Component, found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
+def _warn_peak(known: _Component, found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
     rated = [peak for peak in found if peak.limit and not peak.is_tensor]
     if not rated or not known.values.keys() >= {"clock", "issue"}:
         return
@@ -222,13 +225,14 @@ def _peak(known: _Component, found: list[Peak], span: Span | None) -> Iterator[D
     if best.limit is not None and best.limit > allowed * (1 + TOLERANCE):
         product = " x ".join(name for name in ("clock", "issue", "simd_width", "fma_gain") if name in known.values)
         message = (
-            f"core `{known.component.name}` does {format_quantity(best.limit, 'flop/s')}{_as(best)}, and {product} "
+            f"core `{known.component.name}` does {format_quantity(best.limit, 'flop/s')}{_describe_peak(best)}, and "
+            f"{product} "
             f"allow {format_quantity(allowed, 'flop/s')}"
         )
         yield warning("above-peak", message, span)
 
 
-def _slower(found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
+def _warn_slower(found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
     """Vectors and fused operations that cost time."""
     rates = {peak.traits: peak.limit for peak in found}
     for trait in ("simd", "fmad"):
@@ -242,14 +246,14 @@ def _slower(found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
                 break
 
 
-def _transfer(known: _Component, resource: str, found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
+def _warn_transfer(known: _Component, resource: str, found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
     best = max((peak for peak in found if peak.limit), key=lambda peak: peak.limit or 0, default=None)
     bandwidth = known.values.get("bandwidth")
     if best is None or best.limit is None or bandwidth is None or best.limit <= bandwidth * (1 + TOLERANCE):
         return
     message = (
         f"{known.component.type} `{known.component.name}` serves {resource} at {format_quantity(best.limit, 'B/s')}"
-        f"{_as(best)}, above its bandwidth of {format_quantity(bandwidth, 'B/s')}"
+        f"{_describe_peak(best)}, above its bandwidth of {format_quantity(bandwidth, 'B/s')}"
     )
     yield warning("above-bandwidth", message, span)
 
@@ -257,11 +261,11 @@ def _transfer(known: _Component, resource: str, found: list[Peak], span: Span | 
 # -- in words --------------------------------------------------------------------------------------
 
 
-def _as(peak: Peak) -> str:
+def _describe_peak(peak: Peak) -> str:
     return f" as {', '.join(peak.traits)}" if peak.traits else ""
 
 
-def _number(value: Any) -> str:
+def _format_number(value: Any) -> str:
     return format_quantity(value, "")
 
 
@@ -269,7 +273,7 @@ def _is_power_of_two(value: Any) -> bool:
     return value == int(value) and not int(value) & (int(value) - 1)
 
 
-def _value(machine: Machine, expr: Expr) -> Any:
+def _value_of(machine: Machine, expr: Expr) -> Any:
     """None where the machine alone does not tell it, and for arrays."""
     value = value_of(expr, machine.definitions)
     return None if isinstance(value, tuple) else value

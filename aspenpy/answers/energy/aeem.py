@@ -40,7 +40,7 @@ class Aeem:
         self.terms: dict[Key, Term] = {}
         self._idle()
         if options.active_cores:
-            self._active_cores()
+            self._add_active_cores()
         if options.uncore:
             self._uncore()
         self._loads = {name: self._load(offer) for name, offer in self.where.offers.items() if self._is_requested(name)}
@@ -108,7 +108,7 @@ class Aeem:
     def _is_requested(self, resource: str) -> bool:
         return any(resource == item.server for block in self.tree.blocks.values() for item in block.requirements)
 
-    def _active_cores(self) -> None:
+    def _add_active_cores(self) -> None:
         """Power of each core at work, a property of its socket."""
         socket, watts = self.where.require_declared_property("active_core_power")
         self._add("active cores", socket, watts, BEYOND, True, socket.component.properties["active_core_power"].span)

@@ -45,12 +45,12 @@ def lower_clock_to_cap(prediction: Prediction, options: EnergyOptions = DEFAULT)
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
     socket = where.central
     expr = where.require_declared_property(CAP)[1] if options.cap is None else graph.to_expr(options.cap)
-    parameter = _clock(where)
+    parameter = _name_of_clock(where)
     cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
     powers = _Powers(prediction, options, where, parameter)
     uncapped = powers.at(declared)
-    lowest = _lowest(prediction, parameter, declared)
-    clock = declared if uncapped <= cap else _highest(powers, cap, lowest, declared, socket)
+    lowest = _lowest_clock(prediction, parameter, declared)
+    clock = declared if uncapped <= cap else _bisect_clock(powers, cap, lowest, declared, socket)
     if clock == declared:
         return Capped(prediction, cap, parameter, declared, declared, uncapped, uncapped)
     slower = Prediction(prediction.case.with_set({parameter: clock}))
@@ -79,12 +79,12 @@ def power_by_clock(prediction: Prediction, options: EnergyOptions = DEFAULT) -> 
 def clock_range(prediction: Prediction) -> tuple[str, float, float]:
     """The name by which the cores' clock is set, its lowest value and the one it has. Raises AspenError where the cores
     declare no clock."""
-    parameter = _clock(PowerTree(prediction.machine, prediction.socket, prediction.tree.origins))
+    parameter = _name_of_clock(PowerTree(prediction.machine, prediction.socket, prediction.tree.origins))
     declared = float(prediction.scope.values([prediction.scope.symbol(parameter)])[0])
-    return parameter, _lowest(prediction, parameter, declared), declared
+    return parameter, _lowest_clock(prediction, parameter, declared), declared
 
 
-def _clock(where: PowerTree) -> str:
+def _name_of_clock(where: PowerTree) -> str:
     """The name by which the cores' clock is set: that of the parameter behind the property, if it is one."""
     core = where.cores.component
     clock = core.properties.get("clock")
@@ -126,7 +126,7 @@ class _Powers:
         return max((energy / time for energy, time in found if time > 0), default=0.0)
 
 
-def _highest(powers: _Powers, cap: float, low: float, declared: float, socket: Place) -> float:
+def _bisect_clock(powers: _Powers, cap: float, low: float, declared: float, socket: Place) -> float:
     """By halving, between a clock at which the cap holds and one at which it does not."""
     high = declared
     if low >= high or powers.at(low) > cap:
@@ -145,7 +145,7 @@ def _highest(powers: _Powers, cap: float, low: float, declared: float, socket: P
     return low
 
 
-def _lowest(prediction: Prediction, parameter: str, declared: float) -> float:
+def _lowest_clock(prediction: Prediction, parameter: str, declared: float) -> float:
     """The lower end of the parameter's range, if it has one."""
     name = parameter.removeprefix("machine:")
     low = next((item.low for item in prediction.machine.parameters if item.name == name), None)

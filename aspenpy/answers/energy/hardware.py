@@ -46,11 +46,11 @@ def hardware_peaks(prediction: Prediction) -> tuple[HardwarePeak, ...]:
     for ceiling in (*roofline.compute, *roofline.memory):
         offer = where.offers.get(ceiling.resources[0])
         if offer is not None and offer.place.path == ceiling.path:
-            peaks.append(_peak(prediction, where, ceiling, offer))
+            peaks.append(_make_peak(prediction, where, ceiling, offer))
     return tuple(peaks)
 
 
-def _peak(prediction: Prediction, where: PowerTree, ceiling: Ceiling, offer: Offer) -> HardwarePeak:
+def _make_peak(prediction: Prediction, where: PowerTree, ceiling: Ceiling, offer: Offer) -> HardwarePeak:
     drawing = where.drawing(offer)
     assert drawing is not None, ceiling.path
     power = where.power(drawing)

@@ -82,7 +82,9 @@ def optimum(
     open_loops = any(symbol in graph.free_symbols(loop) for loop in graph.nodes_of_kind("sum", formula))
     proved = not open_loops and sum(1 for _ in graph.topological_order(formula)) <= MOST_PROVED
     turns = (
-        _turns(formula, symbol, low, high, at) if proved else _search_least(lambda x: float(at(formula, x)), low, high)
+        _find_turning_points(formula, symbol, low, high, at)
+        if proved
+        else _search_least(lambda x: float(at(formula, x)), low, high)
     )
     if whole:
         turns = [min(max(beside(turn), low), high) for turn in turns for beside in (math.floor, math.ceil)]
@@ -106,7 +108,9 @@ def _search_least(value: Callable[[float], float], low: Real, high: Real) -> lis
     return [best, (left + right) / 2]
 
 
-def _turns(formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]) -> list[Real]:
+def _find_turning_points(
+    formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]
+) -> list[Real]:
     """Where the slope is zero, or has different signs on the two sides."""
     slope = differentiate(formula, symbol)
     roots = Search(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)

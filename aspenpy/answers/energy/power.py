@@ -63,13 +63,13 @@ def power_of(machine: Machine, component: Component, origins: Origins) -> Power:
     return Power(
         component,
         _check_watts("power", watts.get("static"), spans.get("static"), origins),
-        _check_watts("design_power", _dynamic(component, watts), spans.get("dynamic"), origins),
+        _check_watts("design_power", _dynamic_watts(component, watts), spans.get("dynamic"), origins),
         spans.get("static"),
         spans.get("dynamic"),
     )
 
 
-def _dynamic(component: Component, watts: dict[str, Expr]) -> Expr | None:
+def _dynamic_watts(component: Component, watts: dict[str, Expr]) -> Expr | None:
     """A `tdp` holds the idle power as well (equation 3.6)."""
     full = watts.get("dynamic")
     if full is None or "dynamic" in component.power:

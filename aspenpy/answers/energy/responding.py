@@ -91,9 +91,9 @@ class Occupancy:
             for place in self.where.machine.places()
             if self.charged == "machine" or any(parent.type == "node" for parent in place.parents)
         ]
-        return [partner for partner in map(self._partner, there) if partner is not None]
+        return [partner for partner in map(self._make_partner, there) if partner is not None]
 
-    def _partner(self, place: Place) -> Partner | None:
+    def _make_partner(self, place: Place) -> Partner | None:
         watts = self.where.stated(SLEEP, "power", place)
         if watts is not None:
             return Partner(place, watts, place.component.properties[SLEEP].span)
@@ -139,7 +139,7 @@ class Responding:
         self.occupancy = Occupancy(self.where, options, tree)
         self.terms: dict[Key, Term] = {}
         self._idle()
-        self._cores = self._watts("active cores", CORE)
+        self._cores = self._add_watts("active cores", CORE)
         self._uncore = self._uncore_term()
         self._saturation = self.where.stated("uncore_saturation", "efficiency")
         self._least = self._uncore_least()
@@ -147,7 +147,7 @@ class Responding:
         self._ports = {name: self._add("messages", *drawn) for name, drawn in drawn_by.items()}
         for cost in tree.blocks.values():
             for item in cost.requirements:
-                self._of_requirement(item, cost.instances)  # adds its terms
+                self._amounts_of_requirement(item, cost.instances)  # adds its terms
         self._headroom = Headroom(self.where, options)
 
     # -- terms -----------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ class Responding:
         for partner in self.occupancy.partners:
             self._add("idle partners", partner.place, partner.watts, partner.span, elapsed=True)
 
-    def _watts(self, cause: Cause, name: str) -> Key | None:
+    def _add_watts(self, cause: Cause, name: str) -> Key | None:
         rate = self.where.stated(name, "power")
         if rate is None:
             return None
@@ -179,7 +179,7 @@ class Responding:
 
     def _uncore_term(self) -> Key | None:
         """Power that goes with the square of the clock outside of the cores, where the machine states one."""
-        key = self._watts("uncore", UNCORE)
+        key = self._add_watts("uncore", UNCORE)
         clock = self.where.stated("uncore_clock", "clock")
         if key is not None and clock is not None:
             _, reference = self.where.require_declared_property("uncore_reference", "clock")
@@ -233,7 +233,7 @@ class Responding:
 
     def _work(self, cost: BlockCost) -> Totals:
         """The amounts that waiting does not change."""
-        totals = add_totals([self._of_requirement(item, cost.instances) for item in cost.requirements])
+        totals = add_totals([self._amounts_of_requirement(item, cost.instances) for item in cost.requirements])
         if self._cores is not None:
             cores = graph.apply("min", cost.instances.together, cost.instances.available(self.where.cores))
             totals[self._cores] = graph.mul(cores, cost.time)
@@ -256,21 +256,23 @@ class Responding:
         """Memory-seconds at the memories' own rate, whatever traits say."""
         return graph.mul(item.together, self.where.memory_seconds(item, instances))
 
-    def _of_requirement(self, item: RequirementCost, instances: Instances) -> Totals:
+    def _amounts_of_requirement(self, item: RequirementCost, instances: Instances) -> Totals:
         name, requirement = item.requirement.resource, item.requirement
         if name == "flops":
             key = self._flops(item)
             return {} if key is None else {key: graph.mul(instances.count, requirement.amount)}
         if name in MEMORY_RESOURCES and item.offer is not None:
-            return add_totals([self._of_memory(item, item.offer.place, instances), self._of_caches(item, instances)])
+            return add_totals(
+                [self._amounts_of_memory(item, item.offer.place, instances), self._amounts_of_caches(item, instances)]
+            )
         if name in self._ports and item.offer is not None:
             seconds = adapter_seconds(item, item.offer, instances.count, self.options.nic)
             return {self._ports[name]: seconds}
         if item.offer is not None and is_file_system(item.offer.place):
-            return self._of_files(item, item.offer.place)
+            return self._amounts_of_files(item, item.offer.place)
         return {}
 
-    def _of_files(self, item: RequirementCost, place: Place) -> Totals:
+    def _amounts_of_files(self, item: RequirementCost, place: Place) -> Totals:
         """What a server of files draws while it is busy; its idle power is that of all who share it, and left out."""
         power = self.where.power(place)
         if power.dynamic is None:
@@ -297,7 +299,7 @@ class Responding:
                 return self._add(cause, socket, rate, socket.component.properties[name].span, unit="J/flop")
         return None
 
-    def _of_memory(self, item: RequirementCost, place: Place, instances: Instances) -> Totals:
+    def _amounts_of_memory(self, item: RequirementCost, place: Place, instances: Instances) -> Totals:
         """Joules of what memory sends and takes: by the byte where it or its socket says so, and what its own dynamic
         power is while it is busy."""
         totals: Totals = {}
@@ -320,7 +322,7 @@ class Responding:
             return item.requirement.amount
         return graph.add(item.traffic.read_bytes, item.traffic.written_bytes)
 
-    def _of_caches(self, item: RequirementCost, instances: Instances) -> Totals:
+    def _amounts_of_caches(self, item: RequirementCost, instances: Instances) -> Totals:
         """Joules of what goes through each cache that states them for a byte."""
         totals: Totals = {}
         for served in item.traffic.served if item.traffic is not None else ():

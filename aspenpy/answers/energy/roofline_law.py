@@ -63,7 +63,7 @@ class RooflineLaw:
     def amounts(self, cost: BlockCost) -> Totals:
         """Seconds, flops and bytes of one execution of the block by all its instances."""
         time = graph.add(cost.time, self.waiting(cost))
-        return add_totals([{self._constant: graph.mul(self._sockets(cost.instances), time)}, self._work(cost)])
+        return add_totals([{self._constant: graph.mul(self._charged_sockets(cost.instances), time)}, self._work(cost)])
 
     def waiting(self, cost: BlockCost) -> Expr:
         """Seconds by which a power cap makes the block longer."""
@@ -88,7 +88,7 @@ class RooflineLaw:
             return {self._ports[name]: adapter_seconds(item, item.offer, instances, self.options.nic)}
         return {}
 
-    def _sockets(self, instances: Instances) -> Expr:
+    def _charged_sockets(self, instances: Instances) -> Expr:
         """The sockets whose constant power is charged."""
         if self.options.charged == "socket" or self.where.socket is None:
             return graph.ONE

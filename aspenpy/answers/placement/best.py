@@ -57,7 +57,7 @@ class _Chooser:
         self.scope = question.scope([tree.runtime for tree in question.trees.values()])
         check_names(question.application, question.machine, question.entry, fixed)
         self.order = question.machine.sockets
-        self.steps = [_Step(step, question.entry) for step in _steps(question.entry.body)]
+        self.steps = [_Step(step, question.entry) for step in _walk_steps(question.entry.body)]
         self.idle = {kernel.name: self.order[0] for kernel in question.tree.kernels}
         self.options = self._options(_assign_callees(question, fixed))
         self.tried = 0
@@ -70,7 +70,7 @@ class _Chooser:
         touches no data by name, in a run without overlap, runs where it takes least, whatever the others do."""
         times = {socket: self._times(socket) for socket in self.order}
         options: dict[str, tuple[str, ...]] = {}
-        alone = _unbound(self.question)
+        alone = _kernels_without_data(self.question)
         for name in self.question.working:
             allowed = (fixed[name],) if name in fixed else self.order
             able = {socket: time for socket in allowed if isinstance(time := times[socket][name], float)}
@@ -97,7 +97,7 @@ class _Chooser:
     # -- the search ------------------------------------------------------------------------------
 
     def best(self) -> Placement:
-        routes = self._through()
+        routes = self._fastest_routes()
         if routes is None:
             sockets, seconds = self._improve_all()
         else:
@@ -109,7 +109,7 @@ class _Chooser:
         search = Search(LOCAL if routes is None else EXACT, proven, self.tried)
         return Placement(self.question, self.idle | sockets, search)
 
-    def _through(self) -> list[_Route] | None:
+    def _fastest_routes(self) -> list[_Route] | None:
         """The fastest ways through all steps, one for each state; None where there are too many to try."""
         routes = [_Route(0.0, {}, {})]
         for number, step in enumerate(self.steps):
@@ -153,7 +153,7 @@ class _Chooser:
         try:
             return self._extend_route(step, route, sockets, data)
         except AspenError as error:
-            self._note(error)
+            self._note_error(error)
             return None
 
     def _extend_route(self, step: _Step, route: _Route, sockets: Sockets, data: set[str]) -> _Route:
@@ -211,10 +211,10 @@ class _Chooser:
             totals = self.question.quick(self.idle | sockets).run(self.question.entry)
             return sum(float(value) for value in self._values([totals.get(key, graph.ZERO) for key in IN_WHOLE]))
         except AspenError as error:
-            self._note(error)
+            self._note_error(error)
             return math.inf
 
-    def _note(self, error: AspenError) -> None:
+    def _note_error(self, error: AspenError) -> None:
         """Why a placement is left out: data that cannot be moved rule it out, data that cannot be followed leave open
         whether it would be the best. Other errors are the run's own."""
         code = error.diagnostics[0].code
@@ -235,16 +235,16 @@ class _Step:
         self.data = {name for body in bodies for name in names_of_data(body)}
 
 
-def _steps(node: flow.Flow) -> Iterator[flow.Flow]:
+def _walk_steps(node: flow.Flow) -> Iterator[flow.Flow]:
     """What a flow does one after the other."""
     if isinstance(node, flow.Sequence):
         for step in node.steps:
-            yield from _steps(step)
+            yield from _walk_steps(step)
     else:
         yield node
 
 
-def _unbound(question: Question) -> set[str]:
+def _kernels_without_data(question: Question) -> set[str]:
     """The kernels that move no data, in a run without overlap."""
     if question.overlapping:
         return set()

@@ -129,7 +129,7 @@ class Journey:
         return self._once((scene, sockets, frozenset(state.items())), lambda: self._ran(scene, state))
 
     def _ran(self, scene: Scene, state: State) -> Found:
-        return self._put_in(*self.walk(scene.kernel.body, scene, state), dict(scene.kernel.computed))
+        return self._put_in_bindings(*self.walk(scene.kernel.body, scene, state), dict(scene.kernel.computed))
 
     def _once(self, key: Any, compute: Callable[[], Found]) -> Found:
         if key not in self.done:
@@ -141,7 +141,7 @@ class Journey:
         rule: Callable[[Journey, Any, Scene, State], Found] = _RULES[type(node)]
         return rule(self, node, scene, state)
 
-    def _put_in(self, totals: Totals, state: State, bindings: Mapping[Expr, Expr]) -> Found:
+    def _put_in_bindings(self, totals: Totals, state: State, bindings: Mapping[Expr, Expr]) -> Found:
         if not bindings:
             return totals, state
         values = graph.substitute(list(totals.values()), bindings, self.carry)
@@ -157,23 +157,23 @@ class Journey:
         socket, name = self.sockets[scene.kernel.name], scene.kernel.name
         cost = self.trees[socket].blocks[node]
         own = {RUNTIME: cost.time, Exclusive(name): cost.time, On(socket): cost.time}
-        parts, after = [own, self._busy(cost, socket) if self._wants(BusyOn) else {}], dict(state)
-        for data, (writes, asked) in _touches(node, scene).items():
+        parts, after = [own, self._busy(cost, socket) if self._is_wanted(BusyOn) else {}], dict(state)
+        for data, (writes, asked) in _data_touched_by(node, scene).items():
             where = self._where(data, state)
             after[data], moves = touch_location(where, self.memories.of_socket[socket], writes)
-            if after[data] == self._initial(data) and data not in state:
+            if after[data] == self._initial_memory(data) and data not in state:
                 del after[data]
             parts += [
-                self._move_data(scene, data, hop, times, asked, self._carriers(node, hop))
+                self._move_data(scene, data, hop, times, asked, self._carriers_of_hop(node, hop))
                 for hop, times in moves.items()
             ]
         return self._drop_unwanted(add_totals(parts)), after
 
-    def _wants(self, kind: type[Total]) -> bool:
+    def _is_wanted(self, kind: type[Total]) -> bool:
         return self.wanted is None or kind in self.wanted
 
     def _drop_unwanted(self, totals: Totals) -> Totals:
-        return {key: worth for key, worth in totals.items() if self._wants(type(key))}
+        return {key: worth for key, worth in totals.items() if self._is_wanted(type(key))}
 
     def _busy(self, cost: BlockCost, socket: str) -> Totals:
         """Seconds in which the components are in use."""
@@ -187,9 +187,9 @@ class Journey:
         return add_totals(parts)
 
     def _where(self, data: str, state: State) -> Location:
-        return state[data] if data in state else self._initial(data)
+        return state[data] if data in state else self._initial_memory(data)
 
-    def _initial(self, data: str) -> int:
+    def _initial_memory(self, data: str) -> int:
         """Where a data structure is at first: as told, else a kernel's own where it runs, others at the host."""
         if data in self.begin:
             return 1 << self.begin[data]
@@ -197,7 +197,7 @@ class Journey:
         own = owner in self.sockets and data not in self.application.data
         return 1 << self.memories.of_socket[self.sockets[owner]] if own else 1
 
-    def _carriers(self, node: flow.Block, hop: tuple[int, int]) -> Instances:
+    def _carriers_of_hop(self, node: flow.Block, hop: tuple[int, int]) -> Instances:
         """The instances that a block has, or would have, on the socket whose links carry its data on this hop."""
         return self.trees[self.memories.names[max(hop)]].blocks[node].instances
 
@@ -249,7 +249,7 @@ class Journey:
         again, settled = self.walk(node.body, scene, after)
         for data, where in after.items():
             if where != settled[data] or any(node.counter in graph.free_symbols(item) for item in conditions(where)):
-                return self._pass_by_pass(node, scene, state, data)
+                return self._walk_each_pass(node, scene, state, data)
         runs = graph.compare(">", node.count, graph.ZERO)
         more = {
             key: graph.if_else(runs, graph.sub(first.get(key, graph.ZERO), again.get(key, graph.ZERO)), graph.ZERO)
@@ -260,7 +260,7 @@ class Journey:
         surplus = dict(zip(more, values, strict=True))
         return add_totals([repeat_totals(node, again, self.carry), surplus]), self._fork_state(runs, after, state)
 
-    def _pass_by_pass(self, node: flow.Repeat, scene: Scene, state: State, data: str) -> Found:
+    def _walk_each_pass(self, node: flow.Repeat, scene: Scene, state: State, data: str) -> Found:
         """A loop whose passes take different ways, each pass by itself, as far as the parameters now tell which way it
         takes; where they tell otherwise, the totals have no value."""
         known = _Now(self.now)
@@ -268,7 +268,7 @@ class Journey:
         parts: list[Totals] = []
         for number in range(math.ceil(count) if count is not None and count <= MOST_PASSES else 0):
             found, after = self.walk(node.body, scene, state)
-            totals, after = self._put_in(found, after, {node.counter: graph.number(number)})
+            totals, after = self._put_in_bindings(found, after, {node.counter: graph.number(number)})
             parts.append(choose_totals(graph.compare(">", node.count, number), totals, {}))
             state = {name: decide_memories(where, known.holds) for name, where in after.items()}
         if count is None or count > MOST_PASSES or known.unknown:
@@ -318,11 +318,11 @@ class Journey:
     def _call(self, node: flow.Call, scene: Scene, state: State) -> Found:
         arrays = tuple((formal, scene.data(actual)) for formal, actual in node.arrays)
         called = Scene(node.kernel, arrays)
-        here = {name: where for name, where in state.items() if name in _data_of(called)}
+        here = {name: where for name, where in state.items() if name in _data_of_scene(called)}
         sockets = tuple(self.sockets[name] for name in self.below[node.kernel])
         totals, after = self._once(
             (node, called, sockets, frozenset(here.items())),
-            lambda: self._put_in(*self.kernel(called, here), dict(node.arguments)),
+            lambda: self._put_in_bindings(*self.kernel(called, here), dict(node.arguments)),
         )
         return {**totals, **self._drop_unwanted({Calls(node.kernel.name): graph.ONE})}, {**state, **after}
 
@@ -370,13 +370,13 @@ def names_of_data(node: flow.Flow) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1024)
-def _data_of(scene: Scene) -> frozenset[str]:
+def _data_of_scene(scene: Scene) -> frozenset[str]:
     """The data structures that a kernel and those that it calls may touch; where others are is nothing to it."""
     bodies = [scene.kernel.body, *(under.body for under in callees_first(scene.kernel))]
     return frozenset(scene.data(name) for body in bodies for name in names_of_data(body))
 
 
-def _touches(node: flow.Block, scene: Scene) -> dict[str, tuple[bool, flow.Requirement]]:
+def _data_touched_by(node: flow.Block, scene: Scene) -> dict[str, tuple[bool, flow.Requirement]]:
     """The data structures that a block names, whether it writes them, and where it says so first."""
     touches: dict[str, tuple[bool, flow.Requirement]] = {}
     for requirement in node.requirements:

@@ -27,7 +27,7 @@ class Memories:
             message = f"machine `{machine.name}` has no component of type `socket` to place kernels on"
             fail("no-socket", message, machine.root.name_span)
         self.targets = {socket: target(machine, socket) for socket in machine.sockets}
-        paths = {socket: _memory(socket, where) for socket, where in self.targets.items()}
+        paths = {socket: _path_of_memory(socket, where) for socket, where in self.targets.items()}
         numbers = {path: number for number, path in enumerate(dict.fromkeys(paths.values()))}
         self.of_socket = {socket: numbers[path] for socket, path in paths.items()}
         self.names = tuple(
@@ -51,7 +51,7 @@ class Memories:
         return over_link(offer, volume, [instances])
 
 
-def _memory(socket: str, where: Target) -> tuple[str, ...]:
+def _path_of_memory(socket: str, where: Target) -> tuple[str, ...]:
     """The path of what serves the loads of a socket, which has a memory of its own where nothing does."""
     offer = where.offers.get("loads")
     return (socket,) if offer is None else offer.place.path

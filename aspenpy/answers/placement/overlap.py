@@ -59,7 +59,7 @@ class Overlap:
 
     def __init__(self, conflicts: Mapping[str, Conflicts], targets: Mapping[str, Target]) -> None:
         self.conflicts = frozenset(
-            (_word(first, socket, targets), _word(second, socket, targets))
+            (_name_resource(first, socket, targets), _name_resource(second, socket, targets))
             for socket, pairs in conflicts.items()
             for first, second in pairs
         )
@@ -67,7 +67,7 @@ class Overlap:
     def at_once(self, branches: Sequence[Totals]) -> Totals:
         """The totals of all, in which the runtime is that of the whole, transfers included."""
         together = add_totals(branches)
-        parties = list(_parties(branches))
+        parties = list(_group_branches(branches))
         if len(parties) == 1:
             whole = self._as_one(branches)
         else:
@@ -87,7 +87,7 @@ class Overlap:
         return longest if waiting is None else graph.add(longest, waiting)
 
 
-def _parties(branches: Sequence[Totals]) -> Iterator[list[Totals]]:
+def _group_branches(branches: Sequence[Totals]) -> Iterator[list[Totals]]:
     """The branches in groups that have sockets in common; those that need none belong to none."""
     parties: list[tuple[set[str], list[Totals]]] = []
     for branch in branches:
@@ -107,6 +107,6 @@ def _join_names(device: str | None, resource: str) -> str:
     return f"{device or ''}/{resource}"
 
 
-def _word(resource: str, socket: str, targets: Mapping[str, Target]) -> str:
+def _name_resource(resource: str, socket: str, targets: Mapping[str, Target]) -> str:
     offer = targets[socket].offers.get(resource)
     return _join_names(device_of(offer.place if offer else None, socket), resource)

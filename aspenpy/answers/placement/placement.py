@@ -122,10 +122,10 @@ class Question:
 
     def placed(self, chosen: Mapping[str, str]) -> Placement:
         """The answer with some kernels on chosen sockets, and those that they call."""
-        sockets = assign_sockets(self.application, self.machine, self.entry, chosen, self._indifferent)
+        sockets = assign_sockets(self.application, self.machine, self.entry, chosen, self._is_indifferent)
         return Placement(self, sockets)
 
-    def _indifferent(self, kernel: flow.Kernel) -> bool:
+    def _is_indifferent(self, kernel: flow.Kernel) -> bool:
         """Whether a kernel asks only for what sockets share, and moves no data."""
         costs = (self.tree.blocks[block] for block in blocks_in(kernel.body))
         return all(
@@ -243,9 +243,9 @@ class Placement(Result):
         """Warnings of the models, traits that no socket of the machine knows, and ranks that have parts of different
         kinds on the sockets."""
         models = warnings_of(self.application, self.machine, kernel=self.question.entry.name)
-        return (*models, *unlike_ranks(self.question.trees), *self._capped())
+        return (*models, *unlike_ranks(self.question.trees), *self._warn_of_caps())
 
-    def _capped(self) -> Iterator[Diagnostic]:
+    def _warn_of_caps(self) -> Iterator[Diagnostic]:
         """A warning for each kind of socket whose power cap makes the kernels on it longer."""
         for socket in dict.fromkeys(self.sockets.values()):
             alone = Evaluation(self.question.case.changed(socket=socket))
@@ -313,14 +313,14 @@ def assign_sockets(
         elif kernel is not entry:
             first, *others = callers[kernel.name]
             if others and not indifferent(kernel):
-                _refuse(kernel, callers[kernel.name])
+                _refuse_ambiguous(kernel, callers[kernel.name])
             found[kernel.name] = first
         for call in calls_in(kernel.body):
             callers.setdefault(call.kernel.name, {}).setdefault(found[kernel.name], call)
     return found
 
 
-def _refuse(kernel: flow.Kernel, callers: Mapping[str, flow.Call]) -> NoReturn:
+def _refuse_ambiguous(kernel: flow.Kernel, callers: Mapping[str, flow.Call]) -> NoReturn:
     first, second, *_ = callers
     message = f"kernel `{kernel.name}` is called from kernels on `{first}` and on `{second}`"
     related = tuple(Related(callers[socket].span, f"from `{socket}`") for socket in (first, second))

@@ -98,7 +98,7 @@ class History:
                 touched = frozenset(name for need in needs for name in self._of(need, kernel))
                 self._orders[node] = (touched,) if touched else ()
             else:
-                self._orders[node] = reduce(_then, (self._order(part, kernel) for part in inside(node)), ())
+                self._orders[node] = reduce(_join_orders, (self._order(part, kernel) for part in inside(node)), ())
         return self._orders[node]
 
     def _of(self, need: flow.Requirement, kernel: flow.Kernel) -> Iterable[str | None]:
@@ -113,17 +113,17 @@ class History:
         if isinstance(node, flow.Block):
             self._before[node.requirements] = kernel, before
         elif isinstance(node, flow.Call):
-            entering[node.kernel] = _then(entering[node.kernel], before)
+            entering[node.kernel] = _join_orders(entering[node.kernel], before)
         elif isinstance(node, flow.Repeat):
-            self._walk(node.body, kernel, _then(before, self._order(node.body, kernel)), entering)
+            self._walk(node.body, kernel, _join_orders(before, self._order(node.body, kernel)), entering)
         else:
             in_turn = isinstance(node, flow.Sequence | flow.Parallel)
             for part in inside(node):
                 self._walk(part, kernel, before, entering)
-                before = _then(before, self._order(part, kernel)) if in_turn else before
+                before = _join_orders(before, self._order(part, kernel)) if in_turn else before
 
 
-def _then(first: Order, second: Order) -> Order:
+def _join_orders(first: Order, second: Order) -> Order:
     """The order after both."""
     if first == second or not second:
         return first

@@ -86,7 +86,7 @@ class Declarations(Model):
     def data_of(self, node: nodes.Data, lower: Lowering | None = None) -> Data:
         """The data structure a declaration names: its size in bytes, as given or as the product of the factors."""
         factors = node.factors if node.size is None else (node.size,)
-        size = graph.mul(*(_size(lower or self.lowering, factor) for factor in factors))
+        size = graph.mul(*(_lower_size(lower or self.lowering, factor) for factor in factors))
         return Data(self.prefix + node.name, size, node, node.span)
 
     @cached_property
@@ -210,7 +210,7 @@ class Declarations(Model):
         return ["main"] if "main" in self.kernels else [name for name, node in self.kernels.items() if not node.formals]
 
 
-def _size(lower: Lowering, node: nodes.Expression) -> Expr:
+def _lower_size(lower: Lowering, node: nodes.Expression) -> Expr:
     """The bytes of a data structure, or the extent along one of its axes."""
     return check_value_at("size", lower_guarded(lower, node), node.span, lower.origins)
 

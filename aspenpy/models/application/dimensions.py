@@ -37,7 +37,7 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
         for declaration in kernel.declarations:
             _declaration(declaration, inner)
         for statement in walk_statements(kernel.body):
-            _statement(statement, inner)
+            _check_statement(statement, inner)
     return noted.diagnostics
 
 
@@ -141,21 +141,21 @@ _COUNTS: dict[type, str] = {nodes.Loop: "a loop's count", nodes.Probability: "a 
 """The statements whose expressions are numbers without a unit."""
 
 
-def _statement(node: nodes.Statement, names: Inference) -> None:
+def _check_statement(node: nodes.Statement, names: Inference) -> None:
     if isinstance(node, nodes.Execute):
         names.check(node.parallelism, DIMENSIONLESS, "a parallelism")
         names.check(node.width, DIMENSIONLESS, "a width")
         if node.size is not None:
             names.check(node.size)
         for requirement in node.requirements:
-            _requirement(requirement, names)
+            _check_requirement(requirement, names)
         return
     role = _COUNTS.get(type(node))
     for expression in expressions(node):
         names.check(expression, None if role is None else DIMENSIONLESS, role or "")
 
 
-def _requirement(node: nodes.Requirement, names: Inference) -> None:
+def _check_requirement(node: nodes.Requirement, names: Inference) -> None:
     wanted = RESOURCE_DIMENSIONS.get(node.resource)
     role = f"the amount of `{node.resource}`"
     if node.size is None:

@@ -147,9 +147,9 @@ class KernelBuilder:
             for formal in self.node.formals
             if formal.kind == "param"
         }
-        scope = self._with_locals(formals)
+        scope = self._scope_with_locals(formals)
         body = self._sequence(self.node.body, scope)
-        overrides = self._overrides(scope)
+        overrides = self._find_overrides(scope)
         return flow.Kernel(
             self.full_name,
             tuple(formals.values()),
@@ -159,7 +159,7 @@ class KernelBuilder:
             self.node.span,
             self.node.name_span,
             tuple(overrides.items()),
-            tuple(self._imported_parameters(overrides, {*formals.values(), self.context}).items()),
+            tuple(self._find_imported_parameters(overrides, {*formals.values(), self.context}).items()),
         )
 
     # -- scope -----------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class KernelBuilder:
 
         return Scope(names, Lowering(resolve, self.origins, stream, self.model.site_of_draw))
 
-    def _with_locals(self, formals: dict[str, Expr]) -> Scope:
+    def _scope_with_locals(self, formals: dict[str, Expr]) -> Scope:
         """Arguments and the kernel's own parameters and enums; local parameters in whatever order."""
         enums = [node for node in self.node.declarations if isinstance(node, nodes.Enum)]
         constants = {name: graph.number(value) for name, value in enum_constants(enums).items()}
@@ -189,7 +189,7 @@ class KernelBuilder:
                 scope.names[name] = failure_node("circular-definition", message, parameters[name].name_span)
         return scope
 
-    def _overrides(self, scope: Scope) -> dict[Expr, Expr]:
+    def _find_overrides(self, scope: Scope) -> dict[Expr, Expr]:
         """What the kernel sets parameters of its own imports to."""
         values = {}
         for node in declarations_by_name(nodes.Import, self.node.declarations).values():
@@ -201,7 +201,7 @@ class KernelBuilder:
                     values[parameter.symbol] = model.member_check(parameter.node, value)
         return values
 
-    def _imported_parameters(self, overrides: dict[Expr, Expr], arguments: set[Expr]) -> dict[Expr, Expr]:
+    def _find_imported_parameters(self, overrides: dict[Expr, Expr], arguments: set[Expr]) -> dict[Expr, Expr]:
         """Imported parameters that the arguments of the kernel decide: they differ from call to call."""
         if not overrides:
             return {}
@@ -224,7 +224,7 @@ class KernelBuilder:
         """A sample names its draw for the statements behind it."""
         steps = []
         for statement in statements:
-            with self._recovering():
+            with self._gather_mistakes():
                 if isinstance(statement, nodes.Sample):
                     span = statement.distribution_span or statement.span
                     draw = scope.lower.draw(statement.distribution, statement, span)
@@ -234,7 +234,7 @@ class KernelBuilder:
         return tuple(steps)
 
     @contextmanager
-    def _recovering(self) -> Iterator[None]:
+    def _gather_mistakes(self) -> Iterator[None]:
         """Goes on behind a mistake where mistakes are gathered."""
         try:
             yield
@@ -246,7 +246,7 @@ class KernelBuilder:
     def _step(self, node: Any, scope: Scope) -> flow.Flow:
         match node:
             case nodes.Execute():
-                return self._execute(node, scope)
+                return self._build_block(node, scope)
             case nodes.Call():
                 return self._call(node, scope)
             case nodes.Group(mode="seq"):
@@ -266,7 +266,7 @@ class KernelBuilder:
                 ]
                 return flow.Choice(tuple(branches), self._otherwise(node, scope), node.span)
             case nodes.Probability():
-                return self._probability(node, scope)
+                return self._build_probability(node, scope)
         raise NotImplementedError(type(node).__name__)
 
     def _otherwise(self, node: nodes.If | nodes.Switch | nodes.Probability, scope: Scope) -> flow.Flow:
@@ -275,21 +275,21 @@ class KernelBuilder:
     def _check_value(self, law: str, node: Any, expr: Expr) -> Expr:
         return check_value_at(law, expr, None if node is None else node.span, self.origins)
 
-    def _execute(self, node: nodes.Execute, scope: Scope) -> flow.Flow:
+    def _build_block(self, node: nodes.Execute, scope: Scope) -> flow.Flow:
         parallelism = graph.ONE if node.parallelism is None else scope.lower(node.parallelism)
         checked = self._check_value("parallelism", node.parallelism, parallelism)
         width = None if node.width is None else self._check_value("width", node.width, scope.lower(node.width))
         requirements = []
         for requirement in node.requirements:
-            with self._recovering():
+            with self._gather_mistakes():
                 whole = write_out_cut(self._requirement(requirement, scope.lower), checked)
                 requirements += divide_by_mixture(whole, self.mixtures, scope.lower)
         known: dict[str | None, flow.Schedule] = {"static": "static", "dynamic": "dynamic"}
         schedule = known.get(node.schedule)
-        sizes = self._part_sizes(node, scope)
+        sizes = self._lower_part_sizes(node, scope)
         return flow.Block(node.label, checked, tuple(requirements), node.span, width, sizes, schedule)
 
-    def _part_sizes(self, node: nodes.Execute, scope: Scope) -> tuple[Expr, Expr] | None:
+    def _lower_part_sizes(self, node: nodes.Execute, scope: Scope) -> tuple[Expr, Expr] | None:
         """The counter of unequal parts, and the size of each."""
         if node.size is None or node.counter is None:
             if node.size is None and node.counter is None:
@@ -303,8 +303,8 @@ class KernelBuilder:
     def _requirement(self, node: nodes.Requirement, lower: Lowering) -> flow.Requirement:
         quantity = lower(node.quantity)
         if quantity.kind != "number":  # a literal one below zero is a warning of the mapping
-            quantity = self._unless_drawn("amount", node.quantity, quantity)
-        size = None if node.size is None else self._unless_drawn("size", node.size, lower(node.size))
+            quantity = self._check_unless_drawn("amount", node.quantity, quantity)
+        size = None if node.size is None else self._check_unless_drawn("size", node.size, lower(node.size))
         return flow.Requirement(
             node.resource,
             quantity,
@@ -313,19 +313,20 @@ class KernelBuilder:
             node.direction,
             target=None if node.target is None else self._array(node.target),
             traits=tuple(
-                flow.Trait(trait.name, tuple(self._trait_arguments(trait, lower)), trait.span) for trait in node.traits
+                flow.Trait(trait.name, tuple(self._lower_trait_arguments(trait, lower)), trait.span)
+                for trait in node.traits
             ),
             span=node.span,
             resource_span=node.resource_span,
             target_span=node.target_span,
         )
 
-    def _unless_drawn(self, law: str, node: nodes.Expression, expr: Expr) -> Expr:
+    def _check_unless_drawn(self, law: str, node: nodes.Expression, expr: Expr) -> Expr:
         """Holds a value to a law; the tail of a distribution is no mistake of the model."""
         drawn = any(part.kind == "draw" for part in graph.topological_order(expr))
         return expr if drawn else self._check_value(law, node, expr)
 
-    def _trait_arguments(self, trait: nodes.Trait, lower: Lowering) -> Iterator[Expr | str | flow.Counted]:
+    def _lower_trait_arguments(self, trait: nodes.Trait, lower: Lowering) -> Iterator[Expr | str | flow.Counted]:
         """Values, texts, and names that are no values: units and the data structures of a gather."""
         if any(isinstance(argument, nodes.Counted) for argument in trait.arguments):
             yield from _lower_counted_arguments(trait, lower)
@@ -388,7 +389,7 @@ class KernelBuilder:
             self.origins[counter] = node.span
         return counter
 
-    def _probability(self, node: nodes.Probability, scope: Scope) -> flow.Flow:
+    def _build_probability(self, node: nodes.Probability, scope: Scope) -> flow.Flow:
         """The cases with their probabilities; `else` (or nothing) gets what they leave of 1."""
         cases = [
             (self._check_value("probability", case.value, scope.lower(case.value)), self._sequence(case.body, scope))

@@ -128,7 +128,7 @@ def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
     warnings = []
     for node in declarations:
         key = (type(node).__name__, node.name)
-        if key in seen and not _same_place(seen[key].span, node.span):
+        if key in seen and not _is_same_place(seen[key].span, node.span):
             outside = is_of_library(seen[key].span) and not is_of_library(node.span)
             which = "definition, outside of the library," if outside else "later definition"
             message = f"`{node.name}` is defined twice; this {which} holds"
@@ -139,5 +139,5 @@ def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
     return warnings
 
 
-def _same_place(first: Span | None, second: Span | None) -> bool:
+def _is_same_place(first: Span | None, second: Span | None) -> bool:
     return first is not None and second is not None and first.resolve() == second.resolve()

@@ -180,11 +180,13 @@ class Totaller:
         used = self.symbols[node.kernel]
         bindings = {formal: value for formal, value in node.arguments if formal in used}
         if bindings:
-            values = graph.substitute(list(callee.values()), bindings, lambda old, new: self._carry(old, new, node))
+            values = graph.substitute(
+                list(callee.values()), bindings, lambda old, new: self._carry_origin(old, new, node)
+            )
             callee = dict(zip(callee, values, strict=True))
         return self.leaf.call(node, callee)
 
-    def _carry(self, old: Expr, new: Expr, call: flow.Call) -> None:
+    def _carry_origin(self, old: Expr, new: Expr, call: flow.Call) -> None:
         self.rebuilt += 1
         if self.rebuilt > MOST_REBUILT:
             message = "calls with ever different arguments make the formula too large"

@@ -28,11 +28,11 @@ def contradictions(node: nodes.Machine) -> list[Diagnostic]:
     for value in parameters.values():
         names.check(value)
     for component in node.components:
-        _component(component, parameters, noted)
+        _check_component(component, parameters, noted)
     return noted.diagnostics
 
 
-def _in_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
+def _check_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
     """What contradicts that the time of a resource is in seconds; of an amount that may be one thing or another,
     only where each of them does."""
     told: list[list[Diagnostic]] = []
@@ -45,7 +45,9 @@ def _in_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
     return told[0] if all(told) else []
 
 
-def _component(node: nodes.Component, parameters: dict[str, nodes.Expression | None], found: Contradictions) -> None:
+def _check_component(
+    node: nodes.Component, parameters: dict[str, nodes.Expression | None], found: Contradictions
+) -> None:
     properties = [item for item in node.items if isinstance(item, nodes.Property)]
     values = {item.name: item.value for item in properties}
     known = {item.name: PROPERTY_DIMENSIONS[item.name] for item in properties if item.name in PROPERTY_DIMENSIONS}
@@ -58,7 +60,7 @@ def _component(node: nodes.Component, parameters: dict[str, nodes.Expression | N
         elif isinstance(item, nodes.PowerDraw):
             names.check(item.watts, WATTS, "a power")
         elif isinstance(item, nodes.Resource):
-            found.add(*_in_time(item, names))
+            found.add(*_check_time(item, names))
             for trait in item.traits:
                 argument = {} if trait.argument is None else {trait.argument: None}
                 traits = Inference(names.definitions, {**names.known, "base": None, **argument}, found)

@@ -270,7 +270,7 @@ class Machine(Model):
     def _component(self, node: nodes.Component) -> Component:
         own = [item for item in node.items if isinstance(item, nodes.Property)]
         names = {item.name: graph.symbol(f"{node.name}.{item.name}", OWNER) for item in own}
-        lower = self._lowering(names)
+        lower = self._make_lowering(names)
         values = {item.name: None if item.value is None else lower_guarded(lower, item.value) for item in own}
         return Component(
             node.name,
@@ -281,26 +281,30 @@ class Machine(Model):
                 if isinstance(item, nodes.Part)
             ),
             {item.name: Property(item.name, names[item.name], values[item.name], item.span) for item in own},
-            {item.name: self._resource(node, item, names) for item in node.items if isinstance(item, nodes.Resource)},
+            {
+                item.name: self._build_resource(node, item, names)
+                for item in node.items
+                if isinstance(item, nodes.Resource)
+            },
             tuple((item.first, item.second) for item in node.items if isinstance(item, nodes.Conflict)),
             {item.kind: lower_guarded(lower, item.watts) for item in node.items if isinstance(item, nodes.PowerDraw)},
             node.span,
             node.name_span,
         )
 
-    def _resource(self, component: nodes.Component, node: nodes.Resource, names: dict[str, Expr]) -> Resource:
+    def _build_resource(self, component: nodes.Component, node: nodes.Resource, names: dict[str, Expr]) -> Resource:
         owner = f"{component.name}.{node.name}"
         argument = graph.symbol(node.argument, owner)
         traits: dict[str, ResourceTrait] = {}
         for trait in node.traits:
             own = None if trait.argument is None else graph.symbol(trait.argument, f"{owner} {trait.name}")
             inner = {**names, "base": BASE} | ({} if own is None or trait.argument is None else {trait.argument: own})
-            time = lower_guarded(self._lowering(inner), trait.time)
+            time = lower_guarded(self._make_lowering(inner), trait.time)
             traits.setdefault(trait.name, ResourceTrait(trait.name, own, time, trait.span))
-        time = lower_guarded(self._lowering({**names, node.argument: argument}), node.time)
+        time = lower_guarded(self._make_lowering({**names, node.argument: argument}), node.time)
         return Resource(node.name, component.name, argument, time, traits, node.span, node.name_span)
 
-    def _lowering(self, names: dict[str, Expr]) -> Lowering:
+    def _make_lowering(self, names: dict[str, Expr]) -> Lowering:
         """Inside a component: its arguments and properties, then the machine's parameters, then whatever the
         application calls so."""
 

@@ -29,10 +29,10 @@ class Origin(Record):
 def provenance(machine: Machine) -> list[Origin]:
     """The numbers that have a comment: parameters, then by component quantities, properties and powers."""
     origins = []
-    for name, expression, span, component in _numbers(machine):
+    for name, expression, span, component in _walk_numbers(machine):
         if expression.span is None or span is None:
             continue
-        comment = comment_at(span) or (_above(component) if component else "")
+        comment = comment_at(span) or (_comment_above(component) if component else "")
         if comment:
             origins.append(Origin(name, " ".join(expression.span.text().split()), comment, span))
     return origins
@@ -40,10 +40,10 @@ def provenance(machine: Machine) -> list[Origin]:
 
 def comment_at(span: Span) -> str:
     """The comment behind a thing on its line, else the one right above it; empty where there is none."""
-    return _behind(span) or _above(span)
+    return _comment_behind(span) or _comment_above(span)
 
 
-def _numbers(machine: Machine) -> Iterator[tuple[str, nodes.Expression, Span | None, Span | None]]:
+def _walk_numbers(machine: Machine) -> Iterator[tuple[str, nodes.Expression, Span | None, Span | None]]:
     """Name, expression, place, and the place of the component around it."""
     for parameter in machine.declared.values():
         yield parameter.name, parameter.value, parameter.span, None
@@ -57,18 +57,18 @@ def _numbers(machine: Machine) -> Iterator[tuple[str, nodes.Expression, Span | N
                 yield f"{component.name}.{item.kind} power", item.watts, item.span, component.span
 
 
-def _behind(span: Span) -> str:
+def _comment_behind(span: Span) -> str:
     source, _, end = span.resolve()
     stop = source.text.find("\n", end)
     rest = source.text[end : len(source.text) if stop < 0 else stop]
     return rest.partition("//")[2].strip()
 
 
-def _above(span: Span) -> str:
+def _comment_above(span: Span) -> str:
     """The comment lines right above the line that a thing begins on. Those that a file begins with are about it."""
     source, start, _ = span.resolve()
     lines: list[str] = []
-    for line in _upwards(source, start):
+    for line in _walk_upwards(source, start):
         if not line.startswith("//"):
             break
         lines.append(line.removeprefix("//").strip())
@@ -77,7 +77,7 @@ def _above(span: Span) -> str:
     return " ".join(reversed(lines)).strip()
 
 
-def _upwards(source: Source, start: int) -> Iterator[str]:
+def _walk_upwards(source: Source, start: int) -> Iterator[str]:
     """The lines above, from the nearest on."""
     end = source.text.rfind("\n", 0, start)
     while end > 0:
@@ -118,9 +118,9 @@ TEMPLATES = Path(__file__).with_name("skeletons")
 
 def skeleton(name: str, kind: Kind = "cpu") -> str:
     """The text of a machine model of that name, which must be an identifier of the language."""
-    return _text(f"{kind}.aspen").replace("NAME", name)
+    return _read_template(f"{kind}.aspen").replace("NAME", name)
 
 
-def _text(file: str) -> str:
+def _read_template(file: str) -> str:
     text = (TEMPLATES / file).read_text(encoding="utf-8")
-    return re.sub(r"^include (.*)\n", lambda line: _text(line[1]), text, flags=re.MULTILINE)
+    return re.sub(r"^include (.*)\n", lambda line: _read_template(line[1]), text, flags=re.MULTILINE)

@@ -86,11 +86,11 @@ def _merge(base: nodes.Component, variant: nodes.Component) -> Iterator[nodes.It
     others of the variant."""
     own: dict[tuple[type, str], list[nodes.Item]] = {}
     for item in variant.items:
-        own.setdefault(_slot(item), []).append(item)
+        own.setdefault(_slot_of_item(item), []).append(item)
     left = dict(own)
     for item in base.items:
-        if _slot(item) in own:
-            yield from _in_place_of(item, left.pop(_slot(item), ()))
+        if _slot_of_item(item) in own:
+            yield from _replace_item(item, left.pop(_slot_of_item(item), ()))
         else:
             yield item
     for items in left.values():
@@ -104,7 +104,7 @@ WATTS: dict[str, str] = {"idle": "static", "tdp": "dynamic"}
 """Properties that say what a statement of power does, by its kind: of both forms the one of the variant is left."""
 
 
-def _slot(item: nodes.Item) -> tuple[type, str]:
+def _slot_of_item(item: nodes.Item) -> tuple[type, str]:
     """What of a component an item says: of two with one slot, that of a variant holds against that of its base."""
     if isinstance(item, nodes.Conflict):
         return nodes.Conflict, f"{item.first}, {item.second}"
@@ -115,7 +115,7 @@ def _slot(item: nodes.Item) -> tuple[type, str]:
     return type(item), item.replaced or item.name if isinstance(item, nodes.Part) else item.name
 
 
-def _in_place_of(item: nodes.Item, new: list[nodes.Item] | tuple[()]) -> Iterator[nodes.Item]:
+def _replace_item(item: nodes.Item, new: list[nodes.Item] | tuple[()]) -> Iterator[nodes.Item]:
     """What stands in a variant instead of an item of its base; a part of which there are none is left out."""
     for replacing in new:
         if not isinstance(replacing, nodes.Part):

@@ -109,7 +109,7 @@ def document(advice: Advice, command: str) -> Document:
     case = advice.case
     blocks: list[Block] = [
         Sentence((ABOUT,)),
-        *_in_short(advice),
+        *_summarise_steps(advice),
         *bound_blocks(advice),
         *matters_blocks(advice),
         *significance_blocks(advice.significant),
@@ -126,17 +126,17 @@ def document(advice: Advice, command: str) -> Document:
     return Document(f"{case.application.name} on {case.required_machine.name}: what to run it on", tuple(blocks))
 
 
-def _in_short(advice: Advice) -> list[Block]:
-    items = [_takes(advice), _binds(advice), _depends(advice)]
+def _summarise_steps(advice: Advice) -> list[Block]:
+    items = [_describe_outcome(advice), _describe_bound(advice), _describe_significant(advice)]
     items += [_best(advice, item) for item in advice.near_optimal if item.objective in ("runtime", "energy")]
     strong = [item for item in advice.scalings if item.mode == "strong"]
     if strong:
-        items.append(_worthwhile(strong[0]))
+        items.append(_describe_nodes(strong[0]))
     items += [(note,) for note in assumed_ranges(advice.space)]
     return [Section("In short", "short"), Points(tuple(items))]
 
 
-def _takes(advice: Advice) -> Words:
+def _describe_outcome(advice: Advice) -> Words:
     base, sure = advice.base, advice.uncertain
     said: list[Any] = ["One run takes ", explained(seconds(base.runtime), "runtime")]
     if base.energy is not None and base.power is not None:
@@ -146,7 +146,7 @@ def _takes(advice: Advice) -> Words:
     return (*said, ".")
 
 
-def _binds(advice: Advice) -> Words:
+def _describe_bound(advice: Advice) -> Words:
     whole = advice.classifications[0]
     part = sum(item.time for item in whole.shares if item.bound == whole.bound)
     said: list[Any] = ["It mostly ", BOUND_BY[whole.bound], ": ", Link(format_share(part), "bound"), " of the time"]
@@ -156,7 +156,7 @@ def _binds(advice: Advice) -> Words:
     return (*said, ".")
 
 
-def _depends(advice: Advice) -> Words:
+def _describe_significant(advice: Advice) -> Words:
     said: list[Any] = ["What changes the runtime most: "]
     singles = advice.runtime_effects.singles
     told = [effect for effect in singles[:3] if effect is singles[0] or effect.sensitivity >= TELLING]
@@ -177,7 +177,7 @@ def _best(advice: Advice, item: NearOptimal) -> Words:
     return (*said, ".")
 
 
-def _worthwhile(item: Scalability) -> Words:
+def _describe_nodes(item: Scalability) -> Words:
     point = item.points[item.nodes.index(item.worthwhile)]
     return (
         "It is worth running on up to ",
@@ -193,7 +193,7 @@ def _worthwhile(item: Scalability) -> Words:
 # -- what was assumed, formulas and lines ----------------------------------------------------------
 
 
-def _range_by(item: ComponentRange) -> str:
+def _describe_range_source(item: ComponentRange) -> str:
     """Source of the range of a component, in words."""
     said = {"machine": f"the machine model says so: {item.origin}", "user": "given with --vary"}
     return said.get(item.source, item.origin)
@@ -201,7 +201,7 @@ def _range_by(item: ComponentRange) -> str:
 
 def list_assumptions(advice: Advice) -> list[Block]:
     items: list[Words] = [
-        (f"{COMPONENTS[item.component].title}, its range: ", Link(_range_by(item), "components"))
+        (f"{COMPONENTS[item.component].title}, its range: ", Link(_describe_range_source(item), "components"))
         for item in advice.ranges
     ]
     if advice.space.problem.ranks is not None:
@@ -219,20 +219,20 @@ def appendix(advice: Advice) -> list[Block]:
     blocks: list[Block] = [Section("Formulas and lines", "formulas")]
     for name, (title, text) in FORMULAS.items():
         blocks.append(Sentence((f"{title}: {text}",), anchor_of("formula", name)))
-    return [*blocks, *_components(advice), *_energy(advice), *_kernels(advice)]
+    return [*blocks, *_component_blocks(advice), *_energy_blocks(advice), *_kernels(advice)]
 
 
-def _components(advice: Advice) -> list[Block]:
+def _component_blocks(advice: Advice) -> list[Block]:
     """What is varied: the parameter and the line that it is written in."""
     rows: list[list[Span]] = []
     for item in advice.ranges:
-        place, line = _written(advice, item)
+        place, line = _place_and_line(advice, item)
         rows.append([COMPONENTS[item.component].title, Code(item.sets), place, Code(line) if line else ""])
     heads = ("component", "what is set", "written at", "line")
     return [Section("Components of the machine", "components", 2), make_sheet(heads, rows)]
 
 
-def _energy(advice: Advice) -> list[Block]:
+def _energy_blocks(advice: Advice) -> list[Block]:
     """The terms of the energy of one run: rates, amounts, and the lines that state the rates."""
     energy = advice.classified.energy
     if energy is None:
@@ -245,13 +245,13 @@ def _energy(advice: Advice) -> list[Block]:
             continue
         formula = f"{format_quantity(use.rate, term.unit)} x {format_quantity(use.amount, term.amount_unit)}"
         span = term.span
-        place, line = ("", "") if span is None else (span.place(), _line(span))
+        place, line = ("", "") if span is None else (span.place(), _line_of_span(span))
         rows.append([use.key.cause, use.key.component, joules, formula, place, Code(line) if line else ""])
     heads = ("energy of", "at", "joules", "rate x amount", "written at", "line")
     return [Section("Terms of the energy", "energy", 2), make_sheet(heads, rows, (2, 3))]
 
 
-def _written(advice: Advice, item: ComponentRange) -> tuple[str, str]:
+def _place_and_line(advice: Advice, item: ComponentRange) -> tuple[str, str]:
     """Place at which the machine states a component, and the line."""
     machine = advice.case.required_machine
     name = item.sets.removeprefix("machine:")
@@ -263,10 +263,10 @@ def _written(advice: Advice, item: ComponentRange) -> tuple[str, str]:
         span = machine.components[part].properties[prop].span
     else:
         return "worked out from the machine's own values", ""
-    return ("in Python", "") if span is None else (span.place(), _line(span))
+    return ("in Python", "") if span is None else (span.place(), _line_of_span(span))
 
 
-def _line(span: Place) -> str:
+def _line_of_span(span: Place) -> str:
     return " ".join(span.text().split())
 
 
@@ -284,7 +284,7 @@ def _kernels(advice: Advice) -> list[Block]:
         ),
     ]
     for name in names[:MOST_KERNELS]:
-        blocks += _kernel(prediction, name)
+        blocks += _blocks_of_kernel(prediction, name)
     if len(names) > MOST_KERNELS:
         blocks.append(
             Sentence((f"{len(names) - MOST_KERNELS} shorter kernels are left out.",), anchor_of("kernel", ""))
@@ -292,7 +292,7 @@ def _kernels(advice: Advice) -> list[Block]:
     return blocks
 
 
-def _kernel(prediction: Prediction, name: str) -> list[Block]:
+def _blocks_of_kernel(prediction: Prediction, name: str) -> list[Block]:
     blocks: list[Block] = [Section(name, anchor_of("kernel", name), 3)]
     tables = explanation.report_explanation(prediction.explain(name)).page
     for part in tables:

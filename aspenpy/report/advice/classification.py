@@ -42,11 +42,13 @@ def heading(classified: Classified) -> str:
     if not classified.classifications:
         return f"{where}: takes no time"
     whole = classified.classifications[0]
-    in_energy = "" if whole.energy_bound is None else f"; energy by {whole.energy_bound} ({_part(whole, 'energy')})"
-    return f"{where}: bound by {whole.bound} ({_part(whole, 'time')} of the runtime){in_energy}"
+    in_energy = (
+        "" if whole.energy_bound is None else f"; energy by {whole.energy_bound} ({_format_part(whole, 'energy')})"
+    )
+    return f"{where}: bound by {whole.bound} ({_format_part(whole, 'time')} of the runtime){in_energy}"
 
 
-def _part(found: Classification, of: str) -> str:
+def _format_part(found: Classification, of: str) -> str:
     """The share of the class that bounds it, over all components."""
     bound = found.bound if of == "time" else found.energy_bound
     return format_share(sum(getattr(item, of) or 0.0 for item in found.shares if item.bound == bound))
@@ -65,15 +67,15 @@ def parts(classified: Classified) -> tuple[Part, ...]:
     heads = (
         Column("kernel", get=lambda row: row.kernel or "all"),
         Column("time", unit="s"),
-        Column("bound by", get=_text("bound", "time"), media=TEXT),
+        Column("bound by", get=_make_text_getter("bound", "time"), media=TEXT),
         Column("energy", unit="J"),
-        Column("energy by", get=_text("energy_bound", "energy"), media=TEXT),
+        Column("energy by", get=_make_text_getter("energy_bound", "energy"), media=TEXT),
         *make_columns("bound energy_bound", media=("json", "csv")),
         Column("flop/B", "ratio", key="intensity"),
         Column("balance", "ratio", key="time_balance"),
-        Column("from it", _times, "right", key="time_distance"),
+        Column("from it", _format_times, "right", key="time_distance"),
         Column("of energy", "ratio", key="energy_balance"),
-        Column("from it", _times, "right", key="energy_distance"),
+        Column("from it", _format_times, "right", key="energy_distance"),
         Column(
             "shares",
             get=lambda row: [{name: getattr(item, name) for name in item._fields} for item in row.shares],
@@ -94,11 +96,11 @@ def parts(classified: Classified) -> tuple[Part, ...]:
     )
 
 
-def _text(bound: str, of: str) -> Callable[[Classification], str | None]:
-    return lambda row: None if getattr(row, bound) is None else f"{getattr(row, bound)} {_part(row, of)}"
+def _make_text_getter(bound: str, of: str) -> Callable[[Classification], str | None]:
+    return lambda row: None if getattr(row, bound) is None else f"{getattr(row, bound)} {_format_part(row, of)}"
 
 
-def _times(value: float) -> str:
+def _format_times(value: float) -> str:
     return f"x {format_ratio(value)}"
 
 

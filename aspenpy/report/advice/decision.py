@@ -56,17 +56,17 @@ def parts(decided: Decided) -> tuple[Part, ...]:
     bindings = [_Bound(item, found) for item in decided.decisions for found in item.bindings]
     fronts = [_Place(item, choice) for item in decided.decisions for choice in item.front]
     few = [_Place(item, choice) for item in decided.decisions for choice in spread(item.front)]
-    notes = [Paragraph(text) for text in _notes(decided, bool(bindings))]
+    notes = [Paragraph(text) for text in _list_notes(decided, bool(bindings))]
     return (
-        make_table(_decided(), decided.decisions, "decisions", media=(*TEXT, *JSON), sparse=True),
-        make_table(_bound(), bindings, "bindings", title="what binds", media=(*TEXT, *JSON)),
-        make_table(_front(TEXT), few, title="between runtime and energy", media=TEXT, sparse=True),
-        make_table(_front(DATA), fronts, "front", media=DATA),
+        make_table(_decision_columns(), decided.decisions, "decisions", media=(*TEXT, *JSON), sparse=True),
+        make_table(_bound_columns(), bindings, "bindings", title="what binds", media=(*TEXT, *JSON)),
+        make_table(_front_columns(TEXT), few, title="between runtime and energy", media=TEXT, sparse=True),
+        make_table(_front_columns(DATA), fronts, "front", media=DATA),
         *notes,
     )
 
 
-def _notes(decided: Decided, bound: bool) -> list[str]:
+def _list_notes(decided: Decided, bound: bool) -> list[str]:
     tried = ", ".join(format_count(item.combinations) for item in decided.decisions)
     components = ", ".join(item.component for item in decided.choices[0].space.ranges)
     notes = [f"All combinations of {components} that have a value were tried: {tried}."]
@@ -80,18 +80,20 @@ def _notes(decided: Decided, bound: bool) -> list[str]:
         )
     for item in decided.decisions:
         if item.jointly:
-            notes.append(f"{_subject(item)}{' and '.join(item.jointly)} bind together: none of them does by itself.")
+            notes.append(
+                f"{_describe_subject(item)}{' and '.join(item.jointly)} bind together: none of them does by itself."
+            )
         elif not item.bindings and item.unmet is None and decided.budget.limits:
-            notes.append(f"{_subject(item)}no limit keeps it from being better.")
+            notes.append(f"{_describe_subject(item)}no limit keeps it from being better.")
     return notes
 
 
-def _subject(item: Decision) -> str:
+def _describe_subject(item: Decision) -> str:
     named = item.label or item.settings
     return f"{named}: " if named else ""
 
 
-def _decided() -> tuple[Column, ...]:
+def _decision_columns() -> tuple[Column, ...]:
     return (
         Column("input", key="label", get=lambda it: it.label or None),
         Column("settings", get=lambda it: it.settings or None),
@@ -123,7 +125,7 @@ class _Bound:
         return f"{self.objective(self.found.worth)} a {UNITS[self.found.limit] or 'unit of money'}"
 
 
-def _bound() -> tuple[Column, ...]:
+def _bound_columns() -> tuple[Column, ...]:
     def amount(name: str) -> Callable[[_Bound], str]:
         return lambda it: amount_in(it.found.limit, getattr(it.found, name))
 
@@ -165,7 +167,7 @@ def spread(front: tuple[Choice, ...]) -> list[Choice]:
     return [front[place] for place in sorted(places)]
 
 
-def _front(media: tuple[str, ...]) -> tuple[Column, ...]:
+def _front_columns(media: tuple[str, ...]) -> tuple[Column, ...]:
     configuration: tuple[Column, ...] = (Column("configuration", get=lambda it: configured(it.choice.configuration)),)
     if media == DATA:
         values = Column("values", get=lambda it: dict(it.choice.configuration.named), media=JSON)
@@ -181,7 +183,7 @@ def _front(media: tuple[str, ...]) -> tuple[Column, ...]:
     )
 
 
-def _wide(decided: Decided) -> bool:
+def _needs_logarithm(decided: Decided) -> bool:
     """Whether energies differ by more than an axis of equal steps shows."""
     energies = [choice.outcome.energy or 0.0 for item in decided.decisions for choice in item.front]
     return bool(energies) and max(energies) > WIDE * min(energies) > 0
@@ -214,7 +216,7 @@ def draw(decided: Decided) -> Any:
     if "time" in limits:
         axes.axvline(limits["time"], color=GREY, linewidth=1, linestyle=":")
     set_title(axes, "time and energy of the choices")
-    axes.set(xscale="log", xlabel="runtime", ylabel="energy", yscale="log" if _wide(decided) else "linear")
+    axes.set(xscale="log", xlabel="runtime", ylabel="energy", yscale="log" if _needs_logarithm(decided) else "linear")
     label_axis(axes.xaxis, "s")
     label_axis(axes.yaxis, "J")
     name_ends(axes, UP - 0.9, ends)
@@ -233,10 +235,17 @@ def report_groups(grouped: Grouped) -> Report:
         "objective": grouped.objective,
         "nodes": grouped.nodes,
         "budget": dict(grouped.budget.limits),
-        "clusters": {kind: None if found is None else _outcome(found) for kind, found in _kinds(grouped)},
+        "clusters": {
+            kind: None if found is None else _outcome_fields(found) for kind, found in _kinds_of_cluster(grouped)
+        },
         "runs": {item.name: item.runs for item in grouped.workloads},
     }
-    rows = [row for kind, cluster in _kinds(grouped) if cluster is not None for row in _rows(kind, cluster)]
+    rows = [
+        row
+        for kind, cluster in _kinds_of_cluster(grouped)
+        if cluster is not None
+        for row in _rows_of_cluster(kind, cluster)
+    ]
     heads = (
         Column("cluster", get="cluster"),
         Column("group", "count"),
@@ -266,7 +275,7 @@ class _Row:
         self.cluster, self.group, self.application, self.choice = cluster, group, application, choice
 
 
-def _rows(kind: str, cluster: Cluster) -> list[_Row]:
+def _rows_of_cluster(kind: str, cluster: Cluster) -> list[_Row]:
     return [
         _Row(kind, number, name, choice)
         for number, group in enumerate(cluster.groups, 1)
@@ -274,11 +283,11 @@ def _rows(kind: str, cluster: Cluster) -> list[_Row]:
     ]
 
 
-def _kinds(grouped: Grouped) -> tuple[tuple[str, Cluster | None], ...]:
+def _kinds_of_cluster(grouped: Grouped) -> tuple[tuple[str, Cluster | None], ...]:
     return (("one kind of nodes", grouped.common), ("specialised", grouped.best))
 
 
-def _outcome(cluster: Cluster) -> dict[str, float | None]:
+def _outcome_fields(cluster: Cluster) -> dict[str, float | None]:
     return {name: getattr(cluster.outcome, name) for name in ("runtime", "energy")}
 
 

@@ -47,22 +47,22 @@ register_report(DesignSpace, report_design_space)
 
 
 def heading(space: DesignSpace) -> str:
-    leaders = [f"{effects.metric} moves most with {_leader(effects)}" for effects in _all(space)]
+    leaders = [f"{effects.metric} moves most with {_describe_leader(effects)}" for effects in _all_effects(space)]
     return f"{space.prediction.where}: {', '.join(leaders)} ({format_count(space.configurations)} configurations)"
 
 
-def _all(space: DesignSpace) -> list[Effects]:
+def _all_effects(space: DesignSpace) -> list[Effects]:
     return [effects for effects in (space.runtime_effects, space.energy_effects) if effects is not None]
 
 
-def _leader(effects: Effects) -> str:
+def _describe_leader(effects: Effects) -> str:
     first = effects.singles[0]
     return "nothing" if not first.sensitivity else first.parameters[0]
 
 
 def parts(space: DesignSpace) -> tuple[Part, ...]:
-    found: list[Part] = [*map(Paragraph, assumed_ranges(space)), _ranges(space.ranges), _singles(space)]
-    found += [*map(_pairs, _all(space)), near_optimal(space), *_data(space)]
+    found: list[Part] = [*map(Paragraph, assumed_ranges(space)), _ranges_table(space.ranges), _singles_table(space)]
+    found += [*map(_pairs_table, _all_effects(space)), near_optimal(space), *_data_tables(space)]
     notes = [
         "Sensitivity: from the least to the most, in parts of the value where nothing is varied (Umar 2018, section "
         "4.4.2); beyond one: what a pair moves more than the stronger of the two alone."
@@ -72,15 +72,15 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
             f"`{space.problem.ranks}`: one in each place that the machine has for a rank. "
             + problem_note([space.stated], space.problem)
         )
-    skipped = [effects.skipped for effects in _all(space) if effects.skipped is not None]
+    skipped = [effects.skipped for effects in _all_effects(space) if effects.skipped is not None]
     if skipped:
         of = f"{format_count(skipped[0].count)} of {format_count(skipped[0].total)} configurations have no value"
         notes.append(f"{of}: {skipped[0].reason}")
     if space.left_out:
-        notes.append(f"Not significant, so not varied (all: --vary all): {_left_out(space)}.")
-    notes += [*cap_note(space), *_without_patterns(space), *_extrapolated(space)]
+        notes.append(f"Not significant, so not varied (all: --vary all): {_describe_left_out(space)}.")
+    notes += [*cap_note(space), *_note_missing_patterns(space), *_note_extrapolated(space)]
     if not space.wanted or space.left_out:
-        notes += _not_turned(space)
+        notes += _note_unturned(space)
     if space.machine.absent:
         notes.append(f"Not stated by the machine, so not varied: {', '.join(space.machine.absent)}.")
     return (*found, *map(Paragraph, notes))
@@ -92,14 +92,14 @@ UNCORE = "uncore_clock"
 def assumed_ranges(space: DesignSpace) -> list[str]:
     """A sentence that lists the assumed ranges."""
     told = [
-        f"{item.component} {_end(item, 'low')} to {_end(item, 'high')}"
+        f"{item.component} {_end_of_range(item, 'low')} to {_end_of_range(item, 'high')}"
         for item in space.ranges
         if item.source == "vendor" and not item.variable.case
     ]
     return [f"Assumed ranges, which --vary NAME=LOW..HIGH replaces: {', '.join(told)}."] if told else []
 
 
-def _not_turned(space: DesignSpace) -> list[str]:
+def _note_unturned(space: DesignSpace) -> list[str]:
     """Components that nobody turns on a machine that is there, where they are not varied."""
     varied = {item.component for item in space.ranges} | {item.component for item in space.left_out}
     fixed = [it.component for it in space.machine.parameters if not is_turned(it) and it.component not in varied]
@@ -110,7 +110,7 @@ def _not_turned(space: DesignSpace) -> list[str]:
     return notes
 
 
-def _left_out(space: DesignSpace) -> str:
+def _describe_left_out(space: DesignSpace) -> str:
     """Components left out, with their shares of runtime and energy."""
     shares = [
         (item.component, [format_share(value) for value in (item.runtime, item.energy) if value is not None])
@@ -125,10 +125,14 @@ OF_PATTERNS = ("l1_capacity", "l2_capacity", "l3_capacity", "prefetch", "memory_
 """Components that matter only to accesses whose pattern is stated (docs/caches.md)."""
 
 
-def _without_patterns(space: DesignSpace) -> list[str]:
+def _note_missing_patterns(space: DesignSpace) -> list[str]:
     """Why caches move nothing, where that is since the application does not say how it accesses memory."""
     moving = {
-        name for effects in _all(space) for item in effects.singles if item.sensitivity for name in item.parameters
+        name
+        for effects in _all_effects(space)
+        for item in effects.singles
+        if item.sensitivity
+        for name in item.parameters
     }
     without = [item.component for item in space.left_out if not item.runtime and not item.energy]
     tried = [*(item.component for item in space.ranges if item.component not in moving), *without]
@@ -150,7 +154,7 @@ def _without_patterns(space: DesignSpace) -> list[str]:
     return [f"{', '.join(still)} {verb} nothing: `{name}` states no access patterns (docs/caches.md)."]
 
 
-def _extrapolated(space: DesignSpace) -> list[str]:
+def _note_extrapolated(space: DesignSpace) -> list[str]:
     """What the best configurations have beyond what the machine states, where no range is declared."""
     ranges = {item.component: item for item in space.ranges if item.source == "vendor"}
     beyond = {
@@ -175,9 +179,9 @@ def value_of(component: str, value: float) -> str:
     return format_quantity(value, unit) if unit else f"{value:,.4g}"
 
 
-def _ranges(ranges: Sequence[ComponentRange]) -> Part:
+def _ranges_table(ranges: Sequence[ComponentRange]) -> Part:
     def end(name: str) -> Column:
-        return Column(name, align="right", get=lambda it: _end(it, name), media=TEXT)
+        return Column(name, align="right", get=lambda it: _end_of_range(it, name), media=TEXT)
 
     heads = (
         Column("component"),
@@ -193,7 +197,7 @@ def _ranges(ranges: Sequence[ComponentRange]) -> Part:
     return make_table(heads, ranges, "ranges", title="what is varied", media=(*TEXT, *JSON))
 
 
-def _end(item: ComponentRange, name: str) -> str:
+def _end_of_range(item: ComponentRange, name: str) -> str:
     """An end or the base of a range; of alternatives the base only."""
     value = getattr(item.variable, name)
     if item.variable.case:
@@ -201,7 +205,7 @@ def _end(item: ComponentRange, name: str) -> str:
     return value_of(item.component, value)
 
 
-def _singles(space: DesignSpace) -> Part:
+def _singles_table(space: DesignSpace) -> Part:
     """Runtime and energy side by side, in the order of the runtime."""
     energies = (
         {} if space.energy_effects is None else {item.parameters[0]: item for item in space.energy_effects.singles}
@@ -213,29 +217,29 @@ def _singles(space: DesignSpace) -> Part:
     heads = (
         Column("component", get=lambda effect: effect.parameters[0]),
         *make_columns("least most", unit="s"),
-        Column("sensitivity", _digits, "right"),
+        Column("sensitivity", _format_digits, "right"),
         Column("normalised", "share"),
         Column("least", unit="J", get=of_energy("least")),
         Column("most", unit="J", get=of_energy("most")),
-        Column("of energy", _digits, "right", get=of_energy("sensitivity")),
+        Column("of energy", _format_digits, "right", get=of_energy("sensitivity")),
         Column("normalised", "share", get=of_energy("normalised")),
     )
     return make_table(heads, space.runtime_effects.singles, title="each alone", media=TEXT, sparse=True)
 
 
-def _pairs(effects: Effects) -> Part:
+def _pairs_table(effects: Effects) -> Part:
     heads = (
         Column("component", get=lambda effect: effect.parameters[0]),
         Column("and", get=lambda effect: effect.parameters[1]),
         *make_columns("least most", unit="s" if effects.metric == "runtime" else "J"),
-        Column("sensitivity", _digits, "right"),
+        Column("sensitivity", _format_digits, "right"),
         Column("normalised", "share"),
-        Column("beyond one", _digits, "right", key="beyond"),
+        Column("beyond one", _format_digits, "right", key="beyond"),
     )
     return make_table(heads, effects.pairs[:MOST_PAIRS], title=f"pairs, by {effects.metric}", media=TEXT)
 
 
-def _digits(value: float) -> str:
+def _format_digits(value: float) -> str:
     return f"{value + 0:.3g}"
 
 
@@ -266,9 +270,11 @@ def configured(configuration: Configuration, *, titled: bool = False) -> str:
     return ", ".join(values) or "as it is"
 
 
-def _data(space: DesignSpace) -> list[Part]:
+def _data_tables(space: DesignSpace) -> list[Part]:
     """All effects, for programs."""
-    rows = [(effects.metric, effect) for effects in _all(space) for effect in (*effects.singles, *effects.pairs)]
+    rows = [
+        (effects.metric, effect) for effects in _all_effects(space) for effect in (*effects.singles, *effects.pairs)
+    ]
 
     def of(name: str) -> Column:
         return Column(name, get=lambda row: getattr(row[1], name))
@@ -300,7 +306,7 @@ def draw(space: DesignSpace) -> Any:
     """A matplotlib figure: a heat map of the pairs for each metric."""
     from matplotlib.figure import Figure
 
-    found = _all(space)
+    found = _all_effects(space)
     size = 2.4 + 0.32 * len(space.ranges)
     figure = Figure(figsize=(len(found) * size, size), layout="constrained")
     panels = figure.subplots(1, len(found), squeeze=False)[0]
@@ -343,11 +349,13 @@ def matters_blocks(advice: Advice) -> list[Block]:
         rows.append(
             [
                 COMPONENTS[name].title,
-                Link(", ".join(choices) or f"{_end(item, 'low')} to {_end(item, 'high')}", "components"),
-                Link(_end(item, "base"), "components"),
+                Link(
+                    ", ".join(choices) or f"{_end_of_range(item, 'low')} to {_end_of_range(item, 'high')}", "components"
+                ),
+                Link(_end_of_range(item, "base"), "components"),
                 explained(f"{seconds(effect.least)} to {seconds(effect.most)}", "sensitivity"),
                 explained(f"{effect.sensitivity:.3g}", "sensitivity"),
-                "" if energy is None else explained(_from_to(energy.least, energy.most), "sensitivity"),
+                "" if energy is None else explained(_format_change(energy.least, energy.most), "sensitivity"),
                 "" if energy is None else explained(f"{energy.sensitivity:.3g}", "sensitivity"),
             ]
         )
@@ -369,7 +377,7 @@ def matters_blocks(advice: Advice) -> list[Block]:
     return [*blocks, *picture_of(draw, advice.space, caption)]
 
 
-def _from_to(low: float, high: float) -> str:
+def _format_change(low: float, high: float) -> str:
     return f"{format_quantity(low, 'J')} to {format_quantity(high, 'J')}"
 
 

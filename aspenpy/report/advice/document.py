@@ -110,10 +110,10 @@ def picture_of(draw: Callable[[Any], Any], result: Any, caption: str) -> list[Bl
     """A picture of a result, drawn where the document is written as HTML; nothing without matplotlib."""
     from importlib.util import find_spec
 
-    return [] if find_spec("matplotlib") is None else [Picture(lambda: _svg(draw, result), caption)]
+    return [] if find_spec("matplotlib") is None else [Picture(lambda: _write_svg(draw, result), caption)]
 
 
-def _svg(draw: Callable[[Any], Any], result: Any) -> str:
+def _write_svg(draw: Callable[[Any], Any], result: Any) -> str:
     text = StringIO()
     with use_style():
         draw(result).savefig(text, format="svg", metadata={"Date": None})

@@ -52,7 +52,7 @@ def report_significance(found: Significant) -> Report:
     """Shares of the components, by counters and by the model; the counters and their clusters; what disagrees."""
     metrics: tuple[MetricName, ...] = ("runtime", "energy")
     named = tuple(item for item in found.significances if item.share > 0)
-    text = [part for metric in metrics for part in _metric(found, metric)]
+    text = [part for metric in metrics for part in _metric_tables(found, metric)]
     data: dict[str, Any] = {
         "application": found.space.case.application.name,
         "machine": found.space.case.required_machine.name,
@@ -71,40 +71,40 @@ def report_significance(found: Significant) -> Report:
     ]
     parts: tuple[Part, ...] = (
         *text,
-        *map(_said, found.disagreements),
+        *map(_describe_disagreement, found.disagreements),
         make_table(ROWS, named, "significances", media=JSON + CSV),
         Table(COUNTERS, tuple(counters), key="counters", media=JSON),
         Table(NUMBERS, tuple(numbers), key="clusters", media=JSON),
         make_table(APART, found.disagreements, "disagreements", media=JSON),
     )
-    return Report(_heading(found), data, parts, found.diagnostics)
+    return Report(_write_heading(found), data, parts, found.diagnostics)
 
 
 register_report(Significant, report_significance)
 
 
-def _heading(found: Significant) -> str:
+def _write_heading(found: Significant) -> str:
     where = found.space.prediction.where
-    first = [_first(found, metric) for metric in ("runtime", "energy")]
+    first = [_largest_component(found, metric) for metric in ("runtime", "energy")]
     said = [
         f"{metric} goes most with {name}" for metric, name in zip(("runtime", "energy"), first, strict=True) if name
     ]
     return f"{where}: {', '.join(said)}" if said else f"{where}: nothing that can be varied matters"
 
 
-def _first(found: Significant, metric: str) -> str | None:
+def _largest_component(found: Significant, metric: str) -> str | None:
     """The component with the largest share, by counters where there are any."""
     kinds = [[item for item in found.significances if (item.metric, item.evidence) == (metric, kind) and item.share > 0]
              for kind in ("counters", "model")]  # fmt: skip
     return next((f"the {title_of(items[0].component)}" for items in kinds if items and items[0].component), None)
 
 
-def _metric(found: Significant, metric: MetricName) -> list[Part]:
+def _metric_tables(found: Significant, metric: MetricName) -> list[Part]:
     """Tables of the runtime, or of the energy."""
     told = next((item for item in found.evidences if item.metric == metric), None)
     model = {item.component: item for item in found.by_model if item.metric == metric and item.share >= LEAST}
     counted = {item.component: item for item in (() if told is None else told.significances) if item.share >= LEAST}
-    names = sorted({*model, *counted}, key=lambda name: -max(_share(counted, name), _share(model, name)))
+    names = sorted({*model, *counted}, key=lambda name: -max(_share_of(counted, name), _share_of(model, name)))
     heads = [Column("component")]
     if told is not None:
         heads += [
@@ -117,22 +117,22 @@ def _metric(found: Significant, metric: MetricName) -> list[Part]:
         here, there = counted.get(name), model.get(name)
         row: list[str | float | None] = [title_of(name) if name else UNKNOWN]
         if told is not None:
-            row += [None, None] if here is None else [here.share, _interval(here)]
+            row += [None, None] if here is None else [here.share, _format_interval(here)]
         rows.append((*row, None if there is None else there.share))
     parts: list[Part] = [Table(tuple(heads), tuple(rows), title=metric, media=TEXT)] if rows else []
-    return parts if told is None else [*parts, *_counters(told)]
+    return parts if told is None else [*parts, *_counter_tables(told)]
 
 
-def _interval(item: Significance) -> str | None:
+def _format_interval(item: Significance) -> str | None:
     return None if item.low is None or item.high is None else f"{format_share(item.low)} .. {format_share(item.high)}"
 
 
-def _counters(told: CounterEvidence) -> list[Part]:
+def _counter_tables(told: CounterEvidence) -> list[Part]:
     heads = (
         Column(f"counter of {told.metric}", get="name"),
         Column("known for", get=lambda item: ", ".join(item.known) or "nothing", wrapped=True),
         Column("share", "share", get=lambda item: item.share or None),
-        Column("belongs to", get=_belongs, wrapped=True),
+        Column("belongs to", get=_describe_membership, wrapped=True),
     )
     listed = make_table(heads, told.counters, media=TEXT)
     chosen = next((item for item in told.numbers if item.chosen), None)
@@ -157,12 +157,12 @@ def _counters(told: CounterEvidence) -> list[Part]:
     return [listed, make_facts(rows)]
 
 
-def _belongs(item: CounterShare) -> str:
+def _describe_membership(item: CounterShare) -> str:
     parts = [(name, worth) for name, worth in item.memberships.items() if worth >= BELONGS]
     return ", ".join(f"{title_of(name) if name else UNKNOWN} {worth:.2f}" for name, worth in parts)
 
 
-def _said(item: Disagreement) -> Paragraph:
+def _describe_disagreement(item: Disagreement) -> Paragraph:
     name = title_of(item.component)
     return Paragraph(
         f"Counters and model disagree: of the {item.metric} the {name} has {format_share(item.counters)} by "
@@ -184,13 +184,13 @@ def significance_blocks(found: Significant) -> list[Block]:
         "parts of what all change."
     )
     blocks: list[Block] = [Section("What was measured", "counters"), Sentence((note,))]
-    blocks += [Points(tuple(_disagreements(found)))]
+    blocks += [Points(tuple(_disagreement_sentences(found)))]
     for each in found.evidences:
-        blocks += _evidence(found, each)
+        blocks += _evidence_blocks(found, each)
     return blocks
 
 
-def _disagreements(found: Significant) -> list[Words]:
+def _disagreement_sentences(found: Significant) -> list[Words]:
     if not found.disagreements:
         return [("Counters and model agree on what matters.",)]
     return [
@@ -205,30 +205,30 @@ def _disagreements(found: Significant) -> list[Words]:
     ]
 
 
-def _evidence(found: Significant, each: CounterEvidence) -> list[Block]:
+def _evidence_blocks(found: Significant, each: CounterEvidence) -> list[Block]:
     names = {"counters": each.significances, "model": tuple(it for it in found.by_model if it.metric == each.metric)}
     counters, model = ({item.component: item for item in items} for items in names.values())
-    told = sorted({*counters, *model}, key=lambda name: -max(_share(counters, name), _share(model, name)))
+    told = sorted({*counters, *model}, key=lambda name: -max(_share_of(counters, name), _share_of(model, name)))
     rows = [
-        _component(name, counters.get(name), model.get(name))
+        _component_cells(name, counters.get(name), model.get(name))
         for name in told
-        if name in counters or _share(model, name) >= SIGNIFICANT
+        if name in counters or _share_of(model, name) >= SIGNIFICANT
     ]
     heads = ("component", "counters", "between", "model")
-    listed = [_counter(item) for item in each.counters]
+    listed = [_counter_cells(item) for item in each.counters]
     return [
         Section(f"Of the {each.metric}", f"counters-{each.metric}", 2),
         make_sheet(heads, rows, (1, 2, 3)),
-        Points((_samples(each), _regression(each), _clusters(each))),
+        Points((_describe_samples(each), _describe_regression(each), _describe_clusters(each))),
         make_sheet(("counter", "known for", "share", "belongs to"), listed, (2,)),
     ]
 
 
-def _share(of: Mapping[str, Significance], name: str) -> float:
+def _share_of(of: Mapping[str, Significance], name: str) -> float:
     return of[name].share if name in of else 0.0
 
 
-def _component(name: str, counter: Significance | None, model: Significance | None) -> list[Span]:
+def _component_cells(name: str, counter: Significance | None, model: Significance | None) -> list[Span]:
     between: Span = ""
     if counter is not None and counter.low is not None and counter.high is not None:
         between = explained(f"{format_share(counter.low)} to {format_share(counter.high)}", "counters")
@@ -240,7 +240,7 @@ def _component(name: str, counter: Significance | None, model: Significance | No
     ]
 
 
-def _samples(each: CounterEvidence) -> Words:
+def _describe_samples(each: CounterEvidence) -> Words:
     samples = each.samples
     ran = f"{count_noun(samples.runs, 'run')} of {count_noun(samples.configurations, 'configuration')}"
     said: list[Any] = [f"{ran} (threads, clocks, inputs): "]
@@ -254,7 +254,7 @@ def _samples(each: CounterEvidence) -> Words:
     return (*said, "; measure each ", explained(f"{format_count(samples.more)} more", "samples"), " times.")
 
 
-def _regression(each: CounterEvidence) -> Words:
+def _describe_regression(each: CounterEvidence) -> Words:
     names = [item.name for item in each.counters if item.share > 0]
     return (
         f"Significant counters are {', '.join(names)}: they explain ",
@@ -263,7 +263,7 @@ def _regression(each: CounterEvidence) -> Words:
     )
 
 
-def _clusters(each: CounterEvidence) -> Words:
+def _describe_clusters(each: CounterEvidence) -> Words:
     chosen = next((item for item in each.numbers if item.chosen), None)
     if chosen is None:
         return ("There are too few counters for clusters: each stands by itself.",)
@@ -278,7 +278,7 @@ def _clusters(each: CounterEvidence) -> Words:
     )
 
 
-def _counter(item: CounterShare) -> list[Span]:
+def _counter_cells(item: CounterShare) -> list[Span]:
     parts = [(name, worth) for name, worth in item.memberships.items() if worth >= BELONGS]
     belongs = ", ".join(f"{title_of(name) if name else UNKNOWN} {worth:.2f}" for name, worth in parts)
     known = ", ".join(map(title_of, item.known)) or "nothing"

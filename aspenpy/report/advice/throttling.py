@@ -30,7 +30,7 @@ def report_throttling(throttled: Throttled) -> Report:
         "application": case.application.name,
         "machine": case.required_machine.name,
         "noise": throttled.noise,
-        "noisy": {"runtime": _fields(runtime), "energy": None if energy is None else _fields(energy)},
+        "noisy": {"runtime": _interval_fields(runtime), "energy": None if energy is None else _interval_fields(energy)},
     }
     return Report(heading(throttled), data, parts(throttled), throttled.diagnostics)
 
@@ -38,20 +38,20 @@ def report_throttling(throttled: Throttled) -> Report:
 register_report(Throttled, report_throttling)
 
 
-def _fields(found: Sampled) -> dict[str, float]:
+def _interval_fields(found: Sampled) -> dict[str, float]:
     return {name: getattr(found, name) for name in ("stated", "mean", "low", "high", "count")}
 
 
 def heading(throttled: Throttled) -> str:
     where = throttled.space.prediction.where
-    halves = [(item.losses[_half(item)], item.component) for item in throttled.restrictions]
+    halves = [(item.losses[_row_of_half(item)], item.component) for item in throttled.restrictions]
     if not halves:
         return f"{where}: nothing that it states is restricted"
     loss, worst = max(halves)
     return f"{where}: loses most by less {named(worst)}, {format_ratio(loss)} the runtime with half of it"
 
 
-def _half(item: Restriction) -> int:
+def _row_of_half(item: Restriction) -> int:
     return min(range(len(item.parts)), key=lambda place: abs(item.parts[place] - 0.5))
 
 
@@ -59,7 +59,7 @@ def named(component: str) -> str:
     return "power" if component == "power" else COMPONENTS[component].title
 
 
-def _value(component: str, value: float) -> str:
+def _format_value(component: str, value: float) -> str:
     return format_quantity(value, "W" if component == "power" else COMPONENTS[component].unit)
 
 
@@ -69,7 +69,7 @@ def parts(throttled: Throttled) -> tuple[Any, ...]:
         return Column(header, align="right", get=lambda row: said(row) if row < len(item.parts) else None)
 
     def lost(item: Restriction) -> tuple[Column, ...]:
-        value = told(item, item.component, lambda row: _value(item.component, item.values[row]))
+        value = told(item, item.component, lambda row: _format_value(item.component, item.values[row]))
         runtime = told(item, "runtime", lambda row: format_ratio(item.losses[row]))
         if not item.energies:
             return (value, runtime)
@@ -81,12 +81,12 @@ def parts(throttled: Throttled) -> tuple[Any, ...]:
     rows = range(len(throttled.parts))
     return (
         make_table(heads, rows, title="runtime and energy, in times of those with nothing restricted", media=TEXT),
-        _data(throttled),
-        *map(Paragraph, _notes(throttled)),
+        _data_table(throttled),
+        *map(Paragraph, _list_notes(throttled)),
     )
 
 
-def _data(throttled: Throttled) -> Any:
+def _data_table(throttled: Throttled) -> Any:
     rows = [(item, place) for item in throttled.restrictions for place in range(len(item.parts))]
 
     def of(name: str, plural: str) -> Column:
@@ -103,13 +103,13 @@ def _data(throttled: Throttled) -> Any:
     return make_table(heads, rows, "restrictions", media=(*JSON, *CSV))
 
 
-def _notes(throttled: Throttled) -> list[str]:
+def _list_notes(throttled: Throttled) -> list[str]:
     runtime, energy = throttled.noisy
     notes = [
         f"Noise: where clock, bandwidths and network each lose {format_share(throttled.noise)} (standard "
         "deviation), the run "
-        f"takes {_interval(runtime, 's')}"
-        + (f" and consumes {_interval(energy, 'J')}" if energy is not None else "")
+        f"takes {_format_interval(runtime, 's')}"
+        + (f" and consumes {_format_interval(energy, 'J')}" if energy is not None else "")
         + f": 95 % of {format_count(runtime.count)} samples."
     ]
     if any(item.component == "power" for item in throttled.restrictions):
@@ -117,22 +117,22 @@ def _notes(throttled: Throttled) -> list[str]:
             "Power: a cap of the socket, from what the kernel that draws most draws; the clock is lowered until it "
             "holds, and below the lowest clock the socket waits."
         )
-    notes += _below_declared(throttled)
+    notes += _note_below_declared(throttled)
     problem = throttled.space.problem
     return notes if problem.ranks is None else [*notes, problem_note([throttled.case], problem)]
 
 
-def _below_declared(throttled: Throttled) -> list[str]:
+def _note_below_declared(throttled: Throttled) -> list[str]:
     """A note on rows below the lowest value that the machine declares."""
     found = []
     for item in throttled.restrictions:
         parameter = throttled.space.machine.parameter(item.component)
         if parameter is not None and parameter.low is not None and min(item.values) < parameter.low * (1 - ROUNDED):
-            found.append(f"{item.component} below {_value(item.component, parameter.low)}")
+            found.append(f"{item.component} below {_format_value(item.component, parameter.low)}")
     return [f"Extrapolated, below the lowest that the machine declares: {', '.join(found)}."] if found else []
 
 
-def _interval(found: Sampled, unit: str) -> str:
+def _format_interval(found: Sampled, unit: str) -> str:
     low, high, stated = (format_quantity(value, unit) for value in (found.low, found.high, found.stated))
     return f"{low} to {high} instead of {stated}"
 

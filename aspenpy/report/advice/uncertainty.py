@@ -22,13 +22,13 @@ OF = ("values alone", "values and models")
 
 def report_uncertainty(uncertain: Uncertain) -> Report:
     """The intervals, and by what error of which value or model they come about."""
-    data = {**subject(uncertain.space.prediction), "samples": uncertain.runtime.count, **_fields(uncertain)}
+    data = {**subject(uncertain.space.prediction), "samples": uncertain.runtime.count, **_interval_fields(uncertain)}
     low, high = (f"{getattr(uncertain.total_runtime, end):.4g} s" for end in ("low", "high"))
     headline = f"{uncertain.space.prediction.where}: with all that is uncertain between {low} and {high}"
     return Report(headline, data, uncertainty_parts(uncertain), uncertain.space.prediction.diagnostics)
 
 
-def _fields(uncertain: Uncertain) -> dict[str, Any]:
+def _interval_fields(uncertain: Uncertain) -> dict[str, Any]:
     found = {
         "runtime": uncertain.runtime,
         "energy": uncertain.energy,
@@ -64,11 +64,11 @@ def _interval_end(place: int, end: str) -> Callable[[Any], float | None]:
     return lambda row: None if row[1][place] is None else getattr(row[1][place], end)
 
 
-def _stated(name: str) -> Any:
+def _make_stated_getter(name: str) -> Any:
     return lambda claim: None if claim.stated is None else getattr(claim.stated, name)
 
 
-def _within(claim: Claim) -> list[dict[str, float]] | None:
+def _covered_shares(claim: Claim) -> list[dict[str, float]] | None:
     if claim.stated is None:
         return None
     return [{"part": part, "error": error} for part, error in claim.stated.within]
@@ -79,10 +79,10 @@ CLAIMS = (
     Column("deviation", "share"),
     Column("median error", "share", key="median"),
     Column("by", key="source"),
-    Column("compared", get=_stated("row"), wrapped=True),
-    Column("with", key="compared_with", get=_stated("compared_with"), wrapped=True),
-    *(Column(name, get=_stated(name), media=JSON) for name in ("fitted", "worst", "count", "page")),
-    Column("within", get=_within, media=JSON),
+    Column("compared", get=_make_stated_getter("row"), wrapped=True),
+    Column("with", key="compared_with", get=_make_stated_getter("compared_with"), wrapped=True),
+    *(Column(name, get=_make_stated_getter(name), media=JSON) for name in ("fitted", "worst", "count", "page")),
+    Column("within", get=_covered_shares, media=JSON),
 )
 
 
@@ -99,8 +99,8 @@ def ends(found: Sampled, unit: str, between: str = " to ") -> str:
 def sure_blocks(uncertain: Uncertain) -> list[Block]:
     """The intervals, and who says how far each value and model is off."""
     rows = [
-        _row("the machine's and the program's values", uncertain.runtime, uncertain.energy),
-        _row("these, and the models themselves", uncertain.total_runtime, uncertain.total_energy),
+        _make_row("the machine's and the program's values", uncertain.runtime, uncertain.energy),
+        _make_row("these, and the models themselves", uncertain.total_runtime, uncertain.total_energy),
     ]
     note: Words = (
         "Of ",
@@ -112,17 +112,17 @@ def sure_blocks(uncertain: Uncertain) -> list[Block]:
         Sentence(note),
         make_sheet(("if uncertain are", "runtime", "energy"), rows, (1, 2)),
         Sentence(("How far each is off, as half of all are at most:",)),
-        make_sheet(("", "off by", "by", "compared with"), [_claim(item) for item in uncertain.claims], (1,)),
+        make_sheet(("", "off by", "by", "compared with"), [_claim_cells(item) for item in uncertain.claims], (1,)),
         Sentence((SURER,)),
     ]
 
 
-def _row(name: str, runtime: Sampled, energy: Sampled | None) -> list[Span]:
+def _make_row(name: str, runtime: Sampled, energy: Sampled | None) -> list[Span]:
     consumed = "" if energy is None else explained(ends(energy, "J"), "interval")
     return [name, explained(ends(runtime, "s"), "interval"), consumed]
 
 
-def _claim(item: Claim) -> list[Span]:
+def _claim_cells(item: Claim) -> list[Span]:
     known = {"runtime": "the model of runtime", "power": "the model of power"}
     title = COMPONENTS[item.name].title if item.name in COMPONENTS else known.get(item.name, item.name)
     stated = item.stated
