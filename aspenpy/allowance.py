@@ -24,8 +24,8 @@ MEMORY = 1 << 30
 
 
 class Allowance:
-    """What is left of the operations of one command. `exceeded` once something was refused because of it: what the
-    command answers nevertheless is a part."""
+    """Operations that one command may still spend. `exceeded` is set once something was refused for lack of them: an
+    answer given nevertheless is partial."""
 
     def __init__(self, operations: float = OPERATIONS) -> None:
         self.operations = operations
@@ -50,7 +50,7 @@ _current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
 
 
 def allowance() -> Allowance:
-    """That of the command that runs; one of its own for what no command asks for."""
+    """The allowance of the running command; a separate one where no command asks."""
     return _current.get() or Allowance()
 
 

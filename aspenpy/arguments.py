@@ -12,7 +12,7 @@ from aspenpy.record import NamedTuple
 
 
 class Kind(NamedTuple):
-    """What an argument takes: a test of the value, and the words for it."""
+    """Kind of an argument: a test of the value, and its description in words."""
 
     accepts: Callable[[Any], bool]
     wanted: str

@@ -66,7 +66,7 @@ class Record(metaclass=RecordType):
         _store: ClassVar[Any]
 
     def _values(self) -> Any:
-        """What is compared: the fields, or the only one of them."""
+        """Values that are compared: the fields, or the only one of them."""
         return self._compared(self) if self._compared else ()
 
     def __eq__(self, other: object) -> bool:

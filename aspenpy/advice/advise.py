@@ -54,7 +54,7 @@ class Advice(Result):
 
     @property
     def base(self) -> Outcome:
-        """What the run takes where nothing is varied."""
+        """The run's time and energy where nothing varies."""
         return self.space.base
 
     @property
@@ -97,10 +97,8 @@ OF_SO_MANY_NODES = "wrong-network-size"  # the code of a network whose shape is 
 
 
 class AdviceOptions(Record):
-    """What all steps share: the hardware components that are `wanted` (the significant ones, if none; `EVERY` are
-    all), ranges of the system, `levels` of each, how energy is counted, the parameters of the problem's `size`,
-    other `inputs`, the most `nodes`, the `threshold` of efficiency, the `price` of a node, what is uncertain (see
-    `Uncertain`), and measured `counters`, read by the options of `counting`."""
+    """Options of all steps: the hardware components that are `wanted` (the significant ones, if none; `EVERY` are all),
+    ranges of the system, `levels` of each, the way energy is counted, the parameters of the problem."""
 
     wanted: tuple[str, ...] = ()
     system: tuple[SystemRange, ...] = ()
@@ -210,9 +208,8 @@ def decide_case(case: Case, options: AdviceOptions) -> Decided:
 
 
 def advise_case(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = lambda step: None) -> Advice:
-    """What an application on one node of a machine is bound by, its components alone and in pairs, and where the best
-    configurations scale to; the last is left out where there is no network between nodes. `watch` is told of each step
-    that begins. Raises AspenError."""
+    """Classifies an application on one node, tries components alone and in pairs, and scales the best configurations;
+    scaling is left out where there is no network between nodes."""
     watch("which components matter")
     significant = significant_of(case, options)
     space = space_of(case, options, significant)

@@ -67,7 +67,7 @@ def alternatives(machine: Machine, socket: str | None, component: str, names: tu
 
 
 def kind_of_machine(machine: Machine, socket: str | None, component: str) -> str | None:
-    """What the machine itself has; None where it has nothing of that kind."""
+    """The alternative that the machine itself has; None where it has nothing of that kind."""
     kind = "memory" if component == "memory_kind" else "interconnect"
     place = next((place for place in _by_depth(machine, socket) if place.component.type == kind), None)
     return None if place is None else _describe_stated(place)

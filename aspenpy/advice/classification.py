@@ -268,7 +268,7 @@ class Classified(Result):
         return found
 
     def _class_of(self, key: Key) -> ApplicationClass | None:
-        """What a term of the energy goes with; None for the time."""
+        """Class of resource that a term of the energy goes with; None for a term that goes with time."""
         if key.cause == FILES:
             return "I/O"
         cause = key.cause.rpartition(" ")[2] if key.cause.endswith("flops") else key.cause

@@ -176,7 +176,7 @@ def _number(name: str, text: str) -> nodes.Parameter:
 
 
 def _scale_properties(place: Place, properties: tuple[str, ...], factor: str) -> Change:
-    """What multiplies the properties of a part by a factor, but for those that follow another bandwidth of it."""
+    """A change that multiplies the properties of a part by a factor, unless they follow another bandwidth."""
 
     def scaled(component: nodes.Component, item: nodes.Item) -> nodes.Item:
         if component.name != place.component.name or not isinstance(item, nodes.Property):

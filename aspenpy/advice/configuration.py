@@ -58,7 +58,7 @@ def configuration_of(ranges: Mapping[str, ComponentRange], values: Mapping[str, 
 
 
 class Outcome(Record):
-    """What a run takes with a configuration: seconds, and joules (None where the machine states no power)."""
+    """Cost of a run with a configuration: seconds, and joules (None where the machine states no power)."""
 
     runtime: float
     energy: float | None
@@ -102,8 +102,8 @@ UNITS: dict[Limit, str] = {"energy": "J", "power": "W", "time": "s", "money": ""
 
 
 class Budget(Record):
-    """What a run may take at most: joules, watts on average, seconds, and money in the currency in which the machine
-    states `cost`; None is no limit."""
+    """Limits of a run: joules, watts on average, seconds, and money in the currency in which the machine states `cost`;
+    None is no limit."""
 
     energy: float | None = None
     power: float | None = None

@@ -134,10 +134,8 @@ def candidates(points: Floats, most: int, fuzziness: float = FUZZINESS) -> tuple
 
 
 def best(found: Sequence[Clusters]) -> Clusters:
-    """That of the least sum of ranks by the partition coefficient, the greatest first, and Xie and Beni's index, the
-    least first; of equals that with the greater coefficient. The coefficient falls with the number of clusters c by
-    itself, and is corrected for that: 1 - c/(c - 1) (1 - PC), after Dave, Pattern Recognition Letters 17(6), 1996.
-    Numbers at which a cluster is hardly more than one point do not count, if others are left."""
+    """Clusters with the least sum of ranks by the partition coefficient (greatest first) and Xie and Beni's index
+    (least first); of equals that with the greater coefficient."""
     several = [item for item in found if float(item.memberships.sum(axis=1).min()) >= POINTS_TO_EACH] or found[:1]
     places = range(len(several))
     by_partition = sorted(places, key=lambda place: -several[place].corrected)
@@ -250,7 +248,7 @@ def _components(sheet: Sheet, name: str) -> tuple[str, ...]:
 
 
 def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: CounterOptions) -> CounterEvidence:
-    """What the counters say of the runtime or the energy."""
+    """Evidence of the counters about the runtime or the energy."""
     require_library("scipy", "significance by counters")
     target = read_numbers(sheet, metric)
     chosen, steps = select_stepwise(Moments(counters.values, target), "both", "bic")

@@ -229,8 +229,8 @@ KNOWN_COUNTERS: tuple[KnownCounter, ...] = tuple(
 
 
 def find_counter(*names: str) -> KnownCounter | None:
-    """What is known of a counter by one of its names: its own, or as a file spells it. A unit in brackets, a part of a
-    formula behind `/`, and upper and lower case do not matter, nor do `-` and `_`."""
+    """Entry of a counter, found by its own name or as a file spells it. A unit in brackets, a part of a formula behind
+    `/`, upper and lower case, `-` and `_` do not matter."""
     for name in names:
         plain = re.sub(r"(?<!\s)\s*\[.*\]\s*$|/runtime$", "", name).strip()
         for item, pattern in _patterns():

@@ -138,7 +138,7 @@ class Choices:
     # -- reading rows ----------------------------------------------------------------------------
 
     def amounts(self, limit: Limit) -> Floats:
-        """What each takes of a limit's amount. Raises AspenError where the machine does not state it."""
+        """Amount of each choice that a limit restricts. Raises AspenError where the machine does not state it."""
         if limit == "time":
             return self.runtime
         if limit == "money":

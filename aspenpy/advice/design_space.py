@@ -207,7 +207,7 @@ class DesignSpace(Result):
 
     @cached_property
     def base(self) -> Outcome:
-        """What the run takes where nothing is varied. Raises AspenError where it has no value there."""
+        """Runtime and energy where nothing varies. Raises AspenError where the run has no value there."""
         return outcome(self.space.evaluator(self._quantities)(self.space.base[None, :])[:, 0])
 
     @cached_property

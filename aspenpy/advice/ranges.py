@@ -116,7 +116,7 @@ HOST = "host"
 def system_ranges(name: str) -> tuple[SystemRange, ...]:
     """Of a file with saved output of one or several of these tools, or of this host. Of several for one component the
     first holds. Raises AspenError for a file in which no range is found."""
-    texts = _of_host() if name == HOST else [_text(name)]
+    texts = _read_host() if name == HOST else [_text(name)]
     found: dict[str, SystemRange] = {}
     for text in texts:
         for reader in READERS:
@@ -132,7 +132,7 @@ def _text(name: str) -> str:
     return read_whole_file(name, hint="`host` reads this machine").decode(errors="replace")
 
 
-def _of_host() -> list[str]:
+def _read_host() -> list[str]:
     """What the tools that this host has print, and its files; those that fail are left out."""
     files = [f"{path}:{Path(path).read_text()}" for pattern in FILES for path in glob(pattern)]
     texts = ["\n".join(files)]
@@ -308,5 +308,5 @@ def _number(span: Span, unit: str) -> float:
 
 
 def _constant(node: nodes.Name) -> Expr:
-    """What a name stands for where no model is: a constant of the language."""
+    """Value of a name where no model is given: a constant of the language."""
     return constant_value(node.name) or graph.failure(node.name)

@@ -1,5 +1,4 @@
-"""What is odd about the accesses of blocks to their data: data that are touched many times without a pattern, and
-blocks that take no time."""
+"""Warnings about data accesses of blocks: data touched many times without a pattern, and blocks that take no time."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class PlacementKeywords(TypedDict, total=False):
 
 
 class CaseOptions(PlacementKeywords, total=False):
-    """What a function that takes an application and a machine also takes, to make a `Case` of them."""
+    """Keyword options from which a function with an application and a machine makes a `Case`."""
 
     socket: str | None
     kernel: str

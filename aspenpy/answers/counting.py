@@ -44,7 +44,7 @@ WIDEST = (1, 10**18)  # where a parameter without a range is searched
 
 
 class KernelCount(Record):
-    """What one kernel asks for over the run, by resource: with all it calls, and in its own blocks."""
+    """Amounts that one kernel asks for over the run, by resource: with all it calls, and in its own blocks."""
 
     name: str
     calls: Value

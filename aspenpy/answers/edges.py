@@ -22,7 +22,7 @@ QUANTITIES = ("accesses", "misses", "fetched", "written_back", "victims")
 written back, and of clean ones given to a level that takes victims."""
 
 MOVING = ("fetched", "written_back", "victims")
-"""Those in bytes."""
+"""Quantities in bytes."""
 
 
 class Moved(Total):
@@ -116,7 +116,7 @@ class Edges:
 
     @cached_property
     def _moved(self) -> Mapping[str, Mapping[Moved, float]]:
-        """What is moved under each of the `VARIATIONS`."""
+        """Amounts moved under each of the `VARIATIONS`."""
         found = {name: self._totals(variation) for name, variation in VARIATIONS.items()}
         wanted = {(name, key): value for name, totals in found.items() for key, value in totals.items()}
         moved: dict[str, dict[Moved, float]] = {name: {} for name in VARIATIONS}

@@ -59,7 +59,7 @@ def components(tree: CostTree) -> dict[str, str]:
 
 
 class _Leaf(Leaf):
-    """What each exchange of a block spends on which path. Branches of a `par` add, overlapped or not."""
+    """Seconds of each exchange of a block by path. Branches of a `par` add, overlapped or not."""
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree
@@ -155,12 +155,12 @@ class Evaluation(Result):
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """What was set."""
+        """The user's settings."""
         return self.case.set
 
     @property
     def seed(self) -> int:
-        """That of random draws."""
+        """Seed of random draws."""
         return self.case.seed
 
     def __repr__(self) -> str:
@@ -230,7 +230,7 @@ class Evaluation(Result):
 
     @cached_property
     def bottleneck(self) -> Bottleneck | None:
-        """What bounds the run for longest; None if it takes no time."""
+        """The resource that bounds the run for longest; None if the run takes no time."""
         waits: dict[str, float] = {}
         for resource, time in (item for waited in self._waits.values() for item in waited.items()):
             waits[resource] = waits.get(resource, 0.0) + time

@@ -315,7 +315,7 @@ class _Touch(Record):
 
 
 def _region_keys(region: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-    """What a place belongs to, from the outside in: each kernel on the way, and the labels on the way in it."""
+    """Regions that a place belongs to, outermost first: each kernel on the call path, and the labels in it."""
     key: tuple[str, ...] = ()
     for name in region:
         key = (*key, name) if name.startswith('"') else (name,)

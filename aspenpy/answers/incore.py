@@ -75,7 +75,7 @@ class InCore(Record, Result):
 
     @property
     def cycles(self) -> float:
-        """What each of many iterations takes: the longer of ports and dependence."""
+        """Cycles per iteration of a long loop: the longer of ports and dependence."""
         return max(self.ports, self.loop_carried)
 
     def to_aspen(self) -> str:
@@ -94,7 +94,7 @@ class InCore(Record, Result):
 
 
 def incore(path: str | Path, architecture: str, lines: str | None = None) -> InCore:
-    """What OSACA says of the marked loop in a file of assembly, - for standard input. Raises AspenError where OSACA is
+    """OSACA's analysis of the marked loop in a file of assembly, - for standard input. Raises AspenError where OSACA is
     not installed, or refuses the file."""
     asked, source = architecture.upper(), Path(path)
     if asked not in ARCHITECTURES:

@@ -48,7 +48,7 @@ class Leap(Record):
 
 
 class Roots(Record):
-    """What a search has found, from the smallest value on."""
+    """Solutions that a search has found, from the smallest value on."""
 
     solutions: tuple[Solution, ...]
     leaps: tuple[Leap, ...]

@@ -1,4 +1,4 @@
-"""What the analyses of a run without prices start from: an application, the kernel to run, and the values of names."""
+"""Run: the start of analyses without prices: an application, the kernel to run, and the values of names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Run:
 
     @cached_property
     def scope(self) -> Scope:
-        """What the names of the run stand for."""
+        """Meanings of the names of the run."""
         roots = [expr for kernel in callees_first(self.entry) for expr in expressions(kernel.body)]
         return scope_of(self.application, self.machine, self.entry, self.case.set, roots)
 

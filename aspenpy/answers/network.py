@@ -87,7 +87,7 @@ class Network(Result):
 
     @cached_property
     def nodes(self) -> int:
-        """Those of the machine; the topology may have places for more."""
+        """Number of nodes of the machine; the topology may have places for more."""
         return int(self._values([self._interconnect.nodes])[0])
 
     @cached_property

@@ -147,8 +147,8 @@ def _describe_idle_parts(
 
 
 def _blocks_of_ranks(tree: CostTree, computing: Mapping[flow.Block, Width]) -> dict[flow.Block, Width]:
-    """Those of the blocks whose instances are ranks: they share their work out, or are as many as those that do or that
-    send messages."""
+    """Blocks whose instances are ranks: they share their work out, or are as many as the blocks that do or that send
+    messages."""
     numbers = {
         block.parallelism for block, cost in tree.blocks.items() if block.width is not None or _has_messages(cost)
     }
@@ -158,7 +158,7 @@ def _blocks_of_ranks(tree: CostTree, computing: Mapping[flow.Block, Width]) -> d
 def _describe_idle_cores(
     ranks: Mapping[flow.Block, Width], core: Place, of_rank: float, prediction: Evaluation
 ) -> Iterator[Diagnostic]:
-    """What ranks leave idle of the cores that each of them occupies."""
+    """A note on cores that ranks occupy and leave idle."""
     cores = f"{_number(of_rank)} `{core.component.name}`"
     hint = "`execute [ranks] of [n]` with a part for each piece of a rank's work that can run beside the others"
     narrow = {block: width.seconds for block, width in ranks.items() if block.width is None}

@@ -121,7 +121,7 @@ def opening(entry: flow.Kernel) -> Scene:
 
 
 def steps(node: flow.Flow, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
-    """What a node is made of, each part in its scene, in the order written."""
+    """Parts of a node, each in its scene, in the order written."""
     rule: Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]] = _STEPS[type(node)]
     return rule(node, scene)
 

@@ -176,7 +176,7 @@ def _make_peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definiti
 
 
 def _find_tensor_peaks(offer: Offer, definitions: Mapping[Expr, Expr]) -> Iterator[Peak]:
-    """What the units for products of matrices do, by precision, where the core states it."""
+    """Peaks of the units for matrix products by precision, where the core states them."""
     component, resource = offer.place.component, offer.resource
     clock = component.value("clock")
     if resource.name != "flops" or clock is None or TENSOR in resource.traits:

@@ -188,7 +188,7 @@ class Profile(Result):
         return values[0]
 
     def _values(self, leaf: Leaf) -> dict[Any, float]:
-        """What a leaf keeps apart, over one run of the entry kernel."""
+        """Values of the totals that a leaf keeps apart, over one run of the entry kernel."""
         totals = run_totals(leaf, self.prediction.tree.entry, None, Count, Spent)
         return self.prediction.scope.numbers(totals, self.prediction.seed)
 

@@ -172,7 +172,7 @@ def _core_and_line(tree: CostTree, place: Place) -> tuple[Place | None, Expr | N
 
 
 def _settings_of_machine(machine: Machine, settings: dict[str, Setting], has_applications: bool) -> dict[str, Setting]:
-    """What is set of the machine; without an application everything is meant for it."""
+    """Settings that concern the machine; without an application all do."""
     if not has_applications:
         return settings
     names = {name: graph.symbol(name.removeprefix("machine:"), OWNER) for name in settings}
@@ -180,7 +180,7 @@ def _settings_of_machine(machine: Machine, settings: dict[str, Setting], has_app
 
 
 def _share_settings(cases: Sequence[Case], settings: dict[str, Setting]) -> list[dict[str, Setting]]:
-    """What is set of each application. What none of them has is an error, told for the first."""
+    """Settings that concern each application. A setting that none of them has is an error, reported for the first."""
     scopes = [Prediction(case).scope for case in cases]
     known: list[dict[str, Setting]] = [{} for _ in cases]
     for name, value in settings.items():

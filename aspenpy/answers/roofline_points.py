@@ -217,7 +217,7 @@ class _Asker(NamedTuple):
 
 
 class _Ideal(Leaf):
-    """What kernels ask for, what each level serves of it, and how long that takes at least."""
+    """Amounts that kernels ask for, the part that each level serves, and the least time it takes."""
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree

@@ -114,7 +114,7 @@ def _describe_schedules(prediction: Evaluation) -> str:
 
 
 def _describe_each(placement: RankPlacement) -> str:
-    """What each rank has."""
+    """Describes the cores and memory that each rank has."""
     names = ", then ".join(f"`{each.component.name}`" for each in placement.kinds or [placement.unit])
     if placement.units > 1:
         return f"{placement.units} cores, {names}"

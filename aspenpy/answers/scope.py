@@ -153,7 +153,7 @@ class Scope:
         fail("unknown-parameter", f"unknown parameter `{name}`", hint=self._suggest_setting(name))
 
     def _suggest_setting(self, name: str) -> str:
-        """What the user may have meant to set."""
+        """A hint that names the parameter the user may have meant."""
         open_ones = [symbol.payload[0] for symbol in self.undefined()]
         known = sorted({*self._own_names(), *self._machines_names(), *self.overridden.values(), *open_ones})
         return suggest_instead(name, known, "parameters")
@@ -182,7 +182,7 @@ class Scope:
         return [*self.application.parameters, *(formal.payload[0] for formal in self.entry.formals)]
 
     def _machines_names(self) -> list[str]:
-        """Those to tell a user of."""
+        """Names of the machine that are listed to a user."""
         return self.machine.known_names() if self.machine else []
 
     def undefined(self) -> list[Expr]:

@@ -42,7 +42,7 @@ class SideBySide(Record, Result):
 
 
 def side_by_side(first: Machine, second: Machine, titles: tuple[str, str]) -> SideBySide:
-    """What both state, and what either states, of their core, caches, memory and socket."""
+    """Compares core, caches, memory and socket of two machines, property by property."""
     parts = [dict(_list_parts(machine)) for machine in (first, second)]
     pairs = []
     for part in dict.fromkeys([*parts[0], *parts[1]]):

@@ -28,7 +28,7 @@ Kind = Literal["call", "loop", "pass", "passes", "block", "case", "par"]
 
 
 class Demand(Record):
-    """What all instances of a block ask of a resource together."""
+    """Total amount of a resource over all instances of a block, in the resource's unit."""
 
     resource: str
     amount: Value
@@ -113,7 +113,7 @@ class Trace(Result):
     # -- following the control flow --------------------------------------------------------------
 
     def _steps(self, most: int) -> list[Step]:
-        """What waits is a node where it stands, or a step that is ready."""
+        """The first steps of the run. A waiting entry is a node in its scene, or a step that is ready."""
         entry = _Waiting(self.entry.body, opening(self.entry), 0, None if self._timer is None else 0.0)
         steps = [self._step("call", entry, name=self.entry.name, values=self._values_of_formals(entry.scene))]
         waiting: list[Step | _Waiting] = [entry.replace(depth=1)]

@@ -88,9 +88,7 @@ class LevelTotal(Record):
 
 
 class Traffic(Result):
-    """What a prediction moves between the levels of memory, by formulas; or, `simulate`, by making its references one
-    after the other. None does so where formulas are in doubt and the references are few. Raises AspenError where the
-    machine has no caches, and as `Simulation`."""
+    """Data moved between the levels of memory. Raises AspenError where the machine has no caches."""
 
     def __init__(self, prediction: Prediction, simulate: bool | None = False) -> None:
         self.prediction = prediction

@@ -74,7 +74,7 @@ class Accesses:
         return data_sizes(self.application, self.entry)
 
     def _sizes_in(self, kernel: flow.Kernel) -> dict[str, Expr]:
-        """Those that have a value in a kernel: its own may depend on its arguments."""
+        """Sizes of data structures that have a value in a kernel: its own may depend on its arguments."""
         return {
             name: size
             for name, (owner, size) in self._sizes.items()

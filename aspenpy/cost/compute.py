@@ -501,7 +501,7 @@ def _through_nodes(cost: RequirementCost, instances: Instances, where: Target) -
 
 
 def _own_traits(traits: Sequence[flow.Trait]) -> list[flow.Trait]:
-    """Those that are no part of an exchange beside them."""
+    """Traits that are no part of an exchange beside them."""
     names = [trait.name for trait in traits]
     return [trait for trait in traits if not is_part(trait.name, names)]
 

@@ -14,7 +14,7 @@ FACES = "faces"
 """A trait beside a halo: the bytes of a face across each dimension."""
 
 EXCHANGES = ("broadcast", "reduce", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier", HALO)
-"""Those that a network knows: the collectives of `network.collectives`, and the halo of a grid."""
+"""Exchanges that a network knows: the collectives of `network.collectives`, and the halo of a grid."""
 
 
 def is_exchange(trait: str, resource: Resource, machine: Machine, inner: bool = False) -> bool:

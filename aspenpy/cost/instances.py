@@ -94,7 +94,7 @@ class Instances(Record):
         return graph.apply("max", 0, graph.apply("ceil", graph.div(graph.sub(self.parts, low), threads)))
 
     def instances_at(self, place: Place) -> Expr:
-        """Those that share the fullest component of a place."""
+        """Instances that share the fullest component of a place."""
         if self.placement is None:
             return graph.apply("ceil", graph.div(self.count, self.available(place)))
         if is_file_system(place):
@@ -123,7 +123,7 @@ class Instances(Record):
         return graph.apply("min", graph.apply("max", self.placement.used(place, self.ranks), 1), place.count)
 
     def on_a_node(self, nodes: Expr) -> Expr:
-        """Those on the fullest of so many nodes."""
+        """Instances on the fullest of so many nodes."""
         if self.placement is None:
             return graph.apply("ceil", graph.div(self.count, graph.mul(nodes, self.share_of_machine)))
         return self.placement.on_a_node(self.ranks)
@@ -143,7 +143,7 @@ class Instances(Record):
 
     @property
     def ranks(self) -> Expr:
-        """Those of which the last may have less to do."""
+        """Number of ranks, of which the last may have less to do."""
         return graph.apply("ceil", self.placed or self.count)
 
     @property

@@ -136,26 +136,26 @@ def rate_of_class(
     said = {trait.name for trait in requirement.traits}
     if name == PRODUCT:
         on_units = first_stated(component, rate_properties(requirement, PRODUCT))
-        return on_units or first_stated(component, _wide(rate_properties(requirement, MULTIPLY_ADD)))
-    known = None if name is None else _on_core(component, rate_properties(requirement, name), said)
+        return on_units or first_stated(component, _vector_properties(rate_properties(requirement, MULTIPLY_ADD)))
+    known = None if name is None else _rate_on_core(component, rate_properties(requirement, name), said)
     if known is None and narrow_format(requirement, resource) is not None and name in (None, *PIPED):
         precise = rate_properties(requirement, MULTIPLY_ADD)[:1]
-        flops = _on_core(component, precise, said)
+        flops = _rate_on_core(component, precise, said)
         if flops is not None:
             known = flops if name is None and FUSED in said else graph.div(flops, 2)
     return known
 
 
-def _on_core(component: Component, names: Sequence[str], said: set[str]) -> Expr | None:
+def _rate_on_core(component: Component, names: Sequence[str], said: set[str]) -> Expr | None:
     """The rate that a core states, or the part of one lane in what it states for all."""
     rate, lanes = first_stated(component, names), component.value("simd_width")
     if rate is None and WIDE not in said and SIMT in component.properties and lanes is not None:
-        of_all = first_stated(component, _wide(names))
+        of_all = first_stated(component, _vector_properties(names))
         rate = None if of_all is None else graph.div(of_all, lanes)
     return rate
 
 
-def _wide(names: Sequence[str]) -> tuple[str, ...]:
+def _vector_properties(names: Sequence[str]) -> tuple[str, ...]:
     """The same properties of vectors."""
     return tuple(name if f"_{WIDE}_" in name else name.replace("_rate", f"_{WIDE}_rate") for name in names)
 
@@ -183,7 +183,7 @@ def in_known_words(
     name = operation_class(requirement, resource)
     unknown = format_name is not None and rate_of_class(requirement, name, component, resource) is None
     if unknown and format_name not in HELD_BY_SINGLE:
-        return _no_units(requirement, str(format_name), component)
+        return _warn_without_units(requirement, str(format_name), component)
     renamed = {
         each: PRECISIONS[each]
         for each in ("fp64", "fp32")
@@ -197,11 +197,11 @@ def in_known_words(
         )
     )
     if name == PRODUCT and rate_of_class(requirement, name, component, resource) is None:
-        return _on_vectors(requirement, resource)
+        return _read_as_vectors(requirement, resource)
     return requirement
 
 
-def _on_vectors(requirement: flow.Requirement, resource: Resource) -> flow.Requirement:
+def _read_as_vectors(requirement: flow.Requirement, resource: Resource) -> flow.Requirement:
     """A product of matrices as fused multiply-adds of vectors, as far as the resource has rules for them."""
     said = {trait.name for trait in requirement.traits}
     product = next(trait for trait in requirement.traits if trait.name == PRODUCT)
@@ -213,7 +213,7 @@ def _on_vectors(requirement: flow.Requirement, resource: Resource) -> flow.Requi
     return requirement.replace(traits=(*kept, *added))
 
 
-def _no_units(requirement: flow.Requirement, name: str, component: Component) -> Diagnostic:
+def _warn_without_units(requirement: flow.Requirement, name: str, component: Component) -> Diagnostic:
     trait = next(trait for trait in requirement.traits if trait.name == name)
     return Diagnostic(
         "no-format",

@@ -95,13 +95,13 @@ def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tu
     levels = []
     below, inside = graph.ONE, bound(paths).unit
     for path in all_paths(paths, sending or ranks):
-        level = _level(paths, path, (ranks, sending or ranks), below, inside)
+        level = _make_level(paths, path, (ranks, sending or ranks), below, inside)
         levels.append(level)
         below, inside = level.ranks, path.container
     return tuple(levels)
 
 
-def _level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> Level:
+def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> Level:
     """For so many ranks, and so many that send, on a path above containers `inside`, the fullest of which has `below`
     ranks."""
     placement, (ranks, sending) = bound(paths), counts

@@ -37,17 +37,17 @@ def port_costs(
     times = []
     for name, writes in (("load", False), ("store", True)):
         accesses = [item.access for item in traffic if item.access.writes is writes]
-        rate, clock = _rate(offer, name, wide), offer.place.component.value("clock")
+        rate, clock = _rate_of_port(offer, name, wide), offer.place.component.value("clock")
         if accesses and rate is not None and clock is not None:
-            words = graph.add(*(access.accesses * _words(access.word, wide) for access in accesses))
+            words = graph.add(*(access.accesses * _count_words(access.word, wide) for access in accesses))
             times.append(instances.busy_at(offer.place) * instances.share(words) / (clock * rate))
     return (LevelCost(ACCESSES, offer.place, longest(times), graph.ZERO),) if times else ()
 
 
-def _words(bytes_of_one: Expr, wide: bool) -> Expr:
+def _count_words(bytes_of_one: Expr, wide: bool) -> Expr:
     return graph.div(bytes_of_one, WORD) if wide else graph.ONE
 
 
-def _rate(offer: Offer, name: str, wide: bool) -> Expr | None:
+def _rate_of_port(offer: Offer, name: str, wide: bool) -> Expr | None:
     core = offer.place.component
     return core.value(f"{name}_dp_simd_rate") if wide else core.value(f"{name}_rate")

@@ -159,12 +159,14 @@ def first_largest(times: list[Expr]) -> list[Expr]:
         if any(other is time for other in before):
             found.append(graph.compare("<", graph.ONE, graph.ZERO))
             continue
-        above = graph.compare(">", time, _most(before)) if before else graph.TRUE
-        found.append(graph.junction("and", above, graph.compare(">=", time, _most(after)) if after else graph.TRUE))
+        above = graph.compare(">", time, _largest_of(before)) if before else graph.TRUE
+        found.append(
+            graph.junction("and", above, graph.compare(">=", time, _largest_of(after)) if after else graph.TRUE)
+        )
     return found
 
 
-def _most(times: list[Expr]) -> Expr:
+def _largest_of(times: list[Expr]) -> Expr:
     return times[0] if len(times) == 1 else graph.apply("max", *times)
 
 

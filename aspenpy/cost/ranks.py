@@ -340,7 +340,7 @@ def _count_shares(unit: Place, options: PlacementOptions) -> tuple[int, int, int
 
 
 def _hardware_threads(bound: Sequence[Place], places: Sequence[Place], options: PlacementOptions) -> Expr | None:
-    """Those that a core has; None where one is to work on each."""
+    """Hardware threads that a core has; None where one is to work on each."""
     if (options.threads_per_core or 1) == 1:
         return None
     is_core = bound[0].component.type == "core"

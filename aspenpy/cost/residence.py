@@ -152,13 +152,13 @@ def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Plac
         place for place in machine.first_places(socket) if any(serving(place, name) for name in MEMORY_RESOURCES)
     ]
     wanted = node.memory or ""
-    for answers in (_by_name, _by_type, _by_flag):
+    for answers in (_has_name, _has_type, _has_flag):
         found = next((place for place in memories if answers(place, wanted)), None)
         if found is not None:
             return found
     on = f" with socket `{socket}`" if socket else ""
     names = [place.component.name for place in memories]
-    flags = [name for place in memories for name in _flags(place)]
+    flags = [name for place in memories for name in _list_flags(place)]
     types = [place.component.type for place in memories]
     has = "its memories are " + ", ".join(map(_describe_place, memories)) if memories else "it offers no `loads`"
     hint = suggest_nearest(wanted, [*names, *flags, *types]) or has
@@ -166,25 +166,25 @@ def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Plac
     fail("unknown-memory", message, node.memory_span or node.span, hint=hint)
 
 
-def _by_name(place: Place, wanted: str) -> bool:
+def _has_name(place: Place, wanted: str) -> bool:
     return place.component.name == wanted
 
 
-def _by_type(place: Place, wanted: str) -> bool:
+def _has_type(place: Place, wanted: str) -> bool:
     return place.component.type == wanted
 
 
-def _by_flag(place: Place, wanted: str) -> bool:
-    return wanted in _flags(place)
+def _has_flag(place: Place, wanted: str) -> bool:
+    return wanted in _list_flags(place)
 
 
-def _flags(place: Place) -> list[str]:
+def _list_flags(place: Place) -> list[str]:
     return [name for name, item in place.component.properties.items() if item.value is None]
 
 
 def _describe_place(place: Place) -> str:
     """`ddr4_2133` (ddr)"""
-    flags = ", ".join(_flags(place))
+    flags = ", ".join(_list_flags(place))
     return f"`{place.component.name}` ({flags})" if flags else f"`{place.component.name}`"
 
 

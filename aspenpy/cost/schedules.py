@@ -58,7 +58,7 @@ def on_all_kinds(cost: RequirementCost, others: Sequence[tuple[Offer, Expr]], in
     assert cost.place is not None
     placement = instances.placement
     places = [cost.place, *(offer.place for offer, _ in others)]
-    slowness = [graph.ONE, *(_quotient(seconds, cost.serial) for _, seconds in others)]
+    slowness = [graph.ONE, *(_ratio_or_one(seconds, cost.serial) for _, seconds in others)]
     if placement is None:
         rounds = _rounds_of_instances([instances.available(place) for place in places], slowness, instances)
     else:
@@ -78,10 +78,10 @@ def _rounds_of_instances(cores: Sequence[Expr], slowness: Sequence[Expr], instan
     """Times that the first kind takes for one instance, until all are done."""
     count = instances.count
     if instances.schedule == "static":
-        return longest(_chunks(cores, slowness, Instances(count, parts=count)))
-    speeds = [_quotient(graph.ONE, slow) for slow in slowness]
+        return longest(_largest_chunks(cores, slowness, Instances(count, parts=count)))
+    speeds = [_ratio_or_one(graph.ONE, slow) for slow in slowness]
     least = graph.div(graph.apply("min", 1, graph.apply("ceil", count)), graph.apply("max", *speeds))
-    return graph.apply("max", least, graph.div(count, _rates(cores, speeds)))
+    return graph.apply("max", least, graph.div(count, _sum_rates(cores, speeds)))
 
 
 def _rounds_of_rank(cores: Sequence[Expr], slowness: Sequence[Expr], instances: Instances) -> Expr:
@@ -89,14 +89,16 @@ def _rounds_of_rank(cores: Sequence[Expr], slowness: Sequence[Expr], instances: 
     done."""
     part = graph.div(instances.spread, instances.total)
     if instances.schedule == "static":
-        return graph.mul(part, longest(_chunks(cores, slowness, instances)))
-    speeds = [_quotient(graph.ONE, slow) for slow in slowness]
+        return graph.mul(part, longest(_largest_chunks(cores, slowness, instances)))
+    speeds = [_ratio_or_one(graph.ONE, slow) for slow in slowness]
     fastest = longest([_where_any(count, speed) for count, speed in zip(cores, speeds, strict=True)])
-    most = graph.apply("min", graph.div(graph.mul(instances.total, fastest), instances.largest), _rates(cores, speeds))
+    most = graph.apply(
+        "min", graph.div(graph.mul(instances.total, fastest), instances.largest), _sum_rates(cores, speeds)
+    )
     return graph.div(instances.spread, most)
 
 
-def _chunks(cores: Sequence[Expr], slowness: Sequence[Expr], instances: Instances) -> list[Expr]:
+def _largest_chunks(cores: Sequence[Expr], slowness: Sequence[Expr], instances: Instances) -> list[Expr]:
     """What the slowest core of each kind has of static blocks, in times of the first kind."""
     together, before, found = graph.add(*cores), graph.ZERO, []
     for count, slow in zip(cores, slowness, strict=True):
@@ -132,7 +134,7 @@ def _cores_of_ranks(placement: RankPlacement, places: Sequence[Place], instances
     return found
 
 
-def _rates(cores: Sequence[Expr], speeds: Sequence[Expr]) -> Expr:
+def _sum_rates(cores: Sequence[Expr], speeds: Sequence[Expr]) -> Expr:
     return graph.add(*(graph.mul(count, speed) for count, speed in zip(cores, speeds, strict=True)))
 
 
@@ -141,6 +143,6 @@ def _where_any(count: Expr, value: Expr) -> Expr:
     return graph.if_else(graph.compare(">", count, 0), value, graph.ZERO)
 
 
-def _quotient(first: Expr, second: Expr) -> Expr:
+def _ratio_or_one(first: Expr, second: Expr) -> Expr:
     """How many times as long one takes: as long where there is nothing to do."""
     return graph.if_else(graph.compare(">", second, 0), graph.div(first, second), graph.ONE)

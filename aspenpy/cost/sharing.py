@@ -67,8 +67,8 @@ def sharing(instances: Instances, place: Place, core: Place | None, line: Expr |
     active = graph.apply("max", one, graph.apply("min", even, cores))
     needed = graph.apply("max", one, graph.div(all_cores, one_core))
     turns = instances.busy_at(core)
-    rise = graph.apply("max", graph.ZERO, graph.sub(_square(cores), _square(needed)))
-    steps = graph.div(graph.sub(_square(active), one), graph.apply("max", one, graph.sub(_square(cores), one)))
+    rise = graph.apply("max", graph.ZERO, graph.sub(_square_of(cores), _square_of(needed)))
+    steps = graph.div(graph.sub(_square_of(active), one), graph.apply("max", one, graph.sub(_square_of(cores), one)))
     contention = graph.mul(turns, graph.apply("sqrt", graph.mul(rise, steps)))
     return Sharing(even, graph.mul(turns, needed), contention)
 
@@ -78,7 +78,7 @@ def norm(*times: Expr) -> Expr:
     several = [time for time in times if time is not graph.ZERO]
     if len(several) < 2:
         return several[0] if several else graph.ZERO
-    return graph.apply("sqrt", graph.add(*map(_square, several)))
+    return graph.apply("sqrt", graph.add(*map(_square_of, several)))
 
 
 def core_bandwidth(component: Component, core: Place | None, line: Expr | None, resource: str) -> Expr | None:
@@ -91,12 +91,12 @@ def core_bandwidth(component: Component, core: Place | None, line: Expr | None, 
     if "serial" in component.properties:
         return bandwidth_of_all_cores(component, resource)
     waits, outstanding = component.value("latency"), core.component.value("outstanding")
-    if not _sends_lines(component) or waits is None or outstanding is None or line is None:
+    if not _is_memory_level(component) or waits is None or outstanding is None or line is None:
         return None
     return graph.div(graph.mul(outstanding, line), waits)
 
 
-def _sends_lines(component: Component) -> bool:
+def _is_memory_level(component: Component) -> bool:
     """Whether a component is a level of memory: a message over a link waits for its latency once."""
     return component.type == "cache" or any(name in component.resources for name in ("loads", "stores"))
 
@@ -116,5 +116,5 @@ def affinity(place: Place) -> str:
     return AFFINITIES[0]
 
 
-def _square(value: Expr) -> Expr:
+def _square_of(value: Expr) -> Expr:
     return graph.mul(value, value)

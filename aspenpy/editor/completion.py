@@ -127,7 +127,7 @@ _WORD_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*\Z")
 
 
 def suggestions(project: Project, path: str, offset: int, meaning: Meaning) -> list[Suggestion]:
-    """What may stand at an offset of a file, each word once."""
+    """Words that can stand at an offset of a file, each once."""
     text = project.text(path)
     before = text[max(0, offset - 100) : offset]
     if _NUMBER_BEFORE.search(before):
@@ -213,7 +213,7 @@ def _values(project: Project, path: str, offset: int, meaning: Meaning) -> Itera
 
 
 def _resources(project: Project, path: str, meaning: Meaning) -> Iterator[Suggestion]:
-    """Those of the machine, or without one those that are usual and those that the model uses."""
+    """Resources of the machine; without a machine the usual ones and those that the model uses."""
     if meaning.offers:
         for name, offer in meaning.offers.items():
             yield Suggestion(name, names.RESOURCE, f"{offer.component}: {offer.time}", f"{name} [$1]")
@@ -224,7 +224,7 @@ def _resources(project: Project, path: str, meaning: Meaning) -> Iterator[Sugges
 
 
 def _traits(project: Project, path: str, here: Context, meaning: Meaning) -> Iterator[Suggestion]:
-    """Those that the machine knows for the resource; access pattern; mixtures and classes of operations."""
+    """Traits that the machine knows for the resource, access patterns, mixtures and classes of operations."""
     offer = meaning.offers.get(here.resource)
     for name in offer.traits if offer else ():
         yield Suggestion(name, names.TRAIT, f"of {here.resource} on {offer.component}" if offer else "")

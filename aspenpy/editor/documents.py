@@ -254,7 +254,7 @@ class Document:
 
 
 class Workspace:
-    """What is open in an editor: the files by URI, the folders, how positions are counted, and the chosen machine."""
+    """State of an editor: open files by URI, folders, the way positions are counted, and the chosen machine."""
 
     def __init__(self, machine: str | None = None) -> None:
         self.machine = machine

@@ -81,7 +81,7 @@ LONGEST_SHOWN = 400  # characters of a declaration
 
 
 class Hover(NamedTuple):
-    """What is told, and the word it is about."""
+    """Text of a hover, and the word it is about."""
 
     markdown: str
     start: int
@@ -89,7 +89,7 @@ class Hover(NamedTuple):
 
 
 def hover_at(project: Project, path: str, offset: int, meaning: Meaning) -> Hover | None:
-    """What is told of the word at an offset; None where there is nothing to tell."""
+    """The hover for the word at an offset; None where there is nothing to tell."""
     name = name_at(project.names(path).names, offset)
     if name is not None:
         parts = _of_name(project, path, name, meaning)
@@ -146,7 +146,7 @@ def _of_name(project: Project, path: str, name: Name, meaning: Meaning) -> list[
 
 
 def full_name(path: str, name: Name, place: Place) -> str:
-    """What the values of a model call the name: `n`, `fft3d.n`, `core.clock`."""
+    """Full name of a declaration as a model's values have it: `n`, `fft3d.n`, `core.clock`."""
     if place.name.kind == names.PROPERTY:
         return f"{place.name.component}.{name.name}"
     if place.name.scope is not None:

@@ -299,7 +299,7 @@ class NameReader:
         return word.start, len(self.text)
 
     def _scope_of_kernel(self) -> tuple[int, int] | None:
-        """That of a declaration inside a kernel; None outside. It ends with the piece, which ends with the kernel."""
+        """Scope of a declaration inside a kernel; None outside. It ends with the piece, which ends with the kernel."""
         inside = any(frame.kind not in ("group", LIST) for frame in self.frames[1:])
         first = self.words[0]
         return (first.start, len(self.text)) if inside and first.text == "kernel" else None

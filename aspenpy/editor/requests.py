@@ -280,4 +280,4 @@ FAR = frozenset(
         types.TEXT_DOCUMENT_RENAME,
     )
 )
-"""Those that may look through the whole workspace: nobody who types waits for them."""
+"""Requests that may look through the whole workspace: nobody who types waits for them."""

@@ -32,7 +32,7 @@ class Fold(NamedTuple):
 
 
 def symbols(text: str) -> list[Symbol]:
-    """What a file declares, in order; what kernels and components declare stands in them."""
+    """Symbols that a file declares, in order; declarations of kernels and components are nested in them."""
     found: list[Symbol] = []
     top: list[Symbol] = found
     for start, piece in pieces(text):
@@ -74,7 +74,7 @@ _MODEL = re.compile(r"(?:\s|//[^\n]*+)*+model\s+\w+\s*\{")
 
 @lru_cache(MOST_KEPT)
 def _folds(text: str) -> tuple[Fold, ...]:
-    """Those of a piece, counted from its beginning."""
+    """Folds of a piece, counted from its beginning."""
     found: list[Fold] = []
     open_brackets: list[tuple[str, int]] = []
     run: list[Word] = []

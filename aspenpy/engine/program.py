@@ -167,7 +167,7 @@ class Program:
         self.roots = tuple(self._place[expr] for expr in exprs)
         self.straight = self.needed_operations(self.roots)
         self.given = {place: self.ops[place].payload for place in self.straight if self.ops[place].kind == "input"}
-        """Which of the inputs stands at a place."""
+        """Number of the input at a place."""
         self.intervals = find_intervals(self.ops, box or [UNBOUNDED] * len(self.inputs))
 
     def needed_operations(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:

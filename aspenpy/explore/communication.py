@@ -46,7 +46,7 @@ _WAITED = _Waited()
 
 
 def _totals_of_messages(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
-    """What a block waits for messages, and its calls. Branches of a `par` add, overlapped or not."""
+    """Seconds in which a block waits for messages, and its calls. Branches of a `par` add, overlapped or not."""
     cost = tree.blocks[block]
     sent = [item for item in cost.requirements if item.requirement.resource == MESSAGES]
     if not sent:

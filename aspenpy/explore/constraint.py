@@ -34,11 +34,11 @@ class Constraint(Record):
         return self.node.operator == "=="
 
     def sides(self, prediction: Prediction) -> tuple[Expr, Expr]:
-        """What is written on the left and on the right, in the symbols of the models."""
+        """The left and the right side, in the symbols of the models."""
         return quantity(self.node.left, prediction), quantity(self.node.right, prediction)
 
     def excess(self, prediction: Prediction) -> Expr:
-        """What is at most 0 where the constraint holds (exactly 0 for `==`)."""
+        """Expression that is at most 0 where the constraint holds (exactly 0 for `==`)."""
         left, right = self.sides(prediction)
         small, large = (right, left) if self.node.operator == ">=" else (left, right)
         return small - large - self.slack if self.slack else small - large

@@ -257,7 +257,7 @@ class Problem:
 
 
 def _rank(candidate: Candidate) -> tuple[float, float]:
-    """What is less is better: a point that violates less, then one with a lesser value."""
+    """Sort key of candidates: less violation first, then the lesser value."""
     return candidate.violation, candidate.value
 
 

@@ -402,7 +402,7 @@ class Scaling(Result):
 
 
 class ScalingOptions(CaseOptions, total=False):
-    """What `scaling` takes besides the ranks."""
+    """Options of `scaling` besides the ranks."""
 
     parameter: str | None
     problem: Sequence[str]

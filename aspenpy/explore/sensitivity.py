@@ -100,7 +100,7 @@ def effects(space: Space, *, metric_name: str = "runtime", pairs: bool = True) -
 def effects_in(
     space: Space, quantity: Quantity, metric_name: str, base: float, tried: Sequence[tuple[Box, int]]
 ) -> Effects:
-    """Those of a quantity that is `base` where nothing is varied; its values are the row of that number in each box."""
+    """Effects on a quantity that is `base` where nothing varies; its values are the row of that number in each box."""
     if base == 0:
         fail("no-base", f"the {metric_name} is 0 at the base point, so effects cannot be given relative to it")
     extremes = {}

@@ -102,7 +102,7 @@ class Space:
         return values
 
     def skipped(self, quantity: Quantity, points: Floats, values: Floats) -> Skipped | None:
-        """What there is to say of the points whose value is nan; None where there are none."""
+        """A note on the points whose value is nan; None where there are none."""
         missing = numpy.flatnonzero(numpy.isnan(values))
         if not len(missing):
             return None

@@ -41,7 +41,8 @@ def convert_with_grade(value: Any) -> tuple[Any, int]:
 
 
 def grade_of(node: Expr, grades: list[int]) -> int:
-    """Whole numbers stay so; one operation on exact operands is rounded once."""
+    """Grade of accuracy of a node from those of its arguments: whole numbers stay whole; one operation on exact
+    operands is rounded once."""
     lowest = min(grades, default=ROUGH)
     if node.kind in ("compare", "junction", "stream") or (node.traits & INTEGER and lowest == WHOLE):
         return WHOLE
@@ -55,12 +56,12 @@ def grade_of(node: Expr, grades: list[int]) -> int:
 
 
 def is_near_step(value: Any) -> Any:
-    """Where rounding may have moved the value across a whole number."""
+    """Whether rounding may have moved the value across a whole number."""
     return abs(value - numpy.rint(value)) <= NEAR * numpy.maximum(1.0, abs(value))
 
 
 def raise_by_squaring(base: Any, exponent: Any) -> Any:
-    """By squares, which is exact as long as float64 holds the result; `pow` may be off by a rounding."""
+    """Power by repeated squaring, exact as long as float64 holds the result; `pow` may be off by a rounding."""
     result, left = numpy.ones(numpy.broadcast(base, exponent).shape), exponent
     while numpy.any(left > 0):
         result = numpy.where(left % 2 == 1, result * base, result)
@@ -69,7 +70,7 @@ def raise_by_squaring(base: Any, exponent: Any) -> Any:
 
 
 def are_powers_of_two(value: Any) -> bool:
-    """Of all lanes; most arrays are told by their first."""
+    """Whether all lanes hold powers of two; most arrays are told by their first element."""
     values = numpy.asarray(value)
     return abs(numpy.frexp(values.flat[0])[0]) == 0.5 and bool(numpy.all(abs(numpy.frexp(values)[0]) == 0.5))
 

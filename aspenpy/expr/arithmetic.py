@@ -38,7 +38,7 @@ class DomainError(ArithmeticError):
 
 
 def normalise_number(value: Number) -> Number:
-    """The one form of a number: whole fractions as int, very long ones as float; never nan or infinity."""
+    """The canonical form of a number: whole fractions as int, very long ones as float; never nan or infinity."""
     if isinstance(value, float):
         if value - value == 0.0:
             return value
@@ -74,7 +74,7 @@ def multiply_exactly(left: Number, right: Number) -> Number:
 
 
 def divide(left: Number, right: Number) -> Number:
-    """Exact for exact operands: 1/3 is a Fraction."""
+    """Quotient, exact for exact operands: 1/3 is a Fraction."""
     if right == 0:
         raise DomainError("division by zero")
     try:
@@ -153,7 +153,7 @@ def natural_logarithm(value: Number) -> Number:
 
 
 def binary_logarithm(value: Number) -> Number:
-    """Exact for whole powers of two: log2(1/8) is -3."""
+    """Logarithm to base 2, exact for whole powers of two: log2(1/8) is -3."""
     _require_positive(value)
     if not isinstance(value, float):
         top, bottom = value.numerator, value.denominator
@@ -163,7 +163,7 @@ def binary_logarithm(value: Number) -> Number:
 
 
 def decimal_logarithm(value: Number) -> Number:
-    """Exact for whole powers of ten."""
+    """Logarithm to base 10, exact for whole powers of ten."""
     _require_positive(value)
     result = _float_logarithm(math.log10, value)
     if type(value) is not float and raise_to_power(10, round(result)) == value:
@@ -198,7 +198,7 @@ def exponential(value: Number) -> Number:
 
 
 def square_root(value: Number) -> Number:
-    """Exact for squares of exact numbers."""
+    """Square root, exact for squares of exact numbers."""
     if value < 0:
         raise DomainError(f"square root of {format_number(value)}")
     if not isinstance(value, float):
@@ -268,7 +268,7 @@ def factor_evenly(number: int, many: int) -> tuple[int, ...]:
 
 
 def _find_factors(number: int, many: int, largest: int, candidates: list[int]) -> tuple[int, ...] | None:
-    """The first in the order of the module whose factors are no larger than `largest`."""
+    """The first factorisation in the order of the module whose factors are no larger than `largest`."""
     if many == 1:
         return (number,) if number <= largest else None
     for factor in candidates:
@@ -282,7 +282,7 @@ def _find_factors(number: int, many: int, largest: int, candidates: list[int]) -
 
 
 def divisors(number: int) -> list[int]:
-    """Those of a whole number, the smallest first."""
+    """Divisors of a whole number, the smallest first."""
     small, divisor = [], 1
     while divisor * divisor <= number:
         if number % divisor == 0:
@@ -313,13 +313,13 @@ def decimal_digits(value: int | Fraction) -> tuple[int, int] | None:
 
 
 def _write_mantissa(digits: int, exponent: int) -> tuple[str, int]:
-    """(`1.07`, -6) for 107 * 10^-8."""
+    """Mantissa and exponent of a decimal: (`1.07`, -6) for 107 * 10^-8."""
     text = str(digits)
     return text[0] + ("." + text[1:] if len(text) > 1 else ""), exponent + len(text) - 1
 
 
 def _write_plain_decimal(digits: int, exponent: int) -> str | None:
-    """Without an exponent, if the number is neither too small nor too large for that."""
+    """Decimal text without an exponent, if the number is neither too small nor too large for that."""
     text = str(digits)
     if not _PLAIN_ABOVE <= exponent + len(text) - 1 <= _PLAIN_BELOW:
         return None

@@ -37,7 +37,7 @@ class ConstantArray(tuple[Any, ...]):
 
 
 class Runner(Protocol):
-    """What runs the operations: a sweep, or a loop with a lane for each pass."""
+    """Runs operations: a sweep, or a loop with a lane for each pass."""
 
     seed: int
 

@@ -55,7 +55,7 @@ def _bound_node(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr)
 
 
 def _bound_constant(node: Expr, box: Box) -> Range:
-    """What has no rule has a value where it depends on nothing that moves."""
+    """Bounds of a node without a rule: its value, where it depends on nothing that moves."""
     if not graph.free_symbols(node).isdisjoint(box):
         return ANYWHERE
     value = evaluate(node)

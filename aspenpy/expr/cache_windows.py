@@ -1,4 +1,4 @@
-"""What lies between two touches of a line, set by set: the share of an array's lines that find room."""
+"""Windows between two touches of a line, set by set: the share of an array's lines that find room."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def hash_stream(parts: Iterable[Any]) -> Any:
 
 
 def encode_stream_part(value: Number) -> int:
-    """A value as part of a stream: whole numbers modulo 2^64."""
+    """A value as part of a stream's hash: whole numbers modulo 2^64."""
     if value != math.floor(value):
         raise DomainError(f"a random draw is numbered by whole numbers, not by {format_number(value)}")
     return int(value) & MASK
@@ -90,7 +90,7 @@ def draw_normal(random_bits: int, mean: Number, deviation: Number) -> Number:
 
 
 def draw_step(random_bits: int, cumulative: tuple[Number, ...]) -> Number:
-    """The index of the step of the cumulative probabilities that contains the draw."""
+    """Index of the step of the cumulative probabilities that contains the draw."""
     check_cumulative(cumulative)
     drawn: float = unit_interval(random_bits)
     return min(sum(step <= drawn for step in cumulative), len(cumulative) - 1)

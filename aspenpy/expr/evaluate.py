@@ -249,8 +249,8 @@ def _evaluate_draw(run: Evaluation, node: Expr) -> Value:
 
 
 def _evaluate_loop(run: Evaluation, node: Expr) -> Value:
-    """Exact for at most `EXACT_PASSES` passes, those of inner loops included; the outermost sum decides for all of
-    them."""
+    """Sum over a loop: exact for at most `EXACT_PASSES` passes, those of inner loops included; the outermost sum
+    decides for all of them."""
     passes = math.ceil(run.known[node.args[1]])
     if run.exact_passes_left is not None:
         return _sum_passes_exactly(run, node, passes)

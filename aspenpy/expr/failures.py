@@ -84,7 +84,7 @@ class EvaluationError(Exception):
 
     @property
     def hint(self) -> str | None:
-        """What to do about a value that breaks a law."""
+        """Advice about a value that breaks a law."""
         return LAWS[self.node.payload].hint if self.node.kind == "checked" else None
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -232,7 +232,7 @@ CONSTRUCTORS.update(add=add, sub=sub, mul=mul, div=div, power=power, neg=neg)
 
 
 def apply(function: str, *args: Expr | Number) -> Expr:
-    """A function of the table; `max` and `min` drop arguments that cannot decide."""
+    """Application of a function of the table; `max` and `min` drop arguments that cannot decide."""
     arguments = tuple([to_expr(arg) for arg in args])
     if function == "pow":
         return power(*arguments)
@@ -331,7 +331,7 @@ def if_else(condition: Expr, then: Expr | Number, otherwise: Expr | Number) -> E
 
 
 def checked(law: str, x: Expr | Number, subject: Expr | None = None) -> Expr:
-    """x, refused on evaluation where the subject (x itself, if left out) breaks the law."""
+    """The value x, refused on evaluation where the subject (x itself, if left out) breaks the law."""
     x = to_expr(x)
     subject = x if subject is None else subject
     rule = LAWS[law]

@@ -63,7 +63,7 @@ def turn_direction(direction: int | None) -> int | None:
 
 
 def magnitude_of_end(value: Real) -> Real:
-    """Its absolute value."""
+    """Absolute value of an end."""
     return value if value >= 0 else -value
 
 
@@ -180,7 +180,7 @@ def _raise_to_constant(base: Range, exponent: Real) -> Range:
 
 
 def _take_root(part: Range) -> Range:
-    """For any degree."""
+    """Root of a range, for any degree."""
     return Range(0, max(1, part.high), part.direction) if part.low >= 0 else ANYWHERE
 
 
@@ -275,5 +275,5 @@ def take_minimum(*parts: Range) -> Range:
 
 
 def bound_remainder(_: Range, divisor: Range) -> Range:
-    """From 0 to the divisor where that is positive."""
+    """Range of a remainder: from 0 to the divisor where that is positive."""
     return Range(0, divisor.high) if divisor.low > 0 else ANYWHERE

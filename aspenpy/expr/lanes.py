@@ -214,8 +214,8 @@ class Lanes:
         return numpy.where(numpy.isnan(counts), numpy.nan, totals)
 
     def _settle_step(self, node: Expr, before: Array, exactly: Exactly) -> None:
-        """What rounding may have moved across a step is settled at the step: to compute a whole sum exactly takes a
-        thousand times as long."""
+        """Rounding that may have moved a value across a step is settled at the step: a whole sum in exact arithmetic
+        takes a thousand times as long."""
         lanes = numpy.flatnonzero(self.doubts & ~before)
         symbols = sorted(graph.free_symbols(node), key=lambda symbol: symbol.serial)
         columns = [column for symbol in symbols if (column := self.column_of(symbol, lanes)) is not None]

@@ -229,7 +229,7 @@ def failure(payload: Any) -> Expr:
 
 
 def stream(*parts: Expr | Number) -> Expr:
-    """What identifies a random draw: ints, counters and other streams."""
+    """Identity of a random draw: ints, counters and other streams."""
     return intern_node("stream", tuple([to_expr(part) for part in parts]), None, TOTAL | INTEGER)
 
 

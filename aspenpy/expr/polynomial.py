@@ -16,7 +16,7 @@ from aspenpy.record import Record
 
 
 class Multiplied(Protocol):
-    """What a polynomial asks of its monomials; those that are equal have equal hashes."""
+    """Operations that a polynomial needs of its monomials; equal ones have equal hashes."""
 
     def times(self, other: Self) -> Self: ...
 
@@ -76,7 +76,7 @@ def multiply_polynomials(factors: Sequence[Polynomial[M, C]], most: int) -> Poly
 
 
 def combine_parts(kind: str, parts: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
-    """What a node of one of the kinds of `ARITHMETIC` is, from what its arguments are; `most` limits products."""
+    """A node of one of the kinds of `ARITHMETIC` as a polynomial, from its arguments; `most` limits products."""
     if kind == "add":
         return add_polynomials(parts)
     if kind == "neg":

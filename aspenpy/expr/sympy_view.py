@@ -62,8 +62,8 @@ def to_sympy(expr: Expr, names: Mapping[Expr, str] | None = None) -> Any:
 
 
 def _convert_node(node: Expr, args: list[Any], evaluated: bool) -> Any:
-    """What SymPy makes of a node. It may contradict itself over the signs and kinds of its own factors, such as under
-    a root, depending on what it has kept; then it is told to simplify nothing."""
+    """A node as SymPy has it. SymPy may contradict itself over the signs and kinds of its own factors, such as under a
+    root, depending on its cache; then it is told to simplify nothing."""
     try:
         return TO_SYMPY[node.kind](node, args, evaluated)
     except InconsistentAssumptions:

@@ -23,13 +23,13 @@ def common_traits(traits: tuple[int, ...]) -> int:
 
 
 def traits_of_maximum(traits: tuple[int, ...]) -> int:
-    """One argument that is not negative makes the largest not negative."""
+    """Properties of a maximum: one argument that is not negative makes the largest not negative."""
     known = common_traits(traits)
     return known | NONNEGATIVE if any(trait & NONNEGATIVE for trait in traits) else known
 
 
 def traits_of_rounding(traits: tuple[int, ...]) -> int:
-    """floor, ceil and round keep the sign, and give an integer."""
+    """Properties of floor, ceil and round: they keep the sign, and give an integer."""
     return traits[0] | INTEGER
 
 
@@ -38,7 +38,7 @@ def traits_of_magnitude(traits: tuple[int, ...]) -> int:
 
 
 def traits_of_root(traits: tuple[int, ...]) -> int:
-    """A square root fails for negative arguments only."""
+    """Properties of a square root, which fails for negative arguments only."""
     return NONNEGATIVE | (traits[0] & TOTAL if traits[0] & NONNEGATIVE else 0)
 
 
@@ -56,10 +56,10 @@ def traits_of_count(traits: tuple[int, ...]) -> int:
 
 
 def traits_of_remainder(traits: tuple[int, ...]) -> int:
-    """The remainder has the sign of the divisor; a divisor of 0 makes it fail."""
+    """Properties of a remainder: the sign of the divisor; a divisor of 0 makes it fail."""
     return common_traits(traits) & INTEGER | traits[1] & NONNEGATIVE
 
 
 def traits_of_choice(traits: tuple[int, ...]) -> int:
-    """A conditional is total if all of its arguments are, and otherwise has the properties of both branches."""
+    """Properties of a conditional: total if all of its arguments are, otherwise the properties of both branches."""
     return common_traits(traits) & TOTAL | common_traits(traits[1:]) & ~TOTAL

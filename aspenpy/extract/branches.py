@@ -112,7 +112,7 @@ class Branches(Part):
             return extreme
         self.evaluator.evaluate(node.condition)
         (first, chosen), (second, otherwise) = (self._evaluate_part(part) for part in (node.chosen, node.otherwise))
-        if any(map(_is_slow, (*first, *second))):
+        if any(map(_is_slow_item, (*first, *second))):
             sides = r.ExpressionStatement(node.chosen, node.span), r.ExpressionStatement(node.otherwise, node.span)
             share = self._share_of_selection(r.Branch(node.condition, sides[0], sides[1], span=node.span))
             self.out.append(Alternative((), share, first, second))
@@ -227,7 +227,7 @@ def _is_work(item: Item) -> bool:
 SLOW = ("divide", "square_root")
 
 
-def _is_slow(item: Item) -> bool:
+def _is_slow_item(item: Item) -> bool:
     if isinstance(item, Arithmetic):
         return item.name in SLOW or item.name.startswith("call ")
     return isinstance(item, Invocation | Nest)

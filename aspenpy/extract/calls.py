@@ -248,7 +248,7 @@ class Calls(Part):
             return None
 
     def _make_context(self, function: r.Function, found: list[Known]) -> Context:
-        """What is known at a call, by the names that the called function shares with its caller."""
+        """Context of a call, by the names that the called function shares with its caller."""
         given = {own: array for array, own in self.frame.inherited.items()}
         for formal, value in zip(function.formals, found, strict=False):
             is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms

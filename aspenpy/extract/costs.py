@@ -1,4 +1,4 @@
-"""What a function does, in the order in which it does it: a tree of loops, choices, accesses and operations."""
+"""Costs of a function in the order of execution: a tree of loops, choices, accesses and operations."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class Hole(Record):
 
 
 class Profile(Record):
-    """What one function does. `formals` are the symbols of its arguments, by position, None where no formula can need
+    """Costs of one function. `formals` are the symbols of its arguments, by position, None where no formula can need
     it; `notes` are the conditions that are taken to hold."""
 
     key: str

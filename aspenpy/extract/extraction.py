@@ -185,7 +185,7 @@ class _Extractor:
         self.sizes: dict[str, float] = {}
 
     def _gather_facts(self) -> Facts:
-        """What holds in all functions of the program."""
+        """Facts that hold in all functions of the program."""
         references = find_references(self.functions)
         bodies = (function.body for function in self.program.functions)
         return Facts(
@@ -444,7 +444,7 @@ class _Extractor:
 
 
 def _describe_fit(hole: Hole) -> str:
-    """What a parameter stands for that runs have filled, and how closely."""
+    """Meaning of a parameter that runs have filled, and how close the fit is."""
     assert hole.fit is not None
     runs = "1 run" if hole.fit.runs == 1 else f"{hole.fit.runs} runs, within {max(hole.fit.error * 100, 0.01):.2g} %"
     return f"{hole.meaning.text}: counted in {runs}"

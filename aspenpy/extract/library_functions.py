@@ -35,7 +35,7 @@ IGNORED = frozenset({
 """Functions whose own work is left out; what they may change is forgotten."""
 
 WRITING = frozenset("sscanf scanf fscanf fgets fread sprintf snprintf posix_memalign swap fill iota generate".split())
-"""Those of them that store to memory of the program."""
+"""Functions that store to memory of the program."""
 
 PURE = frozenset({
     *"exp expf exp2 log logf log2 log10 pow powf sin sinf cos cosf tan tanf asin acos atan".split(),

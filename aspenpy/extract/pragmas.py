@@ -71,7 +71,7 @@ def parallel_directive(pragmas: tuple[str, ...]) -> Directive | None:
 
 
 def read_aspen_control(pragmas: tuple[str, ...], what: Literal["loop", "probability"]) -> float | None:
-    """What COMPASS's `aspen control` says: `loop` passes, or the `probability` of a branch."""
+    """Reads COMPASS's `aspen control`: `loop` passes, or the `probability` of a branch."""
     for pragma in pragmas:
         words = re.match(r"aspen\s+control\b(.*)", pragma)
         number = words and re.search(rf"\b{what}\s*\(\s*([0-9.eE+-]+)\s*\)", words[1])

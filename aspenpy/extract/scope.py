@@ -1,5 +1,4 @@
-"""What is known at a point of a program: the values of variables, what lies in memory, and names for what is not
-known."""
+"""State of knowledge at a point of a program: values of variables, contents of memory, and names for unknown values."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ class Types:
         return r.Type("void" if kind == "VOID" else "other", size)
 
     def _pointing_type(self, plain: Any) -> r.Type:
-        """What an iterator or an owning pointer points at."""
+        """Type that an iterator or an owning pointer points at."""
         inside = plain.get_template_argument_type(0).get_canonical()
         if inside.kind.name == "POINTER":
             inside = inside.get_pointee()
@@ -251,7 +251,7 @@ class Types:
         return r.Type("pointer", 8, self._pointee(inside))
 
     def _pointee(self, pointee: Any) -> r.Type:
-        """What a pointer points at; the members of structures are not looked at."""
+        """Type that a pointer points at; the members of structures are not looked at."""
         plain = pointee.get_canonical()
         special = any(pattern.match(plain.spelling) for pattern in (_CONTAINER, _POINTING)) or LAMBDA in plain.spelling
         if plain.kind.name == "RECORD" and not special:
@@ -259,7 +259,7 @@ class Types:
         return self.type_of(pointee)
 
     def _contained_type(self, plain: Any) -> r.Type | None:
-        """What a container of the standard library holds."""
+        """Element type of a container of the standard library."""
         if plain.get_num_template_arguments() > 0 and _CONTAINER.match(plain.spelling):
             return self.type_of(plain.get_template_argument_type(0))
         return None

@@ -30,7 +30,7 @@ def describe_flow(node: flow.Flow) -> Iterator[Line]:
 
 
 def heading(node: flow.Repeat | flow.Block | flow.Parallel, words: str) -> str:
-    """What a statement is, with its label."""
+    """Heading of a statement, with its label."""
     return words if node.label is None else f'{words} "{node.label}"'
 
 

@@ -82,7 +82,7 @@ IN_PROPORTION = Kind("aspen_faces", "the number of dimensions")
 """A halo with ends, or with faces that are not alike."""
 
 AMONG = {"allreduce": Kind("aspen_allreduce_among", "the number of ranks of a group")}
-"""Those that may take place in groups of so many ranks, where the trait says how many."""
+"""Exchanges that may take place in groups of so many ranks, where the trait says how many."""
 
 
 def exchange_of(requirement: flow.Requirement) -> Exchange:

@@ -106,7 +106,7 @@ class Skeleton:
         return {kernel: make_identifier(f"kernel_{kernel.name}", taken) for kernel in self._kernels}
 
     def _functions(self, parameters: CParameters) -> list[str]:
-        """Those of the entry kernel and of all that are called, callees first."""
+        """C functions of the entry kernel and of all that are called, callees first."""
         around = Surroundings(parameters, self._function_names, self._speaking, self._seconds)
         called, texts = {self.entry}, []
         for kernel in reversed(self._kernels):

@@ -41,7 +41,7 @@ class Surroundings(Record):
 
 
 def speaking_kernels(callees_first: list[flow.Kernel]) -> frozenset[flow.Kernel]:
-    """Those that send messages, themselves or through kernels they call."""
+    """Kernels that send messages, themselves or through kernels they call."""
     speaking: set[flow.Kernel] = set()
     for kernel in callees_first:
         own = any(item.resource == MESSAGES for block in blocks_in(kernel.body) for item in block.requirements)

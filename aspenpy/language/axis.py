@@ -135,7 +135,7 @@ def split_ends(text: str, option: str) -> tuple[Span, Span | None]:
 
 
 def _split_at_colons(span: Span) -> list[Span]:
-    """What stands between colons."""
+    """Parts of a text between colons."""
     parts, rest = [], span
     while parted := split_at_sign(rest, ":"):
         parts.append(parted[0])

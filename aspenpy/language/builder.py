@@ -24,7 +24,7 @@ MAXIMUM_DEPTH = 100  # levels of an expression: what works on the tree may recur
 
 
 class Piece:
-    """What a rule gives that is no node of its own: a value, and where it was written."""
+    """Value of a rule that makes no node of its own, and where it was written."""
 
     __slots__ = ("end", "start", "value")
 

@@ -68,7 +68,7 @@ class Diagnostic(Record):
 
 
 class AspenError(Exception):
-    """What a user's mistake raises: `diagnostics` holds every one that was found, errors and warnings."""
+    """Raised for a user's mistake: `diagnostics` holds every one that was found, errors and warnings."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__(*diagnostics)
@@ -94,7 +94,7 @@ def fail(
 def warning(
     code: str, message: str, span: Span | None = None, *, related: tuple[Related, ...] = (), hint: str | None = None
 ) -> Diagnostic:
-    """What is probably a mistake."""
+    """A diagnostic of a probable mistake."""
     return Diagnostic(code, message, span, related, hint, severity="warning")
 
 

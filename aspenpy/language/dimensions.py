@@ -80,7 +80,7 @@ FAMILIES = (
 
 
 class Unit(Record):
-    """What one of a unit is worth: so many base units of a dimension."""
+    """Worth of one of a unit: so many base units of a dimension."""
 
     size: Fraction
     dimension: Dimension
@@ -113,7 +113,7 @@ _SYMBOLS = ("B", "flop", "message", "s", "J")  # of the base units, in the order
 
 
 def describe_dimension(dimension: Dimension) -> str:
-    """What a message calls a dimension: "bytes", "B/s", "a plain number"."""
+    """Words of a message for a dimension: "bytes", "B/s", "a plain number"."""
     return _NAMED.get(dimension) or unit_symbol(dimension)
 
 

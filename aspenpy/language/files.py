@@ -244,7 +244,7 @@ def put_in_place(unfinished: Path, target: Path) -> None:
 
 
 def _host_name() -> str:
-    """What tells the machines apart that write into one file system."""
+    """Name that tells the machines apart that write into one file system."""
     name = os.uname().nodename if hasattr(os, "uname") else ""
     return f"{zlib.crc32(name.encode()):08x}"
 

@@ -60,7 +60,7 @@ class Item(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What stands in braces, and a comment behind the opening brace."""
+    """Items between braces, and a comment behind the opening brace."""
 
     opening: Word
     remarks: list[Word]

@@ -36,7 +36,7 @@ def constant_value(name: str) -> Expr | None:
 
 
 def carry_origin(origins: Origins) -> Callable[[Expr, Expr], None]:
-    """What `graph.substitute` calls for each node it rebuilds: the new node stands where the old one stood."""
+    """A callback for `graph.substitute` that gives each rebuilt node the place of the old one."""
 
     def carry(old: Expr, new: Expr) -> None:
         if old in origins:

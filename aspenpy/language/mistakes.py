@@ -264,7 +264,7 @@ def _raise_mistake(mistake: Mistake, situation: Situation) -> NoReturn:
 
 
 def _describe_expectation(situation: Situation) -> str:
-    """What was expected, and where, and what was found instead."""
+    """Words for the symbols that were expected, the place, and the token found instead."""
     wanted = word_for_all(situation.expected)
     if situation.opening is not None and _can_close(situation.opening, situation):
         closing = CLOSING[situation.opening.token.type]
@@ -320,7 +320,7 @@ _COUNTED = re.compile(r"([kKmMgGtTpP]?)(i?)(?:(?P<bits>b|[bB]its?)|(?P<bytes>[bB
 
 
 def _amount_in_bytes(number: str, name: str) -> str | None:
-    """What a number of bits, or of bytes under another name, is called; one lower-case `b` may have meant either."""
+    """Advice on a number of bits, or of bytes under another name; one lower-case `b` may have meant either."""
     counted = _COUNTED.fullmatch(name)
     if counted is None:
         return None

@@ -69,7 +69,7 @@ def _parse(
 
 
 def _recognise_stream(stream: TokenStream, builder: Builder, start: str) -> Any:
-    """What the builder makes of the whole stream."""
+    """Parses a whole stream into the builder's value."""
     language = tables()
     actions = language.actions
     steps = [(rule.symbol, rule.length, _maker_of_rule(rule, builder)) for rule in language.rules]
@@ -98,7 +98,7 @@ _STUCK = -(10**9)  # no action: the token cannot stand there
 
 
 def _maker_of_rule(rule: Rule, builder: Builder) -> Callable[[list[Any]], Any] | None:
-    """What makes the value of a rule from the values of its symbols; None if it is the value of the only one."""
+    """Function that makes the value of a rule from the values of its symbols; None if that is the only value."""
     if rule.handler == PASS_ON:
         return None
     make = (lambda values: values) if rule.handler == COLLECT else getattr(builder, rule.handler)

@@ -187,7 +187,7 @@ def _innermost_opening(values: list[Any]) -> Opening | None:
 
 
 def _describe_enclosed(before: list[Any], bracket: str) -> str:
-    """What a bracket encloses, told from the symbols before it; "" where it only groups."""
+    """Description of a bracket's contents, from the symbols before it; "" where it only groups."""
     for place in range(len(before) - 1, -1, -1):
         kind = _terminal_of(before[place])
         phrase = KEYWORDS[kind].encloses.get(bracket) if kind in KEYWORDS else None

@@ -131,7 +131,7 @@ def split_at_commas(span: Span) -> list[Span]:
 
 
 def split_at_sign(span: Span, sign: str) -> tuple[Span, Span] | None:
-    """What stands before and behind the first such sign that stands in no brackets; None where there is none."""
+    """Parts before and behind the first such sign outside brackets; None where there is none."""
     text = span.source.text
     for place in _offsets_outside_brackets(span):
         if text.startswith(sign, place, span.end):

@@ -1,4 +1,4 @@
-"""What stands in a tree, and in statements, whichever they are; read from the fields of their nodes."""
+"""Contents of trees and of statements of any kind, read from the fields of their nodes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _walk_parts(value: Any) -> Iterator[Any]:
 
 
 def own_names(kernel: nodes.Kernel) -> Iterator[tuple[str, str, Span | None]]:
-    """What a kernel names itself: arguments, parameters, counters, samples."""
+    """Names that a kernel introduces: arguments, parameters, counters, samples."""
     yield from (("argument", formal.name, formal.span) for formal in kernel.formals if formal.kind == "param")
     yield from (
         ("parameter", node.name, node.name_span) for node in kernel.declarations if isinstance(node, nodes.Parameter)

@@ -102,7 +102,7 @@ class Model(Result):
         return enum_constants(self.enums.values())
 
     def site_of_draw(self, node: Draw) -> str:
-        """What tells a random draw from all others of the model, whatever their call and pass."""
+        """Identity of a random draw: it differs from all others of the model, whatever their call and pass."""
         return self._draw_sites.get(id(node)) or site_in_text(node)
 
     @cached_property
@@ -131,8 +131,8 @@ def range_of_symbol(symbol: Expr, parameters: Iterable[Parameter]) -> tuple[Expr
 def range_warnings(
     parameters: Iterable[Parameter], values: Callable[[Sequence[Expr]], Sequence[Any]]
 ) -> list[Diagnostic]:
-    """What is odd about parameters and their ranges; `values` gives those of expressions. What has none is an error of
-    its own where it is needed."""
+    """Warnings about parameters and their ranges; `values` gives the values of expressions. An expression without a
+    value is refused where it is needed."""
     warnings: list[Diagnostic | None] = []
     for parameter in parameters:
         for item, exprs in parameters_with_range([parameter]):
@@ -175,7 +175,7 @@ def count_warning(parameter: Parameter, counts: Counts, value: Any) -> Diagnosti
 
 
 def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diagnostic | None:
-    """What is odd about a value and its range, if anything. The ends are told as they are written."""
+    """A warning about a value outside its range; None for one inside. The ends are shown as they are written."""
     name, node = parameter.name, parameter.node
     if any(isinstance(number, tuple) for number in (value, low, high)):
         message = f"`{name}` and the ends of its range are numbers, and here is an array"

@@ -67,7 +67,7 @@ Declared = nodes.Parameter | nodes.Property
 
 
 class Written(Record):
-    """What the user wrote for a parameter of a model, and the parameter as the model declares it."""
+    """A user's text for a parameter, and the parameter as the model declares it."""
 
     name: str
     value: nodes.Expression
@@ -202,7 +202,7 @@ class Carrier:
 
 
 def _common_dimension(parts: Sequence[Carried]) -> Carried:
-    """What a sum of them is in: all of one dimension, or bare."""
+    """Dimension of a sum: that of all terms, or none for bare numbers."""
     return next((one for one in parts if isinstance(one, Dimension)), None if None in parts else "bare")
 
 

@@ -1,4 +1,5 @@
-"""What a page says of an application on one machine: numbers by place, with names, formulas and lines of the models.
+"""Data of a page about an application on one machine: numbers by place, with names, formulas and lines of the models.
+Everything here becomes JSON; the numbers themselves are computed in the browser.
 
 Everything here becomes JSON; the numbers themselves are computed in the browser.
 """

@@ -84,8 +84,7 @@ def compile_program(chosen: str) -> Iterator[Path]:
 def run_benchmarks(
     target: Path, host: Topology, watch: Watch = ignore_progress, passes: tuple[Part, ...] = PASSES
 ) -> list[dict[str, float]]:
-    """What each pass prints; `watch` is told how many are done of how many. Passes that would begin late are left
-    out."""
+    """Output of each pass; `watch` is told how many are done of how many. Passes that would begin late are left out."""
     began, done = monotonic(), list[tuple[Part, dict[str, float]]]()
     for number, part in enumerate(passes):
         if monotonic() - began > PATIENCE and {done_part for done_part, _ in done} == set(passes):

@@ -1,4 +1,5 @@
-"""What other tools say of a host: `lscpu -J`, hwloc's XML, `likwid-topology`, STREAM; told apart by how they look."""
+"""Importers of other tools' descriptions of a host: `lscpu -J`, hwloc's XML, `likwid-topology`, STREAM; told apart by
+how they look."""
 
 from __future__ import annotations
 
@@ -285,7 +286,7 @@ HINT = "files of `lscpu -J`, `lstopo --of xml`, `likwid-topology -c` and STREAM 
 
 
 def import_files(paths: Sequence[str]) -> Imported:
-    """What some files say together: the topology of the first that has one, and the numbers of all. Raises AspenError
+    """Reads some files together: the topology of the first that has one, and the numbers of all. Raises AspenError
     where a file is of none of the forms, and where no file has a topology."""
     found = [_import_source(Reader(allow_outside=True).read(path)) for path in paths]
     host = next((item.host for item in found if item.host is not None), None)
@@ -301,7 +302,7 @@ def import_files(paths: Sequence[str]) -> Imported:
 
 
 def _share_of_one_memory(name: str, number: Number, host: Topology) -> Number:
-    """What all memories attain together, of one of them: STREAM runs on all sockets."""
+    """One memory's share of an attained bandwidth: STREAM runs on all sockets."""
     memories = host.sockets * host.domains
     if not name.startswith("attained") or memories == 1:
         return number

@@ -1,4 +1,4 @@
-"""What measured quantities say of a machine: rates in operations a cycle, latencies, bandwidths, capacities."""
+"""Machine numbers from measured quantities: rates in operations a cycle, latencies, bandwidths, capacities."""
 
 from __future__ import annotations
 

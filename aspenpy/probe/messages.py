@@ -70,7 +70,7 @@ def measure_messages(host: Topology) -> Messages:
 
 
 def _run(command: list[str]) -> str:
-    """What a command prints; it sees the environment of this process."""
+    """Output of a command, which sees the environment of this process."""
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT, env=dict(os.environ))
     return done.stdout
 

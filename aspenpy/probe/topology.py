@@ -45,7 +45,7 @@ class Topology(Record):
 
 
 def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> Topology:
-    """That of the host whose file system begins at `root`. `allowed` are the processors that a process may use.
+    """Topology of the host whose file system begins at `root`. `allowed` are the processors that a process may use.
     Raises AspenError where the system is no Linux."""
     places = _find_processors(root)
     if not places:
@@ -129,7 +129,7 @@ def _read_memory(file: Path) -> int | None:
 
 
 def _read_cpuinfo(file: Path) -> dict[str, str]:
-    """What `cpuinfo` says of the first processor."""
+    """Fields of `/proc/cpuinfo` for the first processor."""
     lines = _read_text(file).partition("\n\n")[0].splitlines()
     return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
@@ -148,7 +148,7 @@ def _read_clock(root: Path, info: dict[str, str]) -> float | None:
 
 
 def _read_text(file: Path) -> str:
-    """What a file says; nothing where it cannot be read."""
+    """Text of a file; empty where it cannot be read."""
     try:
         return file.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

@@ -361,7 +361,7 @@ def _fills_of_terms(keys: list[Key]) -> dict[Key, dict[str, Any]]:
 
 
 def _kernels_with_names(energy: Energy, kernels: list[KernelEnergy]) -> list[KernelEnergy]:
-    """Those that take longest, and the one with the highest power."""
+    """The kernels that take longest, and the one with the highest power."""
     wide = [kernel for kernel in kernels if kernel.time > LEAST_WIDTH * energy.capped_runtime]
     peak = sorted(kernels, key=lambda kernel: -(kernel.power or 0.0))[:1]
     return [*peak, *(kernel for kernel in sorted(wide, key=lambda it: -it.time)[:MOST_NAMED] if kernel not in peak)]

@@ -343,7 +343,7 @@ register_report(Ecm, report_ecm)
 
 
 def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:
-    """A row a block."""
+    """One row per block."""
     terms = Column("terms", get=lambda block: [_term_as_data(term) for term in block.terms], media=JSON)
     heads = (
         *make_columns("kernel block"),
@@ -379,7 +379,7 @@ def _block_heading(block: EcmBlock) -> str:
 
 
 def _whole_cores(cores: float | None) -> str:
-    """Whole cores; a rounding error asks for no more."""
+    """Number of cores rounded up; a rounding error adds none."""
     return "-" if cores is None else format_count(ceil(cores * (1 - 1e-9)))
 
 

@@ -146,7 +146,7 @@ def _amount_of(item: Residual, value: float) -> Amount:
 
 
 def _long_table(fit: Fit) -> Table:
-    """A row for each parameter (up to `remark`) and each measurement (from `row` on)."""
+    """One row for each parameter (up to `remark`) and each measurement (from `row` on)."""
     names = "kind name before value low high remark row machine socket settings measured predicted unit error"
     rows: list[tuple[Any, ...]] = [
         ("parameter", it.name, it.before, it.value, *(it.interval or (None, None)), it.remark, *(None,) * 8)
@@ -163,7 +163,7 @@ def _long_table(fit: Fit) -> Table:
 
 
 def unit_of_metric(metric: str) -> str:
-    """That of a metric, or what a resource is counted in."""
+    """Unit of a metric, or of the counted resource."""
     return METRICS[metric].unit if metric in METRICS else unit_of_resource(metric)
 
 

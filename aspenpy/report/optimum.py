@@ -44,7 +44,7 @@ class Words:
         return value if isinstance(value, str) else self.variables[name].in_words(value)
 
     def warnings(self, point: Mapping[str, Any] | None = None) -> tuple[Diagnostic, ...]:
-        """Those of the models, and where only parameters vary those at a point."""
+        """Warnings of the models, and where only parameters vary those at a point."""
         reported = [warning for case in self.space.cases for warning in case.tree.warnings]
         if point is not None and len(self.space.cases) == 1:
             values = {item.name: point[item.name] for item in self.space.parameters}

@@ -176,7 +176,7 @@ def shown_levels(point: Point) -> list[LevelPoint]:
 
 
 def window(roofs: Roofs, points: Iterable[Point]) -> Window:
-    """Everything with some room around it."""
+    """Axis limits that contain all points, with a margin."""
     bandwidths = roofs.bandwidths
     ridges = [ceiling.rate / memory.rate for ceiling in roofs.compute for memory in bandwidths] or [1.0]
     placed = [level.intensity for point in points for level in shown_levels(point) if level.intensity]

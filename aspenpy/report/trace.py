@@ -27,7 +27,7 @@ DEMANDS = "resource amount unit direction data traits"
 
 
 def report_trace(trace: Trace) -> Report:
-    """A row a step, set in as deep as it stands; with a machine, when it begins and how long it takes, else null."""
+    """One row per step, indented as deep as it stands; with a machine, when it begins and its duration, else null."""
     application = trace.application.name
     machine = trace.machine.name if trace.machine else None
     data = {

@@ -124,7 +124,7 @@ def choice_options(options: AdviceOptions) -> ChoiceOptions:
 
 def group_for(models: Sequence[str], options: AdviceOptions, arguments: Arguments) -> Grouped:
     """Step 5 for several applications; an input whose label is the name of one is of that one."""
-    runs = {name: _runs(text) for name, text in pairs("--runs", "NAME=N", words(arguments.runs)).items()}
+    runs = {name: _read_runs(text) for name, text in pairs("--runs", "NAME=N", words(arguments.runs)).items()}
     inputs = {item.label: item for item in map(input_of, arguments.input)}
     for option_name, names in (("--runs", runs), ("--input", inputs)):
         for name in names:
@@ -139,14 +139,14 @@ def group_for(models: Sequence[str], options: AdviceOptions, arguments: Argument
     return Grouped(workloads, budget_of(arguments), objective_of(arguments), arguments.groups, choice_options(options))
 
 
-def _as_data(advice: Advice, command: str) -> str:
+def _data_as_json(advice: Advice, command: str) -> str:
     return json.dumps({"command": command, **build_json(advice.report())}, indent=2, allow_nan=False) + "\n"
 
 
 DOCUMENTS: dict[str, Callable[[Advice, str], str]] = {
     ".html": lambda advice, command: write_html(document(advice, command)),
     ".md": lambda advice, command: write_markdown(document(advice, command)),
-    ".json": _as_data,
+    ".json": _data_as_json,
 }
 """By the end of the file's name."""
 
@@ -170,7 +170,7 @@ def require_error(arguments: Arguments) -> None:
 def uncertain_of(arguments: Arguments) -> dict[str, float] | None:
     """The standard deviations of `--uncertain`."""
     given = pairs("--uncertain", "NAME=S", words(arguments.uncertain))
-    return {name: _deviation(text) for name, text in given.items()} or None
+    return {name: _read_deviation(text) for name, text in given.items()} or None
 
 
 def write_document(advice: Advice, arguments: Arguments) -> None:
@@ -180,7 +180,7 @@ def write_document(advice: Advice, arguments: Arguments) -> None:
         unfinished.write_text(text, encoding="utf-8")
 
 
-def _deviation(text: str) -> float:
+def _read_deviation(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
@@ -194,7 +194,7 @@ def command_line(line: Sequence[str]) -> str:
     return shlex.join(["aspenpy", *line])
 
 
-def _runs(text: str) -> float:
+def _read_runs(text: str) -> float:
     try:
         number = float(text)
     except ValueError:

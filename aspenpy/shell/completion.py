@@ -57,32 +57,34 @@ def _add_options(parser: ArgumentParser, name: str) -> None:
         parser._add_action(action)
 
 
-def _of_library(kind: Kind) -> Completer:
+def _complete_from_library(kind: Kind) -> Completer:
     """Names of the library and files."""
 
     def candidates(prefix: str, **_: Any) -> list[str]:
         from argcomplete.completers import FilesCompleter
 
         files = [] if "," in prefix else FilesCompleter(("aspen",))(prefix)
-        return [*_in_list(prefix, names(kind)), *files]
+        return [*_complete_list(prefix, names(kind)), *files]
 
     return candidates
 
 
-def _of_models(found: Callable[[Application | None, Machine | None], Iterable[str]], end: str = "") -> Completer:
+def _complete_from_models(
+    found: Callable[[Application | None, Machine | None], Iterable[str]], end: str = ""
+) -> Completer:
     """What is `found` in the models that are already on the line."""
 
     def candidates(prefix: str, parsed_args: Namespace, **_: Any) -> list[str]:
         application = _load_quietly(load_application, getattr(parsed_args, "model", None))
         named = getattr(parsed_args, "machine", None) or getattr(parsed_args, "machines", None) or ()
         machine = _load_quietly(load_machine, next((name for text in named for name in words(text)), None))
-        return [word + end for word in _in_list(prefix, found(application, machine))]
+        return [word + end for word in _complete_list(prefix, found(application, machine))]
 
     return candidates
 
 
-def _in_list(prefix: str, known: Iterable[str]) -> list[str]:
-    """Those that go on with what is typed behind its last comma."""
+def _complete_list(prefix: str, known: Iterable[str]) -> list[str]:
+    """Known names that continue the text behind the last comma."""
     before, comma, last = prefix.rpartition(",")
     return [before + comma + word for word in known if word.startswith(last)]
 
@@ -95,45 +97,45 @@ def _load_quietly(load: Callable[[str], Model], name: str | None) -> Model | Non
         return None
 
 
-def _parameters(application: Application | None, machine: Machine | None) -> Iterator[str]:
+def _list_parameters(application: Application | None, machine: Machine | None) -> Iterator[str]:
     yield from application.parameters if application else ()
     yield from (symbol.payload[0] for symbol in machine.definitions) if machine else ()
 
 
-def _of_models_and_files(prefix: str, **_: Any) -> list[str]:
-    machines, applications = (_of_library(kind)(prefix) for kind in get_args(Kind))
+def _complete_models_and_files(prefix: str, **_: Any) -> list[str]:
+    machines, applications = (_complete_from_library(kind)(prefix) for kind in get_args(Kind))
     return list(dict.fromkeys([*machines, *applications]))
 
 
-def _of_advice(prefix: str, **more: Any) -> list[str]:
+def _complete_advice(prefix: str, **more: Any) -> list[str]:
     """Its steps, and applications."""
-    return [*(step for step in STEPS if step.startswith(prefix)), *_of_library("apps")(prefix)]
+    return [*(step for step in STEPS if step.startswith(prefix)), *_complete_from_library("apps")(prefix)]
 
 
-def _metrics(application: Application | None, machine: Machine | None) -> Iterator[str]:
+def _list_metrics(application: Application | None, machine: Machine | None) -> Iterator[str]:
     yield from METRICS
     yield from RESOURCE_UNITS
 
 
 COMPLETERS: dict[str, Completer] = {
-    "model": _of_library("apps"),
-    "machine": _of_library("machines"),
-    "applications": _of_library("apps"),
-    "machines": _of_library("machines"),
-    "settings": _of_models(_parameters, "="),
-    "over": _of_models(_parameters, "="),
-    "solve": _of_models(_parameters, "="),
-    "least": _of_models(_parameters, "="),
-    "metric": _of_models(_metrics),
-    "minimise": _of_models(_metrics),
-    "maximise": _of_models(_metrics),
-    "either": _of_models_and_files,
-    "files": _of_models_and_files,
-    "names": _of_library("machines"),
-    "words": _of_advice,
-    "free": _of_models(_parameters),
-    "vary": _of_models(_parameters),
-    "kernel": _of_models(lambda application, machine: application.kernels if application else ()),
-    "socket": _of_models(lambda application, machine: machine.sockets if machine else ()),
+    "model": _complete_from_library("apps"),
+    "machine": _complete_from_library("machines"),
+    "applications": _complete_from_library("apps"),
+    "machines": _complete_from_library("machines"),
+    "settings": _complete_from_models(_list_parameters, "="),
+    "over": _complete_from_models(_list_parameters, "="),
+    "solve": _complete_from_models(_list_parameters, "="),
+    "least": _complete_from_models(_list_parameters, "="),
+    "metric": _complete_from_models(_list_metrics),
+    "minimise": _complete_from_models(_list_metrics),
+    "maximise": _complete_from_models(_list_metrics),
+    "either": _complete_models_and_files,
+    "files": _complete_models_and_files,
+    "names": _complete_from_library("machines"),
+    "words": _complete_advice,
+    "free": _complete_from_models(_list_parameters),
+    "vary": _complete_from_models(_list_parameters),
+    "kernel": _complete_from_models(lambda application, machine: application.kernels if application else ()),
+    "socket": _complete_from_models(lambda application, machine: machine.sockets if machine else ()),
 }
 """Of the arguments that name something of a model, by their destinations."""

@@ -123,7 +123,7 @@ def run(arguments: list[str]) -> int:
         emit(f"aspenpy {VERSION}")
         return SUCCESS
     if find_command(name) is None:
-        raise CommandError(_unknown(name))
+        raise CommandError(_describe_unknown(name))
     from aspenpy.shell.option import plain_arguments, rename_options
     from aspenpy.shell.options import require_machine, require_one_machine, require_outputs
 
@@ -152,7 +152,7 @@ def _list_commands(group: Group) -> str:
     return "\n".join([f"{GROUPS[group]}:", *listed])
 
 
-def _unknown(name: str) -> str:
+def _describe_unknown(name: str) -> str:
     from aspenpy.language.diagnostics import suggest_nearest
 
     noun = "option" if name.startswith("-") else "command"

@@ -37,7 +37,7 @@ def load_ipython_extension(shell: Any) -> None:
         return aspen_cell(shell, line, text)
 
     shell.register_magic_function(cell, "cell", "aspen")
-    shell.set_custom_exc((AspenError,), _report)
+    shell.set_custom_exc((AspenError,), _show_error)
 
 
 def unload_ipython_extension(shell: Any) -> None:
@@ -63,7 +63,7 @@ def aspen_cell(shell: Any, line: str, text: str) -> Any:
     return model
 
 
-def _report(shell: Any, kind: type, error: AspenError, trace: Any, tb_offset: int | None = None) -> None:
+def _show_error(shell: Any, kind: type, error: AspenError, trace: Any, tb_offset: int | None = None) -> None:
     """A mistake in a model has no use for a traceback."""
     from IPython.display import display
 

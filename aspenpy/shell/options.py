@@ -152,14 +152,14 @@ def require_outputs(arguments: Arguments) -> None:
             raise CommandError(f"--{spelled}: the name of the file is empty")
     if getattr(arguments, "results", None) is not None:
         require_writable(arguments.results)
-        arguments.format = _format_of(arguments.results, arguments.format)
+        arguments.format = _format_for_file(arguments.results, arguments.format)
         if arguments.results == STANDARD_OUTPUT:
             arguments.results = None
     if getattr(arguments, "picture", None) is not None:
         require_drawable(arguments.picture)
 
 
-def _format_of(path: str, asked: str) -> str:
+def _format_for_file(path: str, asked: str) -> str:
     """What results are written as in a file of that name."""
     suffix = path.lower().rpartition(".")[2]
     form = SUFFIXES.get(suffix)

@@ -199,7 +199,7 @@ def _write(stream: TextIO | None, text: str) -> None:
     for action in _before:
         action()
     try:
-        stream.write(_encodable(text, stream.encoding))
+        stream.write(_replace_unencodable(text, stream.encoding))
         stream.flush()
     except BrokenPipeError:
         abandon(stream)
@@ -209,7 +209,7 @@ def _write(stream: TextIO | None, text: str) -> None:
         raise CommandError(f"cannot write the output: {error.strerror}") from None
 
 
-def _encodable(text: str, encoding: str | None) -> str:
+def _replace_unencodable(text: str, encoding: str | None) -> str:
     """The text, with what an encoding lacks written in ASCII."""
     if encoding is None or text.isascii():
         return text

@@ -37,7 +37,7 @@ class Parser(ArgumentParser):
             f"aspenpy {command.name}",
             description=f"{command.summary}.",
             epilog="examples:\n" + "\n".join(lines),
-            formatter_class=_of_any_width,
+            formatter_class=_make_plain_formatter,
             allow_abbrev=False,
         )
         for item in command.options:
@@ -93,7 +93,7 @@ class Parser(ArgumentParser):
         messages that `error` writes without it."""
         self._line = words
         if any(word.startswith(("-h", "--help")) for word in words):
-            self.formatter_class = _formatter
+            self.formatter_class = _make_formatter
         else:
             self.usage = ""
         if "--" in words:  # what follows is a command line of its own
@@ -109,11 +109,11 @@ def list_in_words(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _formatter(prog: str) -> HelpFormatter:
+def _make_formatter(prog: str) -> HelpFormatter:
     return RawDescriptionHelpFormatter(prog, max_help_position=28)
 
 
-def _of_any_width(prog: str) -> HelpFormatter:
+def _make_plain_formatter(prog: str) -> HelpFormatter:
     """For the arguments of a command that is not asked for help. Whoever asks for the width of the terminal imports
     libraries for compression with it."""
     return HelpFormatter(prog, width=100)

@@ -71,7 +71,7 @@ def compute_stretches(client: Any, work: Work, numbers: Iterable[int]) -> Iterat
     for number in islice(waiting, IN_FLIGHT * threads):
         ask(number, 0)
     while asked:
-        future = _ready(client, asked)
+        future = _wait_for_stretch(client, asked)
         if future is None:  # those were lost on the way, and what they need perhaps as well
             shared = _share_work(client, work)
             for number, again in [asked.pop(future) for future in list(asked)]:
@@ -92,7 +92,7 @@ def compute_stretches(client: Any, work: Work, numbers: Iterable[int]) -> Iterat
             ask(number, 0)
 
 
-def _ready(client: Any, asked: Collection[Any]) -> Any:
+def _wait_for_stretch(client: Any, asked: Collection[Any]) -> Any:
     """One that is computed or has failed; None where the scheduler is done with some of which the client does not know:
     it forgets the news of a failure where that of the loss of an earlier result comes later."""
     idle = 0
@@ -120,7 +120,7 @@ def _share_work(client: Any, work: Work) -> Any:
     die, which it could not do with data that it was given."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once
-        return client.submit(_work, work, pure=False, retries=RETRIES)
+        return client.submit(_load_work, work, pure=False, retries=RETRIES)
 
 
 def _give_up(error: BaseException) -> NoReturn:
@@ -134,7 +134,7 @@ _workers: dict[str, Worker] = {}
 _lock = Lock()
 
 
-def _work(work: Work) -> Work:
+def _load_work(work: Work) -> Work:
     return work
 
 

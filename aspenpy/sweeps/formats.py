@@ -67,7 +67,7 @@ def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
     return table
 
 
-def _tables(store: Store) -> Iterator[dict[str, Any]]:
+def _walk_tables(store: Store) -> Iterator[dict[str, Any]]:
     """Columns of so many rows at a time, whatever the size of a stretch."""
     for stretch in store.stretches():
         for first in range(0, stretch.values.shape[1], ROWS_AT_ONCE):
@@ -76,14 +76,14 @@ def _tables(store: Store) -> Iterator[dict[str, Any]]:
             yield columns(store.study, Stretch(stretch.start + first, stretch.values[:, here], reasons))
 
 
-def _rows(store: Store) -> Iterator[tuple[Any, ...]]:
+def _walk_rows(store: Store) -> Iterator[tuple[Any, ...]]:
     """Python's own values, a missing one as None; the reason in words."""
-    for table in _tables(store):
+    for table in _walk_tables(store):
         for row in zip(*(column.tolist() for column in table.values()), strict=True):
             yield *(None if value != value else value for value in row[:-1]), REASONS[row[-1]] if row[-1] else None
 
 
-def _header(study: Study) -> list[str]:
+def _list_headers(study: Study) -> list[str]:
     return [*(item.name for item in study.categories), *study.columns, *study.metrics, "reason"]
 
 
@@ -91,11 +91,11 @@ def write_csv(store: Store, path: Path) -> None:
     """Numbers in the fewest digits that give them back exactly; the unit stands behind the name of a column, as `fit`
     reads it: `runtime [s]`."""
     units = store.study.units
-    heads = [f"{name} [{units[name]}]" if units.get(name) else name for name in _header(store.study)]
+    heads = [f"{name} [{units[name]}]" if units.get(name) else name for name in _list_headers(store.study)]
     with open(path, "wb") as file:
         file.write(_csv_line(heads).encode())
         text = _csv_by_arrow if find_spec("pyarrow") else _csv_by_python
-        for table in _tables(store):
+        for table in _walk_tables(store):
             file.write(text(table))
 
 
@@ -107,11 +107,11 @@ def _csv_line(cells: list[str]) -> str:
 
 def _csv_by_python(table: dict[str, Any]) -> bytes:
     """Lines of cells; only labels may have to be quoted, and each column of them holds one."""
-    texts = [_texts(name, column) for name, column in table.items()]
+    texts = [_write_texts(name, column) for name, column in table.items()]
     return ("\n".join(map(",".join, zip(*texts, strict=True))) + "\n").encode()
 
 
-def _texts(name: str, column: Any) -> list[str]:
+def _write_texts(name: str, column: Any) -> list[str]:
     if name == "reason":
         return [REASONS[code] if code else "" for code in column.tolist()]
     if column.dtype.kind == "U":
@@ -138,9 +138,9 @@ def _csv_by_arrow(table: dict[str, Any]) -> bytes:
     import pyarrow
     from pyarrow import csv as arrow_csv
 
-    arrays = [_array(pyarrow, column) for column in list(table.values())[:-1]]
+    arrays = [_arrow_array(pyarrow, column) for column in list(table.values())[:-1]]
     reasons = [REASONS[code] if code else "" for code in range(max(REASONS) + 1)]
-    arrays.append(_strings(pyarrow, reasons, table["reason"]))
+    arrays.append(_arrow_strings(pyarrow, reasons, table["reason"]))
     options = arrow_csv.WriteOptions(include_header=False, quoting_style="needed")
     lines = io.BytesIO()
     arrow_csv.write_csv(pyarrow.table(arrays, names=list(table)), lines, options)
@@ -154,11 +154,11 @@ def write_json(store: Store, path: Path) -> None:
         **attributes(study),
         "units": study.units,
         "dimensions": {item.name: item.size for item in study.directions},
-        "columns": _header(study),
+        "columns": _list_headers(study),
     }
     with open(path, "w", buffering=1 << 20, encoding="utf-8") as file:
         file.write(json.dumps(head, indent=2)[:-2] + ',\n  "rows": [')
-        for number, row in enumerate(_rows(store)):
+        for number, row in enumerate(_walk_rows(store)):
             file.write((",\n" if number else "\n") + "    " + json.dumps(row, allow_nan=False))
         file.write("\n  ]\n}\n")
 
@@ -169,22 +169,22 @@ def write_parquet(store: Store, path: Path) -> None:
 
     study = store.study
     labels: Any = [item.name for item in study.categories] or False  # dictionaries of numbers cost, and gain nothing
-    kinds = dict.fromkeys(_header(study), pyarrow.float64()) | {"reason": pyarrow.uint8()}
+    kinds = dict.fromkeys(_list_headers(study), pyarrow.float64()) | {"reason": pyarrow.uint8()}
     kinds |= {item.name: pyarrow.string() for item in study.categories}
     units = {name: {"units": study.units[name]} if name in study.units else None for name in kinds}
     fields = [pyarrow.field(name, kind, metadata=units[name]) for name, kind in kinds.items()]
     schema = pyarrow.schema(fields, metadata=attributes(study))
     options = {"compression": "zstd", "use_dictionary": labels}
     with open(path, "wb") as file, parquet.ParquetWriter(file, schema, **options) as writer:
-        for table in _tables(store):
-            arrays = [_array(pyarrow, column, missing=False) for column in table.values()]
+        for table in _walk_tables(store):
+            arrays = [_arrow_array(pyarrow, column, missing=False) for column in table.values()]
             writer.write_table(pyarrow.table(arrays, schema=schema))
 
 
-def _array(pyarrow: Any, column: Any, *, missing: bool = True) -> Any:
+def _arrow_array(pyarrow: Any, column: Any, *, missing: bool = True) -> Any:
     """A column as Arrow has it, NaN as null where that is asked for. Not by `pyarrow.array`, which imports pandas."""
     if column.dtype.kind == "U":  # the label of a case, the same in all rows
-        return _strings(pyarrow, [str(column[0])], numpy.zeros(len(column), dtype=numpy.uint8))
+        return _arrow_strings(pyarrow, [str(column[0])], numpy.zeros(len(column), dtype=numpy.uint8))
     known = None
     if missing and column.dtype.kind == "f" and numpy.isnan(column).any():
         known = pyarrow.py_buffer(numpy.packbits(~numpy.isnan(column), bitorder="little"))
@@ -192,7 +192,7 @@ def _array(pyarrow: Any, column: Any, *, missing: bool = True) -> Any:
     return pyarrow.Array.from_buffers(kind, len(column), [known, values])
 
 
-def _strings(pyarrow: Any, words: list[str], codes: Any) -> Any:
+def _arrow_strings(pyarrow: Any, words: list[str], codes: Any) -> Any:
     """The words with those codes; an empty one is null."""
     coded = [word.encode() for word in words]
     lengths = numpy.array([len(word) for word in coded])[codes]

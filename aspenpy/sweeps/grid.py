@@ -42,7 +42,7 @@ def values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
     """The values of a numeric axis, float64; raises AspenError."""
     if axis.items:
         return numpy.array([read_number_or_expression(item, worth) for item in axis.items])
-    low, high, spacing = _ends(axis, worth, declared)
+    low, high, spacing = _ends_of_axis(axis, worth, declared)
     if low > high:
         message = f"the range of `{axis.name}` is empty: {low:.6g} is above {high:.6g}"
         hint = f"the lower end comes first: {axis.name}={high:.6g}..{low:.6g}"
@@ -71,7 +71,7 @@ def _space_values(low: float, high: float, spacing: str, count: int) -> Any:
         return numpy.linspace(low, high, count) if spacing == "lin" else numpy.geomspace(low, high, count)
 
 
-def _ends(axis: Axis, worth: Worth, declared: Declared) -> tuple[float, float, str]:
+def _ends_of_axis(axis: Axis, worth: Worth, declared: Declared) -> tuple[float, float, str]:
     if axis.low is not None and axis.high is not None:
         return (
             read_number_or_expression(axis.low, worth),
@@ -122,11 +122,11 @@ def sample_columns(spans: Mapping[str, Spread], count: int, method: str, seed: i
     require_known(method, METHODS, "unknown-method", message, listed="the methods are")
     if count < 1:
         fail("bad-sample", f"a sample has at least 1 point, not {count}")
-    places = _places(count, len(spans), method, numpy.random.default_rng(generator_seed(seed)))
+    places = _points_of_cube(count, len(spans), method, numpy.random.default_rng(generator_seed(seed)))
     return {name: span.at(column) for (name, span), column in zip(spans.items(), places.T, strict=True)}
 
 
-def _places(count: int, axes: int, method: str, generator: numpy.random.Generator) -> Floats:
+def _points_of_cube(count: int, axes: int, method: str, generator: numpy.random.Generator) -> Floats:
     """Points of the unit cube."""
     if method == "uniform":
         return generator.random((count, axes))
@@ -175,9 +175,9 @@ def make_study(
     if not metrics:
         fail("no-metric", "a sweep computes something", hint="name it: runtime, energy, or a resource")
     _refuse_set(over, case.set)
-    chosen = {name: _items(name, axis) for name, axis in over.items() if name in CATEGORIES}
+    chosen = {name: _list_items(name, axis) for name, axis in over.items() if name in CATEGORIES}
     axes = {
-        name: axis if isinstance(axis, Axis) else _numbers(name, axis)
+        name: axis if isinstance(axis, Axis) else _numbers_as_column(name, axis)
         for name, axis in over.items()
         if name not in CATEGORIES
     }
@@ -189,8 +189,8 @@ def make_study(
     cases = [case.changed(**dict(zip(FIELDS.values(), choice, strict=True))) for choice in product(*choices.values())]
     _refuse_giant(axes, len(cases), layout)
     probe = _Probe(cases[0])
-    dimensions = _grid(axes, layout, probe) if layout.samples is None else [_sample(axes, layout, probe)]
-    categories = [Categories(name, _distinct(name, choices[name])) for name in CATEGORIES if name in chosen]
+    dimensions = _make_grid(axes, layout, probe) if layout.samples is None else [_sample_axes(axes, layout, probe)]
+    categories = [Categories(name, _distinct_labels(name, choices[name])) for name in CATEGORIES if name in chosen]
     return Study(cases, categories, dimensions, metrics=metrics)
 
 
@@ -212,14 +212,14 @@ def _refuse_set(names: Iterable[str], settings: Mapping[str, Setting]) -> None:
             fail("axis-set", f"`{name}` is set to a value and swept over", hint="leave one of the two")
 
 
-def _items(name: str, axis: Axis | Iterable[Any]) -> list[Any]:
+def _list_items(name: str, axis: Axis | Iterable[Any]) -> list[Any]:
     choices = [item.text() for item in axis.items] if isinstance(axis, Axis) else list(axis)
     if not choices:
         fail("bad-axis", f"`{name}` has no values", hint=f"name them: {name}=A,B")
     return choices
 
 
-def _distinct(name: str, choices: list[Any]) -> tuple[str, ...]:
+def _distinct_labels(name: str, choices: list[Any]) -> tuple[str, ...]:
     labels = [getattr(choice, "name", str(choice)) for choice in choices]
     for label in labels:
         if labels.count(label) > 1:
@@ -227,7 +227,7 @@ def _distinct(name: str, choices: list[Any]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _numbers(name: str, items: Iterable[Any]) -> Floats:
+def _numbers_as_column(name: str, items: Iterable[Any]) -> Floats:
     """Values that were given, as a column."""
     try:
         column = numpy.asarray(items if hasattr(items, "__len__") else list(items), dtype=numpy.float64)
@@ -269,16 +269,16 @@ def _refuse_long(lengths: Sequence[int], layout: Layout) -> None:
         fail("too-large", f"the {count:,} values of the axes alone take {sizes}", hint=hint)
 
 
-def _sample(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> Dimension:
+def _sample_axes(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> Dimension:
     if layout.zip or not axes:
         fail("bad-sample", "a sample is taken of the ranges of some axes, and they are not paired")
-    spans = {name: _span(axis, probe) for name, axis in axes.items()}
+    spans = {name: _span_of_axis(axis, probe) for name, axis in axes.items()}
     return Dimension("sample", sample_columns(spans, layout.samples or 0, layout.method, probe.case.seed))
 
 
-def _grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> list[Dimension]:
+def _make_grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> list[Dimension]:
     """The directions of the grid: an axis each, those of a group as one."""
-    columns = {name: _column(name, axis, probe) for name, axis in axes.items()}
+    columns = {name: _column_of_values(name, axis, probe) for name, axis in axes.items()}
     group_of: dict[str, Sequence[str]] = {}
     for group in layout.zip:
         for name in group:
@@ -294,7 +294,7 @@ def _grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> l
     return [Dimension("-".join(group), {name: columns[name] for name in group}) for group in groups]
 
 
-def _column(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
+def _column_of_values(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
     """The values of an axis; those of something that is counted are whole ones, unless a range says `:real`."""
     scope = Run(probe.case).scope
     if isinstance(axis, Axis):
@@ -325,7 +325,7 @@ class _Probe:
 
         def read(span: Span) -> float:
             scope = Prediction(self.case.with_set({name: span.text()})).scope
-            return _float(scope.values([scope.symbol(name)])[0], name)
+            return _to_float(scope.values([scope.symbol(name)])[0], name)
 
         return read
 
@@ -337,7 +337,7 @@ class _Probe:
         if ends is None:
             return None
         low, high = prediction.scope.values(ends)
-        return _float(low, name), _float(high, name)
+        return _to_float(low, name), _to_float(high, name)
 
     def counts(self, name: str, low: float, high: float) -> bool:
         """Whether a parameter takes whole numbers: it has one, and so are both ends of its range."""
@@ -347,14 +347,14 @@ class _Probe:
             return False  # it has no value of its own, and may be anything
 
 
-def _float(value: Any, name: str) -> float:
+def _to_float(value: Any, name: str) -> float:
     try:
         return float(value)
     except (TypeError, OverflowError):
         fail("bad-value", f"a value of `{name}` is not a number in the range of double precision")
 
 
-def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
+def _span_of_axis(axis: Axis | Floats, probe: _Probe) -> Spread:
     """The range or the choices that an axis is sampled from."""
     if not isinstance(axis, Axis):
         return Spread(choices=tuple(axis.tolist()))

@@ -55,10 +55,10 @@ class Points(Lanes):
         self.size = len(next(iter(columns.values())))
         self.held, self.sums = 0, Sums()
         self.known: dict[Expr, Any] = dict(columns)
-        self.grade = {symbol: WHOLE if _whole(column) else EXACT for symbol, column in columns.items()}
+        self.grade = {symbol: WHOLE if _is_whole(column) else EXACT for symbol, column in columns.items()}
         self.doubts = numpy.zeros(self.size, dtype=bool)
         self.exact: dict[tuple[Any, ...], Evaluation] = {}
-        self.exactly = partial(_in_a_pass, self.run.seed)
+        self.exactly = partial(_evaluate_in_pass, self.run.seed)
 
     def _compute(self, node: Expr) -> None:
         """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
@@ -118,7 +118,7 @@ class Points(Lanes):
         run = self.exact.get(key) or Evaluation(values, self.run.seed)
         if len(self.exact) < MOST_KEPT:
             self.exact[key] = run
-        return _exactly(node, run)
+        return _evaluate_exactly(node, run)
 
     def by_exact_rules(self, expr: Expr, lane: int) -> float:
         """The value of a root where it is nan; raises EvaluationError where it has none by the exact rules either. What
@@ -130,7 +130,7 @@ class Points(Lanes):
             spend_operations(run.allowance, INTERPRETED * len(self.inside))
         except NoOperationsLeft as error:
             raise TooMuchWork(expr, error) from None
-        return _as_float(expr, run.compute([expr])[0])
+        return _to_float(expr, run.compute([expr])[0])
 
     def _find_undefined(self, expr: Expr, lane: int) -> Expr:
         """The expression, or a node that it needs, whose own operands are not nan. Conditions in doubt are settled."""
@@ -158,21 +158,21 @@ class Points(Lanes):
         return numpy.where(self.doubts, numpy.nan, column)
 
 
-def _in_a_pass(seed: int, node: Expr, values: dict[Expr, Any]) -> float:
-    return _exactly(node, Evaluation({name: plain(value) for name, value in values.items()}, seed))
+def _evaluate_in_pass(seed: int, node: Expr, values: dict[Expr, Any]) -> float:
+    return _evaluate_exactly(node, Evaluation({name: plain(value) for name, value in values.items()}, seed))
 
 
-def _exactly(node: Expr, run: Evaluation) -> float:
+def _evaluate_exactly(node: Expr, run: Evaluation) -> float:
     """nan where there is none: if it is needed, it fails again and is reported."""
     try:
-        return _as_float(node, run.compute([node])[0])
+        return _to_float(node, run.compute([node])[0])
     except TooMuchWork:
         raise
     except EvaluationError:
         return numpy.nan
 
 
-def _whole(column: Floats) -> bool:
+def _is_whole(column: Floats) -> bool:
     return bool((numpy.rint(column) == column).all() and (abs(column) < 2.0**53).all())
 
 
@@ -229,10 +229,10 @@ class Formulas:
 
 
 def _value(expr: Expr, values: dict[Expr, int | float], seed: int) -> float:
-    return _as_float(expr, evaluate(expr, values, seed))
+    return _to_float(expr, evaluate(expr, values, seed))
 
 
-def _as_float(expr: Expr, value: Any) -> float:
+def _to_float(expr: Expr, value: Any) -> float:
     try:
         return float(value)
     except (OverflowError, TypeError):

@@ -84,7 +84,7 @@ class Run:
             yield from map(compute, numbers)
         elif self.backend.threads:
             with ThreadPoolExecutor(self.cores) as pool:
-                yield from _in_flight(pool, compute, numbers, min(2 * self.cores, self.waiting))
+                yield from _limit_in_flight(pool, compute, numbers, min(2 * self.cores, self.waiting))
         else:
             yield from self._in_processes(numbers)
 
@@ -100,7 +100,7 @@ class Run:
             file.flush()
             try:
                 with ProcessPoolExecutor(self.cores, get_context("spawn"), _begin, (file.name,)) as pool:
-                    yield from _in_flight(pool, _stretch, numbers, min(2 * self.cores, self.waiting))
+                    yield from _limit_in_flight(pool, _stretch, numbers, min(2 * self.cores, self.waiting))
             except RuntimeError as error:
                 if not isinstance(error, BrokenProcessPool) and not getattr(current_process(), "_inheriting", False):
                     raise
@@ -123,7 +123,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _in_flight(
+def _limit_in_flight(
     pool: Executor, compute: Callable[[int], Stretch], numbers: Iterable[int], most: int
 ) -> Iterator[Stretch]:
     """Results as they come, with no more than so many asked for or waiting."""
@@ -135,7 +135,7 @@ def _in_flight(
             if len(waiting) >= most:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
-            with _interrupts_held():  # the first time starts all processes
+            with _hold_interrupts():  # the first time starts all processes
                 waiting.add(pool.submit(compute, number))
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -149,7 +149,7 @@ def _in_flight(
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def _hold_interrupts() -> Iterator[None]:
     """Ctrl-C waits meanwhile, and in a process that is started here until it allows it: while Python imports modules,
     it would end with a traceback."""
     import signal

@@ -180,7 +180,7 @@ class Store:
             if isinstance(content, bytes):
                 stream.write(content)
             else:  # not by `numpy.save`, which does not know why a file took no more
-                stream.write(_header(content.shape, content.dtype))
+                stream.write(_write_header(content.shape, content.dtype))
                 stream.write(numpy.ascontiguousarray(content).data)
             stream.flush()
             os.fsync(stream.fileno())
@@ -199,7 +199,7 @@ class Store:
 
     def _load_array(self, file: Path, shape: tuple[int, ...], kind: type) -> Any:
         """Reads an array back. Raises AspenError where the file was damaged since."""
-        header, size = _header(shape, kind), math.prod(shape) * numpy.dtype(kind).itemsize
+        header, size = _write_header(shape, kind), math.prod(shape) * numpy.dtype(kind).itemsize
         try:
             with open_file(file, str(file)) as stream:
                 content = stream.read(len(header) + size + 1)
@@ -217,7 +217,7 @@ class Store:
         try:
             with self._report_file_errors():
                 unfinished = self.folder / f"result{self.path.suffix}"
-                _remove(unfinished)
+                _remove_path(unfinished)
                 self.write(self, unfinished)
                 self._put(unfinished)
                 self._keep(self.folder / JOURNAL, json.dumps({**self.journal, "finished": True}).encode())
@@ -236,7 +236,7 @@ class Store:
             if exchange_paths(result, self.target):  # what was there is removed with the rest
                 return
             replaced = self.folder / "replaced.zarr"
-            _remove(replaced)
+            _remove_path(replaced)
             os.rename(self.target, replaced)
             try:
                 os.rename(result, self.target)
@@ -252,7 +252,7 @@ class Store:
             return
         mine = [file for file in self.folder.iterdir() if OWN.fullmatch(file.name)]
         for file in sorted(mine, key=lambda file: (file.name == "lock", file.name == JOURNAL)):
-            _remove(file)
+            _remove_path(file)
         if not any(self.folder.iterdir()):
             self.folder.rmdir()
 
@@ -277,7 +277,7 @@ class Store:
             fail("not-written", f"cannot write `{self.path}`: {reason}", hint=hint)
 
 
-def _header(shape: tuple[int, ...], kind: Any) -> bytes:
+def _write_header(shape: tuple[int, ...], kind: Any) -> bytes:
     """Header of an array in NumPy's file format."""
     written, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(numpy.dtype(kind))
     numpy.lib.format.write_array_header_1_0(written, {"descr": described, "fortran_order": False, "shape": shape})
@@ -330,7 +330,7 @@ def is_zarr_store(path: Path) -> bool:
         return False
 
 
-def _remove(path: Path) -> None:
+def _remove_path(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

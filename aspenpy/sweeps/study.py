@@ -78,7 +78,7 @@ class Study:
             for name, values in dimension.columns.items()
         }
         self.inputs = tuple(
-            graph.symbol(name, graph.FROM_ZERO if _from_zero(name, values) else AXIS)
+            graph.symbol(name, graph.FROM_ZERO if _starts_at_zero(name, values) else AXIS)
             for name, (_, values) in self.columns.items()
         )
 
@@ -236,7 +236,7 @@ class Study:
         return [item for item in warnings if item is not None]
 
 
-def _from_zero(name: str, values: Floats) -> bool:
+def _starts_at_zero(name: str, values: Floats) -> bool:
     """Whether none of an axis' values is negative; raises AspenError where one is not finite. As bit patterns, finite
     numbers from 0 on are less than infinity, and all others are not: one pass over a long column is enough."""
     if values.view(numpy.uint64).max() < numpy.float64(numpy.inf).view(numpy.uint64):

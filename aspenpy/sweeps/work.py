@@ -46,7 +46,7 @@ class Sheet:
     ) -> None:
         self.program, self.shape, self.kernel, self.loops = program, tuple(shape), kernel, loops
         self._dimensions = [dimension for dimension, _ in columns]
-        inputs = [_along(dimension, values, len(self.shape)) for dimension, values in columns]
+        inputs = [_spread_along(dimension, values, len(self.shape)) for dimension, values in columns]
         self._inputs = {place: inputs[number] for place, number in program.given.items()}
         self._wanted = program.roots if kernel is None else kernel.leaves
         straight = [place for place in program.needed_operations(self._wanted) if place not in self._inputs]
@@ -94,7 +94,7 @@ class Sheet:
         return None
 
     def _fastly(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> None:
-        known = _part(self._shared, slices)
+        known = _cut_to_block(self._shared, slices)
         if known.reasons:
             raise Doubt
         Fast(self.program).compute(self._order, known)
@@ -103,7 +103,7 @@ class Sheet:
                 operations = numpy.empty(prod(shape))
                 self.loops.block(slices, [operations])
                 spend_operations(float(numpy.nansum(operations)))
-            columns = [_column(known.values[leaf], shape) for leaf in self.kernel.leaves]
+            columns = [_fill_column(known.values[leaf], shape) for leaf in self.kernel.leaves]
             self.kernel.run(columns, results)
             return
         for root, result in zip(self.program.roots, results, strict=True):
@@ -113,7 +113,7 @@ class Sheet:
 
     def _carefully(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> Reasons | None:
         """A point has a reason where any of the roots has one; the others keep their values there."""
-        known = _part(self._shared if self.kernel is None else Known(self._inputs), slices)
+        known = _cut_to_block(self._shared if self.kernel is None else Known(self._inputs), slices)
         Careful(self.program).compute(self._order if self.kernel is None else self._everything, known)
         reasons = numpy.zeros(shape, dtype=numpy.uint8)
         for root, result in zip(self.program.roots, results, strict=True):
@@ -123,30 +123,30 @@ class Sheet:
         return reasons.reshape(-1) if reasons.any() else None
 
 
-def _part(known: Known, slices: Slices) -> Known:
+def _cut_to_block(known: Known, slices: Slices) -> Known:
     """A block's part of what is known everywhere."""
-    values = {place: _cut(value, slices) for place, value in known.values.items()}
-    reasons = {place: _cut(reason, slices) for place, reason in known.reasons.items()}
+    values = {place: _cut_value(value, slices) for place, value in known.values.items()}
+    reasons = {place: _cut_value(reason, slices) for place, reason in known.reasons.items()}
     return Known(values, {place: reason for place, reason in reasons.items() if numpy.any(reason)})
 
 
-def _along(dimension: int, values: Floats, dimensions: int) -> Floats:
+def _spread_along(dimension: int, values: Floats, dimensions: int) -> Floats:
     """Values along one of so many dimensions."""
     shape = [1] * dimensions
     shape[dimension] = len(values)
     return numpy.ascontiguousarray(values, dtype=numpy.float64).reshape(shape)
 
 
-def _cut(value: Any, slices: Slices) -> Any:
+def _cut_value(value: Any, slices: Slices) -> Any:
     """A block's part of a value, which has one place in the dimensions that it does not depend on."""
     if isinstance(value, tuple) and not isinstance(value, ConstantArray):
-        return tuple(_cut(element, slices) for element in value)
+        return tuple(_cut_value(element, slices) for element in value)
     if not isinstance(value, numpy.ndarray) or value.ndim == 0:
         return value
     return value[tuple(part if size > 1 else slice(None) for part, size in zip(slices, value.shape, strict=True))]
 
 
-def _column(values: Floats, shape: tuple[int, ...]) -> Floats:
+def _fill_column(values: Floats, shape: tuple[int, ...]) -> Floats:
     if values.shape == shape and values.flags.c_contiguous:
         return values.reshape(-1)
     return numpy.ascontiguousarray(numpy.broadcast_to(values, shape)).reshape(-1)
@@ -268,7 +268,7 @@ class Worker:
                 work = self.work
                 formulas, box, grid = work.formulas[case], likely(work.columns), work.grid or (1,)
                 program = lower_formulas(formulas, work.inputs, work.seed, box)
-                kernel, loops = _kernel(self.backend, program), None
+                kernel, loops = _compile_kernel(self.backend, program), None
                 if kernel is not None and (operations := loop_operations(formulas)) is not graph.ZERO:
                     loops = Sheet(lower_formulas((operations,), work.inputs, work.seed, box), grid, work.columns)
                 self._sheets = {case: Sheet(program, grid, work.columns, kernel, loops)}
@@ -283,16 +283,16 @@ def lower_formulas(
 
 
 @lru_cache(maxsize=KEPT)
-def _kernel(backend: Backend, program: Program) -> Kernel | None:
+def _compile_kernel(backend: Backend, program: Program) -> Kernel | None:
     return backend.kernel(program) if backend.kernel else None
 
 
 def likely(columns: Iterable[tuple[int, Floats]]) -> tuple[tuple[float, float], ...]:
     """Between which values each column lies, with room around what was looked at of a long one."""
-    return tuple(_around(values, values[:: max(1, len(values) // SAMPLED)]) for _, values in columns)
+    return tuple(_widen(values, values[:: max(1, len(values) // SAMPLED)]) for _, values in columns)
 
 
-def _around(values: Floats, sample: Floats) -> tuple[float, float]:
+def _widen(values: Floats, sample: Floats) -> tuple[float, float]:
     low, high = float(sample.min()), float(sample.max())
     room = 1 if len(sample) == len(values) else 1024
     return (low / room if low > 0 else low * room), (high * room if high > 0 else high / room)

@@ -50,7 +50,7 @@ seconds = make_formatter("s")
 
 
 def format_count(value: Real) -> str:
-    """`1,280`, `2.5`, `3.2e+18`."""
+    """A count as `1,280`, `2.5` or `3.2e+18`."""
     if -(10**15) < value < 10**15 and value == int(value):
         return f"{int(value):,}"
     return format_quantity(value, "", 6)
@@ -67,12 +67,12 @@ def format_expected(value: Real) -> str:
 
 
 def format_ratio(value: Real) -> str:
-    """Three digits."""
+    """A ratio in three digits."""
     return f"{float(value):.3g}"
 
 
 def format_share(value: float) -> str:
-    """A part of the whole (0 to 1) in percent."""
+    """A part of the whole (0 to 1) as a percentage."""
     if 0 < value < 0.0005:
         return "<0.1 %"
     return f"{100 * value:.1f} %"

@@ -60,8 +60,8 @@ def _format_value(value: float) -> str:
 
 
 def _names_beside_lines(plot: Plot, low: float, high: float, log: bool) -> list[str]:
-    """What stands to the right of each line: where there are several curves, the name of each behind its end, on the
-    nearest line that is free."""
+    """Labels to the right of the lines: where there are several curves, the name of each behind its end, on the nearest
+    free line."""
     names = [""] * HEIGHT
     ends = {name: [height for height in heights if math.isfinite(height)][-1] for name, heights in plot.curves.items()}
     for name, height in ends.items() if len(ends) > 1 else ():

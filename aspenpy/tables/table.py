@@ -63,7 +63,7 @@ class Column(Record):
 
     @property
     def name(self) -> str:
-        """In JSON and CSV."""
+        """Name of the column in JSON and CSV."""
         return self.key or self.header.replace(" ", "_")
 
     def cell(self, item: Any) -> Any:
@@ -89,7 +89,7 @@ class Table(Record):
         return any(column.header for column in self.columns)
 
     def within(self, medium: str) -> Table:
-        """The columns that appear there."""
+        """The table with only the columns that the medium shows."""
         kept = [place for place, column in enumerate(self.columns) if medium in column.media]
         if medium == "text" and self.sparse:
             kept = [place for place in kept if any(row[place] is not None for row in self.rows)]
@@ -180,13 +180,13 @@ class Report(Record):
 
     @property
     def page(self) -> Page:
-        """What people read: no empty tables, no columns that are data alone."""
+        """The report as people read it: no empty tables, no columns for programs alone."""
         shown = [part.within("text") if isinstance(part, Table) else part for part in self.parts]
         kept = [part for part in shown if not isinstance(part, Table) or ("text" in part.media and part.rows)]
         return (*((Title(self.headline),) if self.headline else ()), *kept)
 
     def tables(self, medium: str) -> list[Table]:
-        """The tables that appear there, with the columns that do."""
+        """Tables that the medium shows, with their columns for it."""
         chosen = [part for part in self.parts if isinstance(part, Table) and medium in part.media]
         return [part.within(medium) for part in chosen]
 

@@ -1,4 +1,4 @@
-"""What is wrong with an application, and what is probably a mistake in it."""
+"""Checks of an application: errors and probable mistakes."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def check_application(
     socket: str | None = None,
     settings: Mapping[str, Setting] | None = None,
 ) -> list[Diagnostic]:
-    """What is wrong with an application, and what is probably a mistake in it. If a machine is given, also what a run
-    on it says, with parameters set to other values by `settings`."""
+    """Errors and probable mistakes of an application; with a machine also those of a run on it, with parameters set by
+    `settings`."""
     kernels, errors = recover_kernels(application, MOST_TOLD)
     errors += _check_recursion(application)
     diagnostics = [
@@ -90,8 +90,8 @@ def _check_on_machine(
     found: list[Diagnostic],
     settings: Mapping[str, Setting] | None,
 ) -> list[Diagnostic]:
-    """What was found, with what the machine does not know or serve, and what a run says. Where the application runs, a
-    mistake in what no run needs is a warning: an error is what `aspenpy eval` refuses."""
+    """Findings with those about the machine's resources and about a run. Where the application runs, a mistake in a
+    part that no run needs is a warning: only errors of `aspenpy eval` stay errors."""
     sockets = (choose_socket(machine, socket),) if socket is not None else machine.sockets or (None,)
     evaluated = _check_evaluation(application, machine, sockets, settings)
     found = [
@@ -110,8 +110,8 @@ def _check_on_machine(
 def _check_evaluation(
     application: Application, machine: Machine, sockets: Sockets, settings: Mapping[str, Setting] | None
 ) -> list[Diagnostic]:
-    """What `aspenpy eval` would say, and which misses are near an edge of a cache: the errors of the first socket if it
-    runs on none, else the warnings of all."""
+    """Diagnostics of `aspenpy eval`, and misses near an edge of a cache: errors of the first socket if none runs, else
+    the warnings of all."""
     errors: list[tuple[Diagnostic, ...]] = []
     warnings: list[Diagnostic] = []
     for socket in sockets:
@@ -300,7 +300,7 @@ def _list_requirements(kernels: list[flow.Kernel]) -> list[flow.Requirement]:
 
 def _check_unoffered_resources(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Requirements that no part of the machine serves, whichever of the sockets is chosen."""
-    targets = [target(machine, socket, asked=_requirements(kernels)) for socket in sockets]
+    targets = [target(machine, socket, asked=_list_requirements(kernels)) for socket in sockets]
     return [
         nobody_offers(item, targets[0])
         for item in _list_requirements(kernels)
@@ -323,7 +323,7 @@ def _check_memories(application: Application, machine: Machine, sockets: Sockets
 def _check_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Traits that change nothing on this machine: those that the price of their requirement ignores on each socket that
     serves it, and that no cache reads."""
-    targets = [target(machine, socket, asked=_requirements(kernels)) for socket in sockets]
+    targets = [target(machine, socket, asked=_list_requirements(kernels)) for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
     warnings: list[Diagnostic] = []
     for block in (block for kernel in kernels for block in blocks_in(kernel.body)):

@@ -1,4 +1,4 @@
-"""What is wrong with a machine, and what is probably a mistake in it."""
+"""Checks of a machine: errors and probable mistakes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from aspenpy.models.model import range_warnings
 
 
 def check_machine(machine: Machine) -> list[Diagnostic]:
-    """What is wrong with a machine, and what is probably a mistake in it."""
+    """Errors and probable mistakes of a machine."""
     return [
         *machine.warnings,
         *_check_machine_values(machine),

@@ -22,7 +22,7 @@ TOLERANCE = Fraction(1, 1000)  # by which a rate may exceed the product that it 
 
 
 class Range(NamedTuple):
-    """What a property is plausible between, in a base unit; `below` says what a smaller value means."""
+    """Range of plausible values of a property, in a base unit; `below` is the likely cause of a smaller value."""
 
     low: Fraction
     high: Fraction

@@ -24,7 +24,7 @@ def collecting(found: list[Diagnostic]) -> Iterator[None]:
 
 
 def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
-    """What is wrong with an expression for certain; nothing where a symbol may still change it."""
+    """Certain errors in the value of an expression; none where a symbol may still change it."""
     broken = [node.payload for node in needed_nodes(expr) if node.kind == "failure"]
     if broken:
         return [payload for payload in broken if isinstance(payload, Diagnostic)]
@@ -54,5 +54,5 @@ def circles(symbols: Iterable[Expr], definitions: Mapping[Expr, Expr]) -> list[C
 
 
 def start_of(span: Span | None) -> int:
-    """What diagnostics are put in the order of the text by; those without a place come first."""
+    """Sort key of diagnostics by their place in the text; those without a place come first."""
     return span.start if span else -1

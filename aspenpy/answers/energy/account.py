@@ -193,7 +193,7 @@ class Verdict(Record):
 
     @property
     def left(self) -> float:
-        """What is left, in the unit; negative where the limit does not hold."""
+        """Part of the limit that is left, in its unit; negative where the limit does not hold."""
         return self.allowed - self.drawn
 
 

@@ -48,7 +48,7 @@ class Aeem:
     # -- terms -----------------------------------------------------------------------------------
 
     def _idle(self) -> None:
-        """Equation 3.4; with the whole machine charged, of all that stands in it."""
+        """Adds idle terms (equation 3.4); with the whole machine charged, of all that stands in it."""
         where = self.where
         if self.options.charged == "machine":
             for place in self.tree.machine.places():
@@ -60,7 +60,8 @@ class Aeem:
         self._refuse_without_idle()
 
     def _refuse_without_idle(self) -> None:
-        """What computes draws power when it does not; memories, which have their own, do not count."""
+        """Refuses a machine whose computing components declare no idle power; memories, which have their own, do not
+        count."""
         where = self.where
         inside = [place for place in where.places.values() if where.in_socket(place)]
         if any(where.power(place).static is not None for place in inside if place.component.type != MEMORY):

@@ -69,7 +69,7 @@ class PowerByClock(Record):
 
 
 def power_by_clock(prediction: Prediction, options: EnergyOptions = DEFAULT) -> PowerByClock:
-    """What a cap of the socket's power is compared with. Raises AspenError where the cores declare no clock."""
+    """Power of the socket by clock, to be compared with a cap. Raises AspenError where the cores declare no clock."""
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
     parameter, lowest, declared = clock_range(prediction)
     powers = _Powers(prediction, options, where, parameter)
@@ -127,7 +127,7 @@ class _Powers:
 
 
 def _bisect_clock(powers: _Powers, cap: float, low: float, declared: float, socket: Place) -> float:
-    """By halving, between a clock at which the cap holds and one at which it does not."""
+    """Highest clock at which the cap holds, by bisection between one at which it does and one at which it does not."""
     high = declared
     if low >= high or powers.at(low) > cap:
         if powers.waits:

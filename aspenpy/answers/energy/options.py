@@ -21,7 +21,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 class EnergyOptions(Record):
-    """What is counted, and how.
+    """Choices of an energy account. `law` `auto` takes `responding` where the socket states `idle_power`, else `aeem`.
+    `responding`: power that goes with the cores at work, the clocks, flops and bytes.
 
     `law`
         `auto` takes `responding` where the socket states `idle_power`, else `aeem`. `responding`: power that goes with

@@ -123,7 +123,7 @@ class PowerTree:
 
     @cached_property
     def cores(self) -> Place:
-        """What does the flops; raises AspenError where nothing does."""
+        """The component that serves flops; raises AspenError where none does."""
         offer = self.offers.get("flops")
         if offer is None:
             self._refuse("no core: nothing on it offers `flops`")
@@ -160,7 +160,7 @@ class PowerTree:
 
     @property
     def central(self) -> Place:
-        """What states the properties of power: the socket, or the machine if it has none."""
+        """The component that states properties of power: the socket, or the machine if it has none."""
         return self.socket or self.places[(self.machine.root.name,)]
 
     def feeds(self, path: tuple[str, ...]) -> bool:

@@ -71,7 +71,7 @@ class Occupancy:
 
     @cached_property
     def beside(self) -> list[Place]:
-        """What else of a socket that works consumes idle power of its own: memories, in it or beside it."""
+        """Other components of a working socket with idle power of their own: memories, in it or beside it."""
         serving = {offer.place.path for offer in self.where.offers.values()}
         return [
             place
@@ -83,7 +83,7 @@ class Occupancy:
 
     @cached_property
     def partners(self) -> list[Partner]:
-        """What is idle: on the same nodes, or in the whole machine."""
+        """Idle components that are charged: on the same nodes, or in the whole machine."""
         if self.charged not in ("nodes_used", "machine"):
             return []
         there = [
@@ -273,7 +273,7 @@ class Responding:
         return {}
 
     def _amounts_of_files(self, item: RequirementCost, place: Place) -> Totals:
-        """What a server of files draws while it is busy; its idle power is that of all who share it, and left out."""
+        """Energy of a file server while it is busy; its idle power is shared by all its users and left out."""
         power = self.where.power(place)
         if power.dynamic is None:
             return {}

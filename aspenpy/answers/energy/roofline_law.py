@@ -71,7 +71,7 @@ class RooflineLaw:
         return self._headroom.waiting(self.terms, {self._constant: sockets}, self._work(cost), sockets, cost.time)
 
     def _work(self, cost: BlockCost) -> Totals:
-        """What does not go with the time."""
+        """Amounts that do not go with the time."""
         return add_totals([self._amount(item, cost.instances.count) for item in cost.requirements])
 
     def _amount(self, item: RequirementCost, instances: Expr) -> Totals:

@@ -22,7 +22,7 @@ Unit = Literal["W", "J/flop", "J/B"]
 
 
 class Key(NamedTuple):
-    """What a term is known by: why energy is drawn, and by which kind of component."""
+    """Identity of a term: why energy is drawn, and by which kind of component."""
 
     cause: Cause
     component: str

@@ -114,7 +114,8 @@ class EnergyTotals:
 
 @lru_cache(MOST_KEPT)
 def energy_totals(tree: CostTree, options: EnergyOptions = DEFAULT) -> EnergyTotals:
-    """Those of a tree, computed once for all that ask. Raises AspenError where the machine declares no power."""
+    """The energy totals of a cost tree, computed once for all callers. Raises AspenError where the machine declares no
+    power."""
     return EnergyTotals(tree, options)
 
 
@@ -126,7 +127,7 @@ class Needed(Total):
 
 
 class _Amounts(TimedLeaf):
-    """What the terms need, and by how much a power cap makes blocks longer; by kernel with `apart`."""
+    """Amounts of the terms, and the seconds by which a power cap prolongs blocks; by kernel with `apart`."""
 
     def __init__(self, tree: CostTree, law: Law, apart: bool) -> None:
         super().__init__(tree)

@@ -236,7 +236,7 @@ class _Step:
 
 
 def _walk_steps(node: flow.Flow) -> Iterator[flow.Flow]:
-    """What a flow does one after the other."""
+    """Steps that a flow takes one after the other."""
     if isinstance(node, flow.Sequence):
         for step in node.steps:
             yield from _walk_steps(step)
@@ -278,8 +278,8 @@ def place(
     data: Mapping[str, str] | None = None,
     **options: Unpack[CaseOptions],
 ) -> Placement:
-    """What an application, or a `Case`, takes on a machine with several kinds of sockets; the options are those of
-    `Case`, its socket left out.
+    """Assigns kernels to sockets of one machine and predicts the run; the options are those of `Case`, its socket left
+    out. `sockets` says where kernels run: `{"kernel": "socket"}`; kernels not named run where their callers do.
 
     `sockets` says where kernels run: `{"kernel": "socket"}`; what they call runs there too, and all else on the
     first socket. With `best`, the fastest placement of all other kernels is looked for. `data` says where data

@@ -36,7 +36,7 @@ class Memories:
         )
 
     def link(self, source: int, destination: int) -> Offer | None:
-        """What joins two memories, one of which is the host's: the link that the other's socket offers."""
+        """The link between two memories, one of which is the host's: the socket of the other offers it."""
         return self.targets[self.names[max(source, destination)]].offers.get(LINK)
 
     def transfer(self, source: int, destination: int, volume: Expr, instances: Instances) -> Expr:

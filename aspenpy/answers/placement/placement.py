@@ -217,7 +217,7 @@ class Placement(Result):
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
-        """What goes from where to where, for all kernels together; the longest first."""
+        """Data moves between memories, for all kernels together; the longest first."""
         sums: dict[tuple[str, int, int], list[float]] = {}
         for number, kind in enumerate((Times, Volume, Seconds)):
             for key, worth in of_kind(kind, self.values).items():

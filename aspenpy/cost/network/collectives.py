@@ -308,7 +308,7 @@ PARTS = {name: Algorithm(name, "binomial", _binomial_gather, "CHPG 4") for name 
 
 
 def algorithms(collective: str) -> list[Algorithm]:
-    """Those of one collective. Raises NetworkError for a name that there is not."""
+    """Algorithms of one collective. Raises NetworkError for an unknown name."""
     if collective in PARTS:
         return [PARTS[collective]]
     if collective not in COLLECTIVES:
@@ -318,7 +318,7 @@ def algorithms(collective: str) -> list[Algorithm]:
 
 
 def candidate_algorithms(collective: str, *, all_pairs: bool = False) -> list[Algorithm]:
-    """Those of which the fastest is taken, on a path that has all pairs at once or none."""
+    """Algorithms of which the fastest is taken, on a path that has all pairs at once or none."""
     return [algorithm for algorithm in algorithms(collective) if all_pairs or not algorithm.all_pairs]
 
 

@@ -72,7 +72,7 @@ class _Digit(Record):
 
 
 def _digits(placement: Placement) -> list[_Digit] | None:
-    """Those of a rank's number, lowest first; None where the lengths do not divide each other."""
+    """Digits of a rank's number, lowest first; None where the lengths do not divide each other."""
     each = placement.ranks_per_node
     if placement.order == "aligned":
         lengths = enumerate(zip(placement.grid, placement.nodes, strict=True))

@@ -32,7 +32,7 @@ def _leaving_several(window: Expr, stride: Expr, ring: Expr) -> Expr:
 
 
 def _cut(parts: Expr, step: Expr, stride: Expr, ring: Expr) -> Expr:
-    """Those that leave two parts of so many numbers together, cut in the middle as far as the steps allow."""
+    """Lengths that leave two parts of so many numbers together, cut in the middle as far as the steps allow."""
     first = step * floor(parts / (2 * step))
     return _leaving_part(first, stride, ring) + _leaving_part(parts - first, stride, ring)
 

@@ -229,7 +229,7 @@ def is_numeric(sheet: Sheet, name: str) -> bool:
 
 
 def row_keys(sheet: Sheet, names: Iterable[str]) -> list[tuple[str, ...]]:
-    """What stands in some columns, row by row; columns that there are not are left out."""
+    """Contents of some columns, row by row; missing columns are left out."""
     there = [name for name in names if name in sheet.names]
     return [tuple(str(row[name].value) for name in there) for row in sheet.rows]
 

@@ -20,7 +20,7 @@ ArrayArguments = dict[str, dict[str, dict[str, None]]]
 
 
 def array_arguments(entry: flow.Kernel) -> ArrayArguments:
-    """Those of an entry kernel and all that it calls."""
+    """Array arguments of an entry kernel and of all that it calls."""
     order = callees_first(entry)
     arrays: ArrayArguments = {kernel.name: {} for kernel in order}
     for kernel in reversed(order):
@@ -80,8 +80,8 @@ class History:
         return self._before[block.requirements][0]
 
     def before(self, block: flow.Block) -> Order:
-        """What was touched before a block, a pass of the loops around it included; of several calls of its kernel, what
-        was touched before the first is the oldest."""
+        """Data structures touched before a block, a pass of the loops around it included; of several calls of its
+        kernel the oldest touch counts."""
         return self._before[block.requirements][1]
 
     def named(self, kernel: flow.Kernel, name: str) -> list[str]:
@@ -89,7 +89,7 @@ class History:
         return list(self._arguments[kernel.name].get(name, (name,)))
 
     def _order(self, node: flow.Flow, kernel: flow.Kernel) -> Order:
-        """What a part of a kernel touches, calls included."""
+        """Order in which a part of a kernel touches data structures, calls included."""
         if isinstance(node, flow.Call):
             return self._kernels[node.kernel]
         if node not in self._orders:

@@ -30,7 +30,7 @@ class Data(Record):
 
 
 class Declarations(Model):
-    """What an application model declares, names resolved: kernels, data, parameters, enums, imports."""
+    """Declarations of an application model, names resolved: kernels, data, parameters, enums, imports."""
 
     node: nodes.Application
 
@@ -206,7 +206,7 @@ class Declarations(Model):
         return tuple(dict.fromkeys([*own, *(name for model in self.models() for name in model.resources)]))
 
     def entry_kernels(self) -> list[str]:
-        """What a run evaluates: `main`, or without one each kernel that has no arguments."""
+        """Names of the kernels that a run begins with: `main`, or without one each kernel that has no arguments."""
         return ["main"] if "main" in self.kernels else [name for name, node in self.kernels.items() if not node.formals]
 
 

@@ -113,7 +113,7 @@ def _lower_counted_arguments(trait: nodes.Trait, lower: Lowering) -> list[Expr |
 
 
 class Scope(Record):
-    """What statements see: `names` are arguments, local parameters and constants, loop counters, samples; `lower`
+    """Names that statements see: `names` are arguments, local parameters and constants, loop counters, samples; `lower`
     lowers an expression in that scope."""
 
     names: dict[str, Expr]
@@ -190,7 +190,7 @@ class KernelBuilder:
         return scope
 
     def _find_overrides(self, scope: Scope) -> dict[Expr, Expr]:
-        """What the kernel sets parameters of its own imports to."""
+        """Values to which the kernel sets parameters of its own imports."""
         values = {}
         for node in declarations_by_name(nodes.Import, self.node.declarations).values():
             model = self.local_models[node.name]

@@ -33,7 +33,7 @@ def recover_kernels(application: Application, most: int) -> tuple[list[flow.Kern
 
 
 def own_callees(application: Application) -> dict[str, list[str]]:
-    """What each of the application's own kernels calls among them."""
+    """The application's own kernels that each of them calls."""
     own = application.kernels
     return {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
 

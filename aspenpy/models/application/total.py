@@ -90,7 +90,7 @@ def of_kind(kind: type[AnyTotal], totals: Mapping[Any, Worth]) -> dict[AnyTotal,
 
 
 class Leaf:
-    """What is worth what; branches of a `par` add, unless a leaf knows better."""
+    """The worth of a block; branches of a `par` add, unless a leaf knows better."""
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         """The worth of one execution of a block."""

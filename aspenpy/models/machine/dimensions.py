@@ -33,8 +33,8 @@ def contradictions(node: nodes.Machine) -> list[Diagnostic]:
 
 
 def _check_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
-    """What contradicts that the time of a resource is in seconds; of an amount that may be one thing or another,
-    only where each of them does."""
+    """Contradictions to a resource's time being in seconds; of an amount with several possible dimensions, only where
+    each contradicts."""
     told: list[list[Diagnostic]] = []
     for amount in OPEN_AMOUNTS.get(item.name) or (RESOURCE_DIMENSIONS.get(item.name),):
         noted = Contradictions()

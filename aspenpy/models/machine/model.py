@@ -138,7 +138,7 @@ class Machine(Model):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those it declares, with what stands for their values and for the ends of their ranges."""
+        """The declared parameters, with expressions for their values and for the ends of their ranges."""
         lower = Lowering(self._resolve_parameter, self.origins, (), self.site_of_draw)
         return tuple(
             parameter(name, graph.symbol(name, OWNER), lower_guarded(lower, node.value), node, lower)
@@ -164,7 +164,7 @@ class Machine(Model):
 
     @cached_property
     def definitions(self) -> dict[Expr, Expr]:
-        """What each of its symbols stands for: parameters, and properties as `component.property`."""
+        """The definition of each symbol: parameters, and properties as `component.property`."""
         values = {parameter.symbol: parameter.value for parameter in self.parameters}
         properties = (item for component in self.components.values() for item in component.properties.values())
         return values | {item.symbol: item.value for item in properties if item.value is not None}

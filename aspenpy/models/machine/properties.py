@@ -37,7 +37,7 @@ class MachineProperty(Record):
 
     @property
     def dimension(self) -> Dimension | None:
-        """What it is in; a bare number means that unit, too. None where nothing is known."""
+        """Dimension of the property; a bare number is taken in its unit. None where nothing is known."""
         try:
             return DIMENSIONLESS if self.unit == "1" else parse_unit(self.unit).dimension
         except KeyError:

@@ -1,5 +1,5 @@
-"""What the text of a machine model says beside the model: the header it is listed under, the comments that tell where
-numbers are from; and skeletons, commented texts to begin with (`skeletons/KIND.aspen`)."""
+"""Texts of machine models beside the model: the header a machine is listed under, comments that give the sources of
+numbers, and skeletons to begin with (`skeletons/KIND.aspen`)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ _LINE = re.compile(r"// *+(kind|vendor|year): *+(.*\S)")
 
 
 class Header(Record):
-    """What a machine is listed under; None for what its file does not say."""
+    """Header that a machine is listed under; None for a field that its file does not state."""
 
     kind: str | None
     vendor: str | None

@@ -105,7 +105,7 @@ WATTS: dict[str, str] = {"idle": "static", "tdp": "dynamic"}
 
 
 def _slot_of_item(item: nodes.Item) -> tuple[type, str]:
-    """What of a component an item says: of two with one slot, that of a variant holds against that of its base."""
+    """Slot of a component that an item fills: an item of a variant replaces the item of its base with the same slot."""
     if isinstance(item, nodes.Conflict):
         return nodes.Conflict, f"{item.first}, {item.second}"
     if isinstance(item, nodes.PowerDraw):
@@ -116,7 +116,7 @@ def _slot_of_item(item: nodes.Item) -> tuple[type, str]:
 
 
 def _replace_item(item: nodes.Item, new: list[nodes.Item] | tuple[()]) -> Iterator[nodes.Item]:
-    """What stands in a variant instead of an item of its base; a part of which there are none is left out."""
+    """Items of a variant in the place of an item of its base; a part of quantity 0 is left out."""
     for replacing in new:
         if not isinstance(replacing, nodes.Part):
             yield replacing

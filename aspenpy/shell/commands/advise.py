@@ -133,7 +133,7 @@ OPTIONS = (
     EXAMPLES,
 )
 def run_advise(arguments: Arguments) -> int:
-    step, models = _step(arguments.words)
+    step, models = _split_step(arguments.words)
     arguments.model = models[0]
     if not 0 < arguments.threshold <= 1:
         raise CommandError(f"--threshold: an efficiency is above 0 and 1 at most, not {arguments.threshold:g}")
@@ -153,7 +153,7 @@ def run_advise(arguments: Arguments) -> int:
     if counters is not None and step not in ("", "significance"):
         raise CommandError(f"--counters are for significance and for all steps, not for {step}")
     options = AdviceOptions(
-        tuple(_with_parts(wanted)),
+        tuple(_join_parts(wanted)),
         tuple(item for name in arguments.system for item in system_ranges(name)),
         arguments.levels,
         EnergyOptions(arguments.law),
@@ -176,7 +176,7 @@ def run_advise(arguments: Arguments) -> int:
     return _ANSWERS[step](case_of_arguments(arguments), options, arguments)
 
 
-def _with_parts(texts: Sequence[str]) -> list[str]:
+def _join_parts(texts: Sequence[str]) -> list[str]:
     """Names behind an alternative's first one, `topology=torus,star`, are of the same list."""
     joined: list[str] = []
     for text in texts:
@@ -188,7 +188,7 @@ def _with_parts(texts: Sequence[str]) -> list[str]:
     return joined
 
 
-def _step(words: list[str]) -> tuple[str, list[str]]:
+def _split_step(words: list[str]) -> tuple[str, list[str]]:
     """The step, empty for all of them, and the models."""
     if len(words) == 1:
         return "", words
@@ -200,35 +200,35 @@ def _step(words: list[str]) -> tuple[str, list[str]]:
 # -- the steps -------------------------------------------------------------------------------------
 
 
-def _classify(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+def _run_classify(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     return deliver(classify_case(case, options).report(), arguments)
 
 
-def _significance(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+def _run_significance(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     return deliver(significant_of(case, options).report(), arguments)
 
 
-def _configure(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+def _run_configure(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     space = space_of(case, options)
     return deliver(space.report(), arguments, lambda: draw_space(space))
 
 
-def _scale(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+def _run_scale(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     scaled = scale_case(case, best_of(space_of(case, options)), options)
     return deliver(scaled.report(), arguments, lambda: draw_scaled(scaled))
 
 
-def _decide(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+def _run_decide(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     decided = decide_for(case, options, arguments)
     return deliver(decided.report(), arguments, lambda: draw_decided(decided))
 
 
-def _throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+def _run_throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     throttled = throttle_for(case, options, arguments)
     return deliver(throttled.report(), arguments, lambda: draw_throttled(throttled))
 
 
-def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+def _run_all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     found = advise_case(case, options, say)
     if arguments.output:
         write_document(found, arguments)
@@ -239,11 +239,11 @@ def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
 
 
 _ANSWERS: dict[str, Callable[[Case, AdviceOptions, Arguments], int]] = {
-    "classify": _classify,
-    "significance": _significance,
-    "configure": _configure,
-    "scale": _scale,
-    "decide": _decide,
-    "throttle": _throttle,
-    "": _all,
+    "classify": _run_classify,
+    "significance": _run_significance,
+    "configure": _run_configure,
+    "scale": _run_scale,
+    "decide": _run_decide,
+    "throttle": _run_throttle,
+    "": _run_all,
 }

@@ -54,11 +54,11 @@ def run_compare(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     cases = [case.changed(machine=machine, socket=socket) for machine, socket in machines_of(arguments)]
     comparison = Comparison(cases, transfer=arguments.transfer)
-    sweep = _sweep(comparison, arguments) if arguments.over else None
+    sweep = _find_crossovers(comparison, arguments) if arguments.over else None
     return deliver(comparison.report(sweep=sweep), arguments, None if sweep is None else lambda: draw_comparison(sweep))
 
 
-def _sweep(comparison: Comparison, arguments: Arguments) -> Crossovers:
+def _find_crossovers(comparison: Comparison, arguments: Arguments) -> Crossovers:
     name, low, high, whole = read_interval(arguments.over[0], "--over", "n=10..1e6")
     ends = []
     for end in (low, high):
@@ -108,12 +108,12 @@ def _sweep(comparison: Comparison, arguments: Arguments) -> Crossovers:
 def run_place(arguments: Arguments) -> int:
     placement = place(
         case_of_arguments(arguments),
-        sockets=pairs("--on", "KERNEL=SOCKET", _parts(arguments.on)),
+        sockets=pairs("--on", "KERNEL=SOCKET", _split_parts(arguments.on)),
         best=arguments.best or not arguments.on,
-        data=pairs("--data", "NAME=SOCKET", _parts(arguments.data)),
+        data=pairs("--data", "NAME=SOCKET", _split_parts(arguments.data)),
     )
     return deliver(placement.report(), arguments)
 
 
-def _parts(texts: list[str]) -> list[str]:
+def _split_parts(texts: list[str]) -> list[str]:
     return [part.strip() for text in texts for part in text.split(",")]

@@ -67,21 +67,25 @@ RANGE = re.compile(rf"([A-Za-z_]\w*)=({ADDRESS})-({ADDRESS})", re.ASCII)
     ),
 )
 def run_rdd(arguments: Arguments) -> int:
-    ranges = _ranges(arguments.ranges)
-    files = _files(arguments.output, ranges)
+    ranges = _read_ranges(arguments.ranges)
+    files = _name_files(arguments.output, ranges)
     for path in files.values():
         require_writable(path)
     distances = reuse_distances(
         arguments.trace,
         line=arguments.line,
         trace_format=arguments.trace_format,
-        kinds=_words(arguments.kinds),
-        count=_words(arguments.count),
+        kinds=_split_words(arguments.kinds),
+        count=_split_words(arguments.count),
         ranges=ranges,
         sample=arguments.sampling_rate,
         progress=say_read,
     )
-    written = [_write(part, files[name], arguments.bins) for name, part in _parts(distances).items() if name in files]
+    written = [
+        _write_part(part, files[name], arguments.bins)
+        for name, part in _parts_by_name(distances).items()
+        if name in files
+    ]
     deliver(report_reuse(distances), arguments)
     if arguments.format == "table" and any(written):
         emit("\n" + "\n".join(f"{path} is written" for path in written if path))
@@ -90,12 +94,12 @@ def run_rdd(arguments: Arguments) -> int:
     return 0
 
 
-def _parts(found: ReuseDistances) -> dict[str | None, ReuseDistances]:
+def _parts_by_name(found: ReuseDistances) -> dict[str | None, ReuseDistances]:
     """The whole trace, under None, and its ranges by name."""
     return {part.name: part for part in (found, *found.ranges.values())}
 
 
-def _write(part: ReuseDistances, path: Path | str, bins: str) -> Path | str | None:
+def _write_part(part: ReuseDistances, path: Path | str, bins: str) -> Path | str | None:
     """Where it is written; nowhere if it holds nothing, which is said."""
     if not part.references:
         where = f"the range `{part.name}`" if part.name else f"`{part.source}`"
@@ -105,7 +109,7 @@ def _write(part: ReuseDistances, path: Path | str, bins: str) -> Path | str | No
     return path
 
 
-def _files(output: str | None, ranges: dict[str, tuple[int, int]]) -> dict[str | None, Path | str]:
+def _name_files(output: str | None, ranges: dict[str, tuple[int, int]]) -> dict[str | None, Path | str]:
     """Of the whole trace and, with its name in front of the suffix, of each range."""
     if output is None:
         return {}
@@ -117,7 +121,7 @@ def _files(output: str | None, ranges: dict[str, tuple[int, int]]) -> dict[str |
     return {None: path, **{name: path.with_name(f"{path.stem}.{name}{path.suffix}") for name in ranges}}
 
 
-def _ranges(texts: list[str]) -> dict[str, tuple[int, int]]:
+def _read_ranges(texts: list[str]) -> dict[str, tuple[int, int]]:
     ranges: dict[str, tuple[int, int]] = {}
     for text in texts:
         matched = RANGE.fullmatch(text)
@@ -126,15 +130,15 @@ def _ranges(texts: list[str]) -> dict[str, tuple[int, int]]:
         name, low, high = matched.groups()
         if name in ranges:
             raise CommandError(f"--region: there are two ranges `{name}`")
-        ranges[name] = _address(low), _address(high)
+        ranges[name] = _read_address(low), _read_address(high)
     return ranges
 
 
-def _address(text: str) -> int:
+def _read_address(text: str) -> int:
     return int(text, 16 if text[:2].lower() == "0x" else 10)
 
 
-def _words(text: str | None) -> list[str] | None:
+def _split_words(text: str | None) -> list[str] | None:
     return None if text is None else [word.strip() for word in text.split(",")]
 
 

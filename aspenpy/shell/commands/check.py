@@ -43,7 +43,7 @@ from aspenpy.tables.table import CSV, Findings, Paragraph, Report, Table, make_c
 )
 def run_check(arguments: Arguments) -> int:
     """0, with `--strict` 1 where there are warnings, 2 where there are errors."""
-    return conclude(list(_once(_diagnostics(arguments))), arguments)
+    return conclude(list(_drop_repeated(_check_all(arguments))), arguments)
 
 
 COLUMNS = make_columns("severity code message file line column end_line end_column hint")
@@ -54,14 +54,14 @@ def conclude(found: list[Diagnostic], arguments: Arguments) -> int:
     counted = Counter(diagnostic.severity for diagnostic in found)
     objects = [diagnostic.to_json() for diagnostic in found]
     rows = tuple(tuple(item[column.name] for column in COLUMNS) for item in objects)
-    counts = f"{_number(counted['error'], 'error')}, {_number(counted['warning'], 'warning')}"
+    counts = f"{_count_in_words(counted['error'], 'error')}, {_count_in_words(counted['warning'], 'warning')}"
     listed = (Findings(tuple(found)),) if found else ()
     parts = (*listed, Paragraph(counts), Table(COLUMNS, rows, media=CSV))
     deliver(Report("", {}, parts, array=objects), arguments)
     return 2 if counted["error"] else 1 if counted["warning"] and arguments.strict else 0
 
 
-def _diagnostics(arguments: Arguments) -> Iterable[Diagnostic]:
+def _check_all(arguments: Arguments) -> Iterable[Diagnostic]:
     outside = arguments.allow_outside
     settings = settings_of(arguments)
     if settings and not arguments.machine:
@@ -76,10 +76,10 @@ def _diagnostics(arguments: Arguments) -> Iterable[Diagnostic]:
     return check_files(arguments.files, check)
 
 
-def _once(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+def _drop_repeated(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
     """What is wrong in a file that several others include is said once."""
     return {str(diagnostic): diagnostic for diagnostic in diagnostics}.values()
 
 
-def _number(count: int, noun: str) -> str:
+def _count_in_words(count: int, noun: str) -> str:
     return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"

@@ -107,11 +107,11 @@ KINDS_OF = {"plan": ("cos", "cos-throttling"), "trace": ("cos",)}
 """The models that an action belongs to, where it does not belong to all."""
 
 
-def _counts(text: str) -> list[int]:
+def _read_counts(text: str) -> list[int]:
     return [positive(word) for word in words(text)]
 
 
-def _amounts(text: str) -> list[float]:
+def _read_amounts(text: str) -> list[float]:
     try:
         found = [float(word) for word in words(text)]
     except ValueError:
@@ -160,12 +160,15 @@ OPTIONS = (
     machine(required=False, why="; power-aware predict and bandwidth predict: DATA is an application"),
     *SETTINGS,
     option("--clocks", "HZ,...", "with --machine: core clocks, such as 600MHz,1GHz (default: five over their range)"),
-    option("--volts", "V,...", "with --machine: the voltage at each of --clocks, power being V² f", type=_amounts),
+    option("--volts", "V,...", "with --machine: the voltage at each of --clocks, power being V² f", type=_read_amounts),
     option(
-        "--factors", "F,...", "bandwidth predict with --machine: of the bandwidth (default: 0.8,0.6,0.4)", type=_amounts
+        "--factors",
+        "F,...",
+        "bandwidth predict with --machine: of the bandwidth (default: 0.8,0.6,0.4)",
+        type=_read_amounts,
     ),
     flag("--choose", "bandwidth: also says which application, or algorithm, is the fastest at each memory clock"),
-    option("--processors", "N,...", "with --machine: how many share the work (default: 1,2,4,8,16)", type=_counts),
+    option("--processors", "N,...", "with --machine: how many share the work (default: 1,2,4,8,16)", type=_read_counts),
     PICTURE.here(": predictions, errors and residuals, or the trace"),
     ALL_FORMATS,
     SEED,
@@ -187,12 +190,12 @@ def run_empirical(arguments: Arguments) -> int:
         raise CommandError(f"--confidence: expected a number between 0 and 1, not {arguments.confidence:g}")
     _refuse_options(arguments)
     if arguments.action == "plan":
-        return deliver(_plan(arguments), arguments)
+        return deliver(_report_plan(arguments), arguments)
     if arguments.action == "trace":
-        return _trace(arguments)
+        return _run_trace(arguments)
     if arguments.machine:
-        return _split(arguments)
-    sheet = _sheet(model := _model(arguments), arguments)
+        return _run_split(arguments)
+    sheet = _read_sheet(model := _load_model(arguments), arguments)
     split = Split(arguments.train, arguments.test, arguments.leave_out)
     if arguments.model:
         found = predict_and_compare(model, sheet, split, arguments.confidence)
@@ -214,18 +217,18 @@ def run_empirical(arguments: Arguments) -> int:
     stages = predict_stages(model, sheet) if isinstance(model, Cos) and arguments.picture else {}
     page = found.report(assumed=assumed, whole=whole)
     if arguments.choose:
-        page = add_choices(page, _chosen_from(model, sheet))
+        page = add_choices(page, _times_of_applications(model, sheet))
     return deliver(page, arguments, lambda: draw_validation(found, left, stages))
 
 
-def _sheet(model: LearntModel, arguments: Arguments) -> Sheet:
+def _read_sheet(model: LearntModel, arguments: Arguments) -> Sheet:
     if arguments.data is None:
         raise CommandError(f"{arguments.action} needs DATA: a file of measurements")
     data = standard_input() if arguments.data == "-" else measurements_path(arguments.data)
     return model.sheet(data, pairs("--column", "NAME=HEADER, such as n=size", arguments.columns))
 
 
-def _split(arguments: Arguments) -> int:
+def _run_split(arguments: Arguments) -> int:
     """An application on a machine, at other clocks or with less bandwidth."""
     if arguments.kind not in ("power-aware", "bandwidth") or arguments.action != "predict" or arguments.data is None:
         raise CommandError("--machine belongs to power-aware predict APPLICATION, and to bandwidth predict APPLICATION")
@@ -253,19 +256,19 @@ def _split(arguments: Arguments) -> int:
     return deliver(surface.report(), arguments, lambda: draw_spots(surface))
 
 
-def _chosen_from(model: LearntModel, sheet: Sheet) -> tuple[ApplicationTime, ...]:
+def _times_of_applications(model: LearntModel, sheet: Sheet) -> tuple[ApplicationTime, ...]:
     if not isinstance(model, BandwidthSensitivity):
         raise CommandError(f"--choose belongs to bandwidth, not to {model.kind}")
     return choose_applications(model, sheet)
 
 
-def _trace(arguments: Arguments) -> int:
+def _run_trace(arguments: Arguments) -> int:
     """What is busy when, as COS traces."""
-    traces = read_traces(_sheet(KINDS["cos"](), arguments))
+    traces = read_traces(_read_sheet(KINDS["cos"](), arguments))
     return deliver(report_stages(traces), arguments, lambda: draw_traces(traces))
 
 
-def _plan(arguments: Arguments) -> Report:
+def _report_plan(arguments: Arguments) -> Report:
     """Which configurations to measure."""
     if arguments.data is None and not arguments.train:
         return report_plan(PUBLISHED_PLAN) if arguments.kind == "cos" else report_throttling_plan()
@@ -273,17 +276,17 @@ def _plan(arguments: Arguments) -> Report:
         raise CommandError("the plan of cos-throttling is that of Blue Gene/Q: it takes no DATA and no --train")
     if not arguments.train:
         raise CommandError("plan needs --train with the threads to train on, such as 'threads in (4, 6)'")
-    return report_plan(plan_training(_sheet(KINDS["cos"](), arguments), arguments.train))
+    return report_plan(plan_training(_read_sheet(KINDS["cos"](), arguments), arguments.train))
 
 
-def _model(arguments: Arguments) -> LearntModel:
+def _load_model(arguments: Arguments) -> LearntModel:
     """The model of a command line: read from its file, or new."""
     if arguments.action == "predict" and not arguments.model:
         raise CommandError("predict needs a model: --model FILE, which fit writes with -o")
     if arguments.record_model and (arguments.action != "fit" or not is_record_store(Path(arguments.data or ""))):
         raise CommandError("--record-model belongs to fit, and DATA is then a record store")
     if not arguments.model:
-        return KINDS[arguments.kind](**_options(arguments))
+        return KINDS[arguments.kind](**_read_options(arguments))
     model = load_learnt(arguments.model)
     if model.kind != arguments.kind:
         fail("model-kind", f"`{arguments.model}` holds a model `{model.kind}`, not `{arguments.kind}`")
@@ -304,7 +307,7 @@ def _refuse_options(arguments: Arguments) -> None:
         raise CommandError(f"{action} belongs to {' and '.join(KINDS_OF[action])}, not to {kind}")
 
 
-def _options(arguments: Arguments) -> dict[str, Any]:
+def _read_options(arguments: Arguments) -> dict[str, Any]:
     """Of the model, each in the kind that its default has."""
     defaults = KINDS[arguments.kind].defaults
     options: dict[str, Any] = {}

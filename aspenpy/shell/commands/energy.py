@@ -87,7 +87,7 @@ def energy_options_of(arguments: Arguments) -> EnergyOptions:
 def run_energy(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     if case.socket is None and len(case.required_machine.sockets) > 1:
-        return _devices(case, arguments)
+        return _compare_devices(case, arguments)
     if arguments.transfer:
         raise CommandError("--transfer compares sockets: leave --socket out, on a machine with several kinds")
     options = energy_options_of(arguments)
@@ -101,7 +101,7 @@ def run_energy(arguments: Arguments) -> int:
         verdicts.append(below_cap(energy, quantity_of(arguments.power_cap, WATTS, "--power-cap")))
     hardware = hardware_peaks(energy.prediction) if energy.options.law == "aeem" else ()
     best = _least(energy, arguments.least)
-    warnings = [*prediction.diagnostics, *(_outside(best, case) if best is not None else ())]
+    warnings = [*prediction.diagnostics, *(_warn_of_ends(best, case) if best is not None else ())]
     report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings)
     if arguments.measured:
         report = add_recorded(report, look_up_runs(arguments.measured, case.application.name, settings_of(arguments)))
@@ -134,13 +134,13 @@ def _least(energy: Energy, texts: list[str]) -> Optimum | None:
     return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options, whole=whole)
 
 
-def _outside(best: Optimum, case: Case) -> list[Diagnostic]:
+def _warn_of_ends(best: Optimum, case: Case) -> list[Diagnostic]:
     """What is said of the ends of an interval that leaves the range of its parameter."""
     ends = (Prediction(case.with_set({best.parameter: end})) for end in (best.low, best.high))
     return [warning for end in ends for warning in end.outside_ranges()]
 
 
-def _devices(case: Case, arguments: Arguments) -> int:
+def _compare_devices(case: Case, arguments: Arguments) -> int:
     """Compares the energy on every kind of socket."""
     for name in ("budget", "power_cap", "least", "picture", "throttle", "measured"):
         if getattr(arguments, name):

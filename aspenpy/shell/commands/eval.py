@@ -42,9 +42,9 @@ def run_eval(arguments: Arguments) -> int:
     predictions = [
         _predict_with_warnings(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)
     ]
-    reports = [_report(prediction, arguments) for prediction in predictions]
+    reports = [_make_report(prediction, arguments) for prediction in predictions]
     single = arguments.kernel or "main" in case.application.kernels
-    return deliver(reports[0] if single else _joined(predictions, reports), arguments)
+    return deliver(reports[0] if single else _join_reports(predictions, reports), arguments)
 
 
 def _predict_with_warnings(case: Case) -> Prediction:
@@ -56,17 +56,17 @@ def _predict_with_warnings(case: Case) -> Prediction:
         raise AspenError(*drop_repeats([*error.diagnostics, *warnings])) from None
 
 
-def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:
+def _gather_warnings(predictions: list[Prediction]) -> list[Diagnostic]:
     """Each once, however many kernels it concerns."""
     return list({str(item): item for prediction in predictions for item in prediction.diagnostics}.values())
 
 
-def _report(prediction: Prediction, arguments: Arguments) -> Report:
+def _make_report(prediction: Prediction, arguments: Arguments) -> Report:
     samples = prediction.samples(arguments.samples) if arguments.samples else None
     return prediction.report(metrics=words(arguments.metric), samples=samples)
 
 
-def _joined(predictions: list[Prediction], reports: list[Report]) -> Report:
+def _join_reports(predictions: list[Prediction], reports: list[Report]) -> Report:
     """Several kernels, for lack of `main`: an object with theirs, their pages, and their rows in one table."""
     first = predictions[0]
     names = {"application": first.application.name, "machine": first.machine.name}
@@ -74,4 +74,4 @@ def _joined(predictions: list[Prediction], reports: list[Report]) -> Report:
     tables = [item.tables("csv")[0] for item in reports]
     rows = tables[0].replace(rows=sum((table.rows for table in tables), ()), key="", media=CSV)
     pages = (part.replace(key="") if isinstance(part, Table) else part for item in reports for part in item.page)
-    return Report("", data, (rows, *pages), tuple(_warnings(predictions)))
+    return Report("", data, (rows, *pages), tuple(_gather_warnings(predictions)))

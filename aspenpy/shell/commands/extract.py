@@ -75,7 +75,7 @@ OPTIONS = (
 )
 
 
-def _runs(arguments: Arguments) -> Run | None:
+def _read_runs(arguments: Arguments) -> Run | None:
     """The command that the user gave, at the sizes of --over."""
     if arguments.run is None:
         for name in ("over", "links", "compiler"):
@@ -85,12 +85,12 @@ def _runs(arguments: Arguments) -> Run | None:
     over = {}
     for axis in axes_of(arguments.over).values():
         whole = axis if axis.whole is not None or axis.items else axis.replace(whole=True)
-        over[axis.name] = [float(value) for value in values(whole, _no_expression, lambda name: None)]
+        over[axis.name] = [float(value) for value in values(whole, _refuse_expression, lambda name: None)]
     links = tuple(f"-l{name}" for name in arguments.links)
     return Run(arguments.run, over, links, arguments.compiler, arguments.counts)
 
 
-def _no_expression(span: Span) -> float:
+def _refuse_expression(span: Span) -> float:
     fail("bad-axis", f"`{span.text()}` is no number", span, hint="write NAME=LOW..HIGH:log:5 or NAME=1,2,4")
 
 
@@ -110,7 +110,7 @@ def run_extract(arguments: Arguments) -> int:
         flags=flags,
         chains=arguments.chains,
         integers=arguments.integers,
-        run=_runs(arguments),
+        run=_read_runs(arguments),
     )
     if arguments.output is not None:
         write_whole(arguments.output, found.text)

@@ -45,7 +45,7 @@ from aspenpy.shell.output import emit, report
 def run_fmt(arguments: Arguments) -> int:
     """0, with `--check` and `--diff` 1 if something would change, 2 if a file could not be laid out."""
     status = 0
-    for name in _names(arguments.files):
+    for name in _walk_names(arguments.files):
         try:
             changed = _lay_out(name, arguments)
         except AspenError as error:
@@ -56,7 +56,7 @@ def run_fmt(arguments: Arguments) -> int:
     return status
 
 
-def _names(given: list[str]) -> Iterator[str]:
+def _walk_names(given: list[str]) -> Iterator[str]:
     """Standard input, the files, and those of the folders."""
     for name in given:
         yield from [name] if name == "-" else (str(file.path) for file in files_in([name]))
@@ -70,7 +70,7 @@ def _lay_out(name: str, arguments: Arguments) -> bool:
     changed = text != source.text
     if arguments.diff:
         if changed:
-            emit(_difference(source, text))
+            emit(_describe_difference(source, text))
     elif arguments.check:
         if changed:
             emit(f"{source.name} would be changed")
@@ -82,7 +82,7 @@ def _lay_out(name: str, arguments: Arguments) -> bool:
     return changed
 
 
-def _difference(source: Source, text: str) -> str:
+def _describe_difference(source: Source, text: str) -> str:
     from difflib import unified_diff
 
     before, after = source.text.splitlines(), text.splitlines()

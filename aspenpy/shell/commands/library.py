@@ -70,22 +70,22 @@ class Interval(NamedTuple):
 
 def _read_filters(arguments: Arguments) -> Wanted:
     """What the options let through. Machines are loaded only if it is asked what is in them."""
-    year, cores, memory = (_interval(name, getattr(arguments, name)) for name in ("year", "cores", "memory"))
-    vendor = _vendor(arguments.vendor) if arguments.vendor is not None else None
+    year, cores, memory = (_read_interval(name, getattr(arguments, name)) for name in ("year", "cores", "memory"))
+    vendor = _read_vendor(arguments.vendor) if arguments.vendor is not None else None
 
     def wanted(name: str, header: Header) -> bool:
         return (
             arguments.machine_kind in (None, header.kind)
             and (vendor is None or (header.vendor or "").lower() == vendor)
             and (year is None or year.holds(header.year))
-            and (cores is None or cores.holds(_in_all(name, "core")))
-            and (memory is None or memory.holds(_in_all(name, "memory", "capacity")))
+            and (cores is None or cores.holds(_sum_over_machine(name, "core")))
+            and (memory is None or memory.holds(_sum_over_machine(name, "memory", "capacity")))
         )
 
     return wanted
 
 
-def _vendor(text: str) -> str:
+def _read_vendor(text: str) -> str:
     """In lower case; one that nobody is by is probably misspelt."""
     vendors = {header_of(find("machines", name).text).vendor for name in names("machines")}
     known = sorted(vendor for vendor in vendors if vendor)
@@ -95,7 +95,7 @@ def _vendor(text: str) -> str:
     return text.lower()
 
 
-def _in_all(name: str, kind: str, measure: str | None = None) -> Any:
+def _sum_over_machine(name: str, kind: str, measure: str | None = None) -> Any:
     """The number of components of a type, or the sum of their `measure`; None where the machine leaves it open."""
     machine = load_machine(name)
     terms = []
@@ -107,21 +107,21 @@ def _in_all(name: str, kind: str, measure: str | None = None) -> Any:
     return value_of(graph.add(*terms), machine.definitions)
 
 
-def _interval(name: str, text: str | None) -> Interval | None:
+def _read_interval(name: str, text: str | None) -> Interval | None:
     """`MIN..MAX`, `MIN..`, `..MAX`, or one value."""
     if text is None:
         return None
     low, high = (None if end is None else end.text() for end in split_ends(text, f"--{name}"))
     if not (low or high):
         raise CommandError(f"--{name}: expected MIN..MAX, MIN.. or ..MAX, not `{text}`")
-    numbers = [_number(name, end) if end else None for end in (low, low if high is None else high)]
+    numbers = [_read_number(name, end) if end else None for end in (low, low if high is None else high)]
     interval = Interval(*numbers)
     if interval.low is not None and interval.high is not None and interval.low > interval.high:
         raise CommandError(f"--{name}: there is nothing between {low} and {high}")
     return interval
 
 
-def _number(name: str, text: str) -> Any:
+def _read_number(name: str, text: str) -> Any:
     try:
         return evaluate(Lowering(constant_or_failure, {})(parse_expression(text.strip(), f"<--{name}>")), {})
     except EvaluationError:

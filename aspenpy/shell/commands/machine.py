@@ -38,7 +38,7 @@ def run_probe(arguments: Arguments, name: str) -> int:
     """Writes the machine; where the file is there already, reports how far what it says is from now."""
     path = output_of(arguments, name)
     before = load_machine(path) if isinstance(path, Path) and path.exists() else None
-    beside = None if arguments.compare is None else load_machine(arguments.compare or _of_library(arguments))
+    beside = None if arguments.compare is None else load_machine(arguments.compare or _find_in_library(arguments))
     found = import_machine(name, arguments.files) if arguments.files else probed(name)
     now = parse(found.text)
     assert isinstance(now, Machine)
@@ -64,7 +64,7 @@ def probed(name: str) -> Probe:
     return probe(name, lambda done, total: say("measuring this host", done / total))
 
 
-def _of_library(arguments: Arguments) -> str:
+def _find_in_library(arguments: Arguments) -> str:
     """The machine of the library all words of whose name are in that of the processor, the longest name first."""
     host = import_files(arguments.files).host if arguments.files else read_topology()
     processor = "" if host is None else host.processor
@@ -124,28 +124,28 @@ OPTIONS = (
 def run_machine(arguments: Arguments) -> int:
     """Of `check` as of `aspenpy check`."""
     if arguments.action == "new":
-        return _new(arguments)
+        return _write_new(arguments)
     if arguments.action == "probe":
         if arguments.strict or arguments.kind:
             raise CommandError("--strict belongs to `aspenpy machine check`, --kind to `aspenpy machine new`")
-        name = _one_name(arguments)
+        name = _require_one_name(arguments)
         _refuse_name(name, skeleton(name, DEFAULT_KIND))
         return run_probe(arguments, name)
     if arguments.kind or arguments.output or arguments.replace:
         message = "--kind belongs to `aspenpy machine new`, --output and --replace to it and to `aspenpy machine probe`"
         raise CommandError(message)
     _refuse_probing(arguments)
-    return conclude(drop_repeats(_diagnostics(arguments)), arguments)
+    return conclude(drop_repeats(_check_machines(arguments)), arguments)
 
 
 # -- new -------------------------------------------------------------------------------------------
 
 
-def _new(arguments: Arguments) -> int:
+def _write_new(arguments: Arguments) -> int:
     if arguments.strict or arguments.format:
         raise CommandError("--strict and --format belong to `aspenpy machine check`")
     _refuse_probing(arguments)
-    name = _one_name(arguments)
+    name = _require_one_name(arguments)
     kind: Kind = arguments.kind or DEFAULT_KIND
     text = skeleton(name, kind)
     _refuse_name(name, text)
@@ -163,7 +163,7 @@ def _refuse_probing(arguments: Arguments) -> None:
         raise CommandError("--from and --compare belong to `aspenpy machine probe`")
 
 
-def _one_name(arguments: Arguments) -> str:
+def _require_one_name(arguments: Arguments) -> str:
     if len(arguments.names) > 1:
         raise CommandError(f"`aspenpy machine {arguments.action}` takes one name")
     return str(arguments.names[0])
@@ -182,12 +182,12 @@ def _refuse_name(name: str, text: str) -> None:
 # -- check -----------------------------------------------------------------------------------------
 
 
-def _diagnostics(arguments: Arguments) -> Iterator[Diagnostic]:
+def _check_machines(arguments: Arguments) -> Iterator[Diagnostic]:
     """What `aspenpy check` reports of each machine, and implausible numbers. Folders may hold other models."""
-    return check_files(arguments.names, lambda file: _of_file(*file, arguments.allow_outside))
+    return check_files(arguments.names, lambda file: _check_file(*file, arguments.allow_outside))
 
 
-def _of_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagnostic]:
+def _check_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagnostic]:
     source = Reader(allow_outside=allow_outside).read(path)
     if walked:
         warnings: list[Diagnostic] = []

@@ -80,7 +80,7 @@ def run_measure(arguments: Arguments) -> int:
         sheet, found = tabulate_rows(tabulate_runs(result, labels)), result.report()
         sheet = recognise_columns(sheet)
     if arguments.record:
-        _record(arguments.record, sheet, arguments.model)
+        _record_runs(arguments.record, sheet, arguments.model)
     if arguments.output:
         write_whole(arguments.output, write_csv(report_sheet(sheet, "")))
     return deliver(found, arguments)
@@ -102,26 +102,26 @@ def _join_sheets(sheets: list[Sheet]) -> Sheet:
     if len(sheets) == 1:
         return sheets[0]
     rows: list[dict[str, Any]] = []
-    names = list(dict.fromkeys(_header(item) for sheet in sheets for item in sheet.headings))
+    names = list(dict.fromkeys(_write_header(item) for sheet in sheets for item in sheet.headings))
     for sheet in sheets:
         for row in sheet.rows:
-            own = {_header(item): row[item.name].value for item in sheet.headings}
+            own = {_write_header(item): row[item.name].value for item in sheet.headings}
             rows.append({name: own.get(name, "") for name in names})
     return recognise_columns(tabulate_rows(rows, 10**6))
 
 
-def _header(item: Any) -> str:
+def _write_header(item: Any) -> str:
     return f"{item.name} [{item.unit}]" if item.unit else str(item.name)
 
 
-def _record(path: str, sheet: Sheet, model: str | None) -> None:
+def _record_runs(path: str, sheet: Sheet, model: str | None) -> None:
     if "application" not in sheet.names:
         raise CommandError("--record: say what ran with a column `application` or --label application=NAME")
     learnt = model_name(load_learnt(model)) if model else None
     amounts = {name: read_numbers(sheet, name, blank=True) for name in ("runtime", "energy") if name in sheet.names}
     records = []
     for place, row in enumerate(sheet.rows):
-        cells = {item.name: (_header(item), row[item.name].value) for item in sheet.headings}
+        cells = {item.name: (_write_header(item), row[item.name].value) for item in sheet.headings}
         facts: dict[str, Any] = {
             name: str(cells.pop(name, ("", ""))[1]) for name in ("application", "input", "hardware", "device")
         }

@@ -30,7 +30,7 @@ Completions = Callable[[str], list[str]]  # the words that could end a text
 
 def lines(prompt: Callable[[], str], completions: Completions) -> Iterator[str]:
     """What is typed behind a prompt, line by line, until the end of input. Ctrl-C gives an empty line."""
-    ask = _with_prompt_toolkit(completions) if find_spec("prompt_toolkit") else _read_typed_line
+    ask = _make_prompt(completions) if find_spec("prompt_toolkit") else _read_typed_line
     while True:
         try:
             yield ask(prompt())
@@ -51,7 +51,7 @@ def _history_file() -> str | None:
     return str(state / "history")
 
 
-def _with_prompt_toolkit(completions: Completions) -> Callable[[str], str]:
+def _make_prompt(completions: Completions) -> Callable[[str], str]:
     from collections.abc import Iterable
 
     from prompt_toolkit import PromptSession
@@ -109,7 +109,7 @@ def _converse(session: Session) -> None:
     state = session.state
     hint = "`help` lists the commands, `quit` ends"
     emit(f"{state.application.name} on {state.required_machine.name}: {state.kernel}; {hint}")
-    _say(session("show runtime"))
+    _print_answer(session("show runtime"))
     for text in lines(
         lambda: f"{session.state.application.name} on {session.state.required_machine.name}> ", session.completions
     ):
@@ -120,7 +120,7 @@ def _converse(session: Session) -> None:
         except KeyboardInterrupt:
             emit("interrupted")
         else:
-            _say(answer)
+            _print_answer(answer)
             if answer.ended:
                 return
 
@@ -142,7 +142,7 @@ def _follow(session: Session, fail_fast: bool) -> int:
         is_table = len(answer.page) > 1 or any(isinstance(part, Table) for part in answer.page)
         if begun and answer.page and (behind_table or is_table):
             emit("")
-        _say(answer)
+        _print_answer(answer)
         if answer.page:
             begun, behind_table = True, is_table
         if answer.ended:
@@ -150,7 +150,7 @@ def _follow(session: Session, fail_fast: bool) -> int:
     return status
 
 
-def _say(answer: Answer) -> None:
+def _print_answer(answer: Answer) -> None:
     report(answer.warnings)
     page: Page = answer.page
     if page:

@@ -56,10 +56,10 @@ def run_count(arguments: Arguments) -> int:
         except OverflowError:  # JSON and CSV have exact numbers of any size
             counts.require_floats()
             raise
-    return deliver(report_inverse(counts, _solutions(counts, arguments)), arguments)
+    return deliver(report_inverse(counts, _find_solutions(counts, arguments)), arguments)
 
 
-def _solutions(counts: Counts, arguments: Arguments) -> Inverse:
+def _find_solutions(counts: Counts, arguments: Arguments) -> Inverse:
     axis = parse_axis(arguments.solve, "<--solve>")
     if axis.items or axis.spacing or axis.count or axis.whole is False:
         hint = "write NAME, NAME=LOW..HIGH or NAME=LOW..HIGH:whole"

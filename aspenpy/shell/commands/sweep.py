@@ -55,7 +55,7 @@ EXAMPLES: Examples = (
 METHODS = ("sobol", "latin", "uniform")
 
 
-def _bytes(text: str) -> int:
+def _read_bytes(text: str) -> int:
     """The type of an option that takes an amount of memory."""
     matched = re.fullmatch(r"(\d++\.?\d*+|\.\d++)\s*+([A-Za-z]*)", text)
     unit = UNITS.get((matched[2] or "B") if matched else "")
@@ -84,7 +84,7 @@ OPTIONS = (
     option("--backend", "B", "auto (the default), numpy, llvm or c", default="auto"),
     option("--jobs", "N", "points computed at once, each on a core (default: all, for a large sweep)", type=int),
     option("--dask", "ADDRESS", "the workers of this Dask cluster compute: tcp://HOST:PORT"),
-    option("--memory-limit", "SIZE", "the most memory that results may take (default: 1GiB)", type=_bytes),
+    option("--memory-limit", "SIZE", "the most memory that results may take (default: 1GiB)", type=_read_bytes),
     OUTPUT.here(": all points, a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr"),
     flag("--resume", "with -o: resumes an interrupted sweep"),
     FAIL_FAST.here(", a point without a value"),
@@ -106,7 +106,7 @@ def run_sweep(arguments: Arguments) -> int:
     if arguments.resume and not arguments.output:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
     memory = arguments.memory_limit or MEMORY
-    study = _study(arguments, memory)
+    study = _make_study(arguments, memory)
     with separate_allowance(inf if arguments.yes else OPERATIONS):
         run = Run(study, arguments.backend, arguments.jobs, client=arguments.dask, memory=memory)
         store = None
@@ -121,11 +121,11 @@ def run_sweep(arguments: Arguments) -> int:
     return FAILURE
 
 
-def _study(arguments: Arguments, memory: int) -> Study:
-    metrics = _names(arguments.metric, "--metric")
-    groups = [_names(group, "--zip") for group in arguments.zip]
+def _make_study(arguments: Arguments, memory: int) -> Study:
+    metrics = _split_names(arguments.metric, "--metric")
+    groups = [_split_names(group, "--zip") for group in arguments.zip]
     layout = Layout(groups, arguments.samples, arguments.sampling, arguments.yes, memory)
-    over = _axes(arguments)
+    over = _read_axes(arguments)
     require_machine(arguments)
     case = case_of_arguments(arguments, "main" if "kernel" in over else None)
     if case.machine is None:
@@ -133,7 +133,7 @@ def _study(arguments: Arguments, memory: int) -> Study:
     return make_study(case, over, layout, metrics=metrics, allow_outside=arguments.allow_outside)
 
 
-def _axes(arguments: Arguments) -> dict[str, Axis]:
+def _read_axes(arguments: Arguments) -> dict[str, Axis]:
     """The axes of `--over`; several machines of `--machine` are one, and a single one is that of the case."""
     names = machine_names(arguments.machines)
     arguments.machine = names[0] if len(names) == 1 else None
@@ -146,7 +146,7 @@ def _axes(arguments: Arguments) -> dict[str, Axis]:
     return axes
 
 
-def _names(text: str, option: str) -> list[str]:
+def _split_names(text: str, option: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     if not all(names) or len(set(names)) < len(names):
         raise CommandError(f"{option}: expected different names with commas between them, not `{text}`")

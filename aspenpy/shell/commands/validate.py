@@ -60,8 +60,8 @@ def run_validate(arguments: Arguments) -> int:
         raise CommandError("the sizes are missing: --over n=100..2000:log:5")
     if arguments.most_runs < arguments.least_runs:
         raise CommandError(f"--most-runs {arguments.most_runs} is fewer than --least-runs {arguments.least_runs}")
-    machine = machine_named(arguments.machine, arguments) if arguments.machine else _host()
-    application = _application(arguments, machine)
+    machine = machine_named(arguments.machine, arguments) if arguments.machine else _host_machine()
+    application = _extract_model(arguments, machine)
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
     target = Target(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
@@ -76,13 +76,13 @@ def run_validate(arguments: Arguments) -> int:
     return deliver(found.report(), arguments, lambda: draw(found))
 
 
-def _host() -> Machine:
+def _host_machine() -> Machine:
     found = parse(probed("host").text)
     assert isinstance(found, Machine)
     return found
 
 
-def _level(arguments: Arguments) -> Level:
+def _compile_level(arguments: Arguments) -> Level:
     """As the program was compiled, which is said."""
     try:
         program = next(iter(shlex.split(arguments.run)), "")
@@ -94,13 +94,13 @@ def _level(arguments: Arguments) -> Level:
     return found.level
 
 
-def _application(arguments: Arguments, machine: Machine) -> Application:
+def _extract_model(arguments: Arguments, machine: Machine) -> Application:
     """The model of the program; chains of operations are asked for where the machine has latencies for them."""
     if arguments.source.endswith(".aspen"):
         return load_application(arguments.source, allow_outside=arguments.allow_outside)
     flags = (*(f"-I{folder}" for folder in arguments.folders), *(f"-D{macro}" for macro in arguments.macros))
     chains = any("chain" in component.resources for component in machine.components.values())
-    level = arguments.level or _level(arguments)
+    level = arguments.level or _compile_level(arguments)
     found = parse(extract(arguments.source, level=level, flags=flags, chains=chains).text, arguments.source)
     assert isinstance(found, Application)
     return found

@@ -48,12 +48,12 @@ def set_(session: Conversation, rest: Span) -> Answer:
         name, value = sides
         _require_parameter(name, state)
         tree = tree_of(value, state)
-        own = _present(name, state) if name.text() in names_in(tree) else {}
+        own = _present_meaning(name, state) if name.text() in names_in(tree) else {}
         settings[name.text()] = replace_names(tree, own, value)
     return session.change(rest, state.changed(set=settings))
 
 
-def _present(name: Span, state: State) -> dict[str, Expression]:
+def _present_meaning(name: Span, state: State) -> dict[str, Expression]:
     """The name with what it stands for now, so that `set n = 2*n` doubles it."""
     text = name.text()
     if text in state.set:
@@ -98,7 +98,7 @@ def let(session: Conversation, rest: Span) -> Answer:
         fail("name-taken", f"`{name}` {taken}", sides[0], hint="choose another name; `set` changes parameters")
     read_question(sides[1], state)
     names = {**state.names, name: tree_of(sides[1], state)}
-    _go(session, rest, state.changed(names=names))
+    _go_to_state(session, rest, state.changed(names=names))
     return Answer((Title(f"{name} is {' '.join(sides[1].text().split())} from here on"),))
 
 
@@ -109,7 +109,7 @@ def free(session: Conversation, rest: Span) -> Answer:
     for part in parts:
         _require_parameter(part, state)
     names = tuple(dict.fromkeys(part.text() for part in parts))
-    _go(session, rest, state.changed(free=names))
+    _go_to_state(session, rest, state.changed(free=names))
     return Answer((Title(f"free: {', '.join(names)}" if names else "nothing is free"),))
 
 
@@ -177,20 +177,22 @@ def placement(item: Option) -> Callable[[Conversation, Span], Answer]:
 def baseline(session: Conversation, rest: Span) -> Answer:
     """Makes what is predicted now what is compared with from here on."""
     state = session.state
-    _go(session, rest, state.changed(baseline=state.changed(baseline=None)))
+    _go_to_state(session, rest, state.changed(baseline=state.changed(baseline=None)))
     return Answer((Title(f"baseline: runtime {seconds(state.prediction.runtime)}"),))
 
 
 def undo(session: Conversation, rest: Span) -> Answer:
     """Takes the last change back."""
     undone = session.history.past[-1].line
-    return _travel(session, session.history.undo(), f"undone `{undone}`", rest, "there is nothing to undo")
+    return _go_through_history(session, session.history.undo(), f"undone `{undone}`", rest, "there is nothing to undo")
 
 
 def redo(session: Conversation, rest: Span) -> Answer:
     """Makes the change again that was taken back last."""
     done = session.history.undone[-1].line if session.history.undone else ""
-    return _travel(session, session.history.redo(), f"done again `{done}`", rest, "there is nothing to redo")
+    return _go_through_history(
+        session, session.history.redo(), f"done again `{done}`", rest, "there is nothing to redo"
+    )
 
 
 def history(session: Conversation, rest: Span) -> Answer:
@@ -201,7 +203,7 @@ def history(session: Conversation, rest: Span) -> Answer:
     return Answer((Table((Column("", wrapped=True),), tuple((line,) for line in lines)),))
 
 
-def _travel(session: Conversation, there: History | None, said: str, rest: Span, refusal: str) -> Answer:
+def _go_through_history(session: Conversation, there: History | None, said: str, rest: Span, refusal: str) -> Answer:
     if there is None:
         fail("no-history", refusal, rest)
     session.history = there
@@ -209,5 +211,5 @@ def _travel(session: Conversation, there: History | None, said: str, rest: Span,
     return Answer((Title(f"{said}: {now.text}"),))
 
 
-def _go(session: Conversation, rest: Span, state: State) -> None:
+def _go_to_state(session: Conversation, rest: Span, state: State) -> None:
     session.history = session.history.step(whole_line(rest), state)

@@ -53,7 +53,7 @@ def value_table(asked: Sequence[tuple[Question, Question | None]]) -> Page:
         here = question.value
         there = None if before is None or before.value == here else before.value
         was = None if there is None or before is None else Amount(there, before.unit)
-        rows.append((question.text, Amount(here, question.unit), was, _relative(here, there)))
+        rows.append((question.text, Amount(here, question.unit), was, _format_relative(here, there)))
     columns = (
         Column(""),
         Column("value", format_cell, "unit"),
@@ -70,7 +70,7 @@ def format_cell(cell: Amount) -> str:
     return f"{float(cell.value):.3g} {cell.unit}" if cell.unit == "flop/B" else format_setting_with_unit(cell)
 
 
-def _relative(here: Any, there: Any) -> str | None:
+def _format_relative(here: Any, there: Any) -> str | None:
     """None for arrays, and where there is nothing to be in relation to."""
     if there is None or not there or isinstance(here, tuple) or isinstance(there, tuple):
         return None
@@ -87,7 +87,7 @@ def sweep_table(
     """A row for each point; where there is no value, the cell is empty, and it is said how many these are. `axes` are
     parameters with their units."""
     heads = (
-        *(column(name, unit) if unit else Column(name, _axis_value, "right") for name, unit in axes),
+        *(column(name, unit) if unit else Column(name, _format_axis_value, "right") for name, unit in axes),
         *(column(item.text, item.unit) for item in questions),
     )
     rows = tuple((*point, *values) for point, *values in zip(points, *columns, strict=True))
@@ -101,7 +101,7 @@ def column(header: str, unit: str) -> Column:
     return Column(header, lambda value: format_cell(Amount(value, unit)), "unit" if unit else "right")
 
 
-def _axis_value(value: Any) -> str:
+def _format_axis_value(value: Any) -> str:
     return format_setting(value if isinstance(value, int) else float(f"{float(value):.6g}"))
 
 

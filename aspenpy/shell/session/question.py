@@ -81,11 +81,11 @@ def place_errors(span: Span) -> Iterator[None]:
         with locating({}, span):  # what a command did not locate itself
             yield
     except AspenError as error:
-        placed = (item.replace(span=item.span or span, hint=_in_a_session(item.hint)) for item in error.diagnostics)
+        placed = (item.replace(span=item.span or span, hint=_reword_hint(item.hint)) for item in error.diagnostics)
         raise AspenError(*placed) from None
 
 
-def _in_a_session(hint: str | None) -> str | None:
+def _reword_hint(hint: str | None) -> str | None:
     return hint and _OPTION.sub(lambda option: HINTS[option[0]], hint)
 
 
@@ -136,11 +136,11 @@ def read_question(span: Span, state: State) -> Question:
     known = metrics(prediction)
     used = [name for name in names_in(tree) if name in known and not is_declared(state, name)]
     expr = prediction.scope.lower(tree, {name: metric(name).expr(prediction) for name in used})
-    dimension = _of_answer(tree, lambda name: known[name] if name in used else None)
+    dimension = _dimension_of_answer(tree, lambda name: known[name] if name in used else None)
     return Question(" ".join(span.text().split()), prediction, expr, unit_symbol(dimension) if dimension else "", span)
 
 
-def _of_answer(tree: nodes.Expression, lookup: Lookup) -> Dimension | None:
+def _dimension_of_answer(tree: nodes.Expression, lookup: Lookup) -> Dimension | None:
     """The dimension of an answer: a plain number that it is multiplied with has none, though in a model it may."""
     found = dimension_of(tree, lookup)
     if found is not None or not isinstance(tree, nodes.Chain) or tree.rest[0][0] in "+-":
@@ -148,7 +148,7 @@ def _of_answer(tree: nodes.Expression, lookup: Lookup) -> Dimension | None:
     result = DIMENSIONLESS
     for operator, factor in (("*", tree.first), *tree.rest):
         plain = isinstance(factor, nodes.Number) and factor.unit is None
-        dimension = DIMENSIONLESS if plain else _of_answer(factor, lookup)
+        dimension = DIMENSIONLESS if plain else _dimension_of_answer(factor, lookup)
         if dimension is None:
             return None
         result = result * dimension if operator == "*" else result / dimension
@@ -179,10 +179,10 @@ def metrics(prediction: Prediction) -> dict[str, Dimension | None]:
     """What a prediction says, by name, with its dimension where it has one. Left out are `power`, which is a keyword of
     the language (`energy/runtime` is the same), and sums over the machine's tree: `clock` would be one of all cores."""
     left_out = {"power", *summable(prediction.machine)}
-    return {name: _dimension(name) for name in metric_names(prediction) if name not in left_out}
+    return {name: _dimension_of_metric(name) for name in metric_names(prediction) if name not in left_out}
 
 
-def _dimension(name: str) -> Dimension | None:
+def _dimension_of_metric(name: str) -> Dimension | None:
     unit = metric(name).unit
     return PRODUCTS.get(name) or (parse_unit(unit).dimension if unit else None)
 

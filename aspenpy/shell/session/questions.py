@@ -45,7 +45,7 @@ LONGEST_FORMULA = 1_000  # characters of a derivative, which is often much longe
 
 def formula_page(question: Question, state: State) -> Page:
     """The expression as a formula."""
-    return (Paragraph(f"{question.text} = {_text(question.formula(*state.free), question.span)}"),)
+    return (Paragraph(f"{question.text} = {_write_formula(question.formula(*state.free), question.span)}"),)
 
 
 def slope_page(question: Question, name: str, place: Span, state: State) -> Page:
@@ -63,25 +63,27 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
         slope = differentiate(formula, symbol)
         (there,) = scope.values([slope], state.seed)
     except ValueError as error:
-        return title, *_by_differences(question, name, here, below, str(error))
+        return title, *_slope_by_differences(question, name, here, below, str(error))
     except AspenError as error:
-        return title, *_by_differences(question, name, here, below, error.diagnostics[0].message)
-    facts = [(f"at {name} = {format_setting_with_unit(Amount(here, below))}", _slope(question, there, here, below))]
-    facts += _elasticity(question, name, here, there)
+        return title, *_slope_by_differences(question, name, here, below, error.diagnostics[0].message)
+    facts = [
+        (f"at {name} = {format_setting_with_unit(Amount(here, below))}", _format_slope(question, there, here, below))
+    ]
+    facts += _elasticity_rows(question, name, here, there)
     facts.append(("formula", _shorten_formula(text_if_short(slope))))
-    jumps = sorted(_jumps(formula))
+    jumps = sorted(_jumping_functions(formula))
     note = f"Between the jumps of {' and '.join(jumps)}; at them there is no slope."
-    return (title, _table(facts), *([Paragraph(note)] if jumps else []))
+    return (title, _facts_table(facts), *([Paragraph(note)] if jumps else []))
 
 
-def _slope(question: Question, slope: Any, here: Any, below: str) -> str:
+def _format_slope(question: Question, slope: Any, here: Any, below: str) -> str:
     """A derivative in the unit of the expression, per the unit that the parameter's value is read in: a clock of 2 GHz
     changes it by so much per GHz, not per Hz."""
     size, unit = prefixed_unit(here, below)
     return format_cell(Amount(slope * size, question.unit)) + (f" per {unit}" if unit else "")
 
 
-def _by_differences(question: Question, name: str, here: Any, below: str, why: str) -> Page:
+def _slope_by_differences(question: Question, name: str, here: Any, below: str, why: str) -> Page:
     """The slope between two neighbours, where the formula has no derivative that has a value."""
     whole = is_countable(name, question.prediction)
     step = 1 if whole else (abs(here) or 1) * NEAR
@@ -91,17 +93,17 @@ def _by_differences(question: Question, name: str, here: Any, below: str, why: s
     ends = " to ".join(
         format_setting_with_unit(Amount(end, below)) if whole else format_quantity(end, below, 6) for end in (low, high)
     )
-    facts = [(f"from {name} = {ends}", _slope(question, slope, here, below))]
-    facts += _elasticity(question, name, here, slope)
+    facts = [(f"from {name} = {ends}", _format_slope(question, slope, here, below))]
+    facts += _elasticity_rows(question, name, here, slope)
     note = f"By differences: there is no derivative ({why})."
-    return _table(facts), Paragraph(note)
+    return _facts_table(facts), Paragraph(note)
 
 
-def _table(facts: list[tuple[str, str]]) -> Table:
+def _facts_table(facts: list[tuple[str, str]]) -> Table:
     return Table((Column(""), Column("", wrapped=True)), tuple(facts))
 
 
-def _elasticity(question: Question, name: str, here: Any, slope: Any) -> list[tuple[str, str]]:
+def _elasticity_rows(question: Question, name: str, here: Any, slope: Any) -> list[tuple[str, str]]:
     if not (question.value and here):
         return []
     relative = float(slope) * float(here) / float(question.value)
@@ -114,7 +116,7 @@ def _shorten_formula(text: str | None) -> str:
     return text if len(text) <= LONGEST_FORMULA else f"too long to be shown: {len(text):,} characters"
 
 
-def _jumps(formula: Expr) -> set[str]:
+def _jumping_functions(formula: Expr) -> set[str]:
     """The functions in a formula that jump."""
     return {node.payload for node in graph.topological_order(formula) if graph.is_call(node, JUMPING_FUNCTIONS)}
 
@@ -123,7 +125,7 @@ def _put_in_brackets(text: str) -> str:
     return text if text.isidentifier() else f"({text})"
 
 
-def _text(formula: Expr, place: Span) -> str:
+def _write_formula(formula: Expr, place: Span) -> str:
     try:
         return to_text(formula)
     except TooLarge as error:
@@ -141,7 +143,7 @@ def show(session: Conversation, rest: Span) -> Answer:
     """The prediction, or the values of expressions."""
     if not rest.text():
         return Answer((*session.prediction.report().page, *runtime_line(session.state)))
-    return Answer(value_table([(item, _before(item, session)) for item in _all(rest, session)]))
+    return Answer(value_table([(item, _baseline_question(item, session)) for item in _read_questions(rest, session)]))
 
 
 def _split_at_word(rest: Span, word: str) -> tuple[Span, Span]:
@@ -149,11 +151,11 @@ def _split_at_word(rest: Span, word: str) -> tuple[Span, Span]:
     return around(rest, word) or (Span(rest.source, rest.start, rest.start), rest)
 
 
-def _all(span: Span, session: Conversation) -> list[Question]:
+def _read_questions(span: Span, session: Conversation) -> list[Question]:
     return [read_question(part, session.state) for part in split_at_commas(span) or [span]]
 
 
-def _before(question: Question, session: Conversation) -> Question | None:
+def _baseline_question(question: Question, session: Conversation) -> Question | None:
     """The same asked of the baseline; None where it is the same state, or has no answer."""
     if session.state.baseline is None or question.span.text() == "":
         return None
@@ -188,12 +190,12 @@ def plot(session: Conversation, rest: Span) -> Answer:
     along = values_at(where, session.state, POINTS_PLOTTED)
     xs = tuple(map(float, along.values))
     curves: dict[str, dict[str, tuple[float, ...]]] = {}
-    for question in _all(what, session):
-        curves.setdefault(question.unit, {})[question.text] = _heights(question, along)
+    for question in _read_questions(what, session):
+        curves.setdefault(question.unit, {})[question.text] = _compute_heights(question, along)
     return Answer(tuple(Plot(found, unit, along.name, xs, along.log) for unit, found in curves.items()))
 
 
-def _heights(question: Question, along: Values) -> tuple[float, ...]:
+def _compute_heights(question: Question, along: Values) -> tuple[float, ...]:
     """A height for each value, not a number where there is none. Raises AspenError where there is none at all."""
     value = question.along(along.name)
     heights, failures = [], []
@@ -214,7 +216,7 @@ def sweep(session: Conversation, rest: Span) -> Answer:
     from math import prod
 
     what, where = _split_at_word(rest, "over")
-    questions = _all(what, session)
+    questions = _read_questions(what, session)
     axes = [values_at(part, session.state, POINTS_LISTED) for part in split_axes(where) or [where]]
     names = [item.name for item in axes]
     size = prod(len(item.values) for item in axes)
@@ -254,7 +256,7 @@ def compare(session: Conversation, rest: Span) -> Answer:
     names = split_at_commas(who)
     if len({name.text() for name in names}) < len(names):
         refuse_line("each machine once", who, COMPARE)
-    others = [_machine(name) for name in names]
+    others = [_load_machine(name) for name in names]
     if not others:
         refuse_line("machines to compare with", rest, COMPARE)
     comparison = Comparison([state, *(state.changed(machine=machine, socket=socket) for machine, socket in others)])
@@ -265,7 +267,7 @@ def compare(session: Conversation, rest: Span) -> Answer:
     return Answer(comparison.report(sweep=sweep).page)
 
 
-def _machine(span: Span) -> tuple[Machine, str | None]:
+def _load_machine(span: Span) -> tuple[Machine, str | None]:
     name, socket = first_word(span)
     with place_errors(name):
         return load_machine(name.text()), socket.text() or None

@@ -151,7 +151,7 @@ class Session(Conversation):
         word, rest = first_word(line)
         command = COMMANDS.get(word.text())
         if command is None:
-            fail("unknown-command", f"there is no command `{word.text()}`", word, hint=_instead(word.text()))
+            fail("unknown-command", f"there is no command `{word.text()}`", word, hint=_suggest_command(word.text()))
         with place_errors(rest if rest.text() else word), separate_allowance():
             return command.run(self, rest)
 
@@ -168,7 +168,7 @@ class Session(Conversation):
         return sorted({word for word in known if word.startswith(beginning)})
 
 
-def _instead(name: str) -> str:
+def _suggest_command(name: str) -> str:
     if name.startswith("#"):
         return "comments begin with `//`"
     return suggest_nearest(name, COMMANDS) or "`help` lists the commands; `show` gives the value of an expression"

@@ -53,10 +53,10 @@ def values_at(span: Span, state: State, count: int) -> Values:
     if len(axis.items) == 1 and not span.text().endswith("}"):
         refuse_line("a range LOW..HIGH", axis.items[0], USAGE)
     if axis.items:
-        name = _parameter_of(axis, state)
+        name = _name_of_parameter(axis, state)
         return Values(name, tuple(number(item, state) for item in axis.items), log=False)
     wanted = _read_range(axis, span, state)
-    spaced = _powers(wanted) if wanted.pow2 else _space_values(wanted, wanted.count or count)
+    spaced = _powers_of_two(wanted) if wanted.pow2 else _space_values(wanted, wanted.count or count)
     return Values(wanted.name, spaced, wanted.log)
 
 
@@ -72,7 +72,7 @@ def interval(span: Span, state: State) -> Range:
 
 
 def _read_range(found: Axis, span: Span, state: State) -> Range:
-    name = _parameter_of(found, state)
+    name = _name_of_parameter(found, state)
     if found.whole is False or not 2 <= (found.count or 2) <= MOST_VALUES:
         refuse_line(f"log, lin, pow2, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
     if found.low is None or found.high is None:
@@ -88,7 +88,7 @@ def _read_range(found: Axis, span: Span, state: State) -> Range:
     return Range(low, high, log, name, found.declared, span, bool(found.whole), found.count, pow2)
 
 
-def _parameter_of(found: Axis, state: State) -> str:
+def _name_of_parameter(found: Axis, state: State) -> str:
     assert found.name_span is not None
     return parameter(found.name_span, state)
 
@@ -134,23 +134,23 @@ def _space_values(wanted: Range, count: int) -> tuple[Value, ...]:
     along = wanted if exact else Extent(float(low), float(high), wanted.log)
     between: list[Value] = [along.value(share if exact else float(share)) for share in shares]
     if not wanted.whole:
-        return (low, *(_plain(value) for value in between), high)
+        return (low, *(_drop_fraction(value) for value in between), high)
     first, last = int(-(-low // 1)), int(high // 1)
     if first > last:
         fail("empty-range", f"there is no whole number from {float(low):.6g} to {float(high):.6g}", wanted.span)
     return tuple(sorted({min(last, max(first, round(value))) for value in (low, *between, high)}))
 
 
-def _powers(wanted: Range) -> tuple[Value, ...]:
+def _powers_of_two(wanted: Range) -> tuple[Value, ...]:
     """The powers of two from one end to the other, exactly."""
     first, last = ceil(log2(float(wanted.low))), floor(log2(float(wanted.high)))
     if first > last:
         message = f"there are no powers of two from {float(wanted.low):.6g} to {float(wanted.high):.6g}"
         fail("empty-range", message, wanted.span)
-    return tuple(_plain(Fraction(2) ** power) for power in range(first, last + 1))
+    return tuple(_drop_fraction(Fraction(2) ** power) for power in range(first, last + 1))
 
 
-def _plain(value: Value) -> Value:
+def _drop_fraction(value: Value) -> Value:
     """A fraction that is whole, as a whole number."""
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
@@ -166,15 +166,15 @@ def answer_equation(rest: Span, state: State) -> Page:
     sides = parts and (split_at_sign(parts[0], "==") or split_at_sign(parts[0], "="))
     if not parts or not sides or not sides[0].text() or not sides[1].text():
         refuse_line("EXPR = EXPR for NAME", rest, SOLVE)
-    within = _within(parts[1], state)
-    question, target = read_question(sides[0], state), _target(sides[1], within.name, state)
-    roots = _search(question, target, within)
+    within = _read_search_range(parts[1], state)
+    question, target = read_question(sides[0], state), _read_target(sides[1], within.name, state)
+    roots = _search_solutions(question, target, within)
     if not roots.solutions and not roots.leaps:
-        _out_of_reach(question, target, within)
-    return _page(question, target, within, roots)
+        _refuse_out_of_reach(question, target, within)
+    return _make_page(question, target, within, roots)
 
 
-def _within(span: Span, state: State) -> Range:
+def _read_search_range(span: Span, state: State) -> Range:
     """Where to look: the range that was typed, or that the parameter declares, or the widest."""
     try:
         return interval(span, state)
@@ -184,7 +184,7 @@ def _within(span: Span, state: State) -> Range:
     return Range(*WIDEST, is_wide(*WIDEST), parameter(span, state), declared=False, span=span)
 
 
-def _target(span: Span, name: str, state: State) -> Value:
+def _read_target(span: Span, name: str, state: State) -> Value:
     target = read_question(span, state)
     if state.prediction.scope.symbol(name) in graph.free_symbols(target.formula(name)):
         hint = f"bring what depends on `{name}` to the left"
@@ -192,7 +192,7 @@ def _target(span: Span, name: str, state: State) -> Value:
     return number(span, state)
 
 
-def _search(question: Question, target: Value, within: Range) -> Roots:
+def _search_solutions(question: Question, target: Value, within: Range) -> Roots:
     symbol = question.prediction.scope.symbol(within.name)
     formula = question.formula(within.name)
     if symbol not in graph.free_symbols(formula):
@@ -209,7 +209,7 @@ def _search(question: Question, target: Value, within: Range) -> Roots:
         raise AspenError(error.diagnostics[0].replace(hint=hint, span=within.span)) from None
 
 
-def _out_of_reach(question: Question, target: Value, within: Range) -> NoReturn:
+def _refuse_out_of_reach(question: Question, target: Value, within: Range) -> NoReturn:
     value = question.along(within.name)
     ends = " and ".join(_format_solution(value(end), question.unit) for end in (within.low, within.high))
     places = f"from {format_setting(within.low)} to {format_setting(within.high)}"
@@ -218,7 +218,7 @@ def _out_of_reach(question: Question, target: Value, within: Range) -> NoReturn:
     fail("out-of-reach", message, within.span, hint=hint)
 
 
-def _page(question: Question, target: Value, within: Range, roots: Roots) -> Page:
+def _make_page(question: Question, target: Value, within: Range, roots: Roots) -> Page:
     name = within.name
     values = [exactly_between(item.low, item.high) for item in roots.solutions]
     where = f"at {name} = {values[0]}" if len(values) == 1 else f"at {len(values)} values of {name}"
