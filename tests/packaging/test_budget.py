@@ -22,7 +22,7 @@ MOST: dict[str, int] = {
     "other": 980,
     "page": 640,
     "probe": 2020,
-    "report": 8510,
+    "report": 8580,
     "shell": 6660,
     "sweeps": 2610,
     "tables": 1630,
