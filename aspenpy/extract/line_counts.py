@@ -60,9 +60,13 @@ class ExecutionCounter:
     # -- lines -------------------------------------------------------------------------------------
 
     def _count_entries(self, node: r.Statement | None) -> float | None:
-        """Entries of a statement by the count of its first line."""
+        """Entries of a statement by the count of its first line; of a block by that of the first statement with one, as
+        long as nothing before may leave it."""
         if isinstance(node, r.Block):
-            return next((count for inner in node.statements if (count := self._count_entries(inner)) is not None), None)
+            for inner in node.statements:
+                if (count := self._count_entries(inner)) is not None or has_exit(inner) or _continues(inner):
+                    return count
+            return None
         if isinstance(node, r.LoopStatement):
             if _is_range(node):
                 return None
@@ -168,6 +172,16 @@ def _is_range(node: r.LoopStatement) -> bool:
     """Whether a loop goes over a container: all of its head stands in one place."""
     start = node.start.span if isinstance(node.start, r.Declaration) else None
     return start is not None and node.span is not None and start.start == node.span.start
+
+
+def _continues(node: r.Statement | None) -> bool:
+    """Whether a statement may go on with the next pass of the loop around it."""
+    if isinstance(node, r.Jump):
+        return node.kind == "continue"
+    if isinstance(node, r.Branch):
+        return _continues(node.then) or _continues(node.otherwise)
+    parts = node.statements if isinstance(node, r.Block) else node.cases if isinstance(node, r.Switch) else ()
+    return any(map(_continues, parts))
 
 
 def _body_without_variable(node: r.LoopStatement) -> r.Statement:
