@@ -329,12 +329,18 @@ def test_device_is_written_to() -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [(".", "is a directory"), ("none/file", "no such file or directory"), ("old/file", "not a directory")],
+    [
+        (".", "is a directory"),
+        ("none/file", "no such file or directory"),
+        ("old/file", "not a directory"),
+        ("x" * 300, "file name too long"),
+        ("a\0b", "embedded null byte"),
+    ],
 )
 def test_unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, reason: str) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "old").write_text("old")
-    said = f"cannot write `{re.escape(name)}`: {reason}"
+    said = re.escape(f"cannot write `{name}`: {reason}".replace("\0", "\\x00"))
     with pytest.raises(AspenError, match=said):
         require_writable(name)
     with pytest.raises(AspenError, match=said):

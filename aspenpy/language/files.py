@@ -287,15 +287,17 @@ def require_writable(path: Path | str) -> None:
     target = _path_to_write(path)
     parent = os.path.dirname(target)
     try:
-        problems = (
-            (not str(path), errno.ENOENT),
-            (os.path.isdir(target), errno.EISDIR),
-            (not os.path.exists(parent), errno.ENOENT),
-            (not os.path.isdir(parent), errno.ENOTDIR),
-            (not os.access(target if os.path.exists(target) else parent, os.W_OK), errno.EACCES),
-        )
+        os.stat(target)
+    except FileNotFoundError:
+        pass
     except (OSError, ValueError) as error:  # the name is too long, or has a character that none has
         _refuse_to_write(path, error)
+    problems = (
+        (not str(path), errno.ENOENT),
+        (os.path.isdir(target), errno.EISDIR),
+        (not os.path.exists(parent), errno.ENOENT),
+        (not os.access(target if os.path.exists(target) else parent, os.W_OK), errno.EACCES),
+    )
     for problem, number in problems:
         if problem:
             _refuse_to_write(path, OSError(number, os.strerror(number)))

@@ -34,6 +34,18 @@ def value(text: str, name: str) -> float:
     return float(value_of(found, machine.definitions))
 
 
+def test_capacities_say_where_they_are_from() -> None:
+    """A latency turns halfway, by ratio, between the last ring that fits and the first that does not: at sqrt(32 * 48),
+    sqrt(1 * 1.5) and sqrt(16 * 24) of their units."""
+    said = [line.split("//")[1].strip() for line in hosts.text().splitlines() if "property capacity" in line]
+    assert said == [
+        "the operating system; latency turns at 39.2 KiB",
+        "the operating system; latency turns at 1.22 MiB",
+        "latency turns here; the operating system says 32 MiB: measured, spread 0.0 %",
+        "assumed: an equal part of what the operating system says",
+    ]
+
+
 def test_the_text_passes_every_check() -> None:
     machine = hosts.machine(hosts.text())
     assert [*check_machine(machine), *implausible(machine), *machine.warnings] == []
