@@ -233,6 +233,11 @@ class Simulation:
         if not found:
             return None
         accesses, levels = [traffic.access for traffic in found], [use.level for use in found[0].levels]
+        for access in accesses:
+            if access.cold:
+                message = "a simulation keeps what caches hold, and this asks for data that none does"
+                span = access.requirement.span
+                fail("cold-simulation", message, span, hint="leave out `cold`, or count by formulas, without --simulate")
         page = page_of(self.prediction.machine.first_core(self.prediction.socket))
         exprs = [block.parallelism, page]
         exprs += [value for level in levels for value in level_exprs(level)]

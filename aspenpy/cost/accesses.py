@@ -9,9 +9,11 @@ from itertools import pairwise
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.reading import Reader, read_access
+from aspenpy.cost.caches.touched import swept_since, touched_by, touched_name
 from aspenpy.cost.caches.traffic import Traffic, block_traffic
-from aspenpy.cost.caches.warm import Swept
-from aspenpy.cost.prices import MEMORY_RESOURCES, Offer
+from aspenpy.cost.caches.warm import COLD, Last, Swept
+from aspenpy.cost.history import History, Touched
+from aspenpy.cost.prices import Offer
 from aspenpy.cost.waiting import loads_waited_for
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -20,12 +22,15 @@ from aspenpy.language.files import Reader as Files
 from aspenpy.language.source import Source
 from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.application import flow
-from aspenpy.models.application.arrays import History, size_in_arguments
+from aspenpy.models.application.arrays import ArrayArguments, array_arguments, size_in_arguments
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import callees_first
+from aspenpy.models.application.total import blocks_in, callees_first
 from aspenpy.traces.histogram import parse_histogram
 
 Numbers = tuple[float, ...]
+
+
+Serving = Callable[[flow.Requirement], Offer | None]
 
 
 class Accesses:
@@ -36,26 +41,29 @@ class Accesses:
         self.entry = entry
         self.definitions = definitions
         self._readers: dict[flow.Kernel, Reader] = {}
+        self._histories: dict[Expr, History] = {}
 
     def traffic(
-        self,
-        block: flow.Block,
-        serving: Callable[[flow.Requirement], Offer | None],
-        levels: Sequence[Level],
-        page: Expr,
-        buffer: Level | None,
+        self, block: flow.Block, serving: Serving, levels: Sequence[Level], page: Expr, buffer: Level | None
     ) -> dict[flow.Requirement, Traffic]:
         """What the requirements of a block that say how they touch their data move between the levels."""
-        accesses = self._of(block, serving)
-        return (
-            block_traffic(accesses, levels, self._sweep_before(block, accesses), page, buffer)
-            if accesses and levels
-            else {}
-        )
+        kernel = self._kernels[block.requirements]
+        accesses = self._read(block, kernel, serving)
+        if not accesses or not levels:
+            return {}
+        known = dict[tuple[object, ...], list[Last]]()
 
-    def _of(self, block: flow.Block, serving: Callable[[flow.Requirement], Offer | None]) -> list[Access]:
+        def last(requirement: flow.Requirement, line: Expr, warm: bool, stored: bool) -> Sequence[Last]:
+            key = (requirement.target, line, warm, stored)
+            if key not in known:
+                known[key] = self._last(requirement, block, accesses, self._history(line, serving), line, warm, stored)
+            return known[key]
+
+        return block_traffic(accesses, levels, last, page, buffer)
+
+    def _read(self, block: flow.Block, kernel: flow.Kernel, serving: Serving) -> list[Access]:
         """A trait that the machine, in what is `serving` a requirement, gives a rule for is the machine's."""
-        accesses, reader = [], self._reader(self._history.kernel(block))
+        accesses, reader = [], self._reader(kernel)
         waited_for = loads_waited_for(block.requirements).values()
         for requirement in dict.fromkeys((*block.requirements, *waited_for)):
             offer = serving(requirement)
@@ -66,8 +74,26 @@ class Accesses:
         return accesses
 
     @cached_property
-    def _history(self) -> History:
-        return History(self.entry, MEMORY_RESOURCES)
+    def _kernels(self) -> dict[tuple[flow.Requirement, ...], flow.Kernel]:
+        """The kernel that each block stands in."""
+        return {block.requirements: kernel for kernel in callees_first(self.entry) for block in blocks_in(kernel.body)}
+
+    @cached_property
+    def _arguments(self) -> ArrayArguments:
+        return array_arguments(self.entry)
+
+    def _history(self, line: Expr, serving: Serving) -> History:
+        """What blocks touch, in lines of so many bytes."""
+        if line not in self._histories:
+
+            def touches(block: flow.Block, kernel: flow.Kernel) -> dict[str, Touched]:
+                return touched_by(block, self._read(block, kernel, serving), line)
+
+            def size(name: str, kernel: flow.Kernel) -> Expr | None:
+                return self._reader(kernel).sizes.get(name)
+
+            self._histories[line] = History(self.entry, touches, size, line)
+        return self._histories[line]
 
     @cached_property
     def _sizes(self) -> dict[str, tuple[flow.Kernel | None, Expr]]:
@@ -85,31 +111,52 @@ class Accesses:
         if kernel not in self._readers:
             sizes = self._sizes_in(kernel)
             for name in kernel.arrays:
-                known = [sizes.get(full) for full in self._history.named(kernel, name)]
+                known = [sizes.get(full) for full in self._arguments[kernel.name].get(name, (name,))]
                 different = list(dict.fromkeys(size for size in known if size is not None))
                 if different and None not in known:
                     sizes[name] = different[0] if len(different) == 1 else graph.apply("max", *different)
             self._readers[kernel] = Reader(sizes, self.definitions, histogram_reader(self.application))
         return self._readers[kernel]
 
-    def _sweep_before(self, block: flow.Block, accesses: Sequence[Access]) -> Swept:
-        """What was swept before a block, and when: data structures that the run has touched by then, or touches in a
-        loop around it. Where some of those that are warm are not among them, or have no name, all that the run touches
-        were swept together."""
-        kernel, order = self._history.kernel(block), self._history.before(block)
-        targets = dict.fromkeys(access.requirement.target for access in accesses)
-        warm = {access.requirement.target for access in accesses if access.warm}
-        meant = {target: [None] if target is None else self._history.named(kernel, target) for target in targets}
-        ages = {name: age for age, names in enumerate(order) for name in names}
-        if None in ages or not ages.keys() >= {name for target in warm for name in meant[target]}:
-            ages = dict.fromkeys(self._history.all, 0)
-        sizes = self._sizes_in(kernel)
-        rest = {name: 0 if None in ages else ages[name] for name in sizes if None in ages or name in ages}
-        for names in meant.values():
-            rest.pop(next((name for name in names if name in rest), ""), None)
-        known = {name: size for name, size in self._reader(kernel).sizes.items() if name in meant}
-        own = {target: min(ages.get(name, ages.get(None, -1)) for name in names) for target, names in meant.items()}
-        return Swept(known, own, tuple((age, sizes[name]) for name, age in rest.items()))
+    def _last(
+        self,
+        requirement: flow.Requirement,
+        block: flow.Block,
+        accesses: Sequence[Access],
+        history: History,
+        line: Expr,
+        warm: bool,
+        stored: bool,
+    ) -> list[Last]:
+        """How the structure of a requirement was touched last. Where it is certainly `warm`, and nothing in the run has
+        touched it or it has no name, all that the run touches were swept together."""
+        touched = touched_by(block, accesses, line)
+        targets = list(dict.fromkeys(access.requirement.target for access in accesses))
+        name = None if requirement.target is None else touched_name(requirement)
+        found = list[Last]()
+        if name is not None and name in touched:
+            for source in history.sources(block, name, touched[name], [*touched], stored):
+                swept = None if source.since is None else swept_since(source, name, touched, targets, stored)
+                found.append(Last(source.weight, swept))
+        if not warm:
+            return found or [COLD]
+        ever = [last for last in found if last.swept is not None]
+        if not ever:
+            return [Last(graph.ONE, self._swept_together(block, targets, history, line))]
+        return [ever[0].replace(share=graph.ONE)] if len(ever) == 1 else ever
+
+    def _swept_together(self, block: flow.Block, targets: Sequence[str | None], history: History, line: Expr) -> Swept:
+        """All data structures that the run touches, those of a block among them; all that there are where some accesses
+        do not name theirs."""
+        kernel = self._kernels[block.requirements]
+        sizes, known = self._sizes_in(kernel), self._reader(kernel).sizes
+        arguments = self._arguments[kernel.name]
+        touched = history.names
+        own = {full for target in targets if target is not None for full in arguments.get(target, (target,))}
+        wanted = [name for name in sizes if touched is None or name in touched]
+        lines = {name: size / line for name, size in known.items() if name in targets}
+        rest = tuple((0, sizes[name] / line) for name in wanted if name not in own)
+        return Swept(dict.fromkeys(targets, 0), lines, rest)
 
 
 def data_sizes(application: Application, entry: flow.Kernel) -> dict[str, tuple[flow.Kernel | None, Expr]]:

@@ -145,7 +145,7 @@ def test_instances_and_loops_count() -> None:
     """Eight instances have a core each; four share the second cache, in which four times 8 KiB find room. They take
     turns there: 4*1638.4 ns, which is the roof."""
     found = point(f"iterate [3] {{ execute [8] {{ {SWEEPS} }} }}")
-    assert served(found) == {"L1": 24 * 40960, "L2": 24 * 81920, "D": 24 * 8192}
+    assert served(found) == {"L1": 24 * 40960, "L2": 24 * 81920, "D": 8 * 8192}  # the first of three passes
     assert found.predicted == pytest.approx(8 * 4096 / 6553.6e-9) == pytest.approx(found.attainable)
     assert found.bottleneck == "L2"
 

@@ -16,8 +16,9 @@ MOST_UNDER_WAY = graph.number(512)
 class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
     1, or fails where the two do not agree. Data that are `warm` were touched before, and `since` then so many bytes, if
-    the access says it. A `streaming` store goes past the caches. `fresh` data lie in pages that the system gives, and
-    zeroes, as they are first touched. All instances store to the lines of a `shared` one."""
+    the access says it; of those that are `cold` no cache holds anything. A `streaming` store goes past the caches.
+    `fresh` data lie in pages that the system gives, and zeroes, as they are first touched. All instances store to the
+    lines of a `shared` one."""
 
     requirement: flow.Requirement
     word: Expr
@@ -29,6 +30,7 @@ class Access(Record):
     shared: bool
     check: Expr
     since: Expr | None = None
+    cold: bool = False
 
     @property
     def nest(self) -> Nest | None:

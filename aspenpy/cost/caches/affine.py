@@ -92,16 +92,19 @@ def first_touches(access: Access, nest: Nest, around: Around, level: Level) -> l
         found = reuse_of_sibling(nest, around.before[0], around.nests, level)
         share, distance = around.mean(around.before[0], found)
         known, lines = [Touches(again, share, but_its_own(distance), known=True)], lines - again
-    if not access.warm:
-        return [*known, Touches(lines, graph.ZERO, graph.ZERO)]
     if access.since is not None:
         distance = access.since / level.line
         stays = share_kept_in_sets(graph.apply("max", 1, distance / level.sets), level)
         return [*known, Touches(lines, stays, but_its_own(distance))]
     touched = [(nest, nest.lines(len(nest.loops), level.line))]
     touched += [(nests[0], footprint(nests, level)) for nests in around.nests.others]
-    (gone,) = around.mean(nest, [missing_share(touched, around.names, around.swept, level)])
-    return [*known, Touches(lines, 1 - gone, around.swept.of(around.names) / level.line)]
+    for last in around.last(access, level):
+        if last.swept is None:
+            known.append(Touches(lines * last.share, graph.ZERO, graph.ZERO))
+        else:
+            (gone,) = around.mean(nest, [missing_share(touched, around.names, last.swept, level)])
+            known.append(Touches(lines * last.share, 1 - gone, last.swept.of(around.names)))
+    return known
 
 
 def _lines_touched_by_others(nest: Nest, before: Sequence[Nest], lines: Expr, level: Level) -> Expr:

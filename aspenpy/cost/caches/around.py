@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.interference import Neighbours
+from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest
 from aspenpy.cost.caches.siblings import Cover
 from aspenpy.cost.caches.triangular import averages
-from aspenpy.cost.caches.warm import Swept
+from aspenpy.cost.caches.warm import COLD, Last, Memory
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -16,20 +18,27 @@ from aspenpy.record import Record
 
 class Around(Record):
     """What else happens in a block: its other nests, those that have touched the same data structure `before`, the
-    words that were `drawn` from it, and what was `swept` before the block. One is `ahead` that touches in a pass of
-    some loops all that the access does. `names` are those of the data structure and of the others that nests touch."""
+    words that were `drawn` from it, and the `memory` of what the run touched before. One is `ahead` that touches in a
+    pass of some loops all that the access does. `names` are those of the data structure and of the others that nests
+    touch. What it `stored` to a structure is asked for, or what it touched at all."""
 
     nests: Neighbours
     before: tuple[Nest, ...]
     ahead: Cover | None
     drawn: Expr
-    swept: Swept
+    memory: Memory
     names: tuple[str | None, ...]
+    stored: bool = False
 
     @property
     def first_alone(self) -> Around:
         """As if nothing else had touched the data structure before."""
         return self.replace(before=(), ahead=None, drawn=graph.ZERO)
+
+    def last(self, access: Access, level: Level) -> Sequence[Last]:
+        """How the data structure was touched last, before the block began."""
+        cold = access.cold or access.fresh or access.streaming
+        return (COLD,) if cold else self.memory(access.requirement, level.line, access.warm, self.stored)
 
     def mean(self, nest: Nest, values: Sequence[Expr], depth: int = 1, weight: Expr = graph.ONE) -> list[Expr]:
         """The means of values over the passes of a nest's loops from `depth` outwards, where its block has loops that

@@ -101,8 +101,10 @@ def _share_left_by_sweep(access: Access, lines: Expr, around: Around, level: Lev
     """The share of a table's lines that a sweep of all data structures left in the cache: the last of each."""
     if not access.warm:
         return graph.ZERO
-    swept = around.swept.of(around.names) if access.since is None else access.since
-    everything = graph.apply("max", lines, swept / level.line)
+    swept = access.since / level.line if access.since is not None else lines
+    for last in around.last(access, level):
+        swept = last.swept.of(around.names) if last.swept is not None else swept
+    everything = graph.apply("max", lines, swept)
     return graph.apply("min", 1, level.lines / everything)
 
 

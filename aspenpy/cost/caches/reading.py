@@ -64,6 +64,9 @@ def refuse_additions(requirement: flow.Requirement, traits: Mapping[str, flow.Tr
         if name in traits:
             message = f"a `fresh` store is the first to touch its pages, and one that is `{name}` {why}"
             fail("contradiction", message, traits[name].span, hint="keep one of the two")
+    if "cold" in traits and "warm" in traits:
+        message = "`cold` data are in no cache, and those that are `warm` were touched before"
+        fail("contradiction", message, traits["warm"].span, hint="keep one of the two")
 
 
 DEFAULT_WORD = 8
@@ -108,7 +111,7 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     streaming = "streaming" in traits and requirement.resource == "stores"
     flags = ("warm" in traits, streaming, "fresh" in traits, SHARED in traits)
     since = request.bytes_since(traits.get("warm"))
-    return Access(requirement, word, accesses, pattern, *flags, product(request.checks), since)
+    return Access(requirement, word, accesses, pattern, *flags, product(request.checks), since, "cold" in traits)
 
 
 def _place_pattern(pattern: Pattern, trait: flow.Trait) -> Pattern:

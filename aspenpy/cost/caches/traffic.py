@@ -17,7 +17,7 @@ from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine, Scattered, Stencil
 from aspenpy.cost.caches.policies import Touches
 from aspenpy.cost.caches.siblings import Cover, find_cover
-from aspenpy.cost.caches.warm import Swept
+from aspenpy.cost.caches.warm import COLD, Memory
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
@@ -183,10 +183,10 @@ class Served(Record):
 
 
 def block_traffic(
-    accesses: Sequence[Access], levels: Sequence[Level], swept: Swept, page: Expr, buffer: Level | None = None
+    accesses: Sequence[Access], levels: Sequence[Level], memory: Memory, page: Expr, buffer: Level | None = None
 ) -> dict[flow.Requirement, Traffic]:
     """The traffic of the requirements of a block that have a pattern of access. A `page` is in bytes, the translation
-    `buffer` a cache of pages; data were `swept` before.
+    `buffer` a cache of pages, and `memory` says what the run touched before.
 
     Each line of a data structure is touched first once, whatever the patterns that touch it.
     """
@@ -199,7 +199,7 @@ def block_traffic(
             neighbours = structure.neighbours(number, block)
             before, ahead = structure.before(number), structure.ahead(number)
             names = (structure.name, *(other.name for other in block if other is not structure and other.nests))
-            around = Around(neighbours, before, ahead, structure.drawn(number), swept, names)
+            around = Around(neighbours, before, ahead, structure.drawn(number), memory, names)
             members = [access.replace(fresh=True) for access in group] if fresh else group
             fetching = [level.fetching_by(members[0].stride, page) for level in levels]
             found = _group_traffic(members, around, fetching, buffer)
@@ -234,9 +234,10 @@ def _group_traffic(
     misses = [missed * check for missed in _misses(asking, found)]
     stored = any(member.writes for member in group)
     lines = misses
-    if stored and (fetching != [*levels] or around.before):
-        if fetching != [*levels] or leader.is_scattered or around.ahead is not None:
-            found = [touches(asking, around.first_alone, level) for level in levels]
+    stores_differ = stored and _stores_differ(asking, around, levels[0])
+    if stored and (fetching != [*levels] or around.before or stores_differ):
+        if fetching != [*levels] or leader.is_scattered or around.ahead is not None or stores_differ:
+            found = [touches(asking, around.first_alone.replace(stored=True), level) for level in levels]
         lines = _misses(asking, [list(map(_as_first, parts)) for parts in found])
     walks = graph.ZERO if buffer is None else _misses(asking, [touches(asking, around, buffer)])[0]
     first = Traffic(leader, _uses(leader, misses, lines if stored else None, levels), walks)
@@ -245,7 +246,14 @@ def _group_traffic(
     return {leader.requirement: first, **rest}
 
 
-NOTHING = Around(Neighbours((), ()), (), None, graph.ZERO, Swept({}, {None: 0}, ()), (None,))
+def _stores_differ(access: Access, around: Around, level: Level) -> bool:
+    """Whether the structure was stored to at other times than it was touched: a line that is there may be clean."""
+    if access.since is not None:
+        return False
+    return [*around.last(access, level)] != [*around.replace(stored=True).last(access, level)]
+
+
+NOTHING = Around(Neighbours((), ()), (), None, graph.ZERO, lambda *_: (COLD,), (None,))
 """Of a block in which nothing else happens."""
 
 

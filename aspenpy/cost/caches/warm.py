@@ -9,6 +9,7 @@ from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.models.application import flow
 from aspenpy.record import Record
 
 INSTANTS = tuple(graph.number(k) / 16 for k in range(1, 16, 2))
@@ -25,18 +26,39 @@ MOST_APART = 4
 
 
 class Swept(Record):
-    """The data structures that were swept before a block began, each from begin to end, and those of one `age` side by
-    side. By name those that the block may touch, with their bytes where they are known; -1 is the age of what was not
-    touched until then. The `rest` with ages and bytes, which accesses that name none may touch."""
+    """What was touched since a block last touched a data structure, in lines of a cache: all of one `age` was swept
+    side by side, from begin to end. By name `ages` of the structures of the block, -1 for what was not touched until
+    then, and the `lines` that were swept of them; the `rest` with their ages. Where loops around the block go on in the
+    structure, `sweep` are the lines that they touch of those of the block in which they go on, and `beside` those of
+    others, with their ages, and whether they go on in them."""
 
-    sizes: Mapping[str, Expr]
     ages: Mapping[str | None, int]
+    lines: Mapping[str, Expr]
     rest: tuple[tuple[int, Expr], ...]
+    sweep: Mapping[str, Expr] | None = None
+    beside: tuple[tuple[int, Expr, bool], ...] = ()
 
     def of(self, names: Sequence[str | None]) -> Expr:
-        """The bytes of those of some names, the first of them warm, and of the rest."""
-        known = (self.sizes[name] for name in names if name is not None and name in self.sizes)
-        return graph.add(*known, *(size for age, size in self.rest if age >= self.ages[names[0]]))
+        """The lines of those of some names, the first of them touched again, and of the rest."""
+        known = (self.lines[name] for name in names if name is not None and name in self.lines)
+        rest = (lines for age, lines in self.rest if age >= self.ages[names[0]])
+        return graph.add(*known, *rest, *(lines for _, lines, _ in self.beside))
+
+
+class Last(Record):
+    """A way in which a structure was touched last: the share of a block's executions that come after it, and what was
+    `swept` since; None where nothing has touched it."""
+
+    share: Expr
+    swept: Swept | None
+
+
+COLD = Last(graph.ONE, None)
+"""Nothing has touched it."""
+
+Memory = Callable[[flow.Requirement, Expr, bool, bool], Sequence[Last]]
+"""How the structure of a requirement was touched last, in lines of so many bytes; whether it is certainly warm, and
+whether only stores count."""
 
 
 def missing_share(
@@ -48,31 +70,47 @@ def missing_share(
     structures. Of what was swept at the same time, a place u in [0, 1] of each at a time, lie between the sweep and the
     share v of the first pass of the array's outermost loop, when the block comes to u: the lines behind u, and those
     before u that the block has touched by then. Of what was swept later lie all between; of what was swept before, what
-    the block has touched by then. The line is there if its set has room for them.
+    the block has touched by then. The line is there if its set has room for them. Where loops around the block go on in
+    the array, the pass is one of all of them.
     """
     (own, _), *_ = touched
     age = swept.ages[names[0]]
-    parts, beside, unnamed = [], [], list[Expr]()
+    parts, untouched, unnamed = [], [], list[Expr]()
     for name, (nest, lines) in zip(names, touched, strict=True):
         later = swept.ages[name] - age
-        parts.append(_lines_between_sweeps(own, nest, lines, level, later))
-        size = swept.sizes.get(name, graph.ZERO) if name is not None and later >= 0 else graph.ZERO
-        beside.append((later, graph.apply("max", 0, size / level.line - lines)))
+        if swept.sweep is None or name is None:
+            parts.append(_lines_between_sweeps(own, nest, lines, level, later))
+        else:
+            lines = swept.sweep.get(name, lines)
+            parts.append(_lines_of_pass(lines, later, name in swept.sweep))
+        size = swept.lines.get(name, graph.ZERO) if name is not None and later >= 0 else graph.ZERO
+        untouched.append((later, graph.ZERO if size is lines else graph.apply("max", 0, size - lines)))
         unnamed += [lines] if name is None else []
-    rest = [(number - age, size / level.line) for number, size in swept.rest if number >= age]
+    parts += [_lines_of_pass(lines, number - age, moves) for number, lines, moves in swept.beside]
+    rest = [(number - age, lines) for number, lines in swept.rest if number >= age]
     if unnamed:
         rest = [(0, graph.apply("max", 0, graph.add(*(lines for _, lines in rest)) - graph.add(*unnamed)))]
-    moments = [(u, u) for u in INSTANTS] if in_order(own) else [*product(FEW_INSTANTS, repeat=2)]
+    if len(rest) > MOST_APART:
+        since = graph.add(*(lines for later, lines in rest if later))
+        rest = [*((0, lines) for later, lines in rest if not later), (1, since)]
+    in_step = swept.sweep is not None or in_order(own)
+    moments = [(u, u) for u in INSTANTS] if in_step else [*product(FEW_INSTANTS, repeat=2)]
     kept = []
     for u, v in moments:
         between = [
-            part(u, v) + _untouched_lines(lines, u, later, level)
-            for part, (later, lines) in zip(parts, beside, strict=True)
+            part(u, v) + (_untouched_lines(lines, u, later, level) if lines is not graph.ZERO else graph.ZERO)
+            for part, (later, lines) in zip(parts, [*untouched, *[(0, graph.ZERO)] * len(swept.beside)], strict=True)
         ]
         kept.append(
             _chance_kept([*between, *(_untouched_lines(lines, u, later, level) for later, lines in rest)], level)
         )
     return 1 - graph.add(*kept) / len(kept)
+
+
+def _lines_of_pass(lines: Expr, later: int, moves: bool) -> Callable[[Expr, Expr], Expr]:
+    """The lines of an array between two touches of a place in one that loops around the block go on in: all, and of one
+    in which they go on, and that was swept before, those that the loops have touched by then."""
+    return (lambda u, v: lines * v) if later < 0 and moves else (lambda u, v: lines)
 
 
 def _untouched_lines(lines: Expr, u: Expr, later: int, level: Level) -> Expr:

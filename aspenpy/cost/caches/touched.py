@@ -1,0 +1,133 @@
+"""Touched: how much of its data structures a block touches, and what others have touched since it last did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.patterns import Distances, Scattered, Stencil
+from aspenpy.cost.caches.warm import Swept
+from aspenpy.cost.history import UNNAMED, Group, Source, Touched
+from aspenpy.cost.prices import MEMORY_RESOURCES
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.models.application import flow
+
+
+def touched_name(requirement: flow.Requirement) -> str | None:
+    """The structure that a requirement touches: the table of a `gather`, where it has a name."""
+    tables = (argument for trait in requirement.traits if trait.name == "gather" for argument in trait.arguments)
+    return next((table for table in tables if isinstance(table, str)), requirement.target)
+
+
+def touched_by(block: flow.Block, accesses: Sequence[Access], line: Expr) -> dict[str, Touched]:
+    """How much a block touches of each data structure, in lines of so many bytes. One that has no name is one of its
+    own; stores that go past the caches touch nothing there."""
+    by_requirement = {access.requirement: access for access in accesses}
+    found: dict[str, Touched] = {}
+    for number, requirement in enumerate(dict.fromkeys((*block.requirements, *by_requirement))):
+        if requirement.resource not in MEMORY_RESOURCES:
+            continue
+        access = by_requirement.get(requirement)
+        if access is not None and access.streaming:
+            continue
+        name = touched_name(requirement) or f"{UNNAMED}{number} {id(block.requirements)}"
+        stored = requirement.resource == "stores"
+        lines, size, dense = _reach(requirement, access, line)
+        anywhere = access is not None and access.is_scattered
+        touched = Touched(lines, size, block.parallelism, stored, anywhere, dense, _rim(access))
+        if name in found:
+            known = found[name]
+            lines = known.lines if known.lines is lines else graph.apply("max", known.lines, lines)
+            size = known.bytes if known.bytes is size else graph.apply("max", known.bytes, size)
+            touched = touched.replace(
+                lines=lines,
+                bytes=size,
+                stored=stored or known.stored,
+                anywhere=anywhere and known.anywhere,
+                dense=dense and known.dense,
+            )
+        found[name] = touched
+    return found
+
+
+def _reach(requirement: flow.Requirement, access: Access | None, line: Expr) -> tuple[Expr, Expr, bool]:
+    """Lines that a requirement touches, bytes of their words, and whether they are one run."""
+    amount = requirement.amount
+    if access is None:
+        return amount / line, amount, True
+    pattern = access.pattern
+    if isinstance(pattern, Scattered):
+        table = graph.apply("max", 1, pattern.table / line)
+        lines = table * (1 - (1 - 1 / table) ** access.accesses)
+        return lines, pattern.table, True
+    if isinstance(pattern, Distances):
+        size = amount if pattern.structure is graph.ZERO else graph.apply("min", amount, pattern.structure)
+        return size / line, size, True
+    nest = pattern.nest
+    if isinstance(pattern, Stencil):
+        points = graph.mul(nest.word, *pattern.extents)
+        return nest.lines(len(nest.loops), line), points, True
+    depth = len(nest.loops)
+    words = nest.lines(depth, nest.word)
+    return nest.lines(depth, line), words * nest.word, nest.dense(depth)
+
+
+def _rim(access: Access | None) -> Expr | None:
+    """Bytes that a stencil touches with the rim around its points."""
+    if access is None or not isinstance(access.pattern, Stencil):
+        return None
+    within = access.pattern.nest.loops[: len(access.pattern.extents)]
+    return graph.mul(access.word, *(loop.trips for loop in within))
+
+
+def swept_since(
+    source: Source, name: str, touched: dict[str, Touched], targets: Sequence[str | None], stored: bool
+) -> Swept:
+    """What was touched since the structure `name` of a block was, or was stored to: what a way to it says of those that
+    the block has `touched`, and of others."""
+    assert source.since is not None
+    names = {local: source.names[local] for local in touched}
+    own, instances = names[name], touched[name].instances
+    since = source.since[_place(source.since, own, stored) :]
+    ages: dict[str | None, int] = dict.fromkeys(targets, -1)
+    lines: dict[str, Expr] = {}
+    swept = {known: _sum(group, known, instances) for group in source.sweep for known, _ in group}
+    for known in swept:
+        swept[known] = graph.add(*(_sum(group, known, instances) for group in source.sweep))
+    rest, seen = list[tuple[int, Expr]](), dict[str, int]()
+    for age, group in enumerate(since):
+        for known in dict.fromkeys(known for known, _ in group):
+            found = _sum(group, known, instances)
+            local = next((local for local, full in names.items() if full == known), None)
+            if known in swept:
+                seen.setdefault(known, age)
+            if local is not None:
+                ages.setdefault(local, -1)
+                ages[local] = age if ages[local] < 0 else ages[local]
+                lines[local] = lines.get(local, graph.ZERO) + found
+            elif known not in swept and found is not graph.ZERO:
+                rest.append((age, found))
+    ages[name] = 0
+    if not source.sweep:
+        return Swept(ages, lines, tuple(rest))
+    sweep = {local: swept[full] for local, full in names.items() if full in swept}
+    inside = set(names.values())
+    beside = tuple((seen.get(known, -1), found, True) for known, found in swept.items() if known not in inside)
+    return Swept(ages, lines, tuple(rest), sweep, beside)
+
+
+def _place(order: Sequence[Group], name: str, stored: bool) -> int:
+    """When a structure was touched last, most of it, or was stored to: the first time of those that are known."""
+    wanted = (name, f"{name} before")
+    for place, group in enumerate(order):
+        if any(known in wanted and (touched.stored or not stored) for (known, _), touched in group.items()):
+            return place
+    return 0
+
+
+def _sum(group: Group, name: str, instances: Expr) -> Expr:
+    """Lines of a structure that were touched together, for each of so many instances of a block."""
+    found = [touched for (known, _), touched in group.items() if known == name]
+    alike = (part.lines if part.instances is instances else part.lines * part.instances / instances for part in found)
+    return graph.add(*alike)

@@ -1,0 +1,500 @@
+"""History: what a run has touched when a block begins, how much of each data structure, and how long ago."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import pairwise
+
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.polynomial import is_certainly_at_most
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import callees_first, inside
+from aspenpy.record import Record
+
+MOST_SOURCES = 8
+"""Loops and calls by which a structure may have been touched last; those farther out count as the last of them."""
+
+SHORT = 8
+"""Runs of fewer lines share a line with the run of the next pass often enough to count it."""
+
+ROUNDING = 1e-9
+
+RARE = 1e-30
+"""Below all that a run does."""
+
+
+class Touched(Record):
+    """How much of a data structure a part of a run touches: `lines` of a cache, and the `bytes` of its words, of each
+    of so many `instances`. Whether some is `stored`, lies `anywhere` in the structure, and is one `dense` run. The
+    `reach` are bytes with those that it shares with the part beside it, as the rim of a stencil."""
+
+    lines: Expr
+    bytes: Expr
+    instances: Expr
+    stored: bool = False
+    anywhere: bool = False
+    dense: bool = True
+    reach: Expr | None = None
+
+
+Key = tuple[str, object]
+"""A data structure, and which part of it: None for what the last pass of all loops touched, a loop for what its earlier
+passes did, and a word for what is left of others."""
+
+UNNAMED = "?"
+"""With which the name of a structure begins that has none."""
+
+LEFT = "left"
+STORED = "stored"
+
+Group = Mapping[Key, Touched]
+Order = tuple[Group, ...]
+"""What was touched, by when it was touched last: structures of one block together, the latest last."""
+
+
+class Step(Record):
+    """A place in the flow: what runs `before` it in one pass of the body that it stands in, which is that of a `loop`
+    or of the kernel; `around` is the place of the loop."""
+
+    before: Order
+    loop: flow.Repeat | None
+    around: Step | None
+    kernel: flow.Kernel
+
+
+class Site(Record):
+    """A call: where it stands, and how often the run comes there."""
+
+    call: flow.Call
+    step: Step
+    times: Expr
+
+
+class Source(Record):
+    """Where the first touches of a structure in a block find it: the share `weight` of the block's executions does so
+    after all in `since`, oldest first. Where the block is a part of a sweep by loops around it, `sweep` is what they
+    touch. `names` are those that the block's structures have there. Nothing has touched it before if there is no
+    `since`."""
+
+    weight: Expr
+    since: Order | None
+    sweep: Order
+    names: Mapping[str, str]
+
+
+class _Search(Record):
+    """A search for the last touches of a structure, from a block outwards."""
+
+    name: str
+    own: Touched
+    weight: Expr
+    since: Order
+    sweep: Order
+    names: Mapping[str, str]
+    stored: bool
+    kernel: flow.Kernel
+    left: int = MOST_SOURCES
+    divided: bool = False
+
+    def source(self, weight: Expr, since: Order | None) -> Source:
+        return Source(weight, since, self.sweep, self.names)
+
+
+Touches = Callable[[flow.Block, flow.Kernel], Mapping[str, Touched]]
+Sizes = Callable[[str, flow.Kernel], Expr | None]
+
+
+class History:
+    """What blocks touch of their structures, of which `sizes` says the bytes, and when in a run of an entry kernel."""
+
+    def __init__(self, entry: flow.Kernel, touches: Touches, sizes: Sizes, line: Expr) -> None:
+        self._touches = touches
+        self._sizes = sizes
+        self._line = line
+        self._orders: dict[flow.Flow, Order] = {}
+        self._kernels: dict[flow.Kernel, Order] = {}
+        kernels = callees_first(entry)
+        for kernel in kernels:
+            order = self._order(kernel.body, kernel)
+            self._kernels[kernel] = _put_in(order, dict(kernel.computed))
+        self._steps: dict[tuple[flow.Requirement, ...], Step] = {}
+        self._sites: dict[flow.Kernel, list[Site]] = {kernel: [] for kernel in kernels}
+        self._values: dict[flow.Kernel, dict[Expr, Expr]] = {}
+        self._times: dict[flow.Kernel, Expr] = {entry: graph.ONE}
+        for kernel in reversed(kernels):
+            self._enter(kernel)
+            self._walk(kernel.body, Step((), None, None, kernel), self._times[kernel])
+
+    def sources(self, block: flow.Block, name: str, own: Touched, names: Sequence[str], stored: bool) -> list[Source]:
+        """Where the first touches of a structure in a block find it, or what it stored last of it."""
+        step = self._steps[block.requirements]
+        search = _Search(name, own, graph.ONE, (), (), {known: known for known in names}, stored, step.kernel)
+        return [source for source in self._search(step, search) if source.weight is not graph.ZERO]
+
+    def kernel(self, block: flow.Block) -> flow.Kernel:
+        """The one that a block stands in."""
+        return self._steps[block.requirements].kernel
+
+    @property
+    def names(self) -> frozenset[str] | None:
+        """All structures that the run touches; None where some have no name."""
+        entry = next(reversed(self._kernels))
+        found = frozenset(_totals(self._kernels[entry]))
+        return None if any(name.startswith(UNNAMED) for name in found) else found
+
+    def _order(self, node: flow.Flow, kernel: flow.Kernel) -> Order:
+        """What a part of a kernel touches, calls included."""
+        if node not in self._orders:
+            if isinstance(node, flow.Block):
+                touched: Group = {(name, None): part for name, part in self._touches(node, kernel).items()}
+                self._orders[node] = (touched,) if touched else ()
+            elif isinstance(node, flow.Call):
+                arrays = dict(node.arrays)
+                order = _put_in(self._kernels[node.kernel], dict(node.arguments))
+                self._orders[node] = _rename(order, arrays)
+            elif isinstance(node, flow.Repeat):
+                self._orders[node] = self._order_of_loop(node, kernel)
+            else:
+                self._orders[node] = reduce(_then, (self._order(part, kernel) for part in inside(node)), ())
+        return self._orders[node]
+
+    def _order_of_loop(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
+        """The last pass, and before it what earlier passes touched of structures in which they go on."""
+        body = self._pass(node, kernel)
+        earlier = dict[Key, Touched]()
+        for name, touched in _totals(body).items():
+            moves = self._goes_on(name, touched, node.count, kernel)
+            if moves is not graph.ZERO and node.count is not graph.ONE:
+                whole = self._swept(name, touched, node.count, kernel)
+                more = graph.apply("max", 0, whole.lines - touched.lines)
+                rest = whole.replace(lines=moves * more, bytes=moves * (whole.bytes - touched.bytes))
+                earlier[name, node] = rest
+        return (earlier, *body) if earlier else body
+
+    def _pass(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
+        """What a pass touches, the middle one where it depends on the counter."""
+        body = self._order(node.body, kernel)
+        return _put_in(body, _middle(node)) if node.named else body
+
+    def _goes_on(self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel) -> Expr:
+        """1 where the passes of a loop go on to other parts of a structure, 0 where they touch the same: where they do
+        not find room in it for a part each, or leave most gaps between their words as they are. Instances have a part
+        each, too, unless each has a structure of its own."""
+        size = self._sizes(name, kernel)
+        if size is None:
+            return graph.ZERO
+        if touched.anywhere:
+            return graph.ONE
+        together, wanted = touched.instances * touched.bytes, count * touched.bytes
+        known = (touched.bytes, together, *(() if touched.reach is None else (touched.reach,)))
+        if any(is_certainly_at_most(size, most) for most in known):
+            return graph.ZERO
+        if is_certainly_at_most(count * together, size) and (touched.dense or is_certainly_at_most(size, wanted)):
+            return graph.ONE
+        fits = graph.compare("<=", count * together, size * (1 + ROUNDING))
+        if not touched.dense:
+            fits = graph.junction("and", fits, graph.compare(">=", 2 * count * together, size))
+        if touched.instances is not graph.ONE:
+            fills = graph.compare("<=", graph.apply("abs", wanted - size), size * ROUNDING)
+            fits = graph.junction("or", fits, fills)
+        return graph.if_else(fits, graph.ONE, graph.ZERO)
+
+    def _swept(self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel) -> Touched:
+        """What all passes touch that go on in a structure: gaps between the words of a pass are filled first."""
+        sum_of_bytes = count * touched.bytes
+        lines = graph.apply("max", touched.lines, sum_of_bytes / self._line)
+        if touched.anywhere:
+            size = self._sizes(name, kernel)
+            lines = (
+                count * touched.lines if size is None else graph.apply("min", size / self._line, count * touched.lines)
+            )
+        return touched.replace(lines=lines, bytes=sum_of_bytes, dense=True, reach=None)
+
+    def _enter(self, kernel: flow.Kernel) -> None:
+        """Notes how often a kernel is called, and the values of its arguments as far as they are the same in all calls:
+        their mean where they are not."""
+        sites = self._sites[kernel]
+        if not sites:
+            self._values[kernel] = {}
+            return
+        self._times[kernel] = graph.add(*(site.times for site in sites))
+        values = dict[Expr, list[Expr]]()
+        for call, group in _distinct_calls(sites):
+            given = self._resolve([value for _, value in call.arguments], group.step)
+            for (formal, _), value in zip(call.arguments, given, strict=True):
+                values.setdefault(formal, []).append(value)
+        means = {formal: graph.add(*found) / len(found) for formal, found in values.items()}
+        self._values[kernel] = {formal: found[0] if len({*found}) == 1 else means[formal]
+                                for formal, found in values.items()}  # fmt: skip
+
+    def _resolve(self, values: Sequence[Expr], step: Step) -> list[Expr]:
+        """Values at a place in a kernel without the counters of the loops around it and the kernel's arguments."""
+        around: Step | None = step
+        while around is not None and around.loop is not None:
+            if around.loop.named:
+                values = graph.substitute(list(values), _middle(around.loop))
+            around = around.around
+        known = self._values[step.kernel]
+        if step.kernel.computed:
+            values = graph.substitute(list(values), dict(step.kernel.computed))
+        return list(graph.substitute(list(values), known) if known else values)
+
+    def _walk(self, node: flow.Flow, step: Step, times: Expr) -> None:
+        """Notes what comes before each block of a part of a kernel, and before the kernels that it calls."""
+        kernel = step.kernel
+        if isinstance(node, flow.Block):
+            self._steps[node.requirements] = step
+        elif isinstance(node, flow.Call):
+            self._sites[node.kernel].append(Site(node, step, times))
+        elif isinstance(node, flow.Repeat):
+            (count,) = self._resolve([node.count], step)
+            self._walk(node.body, Step((), node, step, kernel), times * count)
+        else:
+            in_turn = isinstance(node, flow.Sequence | flow.Parallel)
+            chances = [chance for chance, _ in node.cases] if isinstance(node, flow.Expectation) else None
+            before = step.before
+            for number, part in enumerate(inside(node)):
+                chance = graph.ONE if chances is None else self._resolve([chances[number]], step)[0]
+                self._walk(part, step.replace(before=before), times * chance)
+                before = _then(before, self._order(part, kernel)) if in_turn else before
+
+    def _search(self, step: Step, search: _Search) -> Iterator[Source]:
+        """From a place outwards: what comes before it in the same pass, an earlier pass of its loop, and what is around
+        that."""
+        before = self._seen(step.before, step, search)
+        found = _last_touched(before, search.name, search.stored)
+        if found is not None:
+            share = _covered_share(found, search.own)
+            yield search.source(search.weight * share, _then(before, search.since))
+            search = search.replace(weight=search.weight * (1 - share))
+        if search.weight is graph.ZERO:
+            return
+        if step.loop is not None:
+            yield from self._search_loop(step, step.loop, search.replace(since=_then(before, search.since)))
+        else:
+            yield from self._search_calls(step.kernel, search.replace(since=_then(before, search.since)))
+
+    def _search_loop(self, step: Step, loop: flow.Repeat, search: _Search) -> Iterator[Source]:
+        """Of the passes of a loop all but the first find what the one before has left, where they touch the same; where
+        they go on to other parts, only the lines that two of them share."""
+        kernel = step.kernel
+        assert step.around is not None
+        (count,) = self._seen_values([loop.count], step.around, search)
+        if count is graph.ONE:
+            yield from self._search(step.around, search)
+            return
+        body = self._seen(self._pass(loop, kernel), step.around, search)
+        of_pass = _totals(body)[search.name]
+        moves = self._goes_on(search.name, of_pass, count, kernel)
+        if search.own.anywhere or (search.divided and moves.kind != "number"):
+            moves = graph.ZERO
+        last = _then(self._parted(body, loop, count, kernel), search.since)
+        if moves is not graph.ONE:
+            same = search.replace(weight=search.weight * (1 - moves), left=search.left - 1, divided=True)
+            passes = _passes(loop, count)
+            again = graph.ONE if search.left <= 1 else (passes - 1) / passes
+            yield same.source(same.weight * again, last)
+            if search.left > 1:
+                yield from self._search(step.around, same.replace(weight=same.weight / passes))
+        if moves is not graph.ZERO:
+            part = search.weight * moves
+            whole = self._swept(search.name, of_pass, count, kernel)
+            if not search.own.dense or _is_short(search.own.bytes, self._line):
+                lines = self._swept(search.name, search.own, count, kernel).lines
+                new = graph.apply("min", 1, lines / graph.apply("max", 1, count * search.own.lines))
+                yield search.source(part * (1 - new), last)
+                part = part * new
+            sweep = self._seen(self._order(loop, kernel), step.around, search)
+            on = search.replace(weight=part, own=whole, since=(), sweep=sweep, divided=True)
+            yield from self._search(step.around, on)
+
+    def _parted(self, order: Order, loop: flow.Repeat, count: Expr, kernel: flow.Kernel) -> Order:
+        """What the pass before has touched: of structures in which a loop goes on, another part than this pass does."""
+        moving = {name: self._goes_on(name, touched, count, kernel) for name, touched in _totals(order).items()}
+        return tuple(_parted_group(group, moving, loop) for group in order)
+
+    def _search_calls(self, kernel: flow.Kernel, search: _Search) -> Iterator[Source]:
+        """From the first step of a kernel on: what came before each of its calls. Of many calls a few stand for all."""
+        sites = self._sites[kernel]
+        if not sites:
+            yield search.source(search.weight, None)
+            return
+        chosen = _representatives(sites, max(1, search.left // 2))
+        all_times = graph.add(*(times for _, times in chosen))
+        for site, times in chosen:
+            share = graph.ONE if len(chosen) == 1 else times / graph.apply("max", RARE, all_times)
+            arrays = dict(site.call.arrays)
+            yield from self._search(
+                site.step,
+                search.replace(
+                    name=arrays.get(search.name, search.name),
+                    weight=search.weight * share,
+                    since=_rename(search.since, arrays),
+                    sweep=_rename(search.sweep, arrays),
+                    names={own: arrays.get(name, name) for own, name in search.names.items()},
+                    left=search.left if len(chosen) == 1 else max(2, search.left // len(chosen)),
+                ),
+            )
+
+    def _seen(self, order: Order, step: Step, search: _Search) -> Order:
+        """An order in symbols that the block of a search knows."""
+        if step.kernel is search.kernel or not order:
+            return order
+        parts = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
+        return _with_sizes(order, iter(self._resolve(parts, step)))
+
+    def _seen_values(self, values: Sequence[Expr], step: Step, search: _Search) -> Sequence[Expr]:
+        return values if step.kernel is search.kernel else self._resolve(values, step)
+
+
+def _middle(loop: flow.Repeat) -> dict[Expr, Expr]:
+    """The counter of a loop in its middle pass."""
+    return {loop.counter: graph.apply("floor", (loop.count - 1) / 2)}
+
+
+def _passes(loop: flow.Repeat, count: Expr) -> Expr:
+    """The passes of a loop that runs."""
+    return graph.apply("max", 1, graph.apply("ceil", count) if loop.named else count)
+
+
+def _is_short(size: Expr, line: Expr) -> bool:
+    """Whether a run is surely shorter than a few lines."""
+    return graph.compare("<", size, SHORT * line).payload is True
+
+
+def _put_in(order: Order, values: Mapping[Expr, Expr]) -> Order:
+    """An order with the values of some symbols."""
+    if not values:
+        return order
+    sizes = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
+    return _with_sizes(order, iter(graph.substitute(sizes, dict(values))))
+
+
+def _with_sizes(order: Order, sizes: Iterator[Expr]) -> Order:
+    """An order with other lines and bytes."""
+    return tuple(
+        {key: part.replace(lines=next(sizes), bytes=next(sizes)) for key, part in group.items()} for group in order
+    )
+
+
+def _rename(order: Order, names: Mapping[str, str]) -> Order:
+    """An order with the names that a kernel's array arguments have outside of it."""
+    if not names:
+        return order
+    renamed = list[Group]()
+    for group in order:
+        found = dict[Key, Touched]()
+        for (name, part), touched in group.items():
+            key = (names.get(name, name), part)
+            found[key] = touched if key not in found else _larger(found[key], touched)
+        renamed.append(found)
+    return tuple(renamed)
+
+
+def _larger(first: Touched, second: Touched) -> Touched:
+    lines, size = (graph.apply("max", *pair) for pair in ((first.lines, second.lines), (first.bytes, second.bytes)))
+    return first.replace(lines=lines, bytes=size, stored=first.stored or second.stored)
+
+
+def _totals(order: Order) -> dict[str, Touched]:
+    """By structure what is touched of it in all."""
+    found: dict[str, Touched] = {}
+    for group in order:
+        for (name, _), touched in group.items():
+            if name in found:
+                known = found[name]
+                lines, size = known.lines + touched.lines, known.bytes + touched.bytes
+                found[name] = known.replace(lines=lines, bytes=size, stored=known.stored or touched.stored)
+            else:
+                found[name] = touched
+    return found
+
+
+def _last_touched(order: Order, name: str, stored: bool) -> Touched | None:
+    """What is touched of a structure, or stored to it; None for nothing."""
+    found = _totals(order).get(name)
+    return None if found is None or (stored and not found.stored) else found
+
+
+def _covered_share(found: Touched, own: Touched) -> Expr:
+    """The share of what a block touches that others have touched before."""
+    theirs, mine = found.lines, own.lines
+    if found.instances is not own.instances:
+        theirs, mine = theirs * found.instances, mine * own.instances
+    if own.anywhere or is_certainly_at_most(mine, theirs):
+        return graph.ONE
+    return graph.apply("min", 1, theirs / graph.apply("max", 1, mine))
+
+
+def _then(first: Order, second: Order) -> Order:
+    """The order after both: what the second touches again is no longer where it was."""
+    if not first or not second or first is second:
+        return second or first
+    again = _totals(second)
+    if not any(name in again for group in first for name, _ in group):
+        return (*first, *second)
+    whole, kept = _totals(first), list[Group]()
+    for group in first:
+        left = dict[Key, Touched]()
+        for (name, part), touched in group.items():
+            if name not in again:
+                left[name, part] = touched
+                continue
+            share = _share_left(whole[name], again[name]) if part not in (LEFT, STORED) else graph.ONE
+            if part != STORED and share is not graph.ZERO:
+                left[name, LEFT] = touched.replace(lines=touched.lines * share, bytes=touched.bytes * share)
+            elif touched.stored and not again[name].stored:
+                left[name, STORED] = touched.replace(lines=graph.ZERO, bytes=graph.ZERO)
+        if left:
+            kept.append(left)
+    return (*kept, *(_with_words_of(group, whole) for group in second))
+
+
+def _with_words_of(group: Group, first: Mapping[str, Touched]) -> Group:
+    """A group with as many bytes of each structure as others have touched of its lines before."""
+    found = dict(group)
+    for key, touched in group.items():
+        known = first.get(key[0])
+        if known is not None and key[1] is None and not is_certainly_at_most(known.bytes, touched.bytes):
+            size = graph.apply("max", known.bytes, touched.bytes)
+            found[key] = touched.replace(bytes=size, dense=known.dense or touched.dense)
+    return found
+
+
+def _share_left(first: Touched, second: Touched) -> Expr:
+    """The share of what was touched first that the second does not touch again."""
+    if first.lines is second.lines or is_certainly_at_most(first.lines, second.lines) or first.lines is graph.ZERO:
+        return graph.ZERO
+    return graph.apply("max", 0, 1 - second.lines / graph.apply("max", first.lines, 1))
+
+
+def _parted_group(group: Group, moving: Mapping[str, Expr], loop: flow.Repeat) -> Group:
+    found = dict[Key, Touched]()
+    for (name, part), touched in group.items():
+        moves = moving[name]
+        if moves is graph.ZERO or touched.anywhere:
+            found[name, part] = touched
+        else:
+            found[f"{name} before", loop] = touched.replace(lines=touched.lines * moves, bytes=touched.bytes * moves)
+            found[name, part] = touched.replace(lines=touched.lines * (1 - moves), bytes=touched.bytes * (1 - moves))
+    return found
+
+
+def _distinct_calls(sites: Sequence[Site]) -> list[tuple[flow.Call, Site]]:
+    """Calls with different arguments."""
+    found = dict[tuple[tuple[Expr, Expr], ...], tuple[flow.Call, Site]]()
+    for site in sites:
+        found.setdefault(site.call.arguments, (site.call, site))
+    return list(found.values())
+
+
+def _representatives(sites: Sequence[Site], most: int) -> list[tuple[Site, Expr]]:
+    """A few of the calls of a kernel, the first and others at equal distances, each with how often it and those that it
+    stands for are made."""
+    if len(sites) <= most:
+        return [(site, site.times) for site in sites]
+    ends = [0, *(1 + (len(sites) - 1) * part // max(1, most - 1) for part in range(most))]
+    chunks = [sites[begin:end] for begin, end in pairwise(ends if most > 1 else [0, len(sites)])]
+    return [(chunk[-1], graph.add(*(site.times for site in chunk))) for chunk in chunks if chunk]

@@ -1,0 +1,106 @@
+"""What a block finds in the caches of what the run touched before: against the exact simulator, and by hand."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import pytest
+
+from aspenpy import predict
+from aspenpy.answers.traffic import LevelTotal, Traffic
+from tests.caches.programs import Shape, counted, machine_of, simulator
+from tests.caches.random_programs import access
+from tests.caches.run_programs import random_run
+from tests.thorough import some
+from tests.tiny import application, machine
+
+SHAPES: list[Shape] = [("L1", 8192, 8), ("L1", 16384, 16), ("L1", 32768, 8), ("L1", 65536, 16)]
+
+FEW = 60
+"""Misses of which no share is taken: what fewer are off by counts as a share of these."""
+
+
+def totals(body: str, data: str, *shapes: Shape, kernels: str = "") -> tuple[LevelTotal, ...]:
+    return Traffic(predict(application(body, data, kernels), machine(machine_of(*shapes)))).totals
+
+
+def misses(body: str, data: str, *shapes: Shape, kernels: str = "") -> list[float]:
+    return [level.read_misses + level.write_misses for level in totals(body, data, *shapes, kernels=kernels)]
+
+
+def error_of(seed: int, shape: Shape) -> float:
+    run = random_run(seed)
+    (found,) = counted(simulator(shape), run.references)
+    (predicted,) = misses(run.body, run.data, shape, kernels=run.kernels)
+    return abs(predicted - found.misses) / max(found.misses, FEW)
+
+
+@pytest.mark.parametrize("seeds", [range(200), range(1000, 1200)], ids=["seen", "held_back"])
+def test_random_runs(seeds: range) -> None:
+    """Blocks over several arrays in loops and calls, in 8 and 16 ways."""
+    chosen = [seed for seed in seeds if len(random_run(seed).references) <= some(40_000, 15_000)][: some(150, 16)]
+    errors = sorted(error_of(seed, shape) for seed in chosen for shape in SHAPES[:: some(1, 2)])
+    assert median(errors) < 0.001
+    assert sum(error <= 0.15 for error in errors) >= 0.9 * len(errors)
+
+
+def test_two_kernels_in_turn() -> None:
+    """Two arrays of 8 kB fit together into 32 KiB: of 100 calls of each only the first takes its 125 lines from
+    memory. Into 8 KiB one of them does not, and each call misses all."""
+    body = "iterate [100] { call a call b }"
+    kernels = " ".join(
+        f"kernel {name.lower()} {{ execute {{ {access('L', 1000, name, 'stream')} }} }}" for name in "AB"
+    )
+    assert misses(body, "data A [8000] data B [8000]", ("L1", 32768, 8), kernels=kernels) == [250]
+    assert misses(body, "data A [8000] data B [8000]", ("L1", 8192, 8), kernels=kernels) == [pytest.approx(25_000)]
+
+
+CONJUGATE_GRADIENT = """
+kernel product { execute {
+  loads [28000] of size [12] from A as stream loads [4000] of size [8] from p as stream
+  stores [4000] of size [8] to q as stream
+} }
+kernel update(data a, data b) { execute {
+  loads [4000] of size [8] from a as stream loads [4000] of size [8] from b as stream
+  stores [4000] of size [8] to a as stream
+} }
+"""
+
+
+def test_a_conjugate_gradient_in_the_second_cache() -> None:
+    """0.46 MB stay in 1 MiB: 336,000 bytes of A and four vectors of 32,000 come from memory once, whatever the number
+    of iterations."""
+    body = "iterate [50] { call product call update(x, p) call update(r, q) call update(p, r) }"
+    data = "data A [336000] " + " ".join(f"data {name} [32000]" for name in "pqxr")
+    shapes = [("L1", 32768, 8), ("L2", 1 << 20, 16)]
+    _, second = misses(body, data, *shapes, kernels=CONJUGATE_GRADIENT)
+    assert second == pytest.approx((336_000 + 4 * 32_000) / 64, rel=1e-9)
+
+
+def test_what_is_cold_is_in_no_cache() -> None:
+    """Of ten passes over 50 lines each misses all."""
+    body = f"iterate [10] {{ execute {{ {access('L', 400, 'A', 'stream, cold')} }} }}"
+    assert misses(body, "data A [3200]", ("L1", 8192, 8)) == [500]
+
+
+def test_rows_go_on_and_what_all_rows_need_stays() -> None:
+    """y = A' (A x) by rows of 400 words, in 16 KiB: each row of A, and x and y once; as if it were said by hand."""
+    n, marks = 400, ("", ", warm(9600)")
+    found = []
+    for mark in marks:
+        first = access("L", n, "A", "stream") + " " + access("L", n, "x", f"stream{mark}")
+        second = access("L", n, "A", f"stream{mark}") + " " + access("L", n, "y", f"stream{mark}")
+        body = f"iterate [{n}] {{ execute {{ {first} }} execute {{ {second} }} }}"
+        data = f"data A [{8 * n * n}] data x [{8 * n}] data y [{8 * n}]"
+        found.append(misses(body, data, ("L1", 16384, 8))[0])
+    assert found[1] == n * n / 8
+    assert found[0] == n * n / 8 + 2 * n / 8
+
+
+def test_a_stored_line_is_written_back_once() -> None:
+    """A load brings it and a later block stores to it: it leaves the cache dirty, once for each time that it came."""
+    blocks = [access("L", 400, "A", "stream"), access("S", 400, "A", "stream"), access("L", 4000, "B", "stream")]
+    body = f"iterate [10] {{ {' '.join(f'execute {{ {block} }}' for block in blocks)} }}"
+    traffic = Traffic(predict(application(body, "data A [3200] data B [32000]"), machine(machine_of(("L1", 8192, 8)))))
+    assert sum(use.written_back for use in traffic.uses) == pytest.approx(10 * 3200)
+    assert traffic.totals[0].write_misses == 0
