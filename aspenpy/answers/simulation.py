@@ -237,7 +237,7 @@ class Simulation:
             if access.cold:
                 message = "a simulation keeps what caches hold, and this asks for data that none does"
                 span = access.requirement.span
-                fail("cold-simulation", message, span, hint="leave out `cold`, or count by formulas, without --simulate")
+                fail("cold-simulation", message, span, hint="leave out `cold`, or leave out --simulate")
         page = page_of(self.prediction.machine.first_core(self.prediction.socket))
         exprs = [block.parallelism, page]
         exprs += [value for level in levels for value in level_exprs(level)]
