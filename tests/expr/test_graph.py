@@ -315,3 +315,18 @@ def test_a_law_on_what_may_fail_stays():
     with pytest.raises(EvaluationError, match="division by zero"):
         evaluate(watched, {n: 0, m: 5})
     assert checked("amount", m, power(n, 2)) is m
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "max", "min"])
+def test_the_longest_chain_that_is_continued(name):
+    """A sum of up to 32 terms that grows by one term stays one sum; a longer one is a term of the next."""
+
+    def joined(*operands):
+        return getattr(graph, name)(*operands) if name in ("add", "mul") else graph.apply(name, *operands)
+
+    symbols = [graph.symbol(f"x{number}") for number in range(graph.LONGEST_CHAIN + 1)]
+    assert graph.LONGEST_CHAIN == 32
+    for length, parts in ((2, 3), (31, 32), (32, 2)):
+        chain = joined(*symbols[:length])
+        assert len(chain.args) == length
+        assert len(joined(chain, symbols[-1]).args) == parts
