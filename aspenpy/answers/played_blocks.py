@@ -45,18 +45,15 @@ class Part(Record):
 
 def level_exprs(level: Level) -> list[Expr]:
     reach = graph.ZERO if level.reach is None else level.reach
-    return [level.whole_sets, level.ways, level.line, level.shares, level.added, level.prefetch, reach]
+    return [level.whole_sets, level.room, level.line, level.added, level.prefetch, reach]
 
 
 def shape_of(level: Level, values: Sequence[Any], page: Any) -> CacheShape:
     """A cache as one instance has it: of a shared one its part of the ways, or of the sets where that is no whole
     number of ways."""
-    sets, ways, line, shares, added, together, reach = values
-    lines, own = sets * ways / shares + added * (not level.adds), ways / shares
-    if own == int(own) and not added:
-        sets, ways = int(sets), int(own)
-    else:
-        sets, ways = max(1, round(lines / ways)), int(ways)
+    sets, room, line, added, together, reach = values
+    lines, ways = sets * room - added * level.adds, max(1, math.ceil(room - added / sets))
+    sets = max(1, round(lines / ways))
     near = int(page) if level.reach is None else int(reach)
     has_tree = level.policy != "plru" or not ways & (ways - 1)
     policy = level.policy if level.policy in hierarchy.POLICIES and has_tree else "lru"

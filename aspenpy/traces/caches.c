@@ -144,7 +144,9 @@ static int16_t fetch(Caches *c, int64_t number, uint64_t address, int64_t bytes,
             continue;
         }
         count(c, owner, number)->misses += counted;
-        uint64_t together = stride < l->reach ? (uint64_t)l->together : 1, first = line / together * together;
+        /* What takes only victims keeps no neighbour: the level before asks for it. */
+        uint64_t together = stride < l->reach && !(l->adds && number) ? (uint64_t)l->together : 1;
+        uint64_t first = line / together * together;
         for (uint64_t each = first; each < first + together; each++) {
             if (each != line && find(l, each) >= 0) continue;
             count(c, owner, number)->fetched++;

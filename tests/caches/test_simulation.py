@@ -191,3 +191,31 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     )
     shown = json.loads(capsys.readouterr().out)
     assert shown["simulated"] == {"references": 2 * 50 * 50}
+
+
+def test_pairs_of_lines_come_once() -> None:
+    """Two levels that fetch pairs, the second for victims: 32 lines come from memory, each once."""
+    shapes = [CacheShape(4, 4, 64, together=2, reach=4096), CacheShape(16, 4, 64, adds=True, together=2, reach=4096)]
+    hierarchy = CacheHierarchy(shapes)
+    access = PlayedAccess(IN_STEP, False, False, 0, 0, 8, 64, (64, 0), (2, 2))
+    hierarchy.play(PlayedBlock(((0, 0, 0), (0, 0, 0)), ((31, 0, 0), (0, 0, 0)), 32, (access,)))
+    first, second = hierarchy.counts(0)
+    assert (first.misses, first.fetched) == (16, 32)
+    assert (second.misses, second.fetched) == (16, 32)
+
+
+def test_many_instances_share_a_cache() -> None:
+    """Twelve instances sweep 4 kB each four times, in 64 KiB with eight ways: all fits, each line comes once; of 7.2 kB
+    each, 86 kB, nothing stays. The simulator of the tests has the instances side by side."""
+    for words, share in ((500, 0.0), (900, 1.0)):
+        app = application(
+            f"execute [12] {{ loads [{4 * words}] of size [8] from A as stream, reuse(4) }}", "data A [86400]"
+        )
+        (level,) = traffic(app, machine(machine_of(("L1", 65536, 8), cores=12)), simulate=False).totals
+        lines = 12 * words * 8 / 64
+        found = (level.read_misses - lines) / (3 * lines)
+        places = [number * (8 * words // 64 + 1) * 64 for number in range(12)]
+        turns = [("L", place + 8 * word, 8) for _ in range(4) for word in range(words) for place in places]
+        (oracle,) = counted(Hierarchy([Cache("L1", 65536, 8)]), turns)
+        assert found == pytest.approx(share, abs=0.02)
+        assert (oracle.misses - lines) / (3 * lines) == pytest.approx(share, abs=0.05)

@@ -37,15 +37,20 @@ SET_LATENCIES = ("set_latency", "set_store_latency")
 """Seconds between two lines that go into the same set, to be read and to be written."""
 
 
+FEWEST_WAYS = graph.number(2)
+"""Ways of an instance below which it has a part of the sets instead."""
+
+
 class Level(Record):
     """A cache as one instance of a block sees it.
 
     `capacity` and `line` in bytes, `ways` a set, `bandwidth` in bytes/s and `latency` in seconds where the machine says
     them. A shared cache is divided by the instances that use it at once (`shares`): each has all of its sets and a
-    part of the ways. `added` are the lines of an instance in the level before, where both hold different ones. With
-    `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour), if accesses go on by less
-    than `reach` bytes each time (without it, by less than a page). Arrays of which nothing says where they begin do so
-    at equal places of the cache, or, `apart`, where those that move in step never meet.
+    part of the ways, or, where that would be less than `FEWEST_WAYS`, a part of the sets with all ways, since the lines
+    of many instances fill sets evenly. `added` are the lines of an instance in the level before, where both hold
+    different ones. With `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour), if
+    accesses go on by less than `reach` bytes each time (without it, by less than a page). Arrays of which nothing says
+    where they begin do so at equal places of the cache, or, `apart`, where those that move in step never meet.
     """
 
     place: Place
@@ -83,23 +88,43 @@ class Level(Record):
         return stored if writes and stored is not None else loaded
 
     @property
-    def sets(self) -> Expr:
+    def _all_sets(self) -> Expr:
+        """Those of all instances."""
         return self.capacity / (self.line * self.ways)
 
     @property
+    def _divides_ways(self) -> Expr:
+        return graph.compare(">=", self.ways, FEWEST_WAYS * self.shares)
+
+    @property
+    def sets(self) -> Expr:
+        """Those of an instance."""
+        return self._share_sets(self._all_sets)
+
+    def _share_sets(self, sets: Expr) -> Expr:
+        if self.shares is graph.ONE:
+            return sets
+        part = graph.apply("max", 1, graph.apply("floor", sets / self.shares))
+        return graph.if_else(self._divides_ways, sets, part)
+
+    @property
     def whole_sets(self) -> Expr:
-        """The sets, refused at the cache's ways where they are no whole number."""
+        """The sets of an instance, refused at the cache's ways where all are no whole number."""
         known = self.place.component.properties.get("associativity")
         message = f"the cache `{self.name}` has no whole number of sets"
         hint = "its capacity has to be a multiple of the line times the `associativity`"
         mistake = Diagnostic("incomplete-cache", message, None if known is None else known.span, hint=hint)
-        fits = graph.compare("==", graph.apply("floor", self.sets), self.sets)
-        return graph.if_else(fits, self.sets, graph.failure(mistake))
+        sets = self._all_sets
+        fits = graph.compare("==", graph.apply("floor", sets), sets)
+        return self._share_sets(graph.if_else(fits, sets, graph.failure(mistake)))
 
     @property
     def room(self) -> Expr:
         """Lines of an instance that find room in each set."""
-        return self.ways / self.shares + self.added / self.sets
+        ways = self.ways
+        if self.shares is not graph.ONE:
+            ways = graph.if_else(self._divides_ways, ways / self.shares, ways)
+        return ways + self.added / self.sets
 
     @property
     def lines(self) -> Expr:
@@ -124,9 +149,9 @@ class Level(Record):
         cache as many each: SDCM."""
         ways = self.ways
         if self.added is not graph.ZERO:
-            more = self.added * self.shares / self.sets
+            more = self.added * self.shares / self._all_sets
             ways += graph.apply("floor", more)
-        return graph.apply("lru_hits", distance * self.shares, ways, ways * self.sets)
+        return graph.apply("lru_hits", distance * self.shares, ways, ways * self._all_sets)
 
 
 class Variation(Record):
