@@ -30,11 +30,11 @@ CORE = """\
   resource accesses(number) [number/clock] with unaligned [base*unaligned]  // of words, or of vectors
   resource intops(number) [number/(clock*integer_rate)]
   resource branches(number) [number/clock]
-      with mispredicted(rate) [base*rate*mispredict_penalty], dp [base*mispredict_dp_penalty/mispredict_penalty]
+      with mispredicted(rate) [base*(1 + rate*mispredict_penalty)],
+      dp [base*mispredict_dp_penalty/mispredict_penalty]
   resource atomics(number) [number*atomic_latency/clock]
       with contended(cores) [base*cores*{name}_socket.transfer_latency*clock/atomic_latency]
-  conflict flops, branches  // what was begun on the wrong way is lost
-  conflict intops, branches"""
+  conflict flops, branches  // what was begun on the wrong way is lost"""
 
 MEMORY = """\
   resource loads(volume) [volume/attained_bandwidth]

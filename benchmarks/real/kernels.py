@@ -92,7 +92,7 @@ def bodies(data: int) -> Size:
     return Size(data // 32 // 64 * 64, max(1, min(64, (1 << 24) // data)))
 
 
-KERNELS = (
+REGULAR = (
     Kernel("triad", vectors(3)),
     Kernel("dot", vectors(2)),
     Kernel("dgemm_naive", products(3, 8, 2)),
@@ -112,6 +112,41 @@ KERNELS = (
     Kernel("ordered_sum", vectors(1)),
     Kernel("horner", vectors(1)),
 )
+
+LARGE = ("L2", "L3", "memory")
+"""Levels of kernels whose branches a processor learns where they are few."""
+
+STEPS = 512
+
+IRREGULAR = (
+    Kernel("list", lambda data: Size(data // 64, 4096)),
+    Kernel("search", lambda data: Size(data // 8, STEPS)),
+    Kernel("branchy_sum", lambda data: Size(max(64, data // 4), 1), levels=LARGE),
+    Kernel("branchy_sum", lambda data: Size(max(64, data // 4), 0), "branchy_sum in order"),
+    Kernel("byte_dot", lambda data: Size(max(64, data // 2 // 64 * 64))),
+    Kernel("scan", vectors(2)),
+)
+"""Kernels that latency, wrong guesses and whole numbers decide, and that the pricing was made with."""
+
+HELD_BACK = (
+    Kernel("look_up", lambda data: Size(power(data / 16), STEPS)),
+    Kernel("partition", vectors(2), levels=LARGE),
+    Kernel("escape", lambda data: Size(100, 100), levels=ANY),
+    Kernel("find_sign", lambda data: Size(max(64, data))),
+    Kernel("histogram", lambda data: Size(max(64, data))),
+    Kernel("tree", lambda data: Size(data // 64, STEPS // 2)),
+)
+"""Kernels of the same classes that were compared when the pricing was finished."""
+
+LAST = (
+    Kernel("merge", vectors(2), levels=LARGE),
+    Kernel("checksum", lambda data: Size(max(64, data // 4))),
+    Kernel("largest_byte", lambda data: Size(max(64, data))),
+    Kernel("four_walks", lambda data: Size(data // 64, 4096)),
+)
+"""Kernels that were written, and compared, behind all others."""
+
+KERNELS = (*REGULAR, *IRREGULAR, *HELD_BACK, *LAST)
 
 
 def bytes_of(level: str, found: Caches) -> int:

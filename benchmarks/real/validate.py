@@ -1,4 +1,4 @@
-"""Predictions of sixteen C kernels on this computer against their times: `make validate`.
+"""Predictions of C kernels on this computer against their times: `make validate`.
 
 Measures the machine, writes a model of it into `build/validate/here.aspen`, times each kernel at sizes for each level
 of the memory hierarchy on one core and on all, and prints predicted over measured. Each core has a problem of its own;

@@ -12,6 +12,8 @@
 static const struct kernel *const KERNELS[] = {
     &triad,     &dot,         &dgemm_naive, &dgemm_blocked, &dgemm_tuned, &stencil5,   &stencil7,    &gauss_seidel,
     &spmv_band, &spmv_random, &gather,      &transpose,     &nbody,       &montecarlo, &ordered_sum, &horner,
+    &list,      &search,      &branchy_sum, &byte_dot,      &scan,        &look_up,    &partition,   &escape,
+    &find_sign, &histogram,   &tree,        &merge,       &checksum,   &largest_byte, &four_walks,
 };
 
 struct subject {
