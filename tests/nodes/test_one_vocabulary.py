@@ -21,6 +21,7 @@ VOCABULARY = (
     "chain [1e6] from list as load, random, warm",
     "branches [1e6]",
     "branches [1e6] as mispredicted(0.5)",
+    "branches [1e6] as dp, mispredicted(0.5)",
     "branches [1e6] from list as mispredicted(0.5)",
     "atomics [1e6]",
     "atomics [1e6] as contended(4)",
@@ -69,6 +70,7 @@ def cycles(need: str, stated: str = "", year: str = "property year [2010]", tran
     ("need", "expected"),
     [  # Nehalem, of 2008, is the last before 2010: 17 cycles, three scalars a cycle; two vectors of 16 bytes
         ("branches [1e6] as mispredicted(0.5)", 0.5 * 17e6),
+        ("branches [1e6] as dp, mispredicted(0.5)", 0.5 * (17 + 8) * 1e6),
         ("intops [3e6]", 1e6),
         ("intops [32e6] as add, int8, simd", 1e6),
         ("intops [12e6] as logic, int32, simd", 1e6),
