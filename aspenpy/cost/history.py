@@ -72,6 +72,16 @@ class Site(Record):
     times: Expr
 
 
+class _Pass(Record):
+    """A pass of a loop of so many: what it has `touched` of each structure, in which of them the next one `moves` on to
+    other parts, and the `order` in which it did, as the next one sees it."""
+
+    count: Expr
+    touched: Mapping[str, Touched]
+    moves: Mapping[str, Expr]
+    order: Order
+
+
 class Source(Record):
     """Where the first touches of a structure in a block find it: the share `weight` of the block's executions does so
     after all in `since`, oldest first. Where the block is a part of a sweep by loops around it, `sweep` is what they
@@ -123,6 +133,7 @@ class History:
         self._sites: dict[flow.Kernel, list[Site]] = {kernel: [] for kernel in kernels}
         self._values: dict[flow.Kernel, dict[Expr, Expr]] = {}
         self._times: dict[flow.Kernel, Expr] = {entry: graph.ONE}
+        self._passes: dict[tuple[flow.Repeat, bool], _Pass] = {}
         for kernel in reversed(kernels):
             self._enter(kernel)
             self._walk(kernel.body, Step((), None, None, kernel), self._times[kernel])
@@ -281,16 +292,15 @@ class History:
         they go on to other parts, only the lines that two of them share."""
         kernel = step.kernel
         assert step.around is not None
-        (count,) = self._seen_values([loop.count], step.around, search)
+        before = self._pass_before(step, loop, search)
+        count = before.count
         if count is graph.ONE:
             yield from self._search(step.around, search)
             return
-        body = self._seen(self._pass(loop, kernel), step.around, search)
-        of_pass = _totals(body)[search.name]
-        moves = self._goes_on(search.name, of_pass, count, kernel)
+        of_pass, moves = before.touched[search.name], before.moves[search.name]
         if search.own.anywhere or (search.divided and moves.kind != "number"):
             moves = graph.ZERO
-        last = _then(self._parted(body, loop, count, kernel), search.since)
+        last = _then(before.order, search.since)
         if moves is not graph.ONE:
             same = search.replace(weight=search.weight * (1 - moves), left=search.left - 1, divided=True)
             passes = _passes(loop, count)
@@ -310,10 +320,18 @@ class History:
             on = search.replace(weight=part, own=whole, since=(), sweep=sweep, divided=True)
             yield from self._search(step.around, on)
 
-    def _parted(self, order: Order, loop: flow.Repeat, count: Expr, kernel: flow.Kernel) -> Order:
-        """What the pass before has touched: of structures in which a loop goes on, another part than this pass does."""
-        moving = {name: self._goes_on(name, touched, count, kernel) for name, touched in _totals(order).items()}
-        return tuple(_parted_group(group, moving, loop) for group in order)
+    def _pass_before(self, step: Step, loop: flow.Repeat, search: _Search) -> _Pass:
+        """What a pass of a loop has touched when the next begins."""
+        key = (loop, step.kernel is search.kernel)
+        if key not in self._passes:
+            assert step.around is not None
+            (count,) = self._seen_values([loop.count], step.around, search)
+            body = self._seen(self._pass(loop, step.kernel), step.around, search)
+            touched = _totals(body)
+            moves = {name: self._goes_on(name, part, count, step.kernel) for name, part in touched.items()}
+            order = tuple(_parted_group(group, moves, loop) for group in body)
+            self._passes[key] = _Pass(count, touched, moves, order)
+        return self._passes[key]
 
     def _search_calls(self, kernel: flow.Kernel, search: _Search) -> Iterator[Source]:
         """From the first step of a kernel on: what came before each of its calls. Of many calls a few stand for all."""

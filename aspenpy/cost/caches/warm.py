@@ -95,16 +95,18 @@ def missing_share(
         rest = [*((0, lines) for later, lines in rest if not later), (1, since)]
     in_step = swept.sweep is not None or in_order(own)
     moments = [(u, u) for u in INSTANTS] if in_step else [*product(FEW_INSTANTS, repeat=2)]
+    together = [*untouched, *[(0, graph.ZERO)] * len(swept.beside)]
+    found: dict[tuple[Expr, ...], Expr] = {}
     kept = []
     for u, v in moments:
-        between = [
+        between = tuple(
             part(u, v) + (_untouched_lines(lines, u, later, level) if lines is not graph.ZERO else graph.ZERO)
-            for part, (later, lines) in zip(parts, [*untouched, *[(0, graph.ZERO)] * len(swept.beside)], strict=True)
-        ]
-        kept.append(
-            _chance_kept([*between, *(_untouched_lines(lines, u, later, level) for later, lines in rest)], level)
-        )
-    return 1 - graph.add(*kept) / len(kept)
+            for part, (later, lines) in zip(parts, together, strict=True)
+        ) + tuple(_untouched_lines(lines, u, later, level) for later, lines in rest)
+        if between not in found:
+            found[between] = _chance_kept(between, level)
+        kept.append(found[between])
+    return 1 - (kept[0] if len(found) == 1 else graph.add(*kept) / len(kept))
 
 
 def _lines_of_pass(lines: Expr, later: int, moves: bool) -> Callable[[Expr, Expr], Expr]:
