@@ -35,6 +35,17 @@ def mapping() -> Subject:
     return Subject(lambda: map_application(lulesh, haswell), bare_python, is_right)
 
 
+def references() -> Subject:
+    """A product of matrices of 205 kB each, nine million references, most of them found in the first cache."""
+    product, haswell = aspenpy.load_application("cache_mm_blk16"), aspenpy.load_machine("haswell")
+    case = aspenpy.Case(product, haswell, set={"n": 160, "tile": 8})
+
+    def simulate() -> Any:
+        return aspenpy.traffic(case, simulate=True).totals
+
+    return Subject(simulate, bare_python, lambda totals: totals[0].reads == 2 * 160**3 + 160**2 * 160 / 8)
+
+
 def sizes_and_ways() -> Subject:
     """A cache of 16 KiB and more, by whole lines, with 1 to 16 ways."""
     over = {"d1_capacity": 64 * numpy.arange(256.0, 256 + POINTS / 16), "d1_ways": numpy.arange(1.0, 17.0)}
@@ -47,6 +58,7 @@ def available() -> tuple[Benchmark, ...]:
     """Those that this machine can run."""
     found = [Benchmark("map LULESH, a pattern on each access", "python -c pass", 100, mapping, seconds)]
     if BACKENDS["c"].missing() is None:
+        found.append(Benchmark("nine million references, simulated", "python -c pass", 60, references, seconds))
         title = "LRU hits over cache sizes and ways"
         found.append(Benchmark(title, GCC, 3, sizes_and_ways, nanoseconds(POINTS), "ns/point"))
     return tuple(found)

@@ -36,8 +36,8 @@ from aspenpy.models.application import flow
 from aspenpy.record import Record
 from aspenpy.traces.hierarchy import SEED, CacheHierarchy, CacheShape, PlayedBlock
 
-MOST_REFERENCES = 300_000_000
-"""References of one simulation: some ten seconds."""
+MOST_REFERENCES = 40_000_000
+"""References of one simulation: five seconds where each misses every cache, one where most are found in the first."""
 
 MOST_EXECUTIONS = 100_000
 """Executions of blocks that are followed one by one."""
