@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from statistics import median
 
 import pytest
@@ -104,3 +105,25 @@ def test_a_stored_line_is_written_back_once() -> None:
     traffic = Traffic(predict(application(body, "data A [3200] data B [32000]"), machine(machine_of(("L1", 8192, 8)))))
     assert sum(use.written_back for use in traffic.uses) == pytest.approx(10 * 3200)
     assert traffic.totals[0].write_misses == 0
+
+
+@pytest.mark.parametrize(
+    ("passes", "draws", "table", "words", "size"),
+    [
+        (100, 50, 16384, 100, 32768),
+        (1000, 5, 16384, 10, 32768),
+        (1000, 5, 32768, 10, 16384),
+        (100, 500, 65536, 100, 16384),
+    ],
+)
+def test_a_table_in_a_loop(passes: int, draws: int, table: int, words: int, size: int) -> None:
+    """A few draws from a table in each pass, beside a stream over the same words: its lines are cold once."""
+    random, references = Random(5), list[tuple[str, int, int]]()
+    for _ in range(passes):
+        references += [("L", (1 << 24) + 8 * random.randrange(table // 8), 8) for _ in range(draws)]
+        references += [("L", 8 * word, 8) for word in range(words)]
+    (found,) = counted(simulator(("L1", size, 8)), references)
+    blocks = f"execute {{ {access('L', draws, 'T', 'random')} }} execute {{ {access('L', words, 'S', 'stream')} }}"
+    data = f"data T [{table}] data S [{8 * words}]"
+    (predicted,) = misses(f"iterate [{passes}] {{ {blocks} }}", data, ("L1", size, 8))
+    assert predicted == pytest.approx(found.misses, rel=0.08)

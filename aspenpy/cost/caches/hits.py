@@ -42,14 +42,29 @@ def random_touches(access: Access, around: Around, level: Level) -> list[Touches
             for nest in nests
         ]
         held, time = _share_held_beside(lines, walks, tables, level)
-    if not access.warm:
-        held = _share_held_from_empty(held, time, lines, access.accesses + around.drawn)
+    found = () if access.warm else around.last(access, level)
+    cold = graph.add(*(last.share for last in found if last.swept is None))
+    runs = 1 / cold if cold is not graph.ZERO else graph.ONE  # executions of the block that fill the caches together
+    if cold is not graph.ZERO:
+        held = _share_held_from_empty(held, time, lines, (access.accesses + around.drawn) * runs)
     everything = graph.add(lines, passing, *(table.lines(level) for table in around.nests.tables))
     held = graph.if_else(graph.compare("<=", everything, level.lines), 1, held)
     again = at_least_none(access.accesses - different)
+    if access.warm or cold is graph.ONE:
+        left = _share_left_by_sweep(access, lines, around, level)
+        return [Touches(again, held, lines), Touches(different, left, graph.ZERO)]
+    first = graph.ZERO
+    if cold is not graph.ZERO:
+        first = graph.apply(
+            "min", different, lines * untouched * (1 - (1 - 1 / lines) ** (access.accesses * runs)) / runs
+        )
+    shares = [(last.share, last.swept.of(around.names)) for last in found if last.swept is not None]
+    kept = [share * _share_left(lines, swept, level) for share, swept in shares]
+    left = graph.add(*kept) / graph.add(*(share for share, _ in shares))
     return [
         Touches(again, held, lines),
-        Touches(different, _share_left_by_sweep(access, lines, around, level), graph.ZERO),
+        Touches(different - first, left, lines),
+        Touches(first, graph.ZERO, graph.ZERO),
     ]
 
 
@@ -104,8 +119,12 @@ def _share_left_by_sweep(access: Access, lines: Expr, around: Around, level: Lev
     swept = access.since / level.line if access.since is not None else lines
     for last in around.last(access, level):
         swept = last.swept.of(around.names) if last.swept is not None else swept
-    everything = graph.apply("max", lines, swept)
-    return graph.apply("min", 1, level.lines / everything)
+    return _share_left(lines, swept, level)
+
+
+def _share_left(lines: Expr, swept: Expr, level: Level) -> Expr:
+    """The share of a table's lines that a cache holds, after so many of all data were swept: the last of each."""
+    return graph.apply("min", 1, level.lines / graph.apply("max", lines, swept))
 
 
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -135,6 +154,11 @@ def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
         lines = distance * _lines_a_unit(pattern.unit, access, level)
         count = (access.accesses - cold) * share
         parts.append(Touches(count, level.holds(lines), lines))
+    found = () if access.warm else around.last(access, level)
+    if any(last.swept is not None for last in found):
+        swept = [(last.share, last.swept.of(around.names)) for last in found if last.swept is not None]
+        parts += [Touches(cold * share, level.holds(lines), lines) for share, lines in swept]
+        cold = cold * graph.add(*(last.share for last in found if last.swept is None))
     return [*parts, Touches(access.accesses * pattern.first + cold, graph.ZERO, graph.ZERO)]
 
 
