@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 MOST: dict[str, int] = {
     "advice": 4230,
     "answers": 10960,
-    "cost": 11290,
+    "cost": 11340,
     "editor": 2750,
     "engine": 2280,
     "explore": 3770,
