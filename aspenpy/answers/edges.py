@@ -44,7 +44,7 @@ class ByLevel(Leaf):
         totals: Totals = {}
         for traffic in self.traffic(block, kernel):
             for use in traffic.levels:
-                lines = (graph.mul(count, use.level.line) for count in (use.fetched, use.written_back, use.victims))
+                lines = (graph.mul(count, use.level.unit) for count in (use.fetched, use.written_back, use.victims))
                 worth = (use.accesses, use.misses, *lines)
                 for name, amount in zip(QUANTITIES, worth, strict=True):
                     key = Moved(name, kernel.name, traffic.access.requirement, use.level.name)

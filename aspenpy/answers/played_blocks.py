@@ -44,8 +44,10 @@ class Part(Record):
 
 
 def level_exprs(level: Level) -> list[Expr]:
+    """What `shape_of` reads. Sectors are played as lines of their own."""
     reach = graph.ZERO if level.reach is None else level.reach
-    return [level.whole_sets, level.room, level.line, level.added, level.prefetch, reach]
+    fine = level.of_sectors
+    return [fine.whole_sets, fine.room, fine.line, fine.added, fine.prefetch, reach]
 
 
 def shape_of(level: Level, values: Sequence[Any], page: Any) -> CacheShape:

@@ -59,13 +59,15 @@ class _Plan(Record):
 
 
 class _Owner(Record):
-    """Whose counts are kept apart: those of a requirement in such caches, done by so many instances."""
+    """Whose counts are kept apart: those of a requirement in such caches, done by so many instances. Of what it fetches
+    at each level a share is `evaded`."""
 
     kernel: str
     requirement: flow.Requirement
     shapes: tuple[CacheShape, ...]
     names: tuple[str, ...]
     instances: float
+    evaded: tuple[float, ...]
 
 
 class Simulation:
@@ -98,11 +100,11 @@ class Simulation:
         totals: dict[Moved, float] = {}
         for owner, number in self._owners.items():
             counts = self._hierarchies[owner.shapes].counts(number)
-            for name, shape, found in zip(owner.names, owner.shapes, counts, strict=True):
+            for name, shape, found, evaded in zip(owner.names, owner.shapes, counts, owner.evaded, strict=True):
                 amounts = {
                     "accesses": found.accesses,
                     "misses": found.misses,
-                    "fetched": found.fetched * shape.line,
+                    "fetched": found.fetched * shape.line * (1 - evaded),
                     "written_back": found.written_back * shape.line,
                     "victims": found.victims * shape.line,
                 }
@@ -241,6 +243,7 @@ class Simulation:
         page = page_of(self.prediction.machine.first_core(self.prediction.socket))
         exprs = [block.parallelism, page]
         exprs += [value for level in levels for value in level_exprs(level)]
+        exprs += [use.evaded for traffic in found for use in traffic.levels]
         numbers = [access_exprs(access) for access in accesses]
         exprs += [value for row in numbers for value in row]
         known = self._known(block, exprs, scene)
@@ -249,12 +252,13 @@ class Simulation:
         values = iter(known)
         instances, page_bytes = next(values), next(values)
         shapes = tuple(shape_of(level, [next(values) for _ in level_exprs(level)], page_bytes) for level in levels)
+        evaded = [tuple(float(next(values)) for _ in levels) for _ in found]
         rows = [[next(values) for _ in row] for row in numbers]
         names = tuple(level.name for level in levels)
         low, high, passes = common_loops(accesses, rows)
         parts, drawn = [], dict[tuple[Any, ...], int]()
-        for access, row in zip(accesses, rows, strict=True):
-            owner = _Owner(scene.kernel.name, access.requirement, shapes, names, float(instances))
+        for access, row, share in zip(accesses, rows, evaded, strict=True):
+            owner = _Owner(scene.kernel.name, access.requirement, shapes, names, float(instances), share)
             number = self._owners.setdefault(owner, len(self._owners))
             parts.append(part_of(access, row, number, low, high, drawn))
         references = sum(round(row[1]) for row in rows)

@@ -254,13 +254,23 @@ class Traffic(Result):
         if self.simulation is None:
             return edges_told(self.prediction, self.edges, self._values)
         if self._simulate:
-            return []
+            return self._sectors_played
         message = (
             f"formulas are in doubt here, so {self.simulation.references:,} references were made one by one: they miss "
             f"`{self.levels[0].name}` {format_expected(self._misses(self._values))} times, "
             f"{format_expected(self._misses(self._by_formulas))} by formulas"
         )
         return [Diagnostic("simulated", message, None, severity="note")]
+
+    @property
+    def _sectors_played(self) -> list[Diagnostic]:
+        """Caches whose sectors a simulation takes for lines, though those of a line share a place."""
+        message = "is simulated with a line for each sector: what is touched sparsely finds more room than it has"
+        return [
+            Diagnostic("sectors-as-lines", f"the cache `{level.name}` {message}", None, severity="note")
+            for level in self.levels
+            if level.sector is not None
+        ]
 
     def _misses(self, moved: Mapping[Moved, float]) -> float:
         """Of all accesses at the first level."""

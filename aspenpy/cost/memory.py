@@ -131,10 +131,11 @@ class Hierarchy:
         if not patterns and not any(map(waits_for_data, block.requirements)):
             return {}
 
-        buffer = None if self.buffer is None else share_levels([self.buffer], instances)[0]
-        page = page_of(self.machine.first_core(self.socket))
+        core = self.machine.first_core(self.socket)
+        buffer = None if self.buffer is None else share_levels([self.buffer], instances, core)[0]
+        page = page_of(core)
         found: dict[flow.Requirement, Traffic] = self._accesses.traffic(
-            block, serving, share_levels(self.levels, instances), page, buffer
+            block, serving, share_levels(self.levels, instances, core), page, buffer
         )
         return found
 
@@ -220,5 +221,5 @@ def waiting_for_memory(item: Traffic, memory: Place, core: Place | None, instanc
     each = graph.div(unforeseen, outstanding)
     if run is not graph.ZERO:
         each += graph.if_else(graph.compare(">", run, 0), 1 / graph.apply("max", 1, run), 0)
-    waiting = last.fetched / last.level.prefetch * latency * each  # lines that come together are one wait
+    waiting = last.fetched / last.level.brought * latency * each  # lines that come together are one wait
     return instances.busy_at(core) * instances.share(waiting)

@@ -123,6 +123,16 @@ static void give_back(Caches *c, int64_t number, uint64_t line, int64_t bytes, i
     }
 }
 
+/* Beyond the lines that are used anyway the prefetcher has learnt the stride for 1 - stride/reach of the misses: the
+   same in each level, and scattered by Fibonacci hashing (Knuth, volume 3, section 6.4). */
+static int brings_neighbours(const Level *l, uint64_t line, int64_t stride)
+{
+    uint64_t together = (uint64_t)l->together;
+    if (stride >= l->reach || together == 1) return 0;
+    uint64_t scattered = line / together * 0x9E3779B97F4A7C15ULL >> 32;
+    return stride <= l->line * l->together || scattered * (uint64_t)l->reach >> 32 >= (uint64_t)stride;
+}
+
 /* Makes bytes present in a level; `counted` where the program asked, not a prefetcher. Whether they were dirty in a
    level that gives them away. */
 static int16_t fetch(Caches *c, int64_t number, uint64_t address, int64_t bytes, int64_t stride, int64_t owner, int counted)
@@ -145,12 +155,13 @@ static int16_t fetch(Caches *c, int64_t number, uint64_t address, int64_t bytes,
         }
         count(c, owner, number)->misses += counted;
         /* What takes only victims keeps no neighbour: the level before asks for it. */
-        uint64_t together = stride < l->reach && !(l->adds && number) ? (uint64_t)l->together : 1;
-        uint64_t first = line / together * together;
+        int brings = !(l->adds && number) && brings_neighbours(l, line, stride);
+        uint64_t together = brings ? (uint64_t)l->together : 1, first = line / together * together;
         for (uint64_t each = first; each < first + together; each++) {
             if (each != line && find(l, each) >= 0) continue;
             count(c, owner, number)->fetched++;
-            int16_t dirty = fetch(c, number + 1, each * (uint64_t)l->line, l->line, stride, owner, counted && each == line);
+            int64_t next = together > 1 ? INT64_MAX : stride;  /* what lies together is asked for here */
+            int16_t dirty = fetch(c, number + 1, each * (uint64_t)l->line, l->line, next, owner, counted && each == line);
             if (l->adds && number) storer = dirty ? dirty : storer;
             else insert(c, number, each, dirty, owner);
         }

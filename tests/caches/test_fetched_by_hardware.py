@@ -26,10 +26,12 @@ def lines_of_memory(found: Traffic) -> tuple[float, float]:
 # -- neighbours ------------------------------------------------------------------------------------
 
 
-def pairs_read(stride: int, count: int, reach: int) -> int:
-    """Lines that come, each with the other of its 128 bytes where the stride is within the reach."""
+def pairs_read(stride: int, count: int, reach: int) -> float:
+    """Lines that come: each with the other of its 128 bytes where that is used, and 1 - stride/reach of them beyond."""
     lines = {stride * k // LINE for k in range(count)}
-    return len(lines | {line ^ 1 for line in lines} if stride < reach else lines)
+    others = {line ^ 1 for line in lines} - lines
+    share = 1 if stride <= 2 * LINE else max(0, 1 - stride / reach)
+    return len(lines) + share * len(others)
 
 
 @pytest.mark.parametrize("stride", [8, 64, 128, 192, 256, 512, 1024, 2048, 4096, 8192])

@@ -62,6 +62,20 @@ class Access(Record):
         loops = () if self.nest is None else self.nest.loops
         return next((loop.stride for loop in loops if loop.moves), None)
 
+    def stored_in_full(self, line: Expr) -> Expr:
+        """The share of its lines that it goes through from end to end before it comes to others: all of one run, and of
+        shorter runs of L bytes, which may begin at any word w, (L - b + w) of (L - w + b) bytes in lines of b."""
+        if self.nest is None or self.nest.depends:
+            return graph.ZERO
+        moving = [loop for loop in self.nest.loops if loop.moves]
+        if len(moving) == 1 and moving[0].stride is self.word:
+            return graph.ONE
+        run, goes_on = self.word, graph.TRUE
+        for loop in moving:
+            goes_on = graph.junction("and", goes_on, graph.compare("<=", loop.stride, run))
+            run = graph.if_else(goes_on, loop.stride * (loop.trips - 1) + run, run)
+        return graph.apply("max", 0, (run - line + self.word) / (run - self.word + line))
+
     def unforeseen(self, page: Expr) -> Expr:
         """The share of the lines that no prefetcher fetches ahead: all of a table's, and all where the innermost loop
         goes on by a page or more each time (Intel's optimization manual 2.5.5.4: prefetchers stay within a page)."""

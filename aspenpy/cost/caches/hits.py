@@ -21,15 +21,17 @@ NEWTON_STEPS = 4
 
 def random_touches(access: Access, around: Around, level: Level) -> list[Touches]:
     """Each line as likely as any other: k accesses touch N (1 - (1 - 1/N)^k) different lines of N. Under any policy
-    that does not look ahead the cache holds its share of them, where nothing else passes through it."""
+    that does not look ahead the cache holds its share of them, where nothing else passes through it. What is drawn
+    are sectors, where lines have them."""
     pattern = access.pattern
     assert isinstance(pattern, Scattered)
     lines = graph.apply("max", 1, pattern.table / level.line)
     before = graph.ZERO
     if around.before:
         before = graph.apply("min", 1, footprint(around.before, level) / lines)
-    untouched = (1 - before) * (1 - 1 / lines) ** around.drawn
-    different = lines * untouched * (1 - (1 - 1 / lines) ** access.accesses)
+    sectors = lines if level.sector is None else graph.apply("max", 1, pattern.table / level.sector)
+    untouched = (1 - before) * (1 - 1 / sectors) ** around.drawn
+    different = sectors * untouched * (1 - (1 - 1 / sectors) ** access.accesses)
     passing = graph.add(*around.nests.lines(level))
     held = graph.apply("min", 1, level.lines / lines)
     time = graph.apply("log", lines / graph.apply("max", RARE, lines - level.lines))
@@ -42,11 +44,13 @@ def random_touches(access: Access, around: Around, level: Level) -> list[Touches
             for nest in nests
         ]
         held, time = _share_held_beside(lines, walks, tables, level)
+    if level.sector is not None:
+        held = _share_of_sectors(held, level.line / level.sector)
     found = () if access.warm else around.last(access, level)
     cold = graph.add(*(last.share for last in found if last.swept is None))
     runs = 1 / cold if cold is not graph.ZERO else graph.ONE  # executions of the block that fill the caches together
     if cold is not graph.ZERO:
-        held = _share_held_from_empty(held, time, lines, (access.accesses + around.drawn) * runs)
+        held = _share_held_from_empty(held, time * lines, sectors, (access.accesses + around.drawn) * runs)
     everything = graph.add(lines, passing, *(table.lines(level) for table in around.nests.tables))
     held = graph.if_else(graph.compare("<=", everything, level.lines), 1, held)
     again = at_least_none(access.accesses - different)
@@ -56,7 +60,7 @@ def random_touches(access: Access, around: Around, level: Level) -> list[Touches
     first = graph.ZERO
     if cold is not graph.ZERO:
         first = graph.apply(
-            "min", different, lines * untouched * (1 - (1 - 1 / lines) ** (access.accesses * runs)) / runs
+            "min", different, sectors * untouched * (1 - (1 - 1 / sectors) ** (access.accesses * runs)) / runs
         )
     shares = [(last.share, last.swept.of(around.names)) for last in found if last.swept is not None]
     kept = [share * _share_left(lines, swept, level) for share, swept in shares]
@@ -103,10 +107,17 @@ def _least(pieces: Sequence[tuple[Expr, Expr]], draws: Expr) -> tuple[Expr, Expr
     return least, pace
 
 
+def _share_of_sectors(held: Expr, number: Expr) -> Expr:
+    """The share of the sectors held of lines of which so large a share is held: those drawn since their line came. The
+    last draw of a line was of the same of its k sectors, or of another one and found the line in its turn, so that
+    p = h (1/k + (1 - 1/k) p)."""
+    return held / (number - (number - 1) * held)
+
+
 def _share_held_from_empty(held: Expr, time: Expr, lines: Expr, accesses: Expr) -> Expr:
-    """The share of the touches of known lines that find them, where the cache was empty. Until it is full, as long as a
-    line stays later, all do; then the share `held` of all accesses."""
-    filling = graph.apply("min", accesses, time * lines)
+    """The share of the touches of known lines, or sectors, that find them, where the cache was empty. Until it is full,
+    for the draws of the `time` that a line stays later, all do; then the share `held` of all accesses."""
+    filling = graph.apply("min", accesses, time)
     found = filling - lines * (1 - graph.apply("exp", -filling / lines)) + (accesses - filling) * held
     again = accesses - lines * (1 - graph.apply("exp", -accesses / lines))
     return graph.apply("min", 1, found / graph.apply("max", RARE, again))
@@ -130,7 +141,11 @@ def _share_left(lines: Expr, swept: Expr, level: Level) -> Expr:
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:
     """All touches of lines of one access, the shortest distance first, first touches included (their distance is what
     `warm` says)."""
-    all_touches = _RULES[type(access.pattern)](access, around, level)
+    rule = _RULES[type(access.pattern)]
+    all_touches = rule(access, around, level)
+    if level.sector is not None and not access.is_scattered:  # sectors, which are there where their line has stayed
+        counted = rule(access, around, level.of_sectors)
+        all_touches = [lines.replace(count=part.count) for lines, part in zip(all_touches, counted, strict=True)]
     if not access.is_scattered:  # that rule holds for any policy
         all_touches = [*POLICIES[level.policy].law(all_touches, level.lines)]
     if access.fresh:  # a page is zeroed in the cache as it is first touched

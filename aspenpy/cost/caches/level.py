@@ -49,8 +49,10 @@ class Level(Record):
     part of the ways, or, where that would be less than `FEWEST_WAYS`, a part of the sets with all ways, since the lines
     of many instances fill sets evenly. `added` are the lines of an instance in the level before, where both hold
     different ones. With `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour), if
-    accesses go on by less than `reach` bytes each time (without it, by less than a page). Arrays of which nothing says
-    where they begin do so at equal places of the cache, or, `apart`, where those that move in step never meet.
+    accesses go on by less than `reach` bytes each time (without it, by less than a page); `brought` is how many on
+    average. Of a line a miss fetches one `sector`, where the machine says its bytes. An `evasion` is the share of lines
+    stored in full that are not fetched. Arrays of which nothing says where they begin do so at equal places of the
+    cache, or, `apart`, where those that move in step never meet.
     """
 
     place: Place
@@ -64,6 +66,9 @@ class Level(Record):
     latency: Expr | None
     prefetch: Expr = graph.ONE
     reach: Expr | None = None
+    brought: Expr = graph.ONE
+    sector: Expr | None = None
+    evasion: Expr = graph.ZERO
     shares: Expr = graph.ONE
     added: Expr = graph.ZERO
     apart: bool = False
@@ -133,16 +138,45 @@ class Level(Record):
 
     def fetching_by(self, stride: Expr | None, page: Expr) -> Level:
         """The level as accesses see it that go on by so many bytes each time: beyond its reach a miss fetches its own
-        line alone. No prefetcher goes across a page (Intel's optimization manual 2.5.5.4)."""
+        line alone. No prefetcher goes across a page, and it learns anew in each (Intel's optimization manual 2.5.5.4):
+        of p/s accesses that are s bytes apart in a page of p, as many as p/r bring nothing else, 1 - s/r do."""
         if self.prefetch is graph.ONE or stride is None:
-            return self
-        near = graph.compare("<", stride, page if self.reach is None else self.reach)
-        return self.replace(prefetch=graph.if_else(near, self.prefetch, graph.ONE))
+            return self.replace(brought=self.prefetch)
+        reach = page if self.reach is None else self.reach
+        prefetch = graph.if_else(graph.compare("<", stride, reach), self.prefetch, graph.ONE)
+        used = graph.compare("<=", stride, self.line * self.prefetch)  # the neighbours are asked for, too
+        learnt = graph.if_else(used, 1, 1 - graph.div(stride, reach))
+        return self.replace(prefetch=prefetch, brought=1 + (prefetch - 1) * learnt)
 
     @property
     def by_misses(self) -> Level:
         """The level in units of what a miss fetches."""
-        return self if self.prefetch is graph.ONE else self.replace(line=self.line * self.prefetch)
+        if self.prefetch is graph.ONE:
+            return self
+        if self.sector is not None:
+            return self.replace(sector=self.sector * self.prefetch)
+        return self.replace(line=self.line * self.prefetch)
+
+    @property
+    def of_sectors(self) -> Level:
+        """The level as if each sector were a line of its own."""
+        if self.sector is None:
+            return self
+        return self.replace(line=self.sector, added=self.added * self.line / self.sector, sector=None)
+
+    @property
+    def unit(self) -> Expr:
+        """Bytes of what is counted as fetched and as written back: a sector, or a line."""
+        return self.line if self.sector is None else self.sector
+
+    def evading(self, instances: Instances, cores: Expr) -> Level:
+        """The level with the share that evades while so many instances run. From the cores where it begins it grows
+        evenly to what is stated for all that share the cache."""
+        first = self.place.component.value("store_evasion_cores")
+        if first is None or self.evasion is graph.ZERO:
+            return self
+        grown = (instances.busy_at(self.place) - first) / graph.apply("max", 1, cores - first)
+        return self.replace(evasion=self.evasion * graph.apply("max", 0, graph.apply("min", 1, grown)))
 
     def holds(self, distance: Expr) -> Expr:
         """The chance that a line is still there when an instance has touched so many others, and those that share the
@@ -176,7 +210,7 @@ AS_STATED = Variation()
 """The caches as the machine states them."""
 
 
-def share_levels(levels: Sequence[Level], instances: Instances) -> list[Level]:
+def share_levels(levels: Sequence[Level], instances: Instances, core: Place | None) -> list[Level]:
     """The levels when so many instances run: those that share one cache have a part of it each. A level that does not
     hold what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
     used: list[Level] = []
@@ -184,7 +218,8 @@ def share_levels(levels: Sequence[Level], instances: Instances) -> list[Level]:
         together = instances.instances_at(level.place)
         adds = bool(used) and level.adds
         added = used[-1].lines * used[-1].line / level.line if adds else graph.ZERO
-        used.append(level.replace(shares=graph.apply("max", 1, together), added=added))
+        cores = graph.ONE if core is None else graph.div(core.count, level.place.count)
+        used.append(level.evading(instances, cores).replace(shares=graph.apply("max", 1, together), added=added))
     return used
 
 
@@ -224,6 +259,8 @@ def _level(place: Place) -> Level:
         component.value("latency"),
         component.value("prefetch") or graph.ONE,
         component.value("prefetch_reach"),
+        sector=component.value("sector"),
+        evasion=component.value("store_evasion") or graph.ZERO,
     )
 
 

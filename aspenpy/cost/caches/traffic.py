@@ -128,8 +128,8 @@ OF_A_LOOK = 70_000
 
 class LevelUse(Record):
     """One requirement at one level, per parallel instance: `accesses` that reach the level, of which `misses` do not
-    find their line; lines `fetched` from the next level and `written_back` to it. Where that is a victim cache, or
-    exclusive, it takes clean lines, too: `victims`."""
+    find their line; lines `fetched` from the next level and `written_back` to it, in units of the level. Where that is
+    a victim cache, or exclusive, it takes clean lines, too: `victims`. A share of what would be fetched is `evaded`."""
 
     level: Level
     accesses: Expr
@@ -137,6 +137,7 @@ class LevelUse(Record):
     fetched: Expr
     written_back: Expr
     victims: Expr = graph.ZERO
+    evaded: Expr = graph.ZERO
 
 
 class Traffic(Record):
@@ -151,7 +152,7 @@ class Traffic(Record):
     def read_bytes(self) -> Expr:
         """What memory sends."""
         last = self.levels[-1]
-        return last.fetched * last.level.line
+        return last.fetched * last.level.unit
 
     @property
     def allocates(self) -> bool:
@@ -162,7 +163,7 @@ class Traffic(Record):
     def written_bytes(self) -> Expr:
         """What memory takes."""
         last = self.levels[-1]
-        return last.written_back * last.level.line
+        return last.written_back * last.level.unit
 
     @property
     def served(self) -> tuple[Served, ...]:
@@ -170,7 +171,7 @@ class Traffic(Record):
         lines that the one before it fetches and writes back."""
         asked = self.access.accesses * self.access.word
         first = (graph.ZERO, asked) if self.access.writes else (asked, graph.ZERO)
-        lines = ((use.fetched * use.level.line, use.written_back * use.level.line) for use in self.levels[:-1])
+        lines = ((use.fetched * use.level.unit, use.written_back * use.level.unit) for use in self.levels[:-1])
         return tuple(Served(use.level, *both) for use, both in zip(self.levels, (first, *lines), strict=True))
 
 
@@ -240,7 +241,8 @@ def _group_traffic(
             found = [touches(asking, around.first_alone.replace(stored=True), level) for level in levels]
         lines = _misses(asking, [list(map(_as_first, parts)) for parts in found])
     walks = graph.ZERO if buffer is None else _misses(asking, [touches(asking, around, buffer)])[0]
-    first = Traffic(leader, _uses(leader, misses, lines if stored else None, levels), walks)
+    full = leader.stored_in_full(levels[-1].unit) if all(member.writes for member in group) else None
+    first = Traffic(leader, _uses(leader, misses, lines if stored else None, levels, full), walks)
     none = [graph.ZERO] * len(levels)
     rest = {member.requirement: Traffic(member, _uses(member, none, None, levels)) for member in others}
     return {leader.requirement: first, **rest}
@@ -276,8 +278,8 @@ def _add_zeroed_pages(
     """With the lines of the pages that the system zeroes as they are first touched: they leave each level dirty, those
     too that the program does not store to."""
     first = traffic[leader.requirement]
-    pages = pages_first_touched(leader, around, first.levels[0].level.replace(line=page))
-    levels = tuple(use.replace(written_back=use.written_back + pages * page / use.level.line) for use in first.levels)
+    pages = pages_first_touched(leader, around, first.levels[0].level.replace(line=page, sector=None))
+    levels = tuple(use.replace(written_back=use.written_back + pages * page / use.level.unit) for use in first.levels)
     return {**traffic, leader.requirement: first.replace(levels=levels)}
 
 
@@ -314,22 +316,27 @@ def _estimates_touches(access: Access) -> bool:
 
 
 def _uses(
-    access: Access, misses: Sequence[Expr], written: Sequence[Expr] | None, levels: Sequence[Level]
+    access: Access,
+    misses: Sequence[Expr],
+    written: Sequence[Expr] | None,
+    levels: Sequence[Level],
+    full: Expr | None = None,
 ) -> tuple[LevelUse, ...]:
     """Each level's part: it is asked for what the level before it has missed. `written` are the lines that leave each
-    level dirty."""
+    level dirty; of those missed so large a share is stored in `full`."""
     uses = []
     asked = access.accesses
     for place, (level, missed) in enumerate(zip(levels, misses, strict=True)):
-        fetched = missed * level.prefetch
+        evaded = graph.ZERO if full is None else level.evasion * full
+        fetched = missed * level.brought * (1 - evaded)
         written_back = graph.ZERO if written is None else written[place]
         if access.writes and missed is not graph.ZERO and level.writes != "allocate":
             fetched = graph.ZERO
             if level.writes == "no_allocate":  # no store brings the line for the next one; each word goes on by itself
-                missed, written_back = asked, asked * access.word / level.line
+                missed, written_back = asked, asked * access.word / level.unit
         victims = graph.ZERO
         if place + 1 < len(levels) and levels[place + 1].adds:  # each line that came leaves again
             victims = graph.apply("max", 0, fetched - written_back)
-        uses.append(LevelUse(level, asked, missed, fetched, written_back, victims))
+        uses.append(LevelUse(level, asked, missed, fetched, written_back, victims, evaded))
         asked = missed
     return tuple(uses)

@@ -127,6 +127,7 @@ _SOCKET = (
 _CACHE = (
     _Row("capacity", "cache", "B", "bytes that it holds", "256", "1e11"),
     _Row("cacheline", "cache", "B", "bytes of a line", "8", "4096"),
+    _Row("sector", "cache", "B", "bytes of a line that a miss fetches", "4", "4096"),
     _Row("associativity", "cache", "ways", "lines of a set", "1", "4096", "a direct-mapped cache has one way"),
     _Row("sharing", "cache", "cores", "cores that share one", "1", "1e6", "a private cache is shared by 1 core"),
     _Row("latency", "cache", "s", "time of a dependent load", "0", "1e-5", LATENCY),
@@ -138,6 +139,10 @@ _CACHE = (
     _Row("prefetch", "cache", "lines", "lines that a miss fetches", "1", "16", "a miss fetches its own line"),
     _Row("prefetch_reach", "cache", "B", "longest stride that is prefetched", "64", "65536",
          "a prefetcher reaches at least the next line"),
+    _Row("store_evasion", "cache", "", "share of lines stored in full that are not fetched", "0", "1",
+         "a share is not negative"),
+    _Row("store_evasion_cores", "cache", "cores", "cores at work beyond which evasion begins", "0", "1e6",
+         "a number of cores is not negative"),
     _Row("policy", "cache", WORD, "which line is replaced"),
     _Row("inclusion", "cache", WORD, "which lines inner caches may hold besides"),
     _Row("writes", "cache", WORD, "what a store miss does"),
