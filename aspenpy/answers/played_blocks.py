@@ -10,7 +10,7 @@ from typing import Any
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import COUNTERS, Loop
-from aspenpy.cost.caches.patterns import Affine, Distances, Scattered, Stencil
+from aspenpy.cost.caches.patterns import Affine, Distances, Offsets, Scattered, Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
@@ -63,7 +63,8 @@ def shape_of(level: Level, values: Sequence[Any], page: Any) -> CacheShape:
 
 
 def access_exprs(access: Access) -> list[Expr]:
-    """Its word, count and check, then those of its pattern: the table, or its place and `_loop_exprs` of each loop."""
+    """Its word, count and check, then those of its pattern: the table, or its place, `_loop_exprs` of each loop
+    and its offsets."""
     first = [access.word, access.accesses, access.check]
     pattern = access.pattern
     if isinstance(pattern, Scattered):
@@ -72,15 +73,16 @@ def access_exprs(access: Access) -> list[Expr]:
         return first
     place = graph.ZERO if pattern.nest.place is None else pattern.nest.place
     loops = _loops(access)
-    return [*first, place, *(value for loop in loops for value in _loop_exprs(loop, len(loops)))]
+    points = pattern.offsets if isinstance(pattern, Offsets) else ()
+    return [*first, place, *(value for loop in loops for value in _loop_exprs(loop, len(loops))), *points]
 
 
 def _loops(access: Access) -> tuple[Loop, ...]:
     """The loops of a pattern; of a stencil those over its points, without the rim."""
     pattern = access.pattern
-    assert isinstance(pattern, Affine | Stencil)
-    if isinstance(pattern, Affine):
-        return pattern.nest.loops
+    assert isinstance(pattern, Affine | Stencil | Offsets)
+    if isinstance(pattern, Affine | Offsets):
+        return pattern.nest.loops if isinstance(pattern, Affine) else pattern.walk.loops
     return tuple(loop.replace(trips=trips) for loop, trips in zip(pattern.nest.loops, pattern.trips, strict=True))
 
 
@@ -92,9 +94,12 @@ def _loop_exprs(loop: Loop, depth: int) -> list[Expr]:
     return [loop.stride, *(low for low, _ in bounds), *(high for _, high in bounds)]
 
 
-def _rows_of_loops(values: Sequence[Any]) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
+def _rows_of_loops(
+    pattern: Affine | Stencil | Offsets, values: Sequence[Any]
+) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
     """Of each loop its stride and the factors of its bounds, from the values of `access_exprs`."""
-    rest = list(values[4:])
+    points = len(pattern.offsets) if isinstance(pattern, Offsets) else 0
+    rest = list(values[4 : len(values) - points])
     depth = int((math.isqrt(9 + 8 * len(rest)) - 3) // 4)
     found, width = [], 2 * (depth + 1) + 1
     for place in range(depth):
@@ -116,9 +121,9 @@ def common_loops(accesses: Sequence[Access], values: Sequence[Sequence[Any]]) ->
     """Bounds of the loops of a block, and the passes of all: of each loop those of an access that takes part in it.
     Where nothing has loops, there is one pass for each word of the access with the most."""
     walks = [
-        _rows_of_loops(row)
+        _rows_of_loops(access.pattern, row)
         for access, row in zip(accesses, values, strict=True)
-        if isinstance(access.pattern, Affine | Stencil) and not access.streaming
+        if isinstance(access.pattern, Affine | Stencil | Offsets) and not access.streaming
     ]
     if not walks:
         passes = max(round(row[1]) for row in values)
@@ -173,10 +178,11 @@ def part_of(
             DRAWN, *common, 0, word, 1 << 62, (), (), count=count, places=table, seed=SEED + 2 * drawn[draw]
         )
         return Part(played, requirement, requirement.target, False, table * word, warm=access.warm)
-    rows = _rows_of_loops(values)
+    assert isinstance(pattern, Affine | Stencil | Offsets)
+    rows = _rows_of_loops(pattern, values)
     strides = tuple(row[0] for row in rows)
     trips = tuple(1 if _is_once(row) else row[2][0] - row[1][0] + 1 for row in rows)
-    offsets, rim = _offsets(pattern, strides, word) if isinstance(pattern, Stencil) else ((0,), 0)
+    offsets, rim = _points(pattern, strides, values)
     follows = (
         not access.streaming
         and len(rows) == len(low)
@@ -185,7 +191,6 @@ def part_of(
             for row, both in zip(rows, zip(low, high, strict=True), strict=True)
         )
     )
-    assert isinstance(pattern, Affine | Stencil)
     place = round(values[3])
     moving = next((stride for stride, row in zip(strides, rows, strict=True) if stride and not _is_once(row)), word)
     extent = word + sum(abs(stride) * (_longest(row, high) - 1) for stride, row in zip(strides, rows, strict=True))
@@ -232,7 +237,19 @@ def _longest(row: tuple[int, tuple[int, ...], tuple[int, ...]], high: Rows) -> i
     return last[0] - first[0] + 1 + sum(spans)
 
 
-def _offsets(pattern: Stencil, strides: Sequence[int], word: int) -> tuple[tuple[int, ...], int]:
+def _points(
+    pattern: Affine | Stencil | Offsets, strides: Sequence[int], values: Sequence[Any]
+) -> tuple[tuple[int, ...], int]:
+    """Bytes from a place to each that is touched there, and from the first of all to the first place."""
+    if isinstance(pattern, Stencil):
+        return _offsets(pattern, strides)
+    if isinstance(pattern, Affine):
+        return (0,), 0
+    offsets = tuple(map(round, values[len(values) - len(pattern.offsets) :]))
+    return offsets, max(0, -min(offsets))
+
+
+def _offsets(pattern: Stencil, strides: Sequence[int]) -> tuple[tuple[int, ...], int]:
     """Bytes from a point to each that it touches, and from the begin of the grid to the first point."""
     axes, radius = len(pattern.extents), pattern.radius
     shifts = product(range(-radius, radius + 1), repeat=axes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.cost.caches.nest import Nest, product
-from aspenpy.cost.caches.patterns import Affine, Pattern, Scattered, Stencil
+from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -35,7 +35,7 @@ class Access(Record):
     @property
     def nest(self) -> Nest | None:
         """The loops of its pattern, where it is one of loops."""
-        return self.pattern.nest if isinstance(self.pattern, Affine | Stencil) else None
+        return self.pattern.nest if isinstance(self.pattern, Affine | Stencil | Offsets) else None
 
     @property
     def sweep(self) -> Expr | None:
@@ -43,7 +43,9 @@ class Access(Record):
         pattern = self.pattern
         if isinstance(pattern, Stencil):
             return graph.mul(pattern.points, *pattern.extents)
-        return pattern.nest.accesses if isinstance(pattern, Affine) and pattern.own else None
+        if isinstance(pattern, Offsets):
+            return pattern.sweep
+        return pattern.nest.accesses * pattern.times if isinstance(pattern, Affine) and pattern.own else None
 
     @property
     def is_scattered(self) -> bool:

@@ -10,6 +10,7 @@ from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.loop import Loop
 from aspenpy.cost.caches.nest import longest, product
 from aspenpy.cost.caches.patterns import Affine, Stencil
+from aspenpy.cost.caches.runs import at_offsets
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import as_term
@@ -29,7 +30,8 @@ def in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
     trips = [longest([counts[at] for counts in models if at < len(counts)]) for at in range(depth)]
     brought = [_extend_through_block(access, trips) for access in accesses]
     depth = max((len(access.nest.loops) for access in brought if access.nest is not None), default=0)
-    return [_pad_loops(access, depth) for access in brought]
+    padded = [_pad_loops(access, depth) for access in brought]
+    return [access.replace(pattern=at_offsets(access.pattern)) for access in padded]
 
 
 def _refine_loops(patterns: Sequence[Affine]) -> list[Expr]:
@@ -79,11 +81,11 @@ def _extend_through_block(access: Access, trips: list[Expr]) -> Access:
     moving = len(trips) - sizes[::-1].index(wanted)
     places = [graph.ONE]
     for depth in range(1, moving):
-        places.append(_whole(access.accesses / product(trips[depth:])))
+        places.append(_whole(access.accesses / (pattern.times * product(trips[depth:]))))
     places.append(sweep.trips)
     loops = [Loop(sweep.stride * inner, as_term(outer / inner).expression()) for inner, outer in pairwise(places)]
     still = [Loop(graph.ZERO, count) for count in trips[moving:]]
-    return access.replace(pattern=Affine(pattern.nest.replace(loops=(*loops, *still)), own=False))
+    return access.replace(pattern=pattern.replace(nest=pattern.nest.replace(loops=(*loops, *still))))
 
 
 def _pad_loops(access: Access, depth: int) -> Access:

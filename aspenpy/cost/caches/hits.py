@@ -9,7 +9,8 @@ from aspenpy.cost.caches.affine import affine
 from aspenpy.cost.caches.around import Around
 from aspenpy.cost.caches.interference import footprint, lines_by_share
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.patterns import Affine, Distances, Scattered, Stencil
+from aspenpy.cost.caches.offsets import offsets
+from aspenpy.cost.caches.patterns import Affine, Distances, Offsets, Scattered, Stencil
 from aspenpy.cost.caches.policies import POLICIES, RARE, Touches, at_least_none
 from aspenpy.cost.caches.stencils import stencil
 from aspenpy.expr import graph
@@ -187,6 +188,7 @@ def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
 _RULES: dict[type, Callable[[Access, Around, Level], list[Touches]]] = {
     Affine: affine,
     Stencil: stencil,
+    Offsets: offsets,
     Scattered: random_touches,
     Distances: _distances,
 }

@@ -215,16 +215,31 @@ def _hits_in_windows(
     window = [graph.number(len(outside)), *trips]
     for number, nests in enumerate(structures):
         begin = _begin(number, len(structures), level)
+        nests = _at_their_places(nests, between, level)
         window.append(graph.number(len(nests)))
         for nest in nests:
             place = begin if nest.place is None else nest.place
             window += [*_walk(nest, between, outside, part), graph.apply("floor", place)]
     drawn, variance = _lines_drawn(own, tables, between, part, level)
-    share = _share_beside_draws(
+    share = share_beside_draws(
         lambda room: graph.apply("share_kept", room, level.line, level.whole_sets, *window), drawn, variance, level
     )
     lines = (_lines_of(nests, between, level) for nests in structures)
     return share, part * graph.add(*lines) + drawn
+
+
+def _at_their_places(nests: Sequence[Nest], between: Window, level: Level) -> list[Nest]:
+    """Nests, those that are at several places at once as one for each, where no loop in the window moves them on."""
+    if any(loop.moves for nest in nests for loop in nest.loops[: between.depth]):
+        return [*nests]
+    found, way = list[Nest](), level.line * level.sets
+    for nest in nests:
+        for place, length in nest.runs:
+            begin = place if nest.place is None else nest.place + place
+            found.append(nest.replace(word=length, place=graph.apply("mod", begin, way), runs=()))
+        if not nest.runs:
+            found.append(nest)
+    return found
 
 
 def _lines_drawn(own: Nest, tables: Sequence[Table], between: Window, part: Expr, level: Level) -> tuple[Expr, Expr]:
@@ -238,7 +253,7 @@ def _lines_drawn(own: Nest, tables: Sequence[Table], between: Window, part: Expr
     )
 
 
-def _share_beside_draws(kept: Callable[[Expr], Expr], drawn: Expr, variance: Expr, level: Level) -> Expr:
+def share_beside_draws(kept: Callable[[Expr], Expr], drawn: Expr, variance: Expr, level: Level) -> Expr:
     """The mean of what is `kept` in the room that drawn lines leave in a set. Few of them come by Poisson's law, of
     which the first terms count; many by a normal law, of which three points have the mean, the variance and the
     third moment (Gauss and Hermite's quadrature), half a line up since a set has a whole number of them."""

@@ -11,7 +11,7 @@ WITH_ARGUMENTS = ("stride", "blocked", "nest", "stencil", "gather", "rd")
 SHARED = "shared"
 """Of a store: all instances store to the same lines."""
 
-ADDITIONS = ("warm", "cold", "reuse", "streaming", "fresh", SHARED, "at")
+ADDITIONS = ("warm", "cold", "reuse", "streaming", "fresh", SHARED, "at", "offsets")
 """What adds to a pattern."""
 
 CACHE_TRAITS = frozenset({*PATTERN_NAMES, *ADDITIONS})

@@ -16,11 +16,13 @@ from aspenpy.record import Record
 
 class Nest(Record):
     """Words of `word` bytes, accessed by loops; the i-th loop is the i-th of every nest in the block. The first word
-    stands where a line begins; `place` is its address, where the model says it."""
+    stands where a line begins; `place` is its address, where the model says it. One that is at
+    several places at once has a run of bytes at each of `runs`, from the first word on."""
 
     word: Expr
     loops: tuple[Loop, ...]
     place: Expr | None = None
+    runs: tuple[tuple[Expr, Expr], ...] = ()
 
     @property
     def accesses(self) -> Expr:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby, product
+
 from aspenpy.cost.caches.loop import Loop
 from aspenpy.cost.caches.nest import Nest
 from aspenpy.expr import graph
@@ -10,10 +13,17 @@ from aspenpy.record import Record
 
 
 class Affine(Record):
-    """Words at the strides of a nest; `own` where the model wrote the loops itself."""
+    """Words at the strides of a nest, at each of `offsets` (in bytes) from there where there are any; `own` where the
+    model wrote the loops itself."""
 
     nest: Nest
     own: bool
+    offsets: tuple[Expr, ...] = ()
+
+    @property
+    def times(self) -> int:
+        """Words at each place."""
+        return max(1, len(self.offsets))
 
 
 class Stencil(Record):
@@ -54,7 +64,43 @@ class Stencil(Record):
             trips = extent + 2 * self.radius
             loops.append(Loop(stride, trips))
             stride = stride * trips
-        return Nest(self.word, (*loops, *self.around))
+        return Nest(self.word, (*loops, *self.around), runs=self._runs(loops))
+
+    @property
+    def shifts(self) -> list[tuple[int, ...]]:
+        """Steps along each axis, the fastest first, to each point that is touched, in the order of their places."""
+        reach = range(-self.radius, self.radius + 1)
+        boxes = (shift[::-1] for shift in product(reach, repeat=len(self.extents)))
+        stars = (shift for shift in boxes if not self.star or sum(part != 0 for part in shift) <= 1)
+        return [shift for shift in stars if any(shift) or not self.hollow]
+
+    @property
+    def rows(self) -> tuple[Run, ...]:
+        """The points in each row, as runs."""
+        return self._rows(self.nest.loops)
+
+    def _rows(self, loops: Sequence[Loop]) -> tuple[Run, ...]:
+        strides, found = [loop.stride for loop in loops], list[Run]()
+        for _, shifts in groupby(self.shifts, key=lambda shift: shift[1:]):
+            ends = list(shifts)
+            place = graph.add(*(stride * part for stride, part in zip(strides, ends[0], strict=False)))
+            length = self.word * (ends[-1][0] - ends[0][0] + 1)
+            found.append(Run(place, length, tuple(map(graph.number, ends[0]))))
+        return tuple(found)
+
+    def _runs(self, loops: Sequence[Loop]) -> tuple[tuple[Expr, Expr], ...]:
+        """Where the points of each row are, from the begin of the grid, and their bytes."""
+        rim = self.radius * graph.add(*(loop.stride for loop in loops))
+        return tuple((run.place + rim, run.bytes) for run in self._rows(loops))
+
+    @property
+    def as_offsets(self) -> Offsets:
+        """The same as offsets from its middle."""
+        strides = [loop.stride for loop in self.nest.loops]
+        extents = zip(strides, self.extents, strict=False)
+        walk = Nest(self.word, (*(Loop(*pair) for pair in extents), *self.around))
+        rim = self.radius * graph.add(*strides[: len(self.extents)])
+        return Offsets(walk, (), self.rows, self.nest, rim)
 
     @property
     def points_nest(self) -> Nest:
@@ -63,6 +109,46 @@ class Stencil(Record):
         thick = graph.number(2 * self.radius + 1)
         points = [Loop(stride, thick) for stride, _ in moves]
         return Nest(self.word, (*points, *(Loop(*move) for move in moves), *self.around))
+
+
+class Run(Record):
+    """Words side by side at `place`, in bytes from where an access at offsets is, which it reaches in so many `steps`
+    of its loops."""
+
+    place: Expr
+    bytes: Expr
+    steps: tuple[Expr, ...]
+
+
+class Offsets(Record):
+    """Words at several `offsets`, in bytes, from each place of a `walk`, which are `runs` in the order in which they
+    come to a line, the last first. `nest` are the loops over all that they touch; `rim` the bytes of that before the
+    first place of the walk."""
+
+    walk: Nest
+    offsets: tuple[Expr, ...]
+    runs: tuple[Run, ...]
+    nest: Nest
+    rim: Expr
+
+    @property
+    def sweep(self) -> Expr:
+        """Accesses of one sweep: the loops outside of those that move sweep the data again."""
+        times = len(self.offsets)
+        return graph.mul(times, *(loop.trips for loop in self.walk.loops[: self.walk.outermost]))
+
+    def part(self, share: Expr) -> Offsets:
+        """That share of the passes of the outermost loop that moves."""
+        if share is graph.ONE:
+            return self
+        depth = self.walk.outermost - 1
+        loops = (self.walk.loops[:depth], self.walk.loops[depth], self.walk.loops[depth + 1 :])
+        trips = loops[1].trips * share
+        around = self.nest.loops[depth]
+        rows = around.replace(trips=around.trips - loops[1].trips + trips)
+        walk = (*loops[0], loops[1].replace(trips=trips), *loops[2])
+        nest = (*self.nest.loops[:depth], rows, *self.nest.loops[depth + 1 :])
+        return self.replace(walk=self.walk.replace(loops=walk), nest=self.nest.replace(loops=nest))
 
 
 class Scattered(Record):
@@ -82,4 +168,4 @@ class Distances(Record):
     structure: Expr = graph.ZERO
 
 
-Pattern = Affine | Stencil | Scattered | Distances
+Pattern = Affine | Stencil | Offsets | Scattered | Distances

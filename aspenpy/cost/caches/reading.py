@@ -102,9 +102,17 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     word = graph.number(DEFAULT_WORD) if requirement.size is None else requirement.size
     accesses = requirement.amount / word if requirement.size is None else requirement.quantity
     request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, [])
+    points = _read_offsets(traits["offsets"], patterns[0]) if "offsets" in traits else ()
+    if points:
+        request = request.replace(accesses=accesses / len(points))
     pattern = PATTERNS[patterns[0].name](request)
     if "at" in traits:
         pattern = _place_pattern(pattern, traits["at"])
+    if points and "streaming" in traits:
+        message = "`offsets` are of walks through the caches, and a `streaming` store goes past them"
+        fail("contradiction", message, traits["offsets"].span, hint="write one store for each offset")
+    if points and isinstance(pattern, Affine):
+        pattern = pattern.replace(offsets=points)
     if isinstance(pattern, Affine) and pattern.own:
         request.checks.append(_not_too_many(pattern.nest, request))
     refuse_additions(requirement, traits)
@@ -128,6 +136,23 @@ def _place_pattern(pattern: Pattern, trait: flow.Trait) -> Pattern:
         message = "`at` has no part in how layers of a `stencil` are counted, and would change nothing"
         fail("no-loops", message, trait.span, hint="leave it out, or write the points as the loops of a `nest`")
     return pattern.replace(nest=pattern.nest.replace(place=address))
+
+
+WITH_OFFSETS = ("stream", "stride", "nest")
+"""The patterns that may be at several places at once."""
+
+
+def _read_offsets(trait: flow.Trait, pattern: flow.Trait) -> tuple[Expr, ...]:
+    """`offsets(bytes, bytes, ...)`: how far the words of each pass lie from where its loops are."""
+    given = tuple(dict.fromkeys(part for part in trait.arguments if isinstance(part, Expr)))
+    if not given or len(given) != len(trait.arguments):
+        hint = "one for each word, in bytes and all different, as in `offsets(-8, 0, 8)`"
+        fail("wrong-arguments", "`offsets` is written `offsets(bytes, bytes, ...)`", trait.span, hint=hint)
+    if pattern.name not in WITH_OFFSETS:
+        known = ", ".join(f"`{name}`" for name in WITH_OFFSETS)
+        message = f"`offsets` are those of a walk by loops, and `{pattern.name}` is none"
+        fail("no-loops", message, trait.span, hint=f"write the walk as one of {known}")
+    return given
 
 
 def _is_plain(trait: flow.Trait) -> bool:

@@ -7,8 +7,8 @@ from aspenpy.cost.caches.affine import first_touches
 from aspenpy.cost.caches.around import Around
 from aspenpy.cost.caches.interference import sets_of, share_kept_in_sets
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.loop import Loop
-from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.offsets import Walks
 from aspenpy.cost.caches.patterns import Stencil
 from aspenpy.cost.caches.policies import Touches, at_least_none, but_its_own
 from aspenpy.expr import graph
@@ -35,7 +35,7 @@ def stencil(access: Access, around: Around, level: Level) -> list[Touches]:
             beside = [part / graph.mul(sweeps, *pattern.extents[axis:]) for part in others]
             share, distance = _layers_kept(pattern, axis, lines, beside, level), graph.add(lines, *beside)
         else:
-            share, distance = _rows_at_once(pattern, level), lines
+            share, distance = _words_kept(pattern, around, level), lines
         repeated = at_least_none(all_layers - known) * sweeps
         parts.insert(0, Touches(repeated, share, but_its_own(distance)))
         known = graph.apply("max", known, all_layers)
@@ -75,24 +75,12 @@ def _layers_kept(pattern: Stencil, axis: int, lines: Expr, beside: list[Expr], l
     return graph.add(*shares) / len(shares)
 
 
-def _rows_at_once(pattern: Stencil, level: Level) -> Expr:
-    """The share of the lines that stay while the stencil goes on along a row, of each row that it touches one. Rows a
-    period of the cache apart meet in one set; the arms of a star meet in that of its middle."""
-    axes, points = len(pattern.extents), pattern.points_nest
-    still = Loop(graph.ZERO, graph.ONE)
-
-    def each(along: range) -> Expr:
-        """Lines in a set, of the rows along some axes."""
-        loops = tuple(loop if axis in along else still for axis, loop in enumerate(points.loops))
-        rows = product(loop.trips for loop in loops)
-        return rows / sets_of(points.replace(loops=loops), axes, rows, level)
-
-    if not pattern.star:
-        return share_kept_in_sets(each(range(1, axes)), level)
-    arms, thick = [each(range(axis, axis + 1)) for axis in range(1, axes)], 2 * pattern.radius + 1
-    middle = graph.add(*arms) - len(arms) + 1
-    apart = (graph.mul(thick - arm, share_kept_in_sets(arm, level)) for arm in arms)
-    return graph.add(graph.mul(middle, share_kept_in_sets(middle, level)), *apart) / pattern.streams(axes - 1)
+def _words_kept(pattern: Stencil, around: Around, level: Level) -> Expr:
+    """The share of the lines that stay while the stencil goes on along a row, of each row that it touches one."""
+    walks = Walks(pattern.as_offsets, around, level)
+    touched = [walks.touched(run) for run in walks.runs]
+    kept = (graph.mul(count, walks.share_of_next_word(run)) for count, run in zip(touched, walks.runs, strict=True))
+    return graph.add(*kept) / graph.apply("max", 1, graph.add(*touched))
 
 
 def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:

@@ -14,7 +14,7 @@ from aspenpy.cost.caches.hits import pages_first_touched, touches
 from aspenpy.cost.caches.interference import Neighbours, Table
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest, product
-from aspenpy.cost.caches.patterns import Affine, Scattered, Stencil
+from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
 from aspenpy.cost.caches.policies import Touches
 from aspenpy.cost.caches.siblings import Cover, find_cover
 from aspenpy.cost.caches.warm import COLD, Memory
@@ -84,6 +84,7 @@ class Structure(Record):
 def structures(accesses: Sequence[Access]) -> list[Structure]:
     """The data structures of a block. Accesses that do not name theirs have one of their own."""
     stencils = {access.requirement.target: access for access in accesses if isinstance(access.pattern, Stencil)}
+    spread = {access.requirement.target: access for access in accesses if isinstance(access.pattern, Offsets)}
     found: dict[object, dict[object, list[Access]]] = {}
     drawn = Counter[tuple[object, ...]]()
     for access in accesses:
@@ -91,6 +92,8 @@ def structures(accesses: Sequence[Access]) -> list[Structure]:
         place: object = access.requirement
         if name is not None and isinstance(pattern, Affine | Stencil) and name in stencils:
             place = stencils[name].pattern  # the point in the middle has just been touched, or a row beside it
+        elif name is not None and name in spread and _goes_along(pattern, spread[name].pattern):
+            place = spread[name].pattern
         elif name is not None and isinstance(pattern, Affine):
             loops = pattern.nest.loops
             place = tuple((loop.stride, loop.trips, loop.low) if loop.moves else None for loop in loops)
@@ -104,12 +107,19 @@ def structures(accesses: Sequence[Access]) -> list[Structure]:
     ]
 
 
+def _goes_along(pattern: Pattern, other: Pattern) -> bool:
+    """Whether an access has the loops of one at offsets, so that the next word of each touches what that one does."""
+    assert isinstance(other, Offsets)
+    walk = pattern.walk if isinstance(pattern, Offsets) else pattern.nest if isinstance(pattern, Affine) else None
+    return walk is not None and walk.loops == other.walk.loops
+
+
 def _put_leader_first(members: list[Access]) -> tuple[Access, ...]:
     """With the one in front that touches the lines most often."""
 
     def place(access: Access) -> tuple[bool, int]:
         repeats = 0 if access.nest is None else sum(loop.repeats for loop in access.nest.loops)
-        return not isinstance(access.pattern, Stencil), -repeats
+        return not isinstance(access.pattern, Stencil | Offsets), -repeats
 
     return tuple(sorted(members, key=place))
 
@@ -312,7 +322,7 @@ def _estimates_touches(access: Access) -> bool:
     nest = access.nest
     if nest is not None and (nest.depends or any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))):
         return True
-    return isinstance(access.pattern, Stencil)
+    return isinstance(access.pattern, Stencil | Offsets)
 
 
 def _uses(

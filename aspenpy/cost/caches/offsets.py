@@ -1,0 +1,258 @@
+"""Which touches of lines find them in a cache where an access is at several places of its data at once.
+
+An access at offsets from where its loops are, such as the points of a stencil, walks over its data several times, one
+walk behind the other. A line is touched again by the next walk when the loops have gone on by the bytes between the
+two: it is there if what all accesses of the block have touched since, in its set, finds room beside it. That is the
+layer condition (Rivera and Tseng, SC 2000; Stengel, Treibig, Hager and Wellein, ICS 2015) for each gap by itself, with
+lines counted in their sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.affine import first_touches
+from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.interference import share_beside_draws, share_kept_in_sets
+from aspenpy.cost.caches.level import Level
+from aspenpy.cost.caches.loop import Loop
+from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.patterns import Offsets, Run
+from aspenpy.cost.caches.policies import Touches, at_least_none, but_its_own
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+
+MOST_DRIFTS = 31
+"""Passes of a loop that stand for all, where arrays move on by different strides."""
+
+MOST_RIM = Fraction(3, 2)
+"""Strides of a loop, in parts of the rows inside, up to which these count as one run with what lies between."""
+
+Window = list[Expr | int]
+
+
+def least(*values: Expr | int) -> Expr:
+    return graph.apply("min", *values)
+
+
+def most(*values: Expr | int) -> Expr:
+    return graph.apply("max", *values)
+
+
+def offsets(access: Access, around: Around, level: Level) -> list[Touches]:
+    """The touches of each walk, the nearest first: of a line by the next word, of a line by the next walk, of lines to
+    which the first walk comes back, and those of the next sweep."""
+    pattern = access.pattern
+    assert isinstance(pattern, Offsets)
+    sweeps = access.accesses / pattern.sweep
+    pattern = pattern.part(least(1, sweeps))
+    sweeps = most(1, sweeps)
+    walks = Walks(pattern, around, level)
+    lines = pattern.nest.lines(len(pattern.nest.loops), level.line)
+    visits = [walks.visits(run) for run in pattern.runs]
+    parts = list[Touches]()
+    for run, count in zip(pattern.runs, visits, strict=True):
+        parts.append(
+            Touches(at_least_none(walks.touched(run) - count), walks.share_of_next_word(run), graph.ZERO, True)
+        )
+    returns = [
+        Touches(count, *walks.share_since(pattern.runs[-1], pattern.runs[-1], time)) for time, count in walks.returns
+    ]
+    again = at_least_none(graph.add(*visits) - lines - graph.add(graph.ZERO, *(part.count for part in returns)))
+    parts += [*walks.touches_of_next_walk(again, visits), *returns]
+    known = graph.add(lines, *(part.count for part in parts))
+    sure = Touches(at_least_none(access.accesses - known * sweeps), graph.ONE, graph.ZERO, near=True)
+    parts = [sure, *(part.replace(count=part.count * sweeps) for part in parts)]
+    everything = graph.add(lines, *around.nests.lines(level))
+    stays = share_kept_in_sets(everything / level.sets, level)
+    parts.append(Touches(lines * at_least_none(sweeps - 1), stays, but_its_own(everything)))
+    return [*parts, *first_touches(access, pattern.nest, around, level)]
+
+
+class Walks:
+    """The walks of an access in a cache, beside all else in the block; times are in passes of the innermost loop."""
+
+    def __init__(self, pattern: Offsets, around: Around, level: Level) -> None:
+        self.runs, self.walk, self.rim, self.level = pattern.runs, pattern.walk, pattern.rim, level
+        self.tables = around.nests.tables
+        self.others = (*around.nests.others, *((nest,) for nest in around.nests.siblings))
+        self.passes = [product(loop.trips for loop in self.walk.loops[:depth]) for depth in range(len(self.walk.loops))]
+        self.moving = [depth for depth, loop in enumerate(self.walk.loops) if loop.moves]
+        self.pace = self.walk.loops[self.moving[0]].stride if self.moving else self.walk.word
+        self.way = level.line * level.sets
+        self.leaves = graph.compare(">=", self.pace, level.line)
+
+    def visits(self, run: Run) -> Expr:
+        """Lines that a walk comes to, one after the other."""
+        nest = self.walk.replace(word=run.bytes)
+        near = self._words * least(1, self.pace / self.level.line)
+        return most(near, nest.lines(len(nest.loops), self.level.line))
+
+    def touched(self, run: Run) -> Expr:
+        """Lines that a run touches, summed over all its places."""
+        steps = tuple(self.walk.loops[depth] for depth in self.moving[:1])
+        still = (Loop(graph.ZERO, graph.ONE),)
+        return self._words * self.walk.replace(word=run.bytes).run_lines(still, steps, self.level.line)
+
+    @property
+    def _words(self) -> Expr:
+        return product(loop.trips for loop in self.walk.loops[: self.walk.outermost])
+
+    @property
+    def returns(self) -> list[tuple[Expr, Expr]]:
+        """How long after the first of the walks comes back to lines that it has left, as one along columns does to the
+        words beside, and to how many."""
+        nest, found = self.walk.replace(word=self.runs[-1].bytes), list[tuple[Expr, Expr]]()
+        for depth in self.moving[1:]:
+            inner, outer = (nest.lines_of_all_passes(number, self.level.line) for number in (depth, depth + 1))
+            found.append((self.passes[depth], graph.if_else(self.leaves, at_least_none(inner - outer), 0)))
+        return found
+
+    def touches_of_next_walk(self, again: Expr, visits: Sequence[Expr]) -> list[Touches]:
+        """So many touches of lines that another walk has left, shared out by where two walks have been."""
+        gaps = [*pairwise(self.runs)]
+        if not gaps:
+            return [Touches(again, graph.ONE, graph.ZERO, near=True)]
+        counts = [self._share_met(*gap) * count for gap, count in zip(gaps, visits, strict=False)]
+        scale = again / most(1, graph.add(*counts))
+        found = list[Touches]()
+        for (behind, ahead), count in zip(gaps, counts, strict=True):
+            share, lines = self.share_since(behind, ahead, self.time(behind, ahead))
+            found.append(Touches(scale * count, share, but_its_own(lines)))
+        return found
+
+    def _share_met(self, behind: Run, ahead: Run) -> Expr:
+        """The share of the places of a walk where the one before it has been."""
+        steps = zip(behind.steps, ahead.steps, self.walk.loops, strict=False)
+        return product(
+            at_least_none(1 - graph.apply("abs", theirs - mine) / loop.trips)
+            for mine, theirs, loop in steps
+            if loop.moves
+        )
+
+    def time(self, behind: Run, ahead: Run) -> Expr:
+        """How much later the one behind comes to a place."""
+        steps = zip(behind.steps, ahead.steps, self.passes, strict=False)
+        return graph.add(graph.ZERO, *((theirs - mine) * passes for mine, theirs, passes in steps))
+
+    def share_of_next_word(self, own: Run) -> Expr:
+        """The share of the touches of a line by the next word that find it: a word of each walk comes between."""
+        outside = self._drifts()
+        phases = most(1, graph.apply("floor", self.level.line / self.pace) - 1)
+        window: Window = [1 + len(outside), phases, *self._trips(outside), *self._own_line(1 + len(outside))]
+        for run in self.runs:
+            if run is not own:
+                along = [self.pace, *[graph.ZERO] * len(outside)]
+                window += [1, run.bytes, 0, 0, 1, 0, *along, self._around(run.place - own.place)]
+        for nest, place, length, _ in self._places():
+            stride = next((loop.stride for loop in nest.loops if loop.trips is not graph.ONE), graph.ZERO)
+            begin = self._around(place - own.place - self.rim)
+            window += [1, length, 0, 0, 1, 0, stride, *self._moved(nest, outside), begin]
+        return self._share(window, graph.ONE)
+
+    def share_since(self, behind: Run, ahead: Run, time: Expr) -> tuple[Expr, Expr]:
+        """The share of the lines that a walk finds where another has left them so long before, and the lines that all
+        touch in between: from the last word of the line to its first."""
+        last = at_least_none(self.level.line - self.pace)
+        per_word = self.passes[self.moving[0]] if self.moving else graph.ONE
+        time = most(1, time - (last + behind.bytes - self.walk.word) / self.pace * per_word)
+        outside, lines = self._drifts(), graph.ZERO
+        window: Window = [len(outside), *self._trips(outside), *self._own_line(len(outside))]
+        for run, following in zip(self.runs, (*self.runs[1:], None), strict=True):
+            since, spacing = time, None
+            if following is not None:
+                since = least(time, self.time(run, following))
+                spacing = following.place - run.place
+            place = last + run.place - ahead.place
+            if run is ahead:
+                place, since = place + self.pace, most(1, since - 1)
+            walked, count = self._touched_since(self.walk, since, run.bytes, spacing)
+            window += [1, *walked, *[0] * len(outside), self._around(place)]
+            lines += count
+        for nest, place, length, spacing in self._places():
+            walked, count = self._touched_since(nest, time, length, spacing)
+            begin = self._around(place + last - ahead.place - self.rim)
+            window += [1, *walked, *self._moved(nest, outside), begin]
+            lines += count
+        return self._share(window, time / self._words), lines
+
+    def _touched_since(self, nest: Nest, time: Expr, length: Expr, spacing: Expr | None) -> tuple[Window, Expr]:
+        """What an array touches in that time, as `share_kept` takes it, and its lines: runs of so many bytes, where the
+        rows of a loop follow each other with what lies between, and no further than `spacing`."""
+        moving = [depth for depth, loop in enumerate(nest.loops) if loop.moves]
+        if not moving:
+            return [length, 0, 0, 1, 0], graph.ONE
+        first = nest.loops[moving[0]]
+        limit, loops, between, rows = time, list[Expr | int](), list[tuple[Expr, Expr]](), graph.ONE
+        dense = graph.compare("==", 0, 0)
+        for inner, outer in pairwise(moving):
+            loop, ends = nest.loops[outer], nest.loops[inner].stride * nest.loops[inner].trips
+            longest = graph.compare("<=", loop.stride, ends * MOST_RIM + self.level.line)
+            follows = graph.junction("and", graph.compare(">=", loop.stride, ends), longest)
+            dense = graph.junction("and", dense, follows)
+            limit = least(limit, graph.if_else(follows, limit, self.passes[outer]))
+            passes = least(loop.trips, most(1, graph.apply("round", time / self.passes[outer])))
+            loops += [loop.stride, graph.if_else(dense, 1, passes)]
+            rows = rows * graph.if_else(dense, 1, passes)
+            between.append((graph.if_else(dense, loop.stride - ends, 0), self.passes[outer]))
+        steps = limit / self.passes[moving[0]]
+        steps += (
+            graph.add(graph.ZERO, *(gap * graph.apply("round", limit / per) for gap, per in between)) / first.stride
+        )
+        if spacing is not None:
+            steps = least(steps, 1 + at_least_none(spacing - length) / first.stride)
+        steps = most(1, steps)
+        lines = rows * (steps * least(self.level.line, first.stride) + length) / self.level.line
+        return [length, len(moving), first.stride, steps, *loops, 0, 1, 0], lines
+
+    def _drifts(self) -> dict[int, Loop]:
+        """The loops in which another array moves on by another stride."""
+        nests = [nest for nests in self.others for nest in nests]
+        return {
+            depth: loop
+            for depth, loop in enumerate(self.walk.loops)
+            if loop.trips is not graph.ONE and any(nest.loops[depth].stride is not loop.stride for nest in nests)
+        }
+
+    def _trips(self, outside: dict[int, Loop]) -> list[Expr]:
+        return [least(loop.trips, MOST_DRIFTS) for loop in outside.values()]
+
+    def _moved(self, nest: Nest, outside: dict[int, Loop]) -> list[Expr]:
+        """How far another array goes on beside this one, from each pass that is looked at to the next."""
+        steps = (graph.apply("floor", loop.trips / least(loop.trips, MOST_DRIFTS)) for loop in outside.values())
+        apart = (nest.loops[depth].stride - loop.stride for depth, loop in outside.items())
+        return [graph.apply("mod", length * step, self.way) for length, step in zip(apart, steps, strict=True)]
+
+    def _own_line(self, outside: int) -> Window:
+        """The line that is touched twice, as a structure of its own."""
+        return [1, self.walk.word, 0, 0, 1, 0, *[0] * outside, 0]
+
+    def _around(self, place: Expr) -> Expr:
+        """A place round the cache."""
+        return graph.apply("mod", graph.apply("floor", place), self.way)
+
+    def _places(self) -> Iterator[tuple[Nest, Expr, Expr, Expr | None]]:
+        """Each place where other nests are at once, seen from where this access begins: with the bytes of a run there,
+        and those to the next place."""
+        for nest in (nest for nests in self.others for nest in nests):
+            begin = graph.ZERO
+            if nest.place is not None:
+                begin = nest.place if self.walk.place is None else nest.place - self.walk.place
+            runs = nest.runs or ((graph.ZERO, nest.word),)
+            for (place, length), following in zip(runs, (*runs[1:], None), strict=True):
+                yield nest, begin + place, length, None if following is None else following[0] - place
+
+    def _share(self, window: Window, part: Expr) -> Expr:
+        """The share of the lines that find room beside what lies in a window, which is so large a part of the block."""
+        level = self.level
+        drawn = [(table.lines(level), table.lines_of(part * table.draws, level)) for table in self.tables]
+        variance = graph.add(graph.ZERO, *(found * (1 - found / lines) for lines, found in drawn))
+        touched = graph.add(graph.ZERO, *(found for _, found in drawn))
+
+        def kept(room: Expr) -> Expr:
+            return graph.apply("share_kept", room, level.line, level.whole_sets, *window)
+
+        return share_beside_draws(kept, touched, variance, level)
