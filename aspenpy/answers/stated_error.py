@@ -86,6 +86,14 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         0.47, 360, page="caches.md#how-exact-it-is", seen="drawn"),
     StatedError("the same, 1 way, 180 counts", "misses", "an exact simulator", 0.006, None, ((0.79, 0.05),), 4.40, 180,
         page="caches.md#how-exact-it-is", seen="drawn"),
+    StatedError(
+        "references at constant offsets along rows, planes, columns and fields, beside up to three arrays, "
+        "8 to 16 ways, 150 counts", "misses", "an exact simulator", 0.0005, None, ((0.90, 0.05),), 0.85, 150,
+        page="caches.md#how-exact-it-is", seen="drawn"),
+    StatedError(
+        "stencils on planes near powers of two beside one to four arrays, 8 to 16 ways, 150 counts",
+        "misses", "an exact simulator", 0.0, None, ((0.95, 0.05),), 0.18, 150, page="caches.md#how-exact-it-is",
+        seen="drawn"),
     StatedError("one to three tables at random", "misses", "an exact simulator", 0.006, None, ((1.0, 0.10),), 0.09, 120,
         page="caches.md#the-model", seen="drawn"),
     StatedError("misses of programs extracted from C, 58 counts", "misses", "Valgrind's simulator", 0.006, None,
