@@ -9,7 +9,7 @@ from math import prod
 
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import STILL
-from aspenpy.cost.caches.nest import Nest, longest, product
+from aspenpy.cost.caches.nest import Nest, are_nearly_equal, join_nearly_equal, longest, product
 from aspenpy.cost.caches.siblings import are_apart, find_cover
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -309,15 +309,19 @@ def _walk(nest: Nest, between: Window, outside: Sequence[int], part: Expr) -> li
     """A nest in a window, as `share_kept` takes it; of the loop around the others only that part."""
     within = nest.on_average(between.depth)
     inner = [loop for loop in within[: between.place - 1 if between.place else between.depth] if loop.moves]
-    loops = [value for loop in inner for value in (loop.stride, loop.trips)]
     around = within[between.place - 1] if between.place else STILL
+    word = nest.word
+    for loop in [loop for loop in inner if are_nearly_equal(loop.stride, around.stride)]:
+        apart, word = join_nearly_equal(loop, around, word)
+        inner, around = [part for part in inner if part is not loop], apart
+    loops = [value for loop in inner for value in (loop.stride, loop.trips)]
     shift = graph.ZERO
     if between.place and between.carried <= len(nest.loops):
         shift = nest.loops[between.carried - 1].stride
         for loop in nest.on_average(between.carried - 1)[between.depth :]:
             shift = shift - loop.stride * (loop.trips - 1)
     outer = [nest.loops[loop].stride for loop in outside]
-    return [nest.word, graph.number(len(inner)), *loops, around.stride, around.trips * part, shift, *outer]
+    return [word, graph.number(len(inner)), *loops, around.stride, around.trips * part, shift, *outer]
 
 
 def _lines_of(nests: Sequence[Nest], between: Window, level: Level) -> Expr:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
+from aspenpy.cost.caches.domain import exact
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
@@ -97,8 +99,15 @@ class Nest(Record):
         loops inside step through. Rows shorter than a line are touched side by side."""
         loops = self.moving(depth)
         walked = self.order(depth).index(depth - 1) + 1
-        rows = product(loop.trips for loop in loops[walked:])
-        by_rows = rows * self.run_lines(loops[:walked], loops[walked:], line)
+        if any(are_nearly_equal(loop.stride, loops[walked - 1].stride) for loop in loops[walked:]):
+            return graph.ZERO
+        across, word = list(loops[walked:]), self.word
+        for first, second in pairwise(loops[walked:]):
+            if are_nearly_equal(first.stride, second.stride):
+                joined, word = join_nearly_equal(first, second, word)
+                across = [loop for loop in across if loop not in (first, second)] + [joined]
+        rows = product(loop.trips for loop in across)
+        by_rows = rows * self.replace(word=word).run_lines(loops[:walked], tuple(across), line)
         apart = graph.compare(">=", loops[walked].stride, line)
         return graph.if_else(apart, graph.apply("max", 0, by_rows - self.lines(depth, line)), 0)
 
@@ -153,6 +162,13 @@ def _independent_lines(nest: Nest, depth: int, line: Expr) -> Expr:
         apart = loops[inner:]
         run = nest.run_lines(loops[:inner], (*apart, *outer), line)
         candidates.append(product(loop.trips for loop in apart) * run)
+    for first, second in pairwise(loops):
+        if are_nearly_equal(first.stride, second.stride):
+            joined, word = join_nearly_equal(first, second, nest.word)
+            rest = tuple(loop for loop in nest.loops if loop is not first and loop is not second)
+            inner = sum(loop is not first and loop is not second for loop in nest.loops[:depth])
+            around = Nest(word, (*rest[:inner], joined, *rest[inner:]))
+            candidates.append(_independent_lines(around, inner + 1, line))
     return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
 
 
@@ -170,6 +186,30 @@ def _shorter(first: Expr, second: Expr, word: Expr) -> bool:
     if is_certainly_shorter(first, second) or is_certainly_shorter(second, first):
         return is_certainly_shorter(first, second)
     return first is not second and (first is word or (first.kind == "number" and second.kind != "number"))
+
+
+NEARLY = 64
+"""Bytes by which strides differ that are nearly equal."""
+
+
+@lru_cache(maxsize=4096)
+def are_nearly_equal(first: Expr, second: Expr) -> bool:
+    """Whether strides differ by few bytes, and are surely many times as long, as a row and the step of a diagonal."""
+    terms = exact(first - second).terms
+    apart = abs(sum(map(float, terms.values())))
+    if any(terms) or not 0 < apart < NEARLY:
+        return False
+    numbers = [float(str(stride.payload)) for stride in (first, second) if stride.kind == "number"]
+    return not numbers or min(numbers) >= max(8 * apart, 2 * NEARLY)
+
+
+def join_nearly_equal(first: Loop, second: Loop, word: Expr) -> tuple[Loop, Expr]:
+    """Two loops of nearly equal strides as one of their passes together, a s + b (s - d) = (a + b) s - b d, and the
+    bytes of a run there: what the strides differ by, for each pass of the shorter, and a word."""
+    differ = graph.apply("abs", first.stride - second.stride)
+    fewer = graph.apply("min", first.trips, second.trips)
+    joined = Loop(second.stride, first.trips + second.trips - 1)
+    return joined, word + differ * (fewer - 1)
 
 
 def longest(trips: Iterable[Expr]) -> Expr:
