@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4230,
-    "answers": 10975,
+    "answers": 10985,
     "cost": 11900,
     "editor": 2750,
     "engine": 2280,
