@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 MOST: dict[str, int] = {
     "advice": 4230,
     "answers": 10985,
-    "cost": 11900,
+    "cost": 11950,
     "editor": 2750,
     "engine": 2280,
     "explore": 3770,
@@ -30,7 +30,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 91865
+MOST_IN_ALL = 91908
 
 
 def room_of(file: Path) -> str:
