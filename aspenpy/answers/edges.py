@@ -17,9 +17,9 @@ from aspenpy.models.application.total import Leaf, Total, Totals, blocks_in, run
 from aspenpy.record import Record
 from aspenpy.tables.numbers import format_expected
 
-QUANTITIES = ("accesses", "misses", "fetched", "written_back", "victims")
+QUANTITIES = ("accesses", "misses", "fetched", "written_back", "victims", "warm")
 """Of a requirement at a level: words or lines that reach it, those not found; bytes of lines fetched, of dirty lines
-written back, and of clean ones given to a level that takes victims."""
+written back, of clean ones given to a level that takes victims, and of those found as earlier blocks left them."""
 
 MOVING = ("fetched", "written_back", "victims")
 """Quantities in bytes."""
@@ -44,7 +44,9 @@ class ByLevel(Leaf):
         totals: Totals = {}
         for traffic in self.traffic(block, kernel):
             for use in traffic.levels:
-                lines = (graph.mul(count, use.level.unit) for count in (use.fetched, use.written_back, use.victims))
+                lines = (
+                    graph.mul(count, use.level.unit) for count in (use.fetched, use.written_back, use.victims, use.warm)
+                )
                 worth = (use.accesses, use.misses, *lines)
                 for name, amount in zip(QUANTITIES, worth, strict=True):
                     key = Moved(name, kernel.name, traffic.access.requirement, use.level.name)

@@ -19,8 +19,9 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import TooLarge
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, refuse_float_overflow, suggest_nearest, warning
+from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Amounts, run_totals
+from aspenpy.models.application.total import Amounts, OfBlocks, Totals, run_totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.numbers import seconds
@@ -101,6 +102,22 @@ class Prediction(Evaluation):
         from aspenpy.answers.energy.cap_warning import cap_warnings
 
         return cap_warnings(self)
+
+    @cached_property
+    def warm(self) -> dict[tuple[str, str], float]:
+        """By cache and data structure, bytes that are found there as earlier blocks of the run left them."""
+
+        def found(block: flow.Block, kernel: flow.Kernel) -> Totals:
+            totals: Totals = {}
+            for cost in self.tree.blocks[block].requirements:
+                for use in cost.traffic.levels if cost.traffic is not None else ():
+                    if use.warm is not graph.ZERO:
+                        key = use.level.name, cost.requirement.target or cost.requirement.resource
+                        bytes_found = graph.mul(block.parallelism, use.warm, use.level.unit)
+                        totals[key] = totals.get(key, graph.ZERO) + bytes_found
+            return totals
+
+        return self.scope.numbers(run_totals(OfBlocks(found), self.tree.entry), self.seed)
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""

@@ -43,6 +43,7 @@ class Use(Record):
     fetched: float
     written_back: float
     victims: float
+    warm: float
 
     @property
     def hit_rate(self) -> float | None:
@@ -56,7 +57,7 @@ class Use(Record):
     def within(self, spread: Spread) -> RangedUse:
         """The same with its misses in caches as they might be."""
         names = self.kernel, self.block, self.resource, self.array, self.level
-        moved = self.fetched, self.written_back, self.victims
+        moved = self.fetched, self.written_back, self.victims, self.warm
         return RangedUse(*names, self.accesses, self.misses, *moved, spread)
 
 

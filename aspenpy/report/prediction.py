@@ -16,6 +16,7 @@ from aspenpy.tables.numbers import (
     format_count,
     format_setting,
     format_share,
+    make_formatter,
     seconds,
     unit_of_resource,
 )
@@ -89,6 +90,7 @@ def _list_facts(prediction: Prediction) -> list[tuple[str, str]]:
     rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
+    rows += _list_warm_data(prediction)
     if prediction.random:
         rows.append(("seed", f"{prediction.seed}; another one draws other numbers (--seed)"))
     return rows
@@ -113,6 +115,23 @@ def bound_ranks(prediction: Evaluation) -> list[tuple[str, str]]:
     most = prediction.case.placement.ranks_per_node
     few = "" if most is None else f"; {format_count(most)} on a node"
     return [("each rank has", f"{describe_component(placement.unit)}{few}; {placement.distribution}")]
+
+
+MOST_WARM = 3
+"""Data structures that are named of those found in a cache."""
+
+
+def _list_warm_data(prediction: Prediction) -> list[tuple[str, str]]:
+    """What each cache holds when blocks begin, by how much the run finds there in all."""
+    rows = []
+    for level in dict.fromkeys(level for level, _ in prediction.warm):
+        held = {name: amount for (cache, name), amount in prediction.warm.items() if cache == level and amount >= 1}
+        named = sorted(held, key=lambda name: -held[name])
+        shown = [f"{name} {make_formatter('B')(held[name])}" for name in named[:MOST_WARM]]
+        more = [f"{len(named) - MOST_WARM} more"] if len(named) > MOST_WARM else []
+        if shown:
+            rows.append(("found warm", f"in {level}: {', '.join([*shown, *more])}"))
+    return rows
 
 
 def _write_allocated(prediction: Prediction) -> list[str]:

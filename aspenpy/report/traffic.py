@@ -60,6 +60,9 @@ BETWEEN = Column("range", align="right", get=_describe_range, media=TEXT)
 VICTIMS = Column("victims", unit="B")
 """Clean lines that the next level takes."""
 
+WARM = Column("found warm", unit="B", get=lambda use: use.warm or None)
+"""What is there as earlier blocks of the run left it."""
+
 ACCESSES = (
     *make_columns("kernel block resource array", media=DATA),
     Column("level"),
@@ -71,6 +74,7 @@ ACCESSES = (
     Column("fetched", unit="B"),
     Column("written back", unit="B"),
     Column("victims", unit="B", media=DATA),
+    Column("warm", unit="B", media=JSON),
 )
 
 
@@ -119,6 +123,8 @@ def group_by_kernel(traffic: Traffic) -> Table:
         shown.insert(shown.index(MISSES) + 1, BETWEEN)
     if any(use.victims for use in traffic.uses):
         shown.append(VICTIMS)
+    if any(use.warm for use in traffic.uses):
+        shown.append(WARM)
     for use in traffic.ranged_uses:
         names = use.kernel, use.block, f"{use.resource} {use.array}" if use.array else use.resource
         first = names if names != before else (None, None, None)

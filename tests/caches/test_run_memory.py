@@ -7,7 +7,7 @@ from statistics import median
 
 import pytest
 
-from aspenpy import predict
+from aspenpy import predict, traffic
 from aspenpy.answers.traffic import LevelTotal, Traffic
 from tests.caches.programs import Shape, counted, machine_of, simulator
 from tests.caches.random_programs import access
@@ -127,3 +127,13 @@ def test_a_table_in_a_loop(passes: int, draws: int, table: int, words: int, size
     data = f"data T [{table}] data S [{8 * words}]"
     (predicted,) = misses(f"iterate [{passes}] {{ {blocks} }}", data, ("L1", size, 8))
     assert predicted == pytest.approx(found.misses, rel=0.08)
+
+
+def test_what_is_found_warm_is_told() -> None:
+    """Two arrays of 8 kB in turn, a hundred times: 99 times each is found in the first cache as it was left."""
+    kernels = " ".join(
+        f"kernel k{name} {{ execute {{ loads [1000] of size [8] from {name} as stream }} }}" for name in "AB"
+    )
+    app = application("iterate [100] { call kA() call kB() }", f"data A [8000] data B [8000] {kernels}")
+    found = traffic(app, machine(machine_of(("L1", 32768, 8))), simulate=False)
+    assert [use.warm for use in found.uses] == [99 * 8000, 99 * 8000]

@@ -43,7 +43,10 @@ def test_scale(told: Told) -> None:
 def test_traffic(told: Told) -> None:
     line = "traffic cache_triad --machine haswell"
     found = objects(told, line)["units"]
-    assert found == {"levels": {"bytes": "B"}, "accesses": {"fetched": "B", "written_back": "B", "victims": "B"}}
+    assert found == {
+        "levels": {"bytes": "B"},
+        "accesses": {"fetched": "B", "written_back": "B", "victims": "B", "warm": "B"},
+    }
     assert {(row["fetched_unit"], row["written_back_unit"]) for row in rows(told, line)} == {("B", "B")}
 
 

@@ -95,7 +95,7 @@ def first_touches(access: Access, nest: Nest, around: Around, level: Level) -> l
     if access.since is not None:
         distance = access.since / level.line
         stays = share_kept_in_sets(graph.apply("max", 1, distance / level.sets), level)
-        return [*known, Touches(lines, stays, but_its_own(distance))]
+        return [*known, Touches(lines, stays, but_its_own(distance), warm=True)]
     touched = [(nest, nest.lines(len(nest.loops), level.line))]
     touched += [(nests[0], footprint(nests, level)) for nests in around.nests.others]
     for last in around.last(access, level):
@@ -103,7 +103,7 @@ def first_touches(access: Access, nest: Nest, around: Around, level: Level) -> l
             known.append(Touches(lines * last.share, graph.ZERO, graph.ZERO))
         else:
             (gone,) = around.mean(nest, [missing_share(touched, around.names, last.swept, level)])
-            known.append(Touches(lines * last.share, 1 - gone, last.swept.of(around.names)))
+            known.append(Touches(lines * last.share, 1 - gone, last.swept.of(around.names), warm=True))
     return known
 
 

@@ -57,7 +57,7 @@ def random_touches(access: Access, around: Around, level: Level) -> list[Touches
     again = at_least_none(access.accesses - different)
     if access.warm or cold is graph.ONE:
         left = _share_left_by_sweep(access, lines, around, level)
-        return [Touches(again, held, lines), Touches(different, left, graph.ZERO)]
+        return [Touches(again, held, lines), Touches(different, left, graph.ZERO, warm=True)]
     first = graph.ZERO
     if cold is not graph.ZERO:
         first = graph.apply(
@@ -68,7 +68,7 @@ def random_touches(access: Access, around: Around, level: Level) -> list[Touches
     left = graph.add(*kept) / graph.add(*(share for share, _ in shares))
     return [
         Touches(again, held, lines),
-        Touches(different - first, left, lines),
+        Touches(different - first, left, lines, warm=True),
         Touches(first, graph.ZERO, graph.ZERO),
     ]
 
@@ -173,7 +173,7 @@ def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
     found = () if access.warm else around.last(access, level)
     if any(last.swept is not None for last in found):
         swept = [(last.share, last.swept.of(around.names)) for last in found if last.swept is not None]
-        parts += [Touches(cold * share, level.holds(lines), lines) for share, lines in swept]
+        parts += [Touches(cold * share, level.holds(lines), lines, warm=True) for share, lines in swept]
         cold = cold * graph.add(*(last.share for last in found if last.swept is None))
     return [*parts, Touches(access.accesses * pattern.first + cold, graph.ZERO, graph.ZERO)]
 

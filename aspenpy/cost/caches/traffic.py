@@ -15,7 +15,7 @@ from aspenpy.cost.caches.interference import Neighbours, Table
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
-from aspenpy.cost.caches.policies import Touches
+from aspenpy.cost.caches.policies import Touches, at_least_none
 from aspenpy.cost.caches.siblings import Cover, find_cover
 from aspenpy.cost.caches.warm import COLD, Memory
 from aspenpy.expr import graph
@@ -139,7 +139,8 @@ OF_A_LOOK = 70_000
 class LevelUse(Record):
     """One requirement at one level, per parallel instance: `accesses` that reach the level, of which `misses` do not
     find their line; lines `fetched` from the next level and `written_back` to it, in units of the level. Where that is
-    a victim cache, or exclusive, it takes clean lines, too: `victims`. A share of what would be fetched is `evaded`."""
+    a victim cache, or exclusive, it takes clean lines, too: `victims`. A share of what would be fetched is `evaded`.
+    Units found there that were touched by the run before the block, and not by the block, are `warm`."""
 
     level: Level
     accesses: Expr
@@ -148,6 +149,7 @@ class LevelUse(Record):
     written_back: Expr
     victims: Expr = graph.ZERO
     evaded: Expr = graph.ZERO
+    warm: Expr = graph.ZERO
 
 
 class Traffic(Record):
@@ -243,6 +245,7 @@ def _group_traffic(
     fetching = [level.by_misses for level in levels]
     found = [touches(asking, around, level) for level in fetching]
     misses = [missed * check for missed in _misses(asking, found)]
+    warm = _found_warm(found)
     stored = any(member.writes for member in group)
     lines = misses
     stores_differ = stored and _stores_differ(asking, around, levels[0])
@@ -252,7 +255,9 @@ def _group_traffic(
         lines = _misses(asking, [list(map(_as_first, parts)) for parts in found])
     walks = graph.ZERO if buffer is None else _misses(asking, [touches(asking, around, buffer)])[0]
     full = leader.stored_in_full(levels[-1].unit) if all(member.writes for member in group) else None
-    first = Traffic(leader, _uses(leader, misses, lines if stored else None, levels, full), walks)
+    uses = _uses(leader, misses, lines if stored else None, levels, full)
+    uses = tuple(use.replace(warm=use.level.brought * kept) for use, kept in zip(uses, warm, strict=True))
+    first = Traffic(leader, uses, walks)
     none = [graph.ZERO] * len(levels)
     rest = {member.requirement: Traffic(member, _uses(member, none, None, levels)) for member in others}
     return {leader.requirement: first, **rest}
@@ -315,6 +320,16 @@ def _misses(access: Access, found: Sequence[Sequence[Touches]]) -> list[Expr]:
         total = graph.add(*(part.count * share for part, share in zip(parts, missing, strict=True)))
         misses.append(graph.apply("min", access.accesses, total) if _estimates_touches(access) else total)
     return misses
+
+
+def _found_warm(found: Sequence[Sequence[Touches]]) -> list[Expr]:
+    """Of the touches at each level those that find what the run has left there, and that no level before it has."""
+    warm, held_before = [], graph.ZERO
+    for parts in found:
+        held = graph.add(*(part.count * part.hits for part in parts if part.warm))
+        warm.append(held if held_before is graph.ZERO else at_least_none(held - held_before))
+        held_before = held
+    return warm
 
 
 def _estimates_touches(access: Access) -> bool:

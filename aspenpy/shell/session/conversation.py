@@ -37,8 +37,13 @@ def runtime_line(state: State) -> tuple[Title]:
 def relation_in_words(now: float, before: float) -> str:
     """`-22 % against`, `12.5 times the`."""
     if not before or now > MANY_TIMES * before > 0:
-        return f"{now / before:.3g} times the" if before else "not as the"
+        return f"{_format_times(now / before)} the" if before else "not as the"
     return f"{format_signed_percent(now / before - 1)} against"
+
+
+def _format_times(ratio: float) -> str:
+    """`12.5 times`, `7,158 times`."""
+    return f"{ratio:,.0f} times" if ratio >= 1000 else f"{ratio:.3g} times"
 
 
 def format_signed_percent(share: float) -> str:
@@ -75,7 +80,7 @@ def _format_relative(here: Any, there: Any) -> str | None:
     if there is None or not there or isinstance(here, tuple) or isinstance(there, tuple):
         return None
     ratio = float(here) / float(there)
-    return f"{ratio:.3g} times" if ratio > MANY_TIMES else format_signed_percent(ratio - 1)
+    return _format_times(ratio) if ratio > MANY_TIMES else format_signed_percent(ratio - 1)
 
 
 def sweep_table(
