@@ -8,8 +8,8 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4230,
-    "answers": 10985,
-    "cost": 11950,
+    "answers": 11010,
+    "cost": 11990,
     "editor": 2750,
     "engine": 2280,
     "explore": 3770,
@@ -22,7 +22,7 @@ MOST: dict[str, int] = {
     "other": 980,
     "page": 640,
     "probe": 2020,
-    "report": 8580,
+    "report": 8600,
     "shell": 6660,
     "sweeps": 2610,
     "tables": 1630,
@@ -30,7 +30,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 91908
+MOST_IN_ALL = 92000
 
 
 def room_of(file: Path) -> str:
