@@ -128,6 +128,7 @@ ARGUMENTS: dict[str, Kind] = {
     "seed": WHOLE,
     "set": instances(Mapping, "a mapping of parameters to values").or_none(),
     "socket": named("the name of a socket").or_none(),
+    "simulate": FLAG.or_none(),
     "sockets": NAMES,
     "spin": FLAG,
     "subject_to": TEXTS,

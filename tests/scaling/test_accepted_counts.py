@@ -103,12 +103,12 @@ def test_a_range_has_accepted_points(run: Runner) -> None:
     """Those nearest to 1, 2, 4, ... 60 by ratio."""
     out = run("scale", "lulesh", "--machine", "frontera", "--ranks", "1..60", "--format", "csv").out
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["1", "8", "27"]
-    out = run("scale", "md", "--machine", "frontera", "--ranks", "1..60", "--counts", "power_of(2)").out
+    out = run("scale", "md", "--machine", "frontera", "--ranks", "1..60", "--rank-counts", "power_of(2)").out
     assert "accepted       cube numbers that are powers of 2" in out
     refused = run(
-        "scale", "stream", "--machine", "frontera", "--parameter", "n", "--ranks", "60,64", "--counts", "cube"
+        "scale", "stream", "--machine", "frontera", "--parameter", "n", "--ranks", "60,64", "--rank-counts", "cube"
     )
-    assert "--counts: 60 is none of the cube numbers; next to it: 27 or 64" in refused.err
+    assert "--rank-counts: 60 is none of the cube numbers; next to it: 27 or 64" in refused.err
     nothing = run("scale", "lulesh", "--machine", "frontera", "--ranks", "65..100")
     assert "--ranks: there are no cube numbers in 65..100" in nothing.err
 

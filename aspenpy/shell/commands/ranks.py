@@ -42,7 +42,7 @@ def _number(written: Span, text: str) -> int:
 
 def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -> list[int]:
     """The numbers of ranks of `--ranks`: of a range those nearest to its doublings that the program accepts and
-    `--counts` asks for."""
+    `--rank-counts` asks for."""
     listed, prediction = ranks_in(text), Prediction(case)
     name = parameter or next((each for each in RANKS if each in case.application.parameters), "")
     own, asked = rank_counts(prediction, name), None if rule is None else require_counts(rule)
@@ -56,7 +56,7 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
     for each in listed:
         if asked is not None and each not in asked:
             near = " or ".join(f"{other:,}" for other in asked.nearest_two(each))
-            raise CommandError(f"--counts: {each:,} is none of the {asked.describe()}; next to it: {near}")
+            raise CommandError(f"--rank-counts: {each:,} is none of the {asked.describe()}; next to it: {near}")
     return listed
 
 
@@ -74,7 +74,9 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
         PROBLEM.here(": n,n,n for n^3 (default: nx,ny,nz)"),
         flag("--per-rank", "the problem's parameters are those of one rank, as those that a model declares `per rank`"),
         option(
-            "--counts", "RULE", "only such numbers of ranks: cube, square, power_of(2), divisor_of(N), multiple_of(N)"
+            "--rank-counts",
+            "RULE",
+            "only such numbers of ranks: cube, square, power_of(2), divisor_of(N), multiple_of(N)",
         ),
         option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
         flag("--energy", "also the energy of all sockets that have work"),
@@ -102,7 +104,7 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
         ),
         (
             "on whole nodes of 56 cores",
-            "aspenpy scale comd_scaling --machine frontera --ranks 56..8192 --counts 'multiple_of(56)'",
+            "aspenpy scale comd_scaling --machine frontera --ranks 56..8192 --rank-counts 'multiple_of(56)'",
         ),
         (
             "how large must it be for 80 %?",
@@ -119,14 +121,14 @@ def run_scale(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     scaling = Scaling(
         case,
-        _points_of(arguments.ranks, case, arguments.parameter, arguments.counts),
+        _points_of(arguments.ranks, case, arguments.parameter, arguments.rank_counts),
         "weak" if arguments.weak else "strong",
         parameter=arguments.parameter,
         problem=words(arguments.problem),
         isoefficiency=wanted,
         energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
         per_rank=arguments.per_rank,
-        counts=arguments.counts,
+        counts=arguments.rank_counts,
     )
     return deliver(scaling.report(), arguments, lambda: draw_scaling(scaling))
 
