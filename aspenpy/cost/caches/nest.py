@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
@@ -196,11 +197,11 @@ NEARLY = 64
 def are_nearly_equal(first: Expr, second: Expr) -> bool:
     """Whether strides differ by few bytes, and are surely many times as long, as a row and the step of a diagonal."""
     terms = exact(first - second).terms
-    apart = abs(sum(map(float, terms.values())))
+    apart = abs(sum(map(Fraction, terms.values()), Fraction(0)))
     if any(terms) or not 0 < apart < NEARLY:
         return False
-    numbers = [float(str(stride.payload)) for stride in (first, second) if stride.kind == "number"]
-    return not numbers or min(numbers) >= max(8 * apart, 2 * NEARLY)
+    numbers = [Fraction(stride.payload) for stride in (first, second) if stride.kind == "number"]
+    return not numbers or min(numbers) >= max(8 * apart, Fraction(2 * NEARLY))
 
 
 def join_nearly_equal(first: Loop, second: Loop, word: Expr) -> tuple[Loop, Expr]:
