@@ -117,8 +117,8 @@ def _is_once(row: tuple[int, tuple[int, ...], tuple[int, ...]]) -> bool:
 Rows = tuple[tuple[int, ...], ...]
 
 
-def common_loops(accesses: Sequence[Access], values: Sequence[Sequence[Any]]) -> tuple[Rows, Rows, int]:
-    """Bounds of the loops of a block, and the passes of all: of each loop those of an access that takes part in it.
+def common_loops(accesses: Sequence[Access], values: Sequence[Sequence[Any]]) -> tuple[Rows, Rows]:
+    """Bounds of the loops of a block: of each loop those of an access that takes part in it.
     Where nothing has loops, there is one pass for each word of the access with the most."""
     walks = [
         _rows_of_loops(access.pattern, row)
@@ -127,7 +127,7 @@ def common_loops(accesses: Sequence[Access], values: Sequence[Sequence[Any]]) ->
     ]
     if not walks:
         passes = max(round(row[1]) for row in values)
-        return ((0, 0),), ((passes - 1, 0),), passes
+        return ((0, 0),), ((passes - 1, 0),)
     depth = max(map(len, walks))
     low, high = [], []
     for place in range(depth):
@@ -135,28 +135,7 @@ def common_loops(accesses: Sequence[Access], values: Sequence[Sequence[Any]]) ->
         row = next((row for row in rows if not _is_once(row)), rows[0])
         low.append(row[1])
         high.append(row[2])
-    bounds = tuple(low), tuple(high)
-    return *bounds, _count_passes(*bounds)
-
-
-def _count_passes(low: Rows, high: Rows) -> int:
-    """Of all loops together."""
-    depth = len(low)
-    if all(not any(row[1:]) for row in (*low, *high)):
-        return math.prod(last[0] - first[0] + 1 for first, last in zip(low, high, strict=True))
-
-    def passes(loop: int, counters: list[int]) -> int:
-        first, last = (
-            row[0] + sum(row[outer + 1] * counters[outer] for outer in range(loop + 1, depth))
-            for row in (low[loop], high[loop])
-        )
-        if not loop:
-            return max(0, last - first + 1)
-        return sum(
-            passes(loop - 1, [*counters[:loop], number, *counters[loop + 1 :]]) for number in range(first, last + 1)
-        )
-
-    return passes(depth - 1, [0] * depth)
+    return tuple(low), tuple(high)
 
 
 def part_of(
@@ -224,7 +203,7 @@ def sweep_side_by_side(begins: Mapping[int, int], line: int) -> PlayedBlock:
         for begin, count in counts.items()
     )
     passes = max(counts.values())
-    return PlayedBlock(((0, 0),), ((passes - 1, 0),), passes, tuple(accesses))
+    return PlayedBlock(((0, 0),), ((passes - 1, 0),), tuple(accesses))
 
 
 def _longest(row: tuple[int, tuple[int, ...], tuple[int, ...]], high: Rows) -> int:

@@ -3,7 +3,7 @@
 The control flow is followed as it runs, and caches keep what they hold from block to block. Data structures lie one
 behind the other on pages of their own, in the order of their declaration, as an allocator lays out large ones. A block
 that touches a part of a structure goes on to the next part with a loop around it whose passes have room in it for one
-part each (`part_steps`); otherwise it touches the same again.
+part each; otherwise it touches the same again.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from random import Random
-from typing import Any
+from typing import Any, NoReturn
 
 from aspenpy.answers.edges import Moved
 from aspenpy.answers.paths import Scene, opening
@@ -28,25 +29,38 @@ from aspenpy.answers.played_blocks import (
 )
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.accesses import data_sizes
+from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.level import Level
 from aspenpy.cost.memory import page_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
 from aspenpy.record import Record
-from aspenpy.traces.hierarchy import SEED, CacheHierarchy, CacheShape, PlayedBlock
+from aspenpy.traces.hierarchy import MOST_OWNERS, SEED, CacheHierarchy, CacheShape, PlayedBlock
 
 MOST_REFERENCES = 40_000_000
 """References of one simulation: five seconds where each misses every cache, one where most are found in the first."""
 
 MOST_EXECUTIONS = 100_000
-"""Executions of blocks that are followed one by one."""
+"""Executions of blocks that are followed one by one, and passes of loops."""
 
 PAGE = 4096
 """Bytes of a page of the operating system, where data structures begin."""
 
 FIRST_PAGE = 1 << 30
 """Where the first one does: behind all addresses that a model gives by `at`."""
+
+
+class _Asked(Record):
+    """What the accesses of a block are, the caches that they meet, and the values that tell both in numbers: those of
+    each level and of each access apart."""
+
+    accesses: tuple[Access, ...]
+    levels: tuple[Level, ...]
+    of_levels: tuple[list[Expr], ...]
+    of_accesses: tuple[list[Expr], ...]
+    exprs: list[Expr]
 
 
 class _Plan(Record):
@@ -77,7 +91,8 @@ class Simulation:
     def __init__(self, prediction: Prediction) -> None:
         self.prediction = prediction
         self.references = 0
-        self._executions = 0
+        self._executions = self._passes = 0
+        self._asked: dict[flow.Block, _Asked | None] = {}
         self._plans: dict[int, _Plan] = {}
         self._needed: dict[flow.Node, tuple[list[Expr], frozenset[Expr]]] = {}
         self._values: dict[tuple[Any, ...], list[Any]] = {}
@@ -124,7 +139,7 @@ class Simulation:
         owner, size = self._sizes.get(name or "", (None, None))
         if size is None or owner not in (None, scene.kernel):
             return None
-        (value,) = self._evaluate([size], scene)
+        (value,) = self.prediction.scope.values(scene.here([size]), self.prediction.seed)
         return int(value)
 
     def _place(self, name: str | flow.Requirement, size: int) -> int:
@@ -135,9 +150,6 @@ class Simulation:
         return self._places.get(name, 0)
 
     # -- the way of the run ------------------------------------------------------------------------
-
-    def _evaluate(self, exprs: Sequence[Expr], scene: Scene) -> list[Any]:
-        return self.prediction.scope.values(scene.here(exprs), self.prediction.seed)
 
     def _known(self, node: flow.Node, exprs: Sequence[Expr], scene: Scene) -> list[Any]:
         """Values of what a node says, computed once for all scenes that bind the symbols in it alike."""
@@ -160,6 +172,9 @@ class Simulation:
         elif isinstance(node, flow.Repeat):
             (count,) = self._known(node, [node.count], scene)
             passes = math.floor(count) + (self._draws.random() < count - math.floor(count))
+            self._passes += passes
+            if self._passes > MOST_EXECUTIONS:
+                self._refuse_length(node)
             for number in range(passes):
                 inside = scene.replace(bindings={**scene.bindings, node.counter: graph.number(number)})
                 self._follow(node.body, inside, ((passes, number), *around))
@@ -190,15 +205,15 @@ class Simulation:
                     return
 
     def _play(self, block: flow.Block, scene: Scene, around: tuple[tuple[int, int], ...]) -> None:
+        self._executions += 1
+        if self._executions > MOST_EXECUTIONS:
+            self._refuse_length(block)
         plan = self._plan(block, scene)
         if plan is None:
             return
-        self._executions += 1
         self.references += plan.references
-        if self.references > MOST_REFERENCES or self._executions > MOST_EXECUTIONS:
-            message = f"a simulation makes {MOST_REFERENCES:,} references in {MOST_EXECUTIONS:,} blocks at most"
-            hint = "give smaller sizes by --set, or a kernel by --kernel; without --simulate, counts are formulas"
-            fail("too-much-work", message, block.span, hint=hint)
+        if self.references > MOST_REFERENCES:
+            self._refuse_length(block)
         self._sweep_before(plan, scene)
         accesses = []
         for part in plan.parts:
@@ -212,6 +227,11 @@ class Simulation:
             seed = (part.played.seed * (2 * self._executions + 1)) % (1 << 64) or SEED
             accesses.append(part.played.replace(base=base, seed=seed))
         self._hierarchy(plan.shapes).play(plan.block.replace(accesses=tuple(accesses)))
+
+    def _refuse_length(self, node: flow.Flow) -> NoReturn:
+        message = f"a simulation makes {MOST_REFERENCES:,} references in {MOST_EXECUTIONS:,} blocks at most"
+        hint = "give smaller sizes by --set, or a kernel by --kernel; without --simulate, counts are formulas"
+        fail("too-much-work", message, node.span, hint=hint)
 
     def _sweep_before(self, plan: _Plan, scene: Scene) -> None:
         """Touches all data side by side where some that are warm were not touched by the run."""
@@ -228,43 +248,57 @@ class Simulation:
 
     # -- blocks in numbers -------------------------------------------------------------------------
 
-    def _plan(self, block: flow.Block, scene: Scene) -> _Plan | None:
-        """None for a block that says nothing of how it touches its data."""
-        costs = [cost for cost in self.prediction.tree.blocks[block].requirements if cost.traffic is not None]
-        found = [cost.traffic for cost in costs if cost.traffic is not None]
+    def _ask(self, block: flow.Block) -> _Asked | None:
+        found = [cost.traffic for cost in self.prediction.tree.blocks[block].requirements if cost.traffic is not None]
         if not found:
             return None
-        accesses, levels = [traffic.access for traffic in found], [use.level for use in found[0].levels]
+        accesses, levels = tuple(traffic.access for traffic in found), tuple(use.level for use in found[0].levels)
         for access in accesses:
-            if access.cold:
-                message = "a simulation keeps what caches hold, and this asks for data that none does"
-                span = access.requirement.span
-                fail("cold-simulation", message, span, hint="leave out `cold`, or leave out --simulate")
+            for trait, message in _LEFT_OUT.items():
+                if getattr(access, trait):
+                    hint = f"leave out `{trait}`, or leave out --simulate"
+                    fail(f"{trait}-simulation", message, access.requirement.span, hint=hint)
         page = page_of(self.prediction.machine.first_core(self.prediction.socket))
-        exprs = [block.parallelism, page]
-        exprs += [value for level in levels for value in level_exprs(level)]
-        exprs += [use.evaded for traffic in found for use in traffic.levels]
-        numbers = [access_exprs(access) for access in accesses]
-        exprs += [value for row in numbers for value in row]
-        known = self._known(block, exprs, scene)
+        of_levels, of_accesses = tuple(map(level_exprs, levels)), tuple(map(access_exprs, accesses))
+        evaded = [use.evaded for traffic in found for use in traffic.levels]
+        exprs = [block.parallelism, page, *chain(*of_levels), *evaded, *chain(*of_accesses)]
+        return _Asked(accesses, levels, of_levels, of_accesses, exprs)
+
+    def _plan(self, block: flow.Block, scene: Scene) -> _Plan | None:
+        """None for a block that says nothing of how it touches its data."""
+        asked = self._asked[block] = self._asked[block] if block in self._asked else self._ask(block)
+        if asked is None:
+            return None
+        known = self._known(block, asked.exprs, scene)
         if id(known) in self._plans:
             return self._plans[id(known)]
         values = iter(known)
         instances, page_bytes = next(values), next(values)
-        shapes = tuple(shape_of(level, [next(values) for _ in level_exprs(level)], page_bytes) for level in levels)
-        evaded = [tuple(float(next(values)) for _ in levels) for _ in found]
-        rows = [[next(values) for _ in row] for row in numbers]
-        names = tuple(level.name for level in levels)
-        low, high, passes = common_loops(accesses, rows)
+        shapes = tuple(
+            shape_of(level, [next(values) for _ in row], page_bytes)
+            for level, row in zip(asked.levels, asked.of_levels, strict=True)
+        )
+        evaded = [tuple(float(next(values)) for _ in asked.levels) for _ in asked.accesses]
+        rows = [[next(values) for _ in row] for row in asked.of_accesses]
+        names = tuple(level.name for level in asked.levels)
+        low, high = common_loops(asked.accesses, rows)
         parts, drawn = [], dict[tuple[Any, ...], int]()
-        for access, row, share in zip(accesses, rows, evaded, strict=True):
+        for access, row, share in zip(asked.accesses, rows, evaded, strict=True):
             owner = _Owner(scene.kernel.name, access.requirement, shapes, names, float(instances), share)
             number = self._owners.setdefault(owner, len(self._owners))
+            if number >= MOST_OWNERS - 1:  # the last counts what nobody reads
+                self._refuse_length(block)
             parts.append(part_of(access, row, number, low, high, drawn))
         references = sum(round(row[1]) for row in rows)
-        plan = _Plan(shapes, PlayedBlock(low, high, passes, ()), centre_on_stencils(parts), references)
+        plan = _Plan(shapes, PlayedBlock(low, high, ()), centre_on_stencils(parts), references)
         self._plans[id(known)] = plan
         return plan
+
+
+_LEFT_OUT = {
+    "cold": "a simulation keeps what caches hold, and this asks for data that none does",
+    "fresh": "a simulation does not zero the pages that a program touches first",
+}
 
 
 def _part_begin(extent: int, size: int | None, around: Sequence[tuple[int, int]]) -> int:

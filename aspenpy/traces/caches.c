@@ -239,9 +239,9 @@ typedef struct {
 typedef struct {
     int64_t loops;
     const int64_t *low, *high;  /* of each loop a constant, then a factor for the counter of each loop */
-    int64_t passes;             /* of all loops together */
     Access *accesses;
     int64_t number;
+    int64_t passes;             /* of all loops together, counted before they are made */
 } Block;
 
 static void touch(Caches *c, Access *a, int64_t at)
@@ -310,6 +310,14 @@ static void outside(Caches *c, Block *b, int64_t level, int stores, const int64_
     }
 }
 
+static int64_t count_passes(const Block *b, int64_t loop, int64_t *counters)
+{
+    int64_t low = bound(b, b->low, counters, loop), high = bound(b, b->high, counters, loop), passes = 0;
+    if (!loop) return high < low ? 0 : high - low + 1;
+    for (counters[loop] = low; counters[loop] <= high; counters[loop]++) passes += count_passes(b, loop - 1, counters);
+    return passes;
+}
+
 static void run(Caches *c, Block *b, int64_t loop, int64_t *counters, int64_t *lows, int64_t *highs, int64_t *number)
 {
     lows[loop] = bound(b, b->low, counters, loop);
@@ -334,6 +342,7 @@ static void run(Caches *c, Block *b, int64_t loop, int64_t *counters, int64_t *l
 void play_block(Caches *c, Block *b)
 {
     int64_t counters[MOST_LOOPS] = {0}, lows[MOST_LOOPS] = {0}, highs[MOST_LOOPS] = {0}, number = 0;
+    b->passes = count_passes(b, b->loops - 1, counters);
     outside(c, b, b->loops, 0, counters, lows, highs);
     run(c, b, b->loops - 1, counters, lows, highs, &number);
     outside(c, b, b->loops, 1, counters, lows, highs);

@@ -65,11 +65,10 @@ class PlayedAccess(Record):
 
 class PlayedBlock(Record):
     """Loops, the innermost first, with the accesses in them. The bounds of each are a constant and a factor for the
-    counter of each loop; `passes` is how many passes all of them make."""
+    counter of each loop."""
 
     low: tuple[tuple[int, ...], ...]
     high: tuple[tuple[int, ...], ...]
-    passes: int
     accesses: tuple[PlayedAccess, ...]
 
 
@@ -128,9 +127,9 @@ class _Block(Structure):
         ("loops", c_int64),
         ("low", POINTER(c_int64)),
         ("high", POINTER(c_int64)),
-        ("passes", c_int64),
         ("accesses", POINTER(_Access)),
         ("number", c_int64),
+        ("passes", c_int64),
     ]
 
 
@@ -168,7 +167,7 @@ class CacheHierarchy:
             for rows in (block.low, block.high)
         )
         self._functions.play_block(
-            byref(self._caches), byref(_Block(len(block.low), low, high, block.passes, accesses, len(accesses)))
+            byref(self._caches), byref(_Block(len(block.low), low, high, accesses, len(accesses)))
         )
 
     def flush(self) -> None:

@@ -72,7 +72,7 @@ def test_policies(policy: str) -> None:
     for stride, trips, times in walks:
         access = PlayedAccess(IN_STEP, False, False, 0, 0, 8, stride, (stride, 0), (2, 2))
         bounds = ((0, 0, 0), (0, 0, 0)), ((trips - 1, 0, 0), (times - 1, 0, 0))
-        hierarchy.play(PlayedBlock(*bounds, trips * times, (access,)))
+        hierarchy.play(PlayedBlock(*bounds, (access,)))
     (found,) = hierarchy.counts(0)
     assert (found.accesses, found.misses) == (oracle.counts.reads, oracle.counts.read_misses)
 
@@ -81,7 +81,7 @@ def test_victims_move_down_and_up() -> None:
     """Six lines in turn through four and a victim cache of four: memory sends each once, L1 misses every time."""
     hierarchy = CacheHierarchy([CacheShape(1, 4, 64), CacheShape(1, 4, 64, adds=True)])
     access = PlayedAccess(IN_STEP, False, False, 0, 0, 8, 64, (64, 0), (2, 2))
-    hierarchy.play(PlayedBlock(((0, 0, 0), (0, 0, 0)), ((5, 0, 0), (2, 0, 0)), 18, (access,)))
+    hierarchy.play(PlayedBlock(((0, 0, 0), (0, 0, 0)), ((5, 0, 0), (2, 0, 0)), (access,)))
     first, second = hierarchy.counts(0)
     assert (first.misses, first.victims) == (18, 14)
     assert (second.accesses, second.misses, second.fetched) == (18, 6, 6)
@@ -90,7 +90,7 @@ def test_victims_move_down_and_up() -> None:
 def test_random_replacement_keeps_what_fits() -> None:
     hierarchy = CacheHierarchy([CacheShape(16, 4, 64, "random")])
     access = PlayedAccess(IN_STEP, False, False, 0, 0, 8, 64, (64, 0), (2, 2))
-    hierarchy.play(PlayedBlock(((0, 0, 0), (0, 0, 0)), ((63, 0, 0), (9, 0, 0)), 640, (access,)))
+    hierarchy.play(PlayedBlock(((0, 0, 0), (0, 0, 0)), ((63, 0, 0), (9, 0, 0)), (access,)))
     assert hierarchy.counts(0)[0].misses == 64
 
 
@@ -198,7 +198,7 @@ def test_pairs_of_lines_come_once() -> None:
     shapes = [CacheShape(4, 4, 64, together=2, reach=4096), CacheShape(16, 4, 64, adds=True, together=2, reach=4096)]
     hierarchy = CacheHierarchy(shapes)
     access = PlayedAccess(IN_STEP, False, False, 0, 0, 8, 64, (64, 0), (2, 2))
-    hierarchy.play(PlayedBlock(((0, 0, 0), (0, 0, 0)), ((31, 0, 0), (0, 0, 0)), 32, (access,)))
+    hierarchy.play(PlayedBlock(((0, 0, 0), (0, 0, 0)), ((31, 0, 0), (0, 0, 0)), (access,)))
     first, second = hierarchy.counts(0)
     assert (first.misses, first.fetched) == (16, 32)
     assert (second.misses, second.fetched) == (16, 32)
@@ -219,3 +219,39 @@ def test_many_instances_share_a_cache() -> None:
         (oracle,) = counted(Hierarchy([Cache("L1", 65536, 8)]), turns)
         assert found == pytest.approx(share, abs=0.02)
         assert (oracle.misses - lines) / (3 * lines) == pytest.approx(share, abs=0.05)
+
+
+LONG = {
+    "passes": "iterate [1e12] { execute { flops [1] } }",
+    "triangles": "execute { loads [n^3] of size [8] from A as nest(0, k in 0 .. j, 0, j in 0 .. i, 8, i in 0 .. n) }",
+}
+
+
+@pytest.mark.parametrize("body", LONG.values(), ids=LONG)
+def test_what_is_long_is_refused_before_it_is_followed(body: str) -> None:
+    """Passes without an access, and loops that would take an hour to count."""
+    app = application(body, "param n = 1e5 data A [8e5]")
+    with pytest.raises(AspenError, match="a simulation makes"):
+        traffic(app, machine(machine_of(("L1", 4096, 4), cores=9)), simulate=True).totals  # noqa: B018
+
+
+@pytest.mark.parametrize(("requirement", "trait"), [("loads [8] from A as stream, cold", "cold"),
+                                                    ("stores [8] to A as stream, fresh", "fresh")])  # fmt: skip
+def test_what_a_simulation_leaves_out_is_refused(requirement: str, trait: str) -> None:
+    app = application(f"execute {{ {requirement} }}", "data A [64]")
+    with pytest.raises(AspenError) as caught:
+        traffic(app, machine(machine_of(("L1", 4096, 4))), simulate=True).totals  # noqa: B018
+    assert caught.value.diagnostics[0].code == f"{trait}-simulation"
+
+
+def test_no_more_counts_are_made_than_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for each number of instances, and one that nobody reads."""
+    for most, refused in ((5, False), (4, True)):
+        monkeypatch.setattr(simulation, "MOST_OWNERS", most)
+        body = "iterate i [4] { execute [i + 1] { loads [8] of size [8] from A as stream } }"
+        found = Traffic(predict(application(body, "data A [64]"), machine(machine_of(("L1", 4096, 4), cores=4))), True)
+        if refused:
+            with pytest.raises(AspenError, match="a simulation makes"):
+                found.totals  # noqa: B018
+        else:
+            assert found.totals[0].reads == (1 + 2 + 3 + 4) * 8
