@@ -8,11 +8,13 @@ import numpy
 
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
-from aspenpy.expr.graph import Expr
+from aspenpy.expr.counts import accepted_by_all
+from aspenpy.expr.graph import Expr, free_symbols
 from aspenpy.language.axis import Axis, Extent, parse_axis, read_literal
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import BYTES, format_quantity, unit_symbol
 from aspenpy.language.source import Span
+from aspenpy.models.model import accepted_counts
 from aspenpy.record import Record
 from aspenpy.sweeps.declarations import base_value, counts, declaration, parameter_dimension, plain_number
 
@@ -22,6 +24,9 @@ CASES = ("machine", "socket")  # variables that are no parameters: each choice i
 
 MOST_WHOLE = 10**6
 """A declared range of more whole numbers than this is gone over as real numbers, unless `:whole` is said."""
+
+MOST_CHOICES = 10**4
+"""Numbers of ranks that a program accepts, where they are listed."""
 
 
 class Variable(Record):
@@ -216,4 +221,27 @@ def declared_variables(prediction: Prediction, exprs: list[Expr]) -> list[Variab
     names = [scope.display_name(used) for used in scope.used(exprs) if used not in scope.overridden]
     names = [name for name in names if "." not in name or name in prediction.application.parameters]
     variables = (variable_from_range(name, prediction) for name in names if declaration(name, prediction) is not None)
-    return [item for item in variables if item is not None]
+    return [_limit_ranks(item, prediction) for item in variables if item is not None]
+
+
+def _limit_ranks(found: Variable, prediction: Prediction) -> Variable:
+    """A number of ranks over those that the machine takes and the program accepts: over the whole of a declared range,
+    up to a million, next to no run would have a value."""
+    where, scope = prediction.tree.residence.where, prediction.scope
+    places = where.ranks.places if where.ranks is not None else where.core.count if where.core is not None else None
+    counted = set().union(*map(free_symbols, where.rank_counts))
+    if places is None or scope.symbol(found.name) not in counted or found.kind == "choice":
+        return found
+    taken = float(scope.values([places], prediction.seed)[0])
+    high = max(min(found.high, taken), found.base)
+    rule = accepted_counts(
+        prediction.application.parameters.values(),
+        found.name,
+        lambda exprs: scope.values(exprs, prediction.seed),
+    )
+    accepted = [] if rule is None else accepted_by_all([rule], int(found.low), int(high))
+    if 1 < len(accepted) <= MOST_CHOICES:
+        choices = tuple(map(float, accepted))
+        labels = tuple(f"{each:,}" for each in accepted)
+        return found.replace(kind="choice", low=choices[0], high=choices[-1], choices=choices, labels=labels)
+    return found.replace(high=high) if found.low < high else found

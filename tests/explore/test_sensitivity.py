@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Case, sensitivity
+from aspenpy.answers.metrics import metric
 from aspenpy.explore.sensitivity import Effects
 from aspenpy.explore.space import make_space
-from aspenpy.explore.variable import variable, variable_from_range
+from aspenpy.explore.variable import declared_variables, variable, variable_from_range
 from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.language.diagnostics import AspenError
@@ -348,6 +349,17 @@ def test_kinds_of_declared_ranges() -> None:
     clock = found["haswell_clock"]
     assert clock is not None
     assert (clock.unit, clock.low) == ("Hz", 1.2e9)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("lulesh", [1, 8, 27, 64, 125]), ("comd", [*range(1, 129)]), ("matmul", [n**2 for n in range(1, 12)])],
+)
+def test_ranks_vary_over_those_that_the_machine_takes_and_the_program_accepts(name: str, expected: list[int]) -> None:
+    """Cubes, any, and squares of ranks on the 16 nodes of 8 cores each of `haswell`."""
+    prediction = aspenpy.predict(aspenpy.load_application(name), aspenpy.load_machine("haswell"))
+    varied = {item.name: item for item in declared_variables(prediction, [metric("runtime").expr(prediction)])}
+    assert varied["ranks"].values.tolist() == expected
 
 
 @pytest.mark.parametrize("text", ["n=9..1", "n=3..3"])
