@@ -13,13 +13,14 @@ from aspenpy.answers.scope import Setting
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.ranks import place_ranks
 from aspenpy.explore.problem_size import Growth, Work, is_brick, shares_of_ranks, sizes_per_rank
-from aspenpy.explore.scaling import RANKS, rank_counts
+from aspenpy.explore.scaling import RANKS
 from aspenpy.expr import graph
 from aspenpy.expr.counts import Counts
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
+from aspenpy.sweeps.declarations import rank_counts
 
 PROBLEMS = (("nx", "ny", "nz"), ("rows",))
 """Parameters whose product is the size of a problem, where no parameter is declared `per rank`."""

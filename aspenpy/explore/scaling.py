@@ -35,8 +35,9 @@ from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import of_kind, sum_terms
 from aspenpy.models.machine.model import Machine
-from aspenpy.models.model import accepted_counts, count_warning
+from aspenpy.models.model import count_warning
 from aspenpy.record import Record
+from aspenpy.sweeps.declarations import rank_counts
 from aspenpy.sweeps.points import Floats, Formulas, capped_points
 from aspenpy.tables.numbers import count_of
 from aspenpy.tables.result import Result
@@ -435,13 +436,6 @@ def scale(
     """
     case, own = split_options(app, machine, options)
     return Scaling(case, ranks, mode, **own)
-
-
-def rank_counts(prediction: Prediction, parameter: str) -> Counts | None:
-    """The numbers of ranks that the program accepts; None where its model declares none."""
-    scope = prediction.scope
-    parameters = prediction.application.parameters.values()
-    return accepted_counts(parameters, parameter, lambda exprs: scope.values(exprs, prediction.seed))
 
 
 def require_counts(text: str) -> Counts:

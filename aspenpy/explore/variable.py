@@ -14,9 +14,8 @@ from aspenpy.language.axis import Axis, Extent, parse_axis, read_literal
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import BYTES, format_quantity, unit_symbol
 from aspenpy.language.source import Span
-from aspenpy.models.model import accepted_counts
 from aspenpy.record import Record
-from aspenpy.sweeps.declarations import base_value, counts, declaration, parameter_dimension, plain_number
+from aspenpy.sweeps.declarations import base_value, counts, declaration, parameter_dimension, plain_number, rank_counts
 
 Kind = Literal["real", "whole", "choice"]
 
@@ -93,7 +92,6 @@ class Variable(Record):
 
     def in_words(self, value: float) -> str:
         """The value as a reader wants it."""
-
         if self.labels:
             return self.labels[int(numpy.argmin(abs(numpy.array(self.choices) - value)))]
         whole = self.kind == "whole" or (self.countable and not self.unit)
@@ -234,14 +232,9 @@ def _limit_ranks(found: Variable, prediction: Prediction) -> Variable:
         return found
     taken = float(scope.values([places], prediction.seed)[0])
     high = max(min(found.high, taken), found.base)
-    rule = accepted_counts(
-        prediction.application.parameters.values(),
-        found.name,
-        lambda exprs: scope.values(exprs, prediction.seed),
-    )
+    rule = rank_counts(prediction, found.name)
     accepted = [] if rule is None else accepted_by_all([rule], int(found.low), int(high))
     if 1 < len(accepted) <= MOST_CHOICES:
-        choices = tuple(map(float, accepted))
-        labels = tuple(f"{each:,}" for each in accepted)
+        choices, labels = tuple(map(float, accepted)), tuple(f"{each:,}" for each in accepted)
         return found.replace(kind="choice", low=choices[0], high=choices[-1], choices=choices, labels=labels)
     return found.replace(high=high) if found.low < high else found

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from aspenpy.answers.prediction import Prediction
+from aspenpy.expr.counts import Counts
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, Dimension
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import OWNER, Machine
-from aspenpy.models.model import Parameter
+from aspenpy.models.model import Parameter, accepted_counts
 from aspenpy.models.units import Units
 from aspenpy.record import Record
 
@@ -47,6 +48,13 @@ def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
     if declaring is None:
         return None
     return Units({known: item.node.value for known, item in declaring.known.items()}).dimension(declaring.node.value)
+
+
+def rank_counts(prediction: Prediction, parameter: str) -> Counts | None:
+    """The numbers of ranks that the program accepts; None where its model declares none."""
+    scope = prediction.scope
+    parameters = prediction.application.parameters.values()
+    return accepted_counts(parameters, parameter, lambda exprs: scope.values(exprs, prediction.seed))
 
 
 def base_value(name: str, prediction: Prediction) -> float:

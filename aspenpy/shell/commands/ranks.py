@@ -7,7 +7,7 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.network import Network
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.network.collectives import COLLECTIVES
-from aspenpy.explore.scaling import RANKS, Scaling, doublings, rank_counts, require_counts
+from aspenpy.explore.scaling import RANKS, Scaling, doublings, require_counts
 from aspenpy.expr.counts import accepted_by_all, nearest_of
 from aspenpy.language.axis import read_literal, split_ends
 from aspenpy.language.source import Span, split_at_commas
@@ -20,6 +20,7 @@ from aspenpy.shell.option import Arguments, command, flag, option, words
 from aspenpy.shell.options import MODEL, OUTSIDE, PICTURE, RESULTS, SEED, SET, SETTINGS, SOCKET, machine, settings_of
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import PROBLEM, RANK_COUNTS
+from aspenpy.sweeps.declarations import rank_counts
 
 
 def ranks_in(text: str) -> list[int]:
