@@ -14,8 +14,7 @@ from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.network.topology import Topology
-from aspenpy.cost.path_levels import all_paths
-from aspenpy.cost.paths import Paths, paths_of
+from aspenpy.cost.paths import Paths, all_paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.ranks import place_ranks

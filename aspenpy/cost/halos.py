@@ -9,14 +9,12 @@ at once; with "open" the grid has ends. The sides are equal, or as `faces(a, b, 
 from __future__ import annotations
 
 from aspenpy.cost.exchanges import ALL_PORTS, FACES, OPEN
-from aspenpy.cost.network.collectives import Cost
-from aspenpy.cost.network.halo import MOST_DIMENSIONS, halo
+from aspenpy.cost.network.collectives import MOST_DIMENSIONS, Cost, halo
 from aspenpy.cost.network.link import Link
 from aspenpy.cost.network.reordered import brick_of
-from aspenpy.cost.network.sides import crossing, leaving
+from aspenpy.cost.network.shift import crossing, leaving
 from aspenpy.cost.network_ranks import Ranks
-from aspenpy.cost.path_levels import Path, all_paths, ranks_within
-from aspenpy.cost.paths import Paths
+from aspenpy.cost.paths import Path, Paths, all_paths, ranks_within
 from aspenpy.cost.prices import first_largest
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph

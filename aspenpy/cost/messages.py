@@ -14,14 +14,12 @@ from typing import Any
 from aspenpy.cost.exchanges import HALO
 from aspenpy.cost.halos import PathUse, grid_of, halo_time, numbers_of
 from aspenpy.cost.interconnect import Interconnect, enough, interconnect_of
-from aspenpy.cost.network.choice import best, best_time
 from aspenpy.cost.network.collectives import algorithms, cost
 from aspenpy.cost.network.levels import Among, schemes
-from aspenpy.cost.network.schemes import Level, Scheme, best_scheme, fastest_scheme, time_by_path
+from aspenpy.cost.network.schemes import Level, Scheme, best, best_scheme, best_time, fastest_scheme, time_by_path
 from aspenpy.cost.network.topology import NetworkError, floor
 from aspenpy.cost.network_ranks import Ranks
-from aspenpy.cost.path_levels import all_paths, levels_between, network_of_run
-from aspenpy.cost.paths import MESSAGE, Paths
+from aspenpy.cost.paths import MESSAGE, Paths, all_paths, levels_between, network_of_run
 from aspenpy.cost.prices import AppliedTrait, Offer
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many

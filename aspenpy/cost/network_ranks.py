@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from aspenpy.cost.interconnect import Interconnect
 from aspenpy.cost.network.link import Link
 from aspenpy.cost.network.reordered import Brick, leaving_brick
-from aspenpy.cost.network.shift import distance, off_node
-from aspenpy.cost.network.sides import leaving_dealt
+from aspenpy.cost.network.shift import distance, leaving_dealt, off_node
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

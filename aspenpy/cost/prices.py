@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from aspenpy.cost.instances import Instances
@@ -198,3 +198,14 @@ def slowest(groups: tuple[Together, ...]) -> Expr:
 
 def longest(times: list[Expr]) -> Expr:
     return graph.apply("max", *times) if len(times) > 1 else times[0] if times else graph.ZERO
+
+
+LINK = "intracomm"
+"""The resource that moves data between the sockets of a node."""
+
+
+def over_link(offer: Offer, volume: Expr, instances: Iterable[Instances]) -> Expr:
+    """Seconds for so many bytes to the devices that blocks with such instances have work for: each of their links
+    carries an equal part, at its latency."""
+    links = longest([each.count_used(offer.place) for each in instances])
+    return graph.substitute([offer.resource.time], {offer.resource.argument: graph.div(volume, links)})[0]

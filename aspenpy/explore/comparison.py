@@ -21,7 +21,7 @@ from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.occupancy import unlike_ranks
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.compute import target
-from aspenpy.cost.transfer import LINK, over_link
+from aspenpy.cost.prices import LINK, over_link
 from aspenpy.explore.crossovers import Contender, Crossovers
 from aspenpy.explore.race import Seen
 from aspenpy.explore.variable import takes_whole

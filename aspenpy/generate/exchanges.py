@@ -6,8 +6,7 @@ from typing import NoReturn
 
 from aspenpy.cost.exchanges import ALL_PORTS, FACES, HALO, OPEN
 from aspenpy.cost.halos import numbers_of
-from aspenpy.cost.network.collectives import COLLECTIVES, algorithms
-from aspenpy.cost.network.halo import MOST_DIMENSIONS
+from aspenpy.cost.network.collectives import COLLECTIVES, MOST_DIMENSIONS, algorithms
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, fail, suggest_nearest, warning

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from aspenpy.cost.network.slim_fly import prime_power
+from aspenpy.cost.network.low_diameter import prime_power
 from aspenpy.record import Record
 
 Polynomial = tuple[int, ...]

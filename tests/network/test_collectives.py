@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.cost.network.choice import best, best_time, ranges
-from aspenpy.cost.network.collectives import ALGORITHMS, COLLECTIVES, Cost, cost
-from aspenpy.cost.network.halo import halo
+from aspenpy.cost.network.collectives import ALGORITHMS, COLLECTIVES, Cost, cost, halo
+from aspenpy.cost.network.schemes import best, best_time, ranges
 from aspenpy.cost.network.topology import NetworkError
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate, evaluate_many

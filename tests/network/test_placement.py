@@ -11,8 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aspenpy.cost.network.grids import mesh, torus
-from aspenpy.cost.network.neighbours import mean_random_distance, neighbour_distance
-from aspenpy.cost.network.placement import Placement, place
+from aspenpy.cost.network.placement import Placement, mean_random_distance, neighbour_distance, place
 from aspenpy.cost.network.topologies import topology
 from aspenpy.cost.network.topology import NetworkError
 from tests.network.graphs import graph_of

@@ -6,7 +6,7 @@ from math import prod
 
 import pytest
 
-from aspenpy.cost.network.sides import crossing, leaving
+from aspenpy.cost.network.shift import crossing, leaving
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 

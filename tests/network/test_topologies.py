@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.cost.network.bisection import table_3_5_time
-from aspenpy.cost.network.grids import hypercube, mesh, ring, torus
-from aspenpy.cost.network.slim_fly import prime_power
+from aspenpy.cost.network.grids import hypercube, mesh, ring, table_3_5_time, torus
+from aspenpy.cost.network.low_diameter import prime_power
 from aspenpy.cost.network.topologies import TOPOLOGIES, topology, with_values
 from aspenpy.cost.network.topology import NetworkError, Topology
 from aspenpy.expr import graph

@@ -10,8 +10,7 @@ from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.cost.caches.names import TRANSLATIONS
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.kinds_of_cores import RANK, idle_kinds, working_kinds
-from aspenpy.cost.path_levels import all_paths
-from aspenpy.cost.paths import Paths, paths_of
+from aspenpy.cost.paths import Paths, all_paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.cost.ranks import place_ranks
 from aspenpy.expr import graph

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from aspenpy.cost.compute import Target, target
 from aspenpy.cost.instances import Instances
-from aspenpy.cost.prices import Offer
-from aspenpy.cost.transfer import LINK, over_link
+from aspenpy.cost.prices import LINK, Offer, over_link
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail

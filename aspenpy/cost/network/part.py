@@ -18,8 +18,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from aspenpy.cost.network.dragonfly import bisection_of_nodes
 from aspenpy.cost.network.grids import mean_along
+from aspenpy.cost.network.low_diameter import bisection_of_nodes
 from aspenpy.cost.network.topology import Topology, average, floor, is_odd
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -1,16 +1,82 @@
-"""All topologies by name, and what each is made from."""
+"""Topologies by name: what each is made from, and those that take a few lines, fat trees and networks of one hop."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aspenpy.cost.network import custom, dragonfly, fat_tree, grids, single_hop, slim_fly
-from aspenpy.cost.network.topology import NetworkError, Topology
+from aspenpy.cost.network import custom, grids, low_diameter
+from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, floor, is_odd, on_routers, whole
+from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.graph import Expr, number, substitute
 from aspenpy.language.diagnostics import suggest_nearest
 from aspenpy.record import Record
+
+
+def fully_connected(nodes: Size) -> Topology:
+    """Every node linked with every other."""
+    n = whole(nodes, "nodes", "the number of nodes")
+    return Topology(
+        kind="fully_connected",
+        parameters=(("nodes", n),),
+        nodes=n,
+        routers=n,
+        links=n * (n - 1) / 2,
+        radix=n - 1,
+        diameter=graph.apply("min", n - 1, 1),
+        average_distance=average(n * (n - 1), n),
+        bisection=floor(n**2 / 4),
+    )
+
+
+def star(nodes: Size) -> Topology:
+    """Every node on one switch, which is where its distances of no hop are from."""
+    n = whole(nodes, "nodes", "the number of nodes")
+    return Topology(
+        kind="star",
+        parameters=(("nodes", n),),
+        nodes=n,
+        routers=graph.ONE,
+        links=graph.ZERO,
+        **on_routers(n),
+        radix=n,
+        diameter=graph.ZERO,
+        average_distance=graph.ZERO,
+        bisection=floor(n / 2),
+    )
+
+
+def fat_tree(arity: Size, levels: Size, taper: Size = 1) -> Topology:
+    """A k-ary n-tree: n levels of k^(n-1) switches, k links up and k down each (Petrini and Vanneschi, "k-ary n-trees",
+    IPPS 1997). `taper` is how many nodes a switch of the lowest level has for each link up, so that taper * k^n nodes
+    share what k^n would have each for itself.
+
+    Nodes whose lowest common ancestor is on level l are 2(l-1) hops apart, and there are taper (k-1) k^(l-1) of them
+    for every node. The upper levels are rearrangeable without blocking, so only the links up from the lowest
+    switches of one half are cut; the switch in the middle of an odd number is cut off from half of its nodes.
+    """
+    k = whole(arity, "arity", "the links up of a switch", least=2)
+    n = whole(levels, "levels", "the levels of a fat tree")
+    t = graph.to_expr(taper)
+    down = whole(t * k, "taper", "taper * arity, the nodes on a switch,")
+    if t.kind == "number" and t.payload < 1:
+        raise NetworkError(f"a fat tree is tapered by 1 or more, not {t}", "taper")
+    switches, leaves = k**n, k ** (n - 1)
+    nodes = down * leaves
+    hops = 2 * ((n - 1) * switches - (switches - k) / (k - 1))
+    return Topology(
+        kind="fat_tree",
+        parameters=(("arity", k), ("levels", n), ("taper", t)),
+        nodes=nodes,
+        routers=n * leaves,
+        links=(n - 1) * switches,
+        **on_routers(nodes),
+        radix=graph.if_else(graph.compare("==", n, 1), down, down + k),
+        diameter=2 * (n - 1),
+        average_distance=average(nodes * t * hops, nodes),
+        bisection=k * floor(leaves / 2) + is_odd(leaves) * floor(down / 2),
+    )
 
 
 class Family(Record):
@@ -27,15 +93,15 @@ TOPOLOGIES: dict[str, Family] = {
     "mesh": Family(grids.mesh, ("dimensions",), ("nodes_per_router",), "Dally and Towles 2004; Efe and Feng 2007"),
     "torus": Family(
         grids.torus, ("dimensions",), ("nodes_per_router",), "Dally and Towles 2004; Aroca and Fernandez Anta 2014"),
-    "fat_tree": Family(fat_tree.fat_tree, ("arity", "levels"), ("taper",), "Petrini and Vanneschi 1997"),
+    "fat_tree": Family(fat_tree, ("arity", "levels"), ("taper",), "Petrini and Vanneschi 1997"),
     "dragonfly": Family(
-        dragonfly.dragonfly, ("nodes_per_router", "routers", "global_links"), ("groups",), "Kim et al. 2008"),
+        low_diameter.dragonfly, ("nodes_per_router", "routers", "global_links"), ("groups",), "Kim et al. 2008"),
     "aries": Family(
-        dragonfly.aries, ("nodes_per_router", "rows", "columns", "global_links", "groups"),
+        low_diameter.aries, ("nodes_per_router", "rows", "columns", "global_links", "groups"),
         ("row_links", "column_links"), "Faanes et al. 2012"),
-    "slim_fly": Family(slim_fly.slim_fly, ("order",), ("nodes_per_router",), "Besta and Hoefler 2014"),
-    "fully_connected": Family(single_hop.fully_connected, ("nodes",), source="counted"),
-    "star": Family(single_hop.star, ("nodes",), source="counted"),
+    "slim_fly": Family(low_diameter.slim_fly, ("order",), ("nodes_per_router",), "Besta and Hoefler 2014"),
+    "fully_connected": Family(fully_connected, ("nodes",), source="counted"),
+    "star": Family(star, ("nodes",), source="counted"),
     "custom": Family(custom.custom, ("edges",), source="counted"),
 }  # fmt: skip
 
