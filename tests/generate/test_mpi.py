@@ -383,10 +383,11 @@ def test_library_on_real_ranks(name: str, processes: int, tmp_path: Path) -> Non
 
 @needs_mpi
 def test_jacobi_in_four_processes(tmp_path: Path) -> None:
-    """100 iterations, 4 ranks, 4 faces of 500 numbers; 10 tests in log2(4) rounds of one number. Eight bytes each."""
+    """100 iterations, 4 ranks, 4 sides of 500 numbers; 10 sums of one number, a message of each rank. Eight bytes
+    each."""
     code = Skeleton(aspenpy.load_application("jacobi"), set={"ranks": 4}).code
     run = ran(code, tmp_path, processes=4)
-    assert run.own == run.below == run.model == Sent(100 * 4 * 4 + 10 * 4 * 2, 8 * (100 * 4 * 4 * 500 + 10 * 4 * 2))
+    assert run.own == run.below == run.model == Sent(100 * 4 * 4 + 10 * 4, 8 * (100 * 4 * 4 * 500 + 10 * 4))
 
 
 # -- waiting ---------------------------------------------------------------------------------------

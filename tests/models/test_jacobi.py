@@ -32,13 +32,24 @@ def test_a_layer_to_each_neighbour(values: Mapping[str, float], ranks: int, volu
 
 
 @pytest.mark.parametrize(
-    ("dimension", "ranks", "messages"), [(0, 1, 0), (1, 1, 0), (0, 16, 100 * 4 + 10 * 4), (1, 64, 100 * 6 + 10 * 6)]
+    ("dimension", "ranks", "messages"), [(0, 1, 0), (1, 1, 0), (0, 16, 100 + 10), (1, 64, 100 + 10)]
 )
 def test_messages_of_a_run(
     messages_in_turn: Callable[[str, str, Mapping[str, float]], float], dimension: int, ranks: int, messages: int
 ) -> None:
-    # 100 exchanges, 10 tests with log2(ranks) rounds.
+    # 100 halos, 10 tests with a sum over all ranks.
     assert messages_in_turn("jacobi", "main", {"dimension": dimension, "n": 64, "ranks": ranks}) == messages
+
+
+@pytest.mark.parametrize(
+    ("values", "ranks", "points"),
+    [(PLANE, 6, 2 * 512 / 3 + 2 * 512 / 2), (PLANE, 7, 2 * 512), (SPACE, 12, 2 * 64**2 * (1 / 4 + 1 / 6 + 1 / 6))],
+    ids=["3 x 2", "7 x 1", "3 x 2 x 2"],
+)
+def test_sides_follow_from_the_grid_of_the_ranks(values: Mapping[str, float], ranks: int, points: float) -> None:
+    """Of a grid of 3 x 2 ranks each has 512/3 x 512/2 points; of 7 in a row two sides are whole edges."""
+    volume = count("messages", "exchange_faces", {**values, "ranks": ranks})
+    assert volume == pytest.approx(ranks * 8 * points, rel=1e-12)
 
 
 def test_flops_of_a_run() -> None:

@@ -50,7 +50,7 @@ def test_faces_of_the_ranks_by_hand() -> None:
     assert count("messages", ranks=8) == pytest.approx(8 * 6 * 8 * faces, rel=1e-12)
 
 
-@pytest.mark.parametrize(("ranks", "messages"), [(1, 0), (8, 10 * 6 * (5 * 5 + 20))])
+@pytest.mark.parametrize(("ranks", "messages"), [(1, 0), (8, 10 * (5 * 5 + 20))])
 def test_messages_of_a_run(
     messages_in_turn: Callable[[str, str, Mapping[str, float]], float], ranks: int, messages: int
 ) -> None:

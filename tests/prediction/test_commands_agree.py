@@ -180,7 +180,9 @@ def of_one_socket(case: Case) -> float:
     assert case.machine is not None
     if case.socket is None:
         return aspenpy.predict(case).runtime
-    found = aspenpy.place(case.changed(socket=None), sockets={case.kernel: case.socket})
+    assert case.application is not None
+    there = dict.fromkeys(case.application.data, case.socket)  # chance may decide what would have to come
+    found = aspenpy.place(case.changed(socket=None), sockets={case.kernel: case.socket}, data=there)
     if found.moves and found.question.overlapping:  # branches hide some of the transfers
         return aspenpy.predict(case).runtime
     return found.runtime - found.transfer

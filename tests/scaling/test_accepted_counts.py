@@ -103,7 +103,7 @@ def test_a_range_has_accepted_points(run: Runner) -> None:
     """Those nearest to 1, 2, 4, ... 60 by ratio."""
     out = run("scale", "lulesh", "--machine", "frontera", "--ranks", "1..60", "--format", "csv").out
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["1", "8", "27"]
-    out = run("scale", "md", "--machine", "frontera", "--ranks", "1..60", "--rank-counts", "power_of(2)").out
+    out = run("scale", "lulesh", "--machine", "frontera", "--ranks", "1..60", "--rank-counts", "power_of(2)").out
     assert "accepted       cube numbers that are powers of 2" in out
     refused = run(
         "scale", "stream", "--machine", "frontera", "--parameter", "n", "--ranks", "60,64", "--rank-counts", "cube"
