@@ -135,6 +135,8 @@ class Trips(Part):
     def find_bounds(self, node: r.LoopStatement, counter: Expr, variable: str) -> tuple[tuple[Value, ...], bool]:
         """Bounds whose smallest is the number of a loop's passes, or a parameter where the source does not say it; and
         whether they are all that its condition says."""
+        if not node.tested_first and isinstance(node.condition, r.Constant) and node.condition.value == 0:
+            return (ONE,), True  # `do { } while (0)`
         found: list[Value] = []
         parts = _conjuncts(node.condition) if node.condition is not None else []
         understood = 0

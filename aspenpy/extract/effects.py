@@ -167,6 +167,16 @@ def has_exit(body: r.Statement, is_loop: bool = True) -> bool:
     return isinstance(body, r.LoopStatement) and has_exit(body.body, False)
 
 
+def has_own_jump(body: r.Statement | None) -> bool:
+    """Whether a `break` or `continue` in a body belongs to the loop around it."""
+    if isinstance(body, r.Jump):
+        return body.kind in ("break", "continue")
+    if isinstance(body, r.Branch):
+        return has_own_jump(body.then) or has_own_jump(body.otherwise)
+    parts = body.statements if isinstance(body, r.Block) else body.cases if isinstance(body, r.Switch) else ()
+    return any(map(has_own_jump, parts))
+
+
 def final_jump(body: r.Statement | None) -> str | None:
     """The jump with which a statement always ends."""
     if isinstance(body, r.Jump):

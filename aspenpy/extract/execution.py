@@ -1,8 +1,8 @@
 """Execution: a program is compiled and run by the user's command, and its lines are counted: by gcov or, much slower,
  by Valgrind's lackey, which prints the address of each instruction.
 
-What is compiled is the source that is extracted, laid out anew in a folder of its own; the command is run as it was
-given, word by word and without a shell, with the program's name in it replaced by the path of what was compiled.
+What is compiled are the units that are extracted, expanded and laid out in a folder of its own; the command is run as
+it was given, word by word and without a shell, with the program's name in it replaced by the path of what was compiled.
 """
 
 from __future__ import annotations
@@ -13,28 +13,31 @@ import re
 import shlex
 import shutil
 import subprocess
+import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Literal
 
-from aspenpy.extract.line_counts import Layout
-from aspenpy.extract.records import CPP
+from aspenpy.extract import records as r
+from aspenpy.extract.counted_units import CountedUnit, Counts, mark_expanded, merge_counts
 from aspenpy.extract.registers import Level
+from aspenpy.extract.units import DATABASE, TranslationUnit, read_database, words_of
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.opening import read_text_file, read_whole_file
-from aspenpy.language.schema import find_mismatch, parse_json
+from aspenpy.language.opening import read_whole_file
 from aspenpy.record import Record
 
-Counts = Literal["gcov", "lackey"]
+Tool = Literal["gcov", "lackey"]
 
 COMPILING = 600
 """Seconds that a compiler may take."""
 
 RUNNING = 600
 """Seconds that a run may take."""
+
+ALLOWED = "--allow-failure counts a run that ends so"
 
 _PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
 
@@ -76,70 +79,87 @@ def _plain(value: float) -> str:
 
 
 class Build(Record):
-    """How a program is compiled: the options of the preprocessor, as for the extraction; the linker's; the compiler."""
+    """How a program is compiled: its units with the options of the preprocessor, as for the extraction; the linker's
+    options; the compiler."""
 
-    path: str
-    flags: tuple[str, ...]
+    units: tuple[TranslationUnit, ...]
     links: tuple[str, ...] = ()
     compiler: str | None = None
     openmp: bool = False
-    counts: Counts = "gcov"
+    counts: Tool = "gcov"
+
+    def find_compiler(self) -> str:
+        """The compiler that is named, else GCC's for the languages of the units. Raises AspenError."""
+        found = self.compiler or ("g++" if any(unit.is_cpp for unit in self.units) else "gcc")
+        if shutil.which(found) is None:
+            fail("no-compiler", f"--run needs the compiler `{found}`, which is not installed")
+        return found
 
 
-class Lines(Record):
-    """How often the lines of the relaid source ran, and those of other files by their real path."""
-
-    source: dict[int, float]
-    others: dict[str, dict[int, float]]
-
-    def add(self, is_source: bool, name: str, line: int, count: float) -> None:
-        counts = self.source if is_source else self.others.setdefault(name, {})
-        counts[line] = counts.get(line, 0) + count
+Lines = dict[int, float]
+"""How often the lines of a unit ran."""
 
 
 class Compiled:
-    """A program that was compiled in a folder of its own."""
+    """A program that was compiled in a folder of its own. `programs` are the units as the source has them."""
 
     options: tuple[str, ...] = ()
 
-    def __init__(self, build: Build, layout: Layout, folder: str) -> None:
-        self.build, self.folder = build, folder
-        self.source = os.path.join(folder, os.path.basename(build.path))
-        with open(self.source, "w", encoding="utf-8") as file:
-            file.write(layout.text())
+    def __init__(self, build: Build, programs: Sequence[r.Program], folder: str) -> None:
+        self.build, self.programs, self.folder = build, programs, folder
+        self.units: list[CountedUnit] = []
         self.program = os.path.join(folder, "program")
 
     def compile(self, macros: Mapping[str, float]) -> None:
         """Compiles the program with macros set. Raises AspenError."""
-        build = self.build
-        compiler = build.compiler or ("g++" if os.path.splitext(build.path)[1] in CPP else "gcc")
-        if shutil.which(compiler) is None:
-            fail("no-compiler", f"--run needs the compiler `{compiler}`, which is not installed")
+        compiler = self.build.find_compiler()
+        parallel = ["-fopenmp", "-fprofile-update=atomic"] if self.build.openmp else []
         defined = [f"-D{name}={_plain(value)}" for name, value in macros.items()]
-        beside = os.path.dirname(os.path.abspath(build.path))
-        parallel = ["-fopenmp", "-fprofile-update=atomic"] if build.openmp else []
-        built = os.path.join(self.folder, "program.o")
-        options = [*build.flags, *defined, f"-iquote{beside}", "-O0", *self.options, *parallel, "-c", self.source]
-        self._compile([compiler, *options, "-o", built], tuple(macros))
-        self._compile([compiler, *self.options, *parallel, built, "-o", self.program, *build.links, "-lm"], ())
+        self.units, objects = [], []
+        for place, (unit, program) in enumerate(zip(self.build.units, self.programs, strict=True)):
+            path = os.path.join(self.folder, f"{place}_{os.path.basename(unit.path)}")
+            self._expand(compiler, unit, [*defined, *parallel[:1]], path, tuple(macros))
+            self.units.append(CountedUnit(path, program))
+            Path(path).write_text(self.units[-1].text(), encoding="utf-8")
+            objects.append(f"{os.path.splitext(path)[0]}.o")
+            standard = [flag for flag in unit.flags if flag.startswith("-std=")]
+            options = [*standard, "-w", "-O0", *self.options, *parallel, "-fpreprocessed", "-c", *unit.language(), path]
+            self._compile(compiler, [*options, "-o", objects[-1]], unit)
+        linked = [*self.options, *parallel, *objects, "-o", self.program, *self.build.links, "-lm"]
+        self._compile(compiler, linked, self.build.units[0])
 
-    def _compile(self, line: list[str], macros: tuple[str, ...]) -> None:
+    def _expand(
+        self, compiler: str, unit: TranslationUnit, options: list[str], path: str, macros: tuple[str, ...]
+    ) -> None:
+        """Writes the text of a unit with its macros and headers expanded."""
+        done = self._compile(compiler, [*unit.flags, *options, "-E", *unit.language(), unit.path, "-o", path], unit)
+        for name in macros:
+            if f'"{name}" redefined' in done.stderr:
+                hint = f"put `#ifndef {name}` around its definition, or read the size from the command line"
+                fail("fixed-macro", f"`{unit.path}` defines `{name}` whatever --over says", hint=hint)
+        text = read_whole_file(path, MOST_BYTES).decode("utf-8", "replace")
+        Path(path).write_text(mark_expanded(text), encoding="utf-8")
+
+    def _compile(self, compiler: str, options: list[str], unit: TranslationUnit) -> subprocess.CompletedProcess[str]:
+        line = [compiler, *options]
         try:
             done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=COMPILING)
         except (OSError, subprocess.TimeoutExpired) as error:
-            fail("not-compiled", f"`{line[0]}` cannot be run: {error}")
+            fail("not-compiled", f"`{compiler}` cannot be run: {error}")
         if done.returncode:
             said = [text for text in done.stderr.splitlines() if "error" in text or "undefined" in text]
             reason = said[0].replace(self.folder + os.sep, "") if said else f"status {done.returncode}"
             hint = "-I, -D and --std are as for the extraction; --link NAME adds a library"
-            fail("not-compiled", f"`{line[0]}` cannot compile `{self.build.path}`: {reason}", hint=hint)
-        for name in macros:
-            if f'"{name}" redefined' in done.stderr:
-                hint = f"put `#ifndef {name}` around its definition, or read the size from the command line"
-                fail("fixed-macro", f"`{self.build.path}` defines `{name}` whatever --over says", hint=hint)
+            fail("not-compiled", f"`{compiler}` cannot compile `{unit.path}`: {reason}", hint=hint)
+        return done
 
-    def count_lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
-        """Runs the command and counts lines. Raises AspenError."""
+    def count(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> Counts:
+        """Runs the command and counts statements. Raises AspenError."""
+        lines = self.count_lines(command, sizes, allow_failure)
+        return merge_counts(unit.count(found) for unit, found in zip(self.units, lines, strict=True))
+
+    def count_lines(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
+        """Runs the command and counts the lines of each unit. Raises AspenError."""
         raise NotImplementedError
 
 
@@ -148,32 +168,31 @@ class Coverage(Compiled):
 
     options = ("--coverage",)
 
-    def count_lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
+    def count_lines(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
         words = command.fill_in(sizes, [self.program])
-        counts = os.path.join(self.folder, "program.gcda")
-        if os.path.exists(counts):
-            os.remove(counts)
-        run_command(words)
-        if not os.path.exists(counts):
+        counts = [f"{os.path.splitext(unit.path)[0]}.gcda" for unit in self.units]
+        for name in filter(os.path.exists, counts):
+            os.remove(name)
+        run_command(words, allow_failure)
+        if not any(map(os.path.exists, counts)):
             fail(
                 "no-counts",
                 f"`{' '.join(words)}` has not run the program to its end: gcov has no counts",
                 hint="the program's name in the command is what is compiled, such as ./a.out",
             )
-        gcov = [_gcov_name(self.build.compiler), "--json-format", "--stdout", "program.gcda"]
+        return [self._read_counts(name) if os.path.exists(name) else {} for name in counts]
+
+    def _read_counts(self, path: str) -> Lines:
+        gcov = [_gcov_name(self.build.compiler), "--json-format", "--stdout", path]
         try:
             done = subprocess.run(gcov, cwd=self.folder, capture_output=True, text=True, timeout=COMPILING, check=True)
             read = json.loads(done.stdout)
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             fail("no-counts", f"gcov cannot read the counts: {error}", hint="gcov comes with the compiler GCC")
-        return self._read_counts(read)
-
-    def _read_counts(self, read: dict[str, Any]) -> Lines:
-        found = Lines({}, {})
+        found: Lines = {}
         for file in read.get("files", ()):
-            name = os.path.realpath(os.path.join(read.get("current_working_directory", ""), file["file"]))
             for line in file["lines"]:
-                found.add(name == os.path.realpath(self.source), name, line["line_number"], line["count"])
+                found[line["line_number"]] = found.get(line["line_number"], 0) + line["count"]
         return found
 
 
@@ -182,19 +201,20 @@ class Traced(Compiled):
 
     options = ("-g", "-gdwarf-4", "-fno-pie", "-no-pie")
 
-    def count_lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
+    def count_lines(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
         for tool in ("valgrind", "objdump"):
             if shutil.which(tool) is None:
                 fail("no-counts", f"--counts lackey needs `{tool}`, which is not installed")
         traced = ["valgrind", "--tool=lackey", "--basic-counts=no", "--trace-mem=yes", self.program]
-        executed = self._count_instructions(command.fill_in(sizes, traced))
-        found = Lines({}, {})
+        executed = self._count_instructions(command.fill_in(sizes, traced), allow_failure)
+        found: dict[str, Lines] = {os.path.basename(unit.path): {} for unit in self.units}
         for name, line, address in self._list_first_addresses():
-            found.add(name == os.path.basename(self.source), name, line, executed.get(address, 0))
-        return found
+            if name in found:
+                found[name][line] = found[name].get(line, 0) + executed.get(address, 0)
+        return list(found.values())
 
     @staticmethod
-    def _count_instructions(words: list[str]) -> Mapping[int, int]:
+    def _count_instructions(words: list[str], allow_failure: bool) -> Mapping[int, int]:
         """How often each instruction ran, by its address."""
         seen: dict[bytes, int] = {}
         try:
@@ -203,12 +223,15 @@ class Traced(Compiled):
             )
         except OSError as error:
             fail("no-command", f"`{words[0]}` cannot be run: {error.strerror}")
+        limit = threading.Timer(RUNNING, process.kill)
+        limit.start()
         with process:
             for line in process.stderr or ():
                 if line.startswith(b"I  "):
                     seen[line] = seen.get(line, 0) + 1
-        if process.returncode:
-            fail("command-failed", f"`{' '.join(words)}` ended with status {process.returncode}")
+        limit.cancel()
+        if process.returncode and not allow_failure:
+            fail("command-failed", f"`{' '.join(words)}` ended with status {process.returncode}", hint=ALLOWED)
         return {int(line[3:].partition(b",")[0], 16): count for line, count in seen.items() if b"," in line}
 
     def _list_first_addresses(self) -> Iterator[tuple[str, int, int]]:
@@ -228,8 +251,9 @@ class Traced(Compiled):
         yield from ((name, line, address) for (name, line, _), address in first.items())
 
 
-def run_command(command: list[str]) -> None:
-    """Runs a command with its output discarded. Raises AspenError where it ends with a signal or an error."""
+def run_command(command: list[str], allow_failure: bool = False) -> None:
+    """Runs a command with its output discarded. Raises AspenError where it ends with a signal, or with an error that is
+    not allowed."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=RUNNING
@@ -240,10 +264,10 @@ def run_command(command: list[str]) -> None:
         fail(
             "command-failed", f"`{' '.join(command)}` has not ended after {RUNNING} s", hint="counts of small sizes do"
         )
-    if done.returncode:
+    if done.returncode < 0 or (done.returncode and not allow_failure):
         said = done.stderr.decode("utf-8", "replace").strip()[-1000:]
         ended = f"`{' '.join(command)}` ended with status {done.returncode}"
-        fail("command-failed", ended, hint=said.splitlines()[-1] if said else None)
+        fail("command-failed", ended, hint=said.splitlines()[-1] if said else ALLOWED)
 
 
 def _gcov_name(compiler: str | None) -> str:
@@ -254,19 +278,16 @@ def _gcov_name(compiler: str | None) -> str:
 
 
 @contextmanager
-def prepare_program(build: Build, layout: Layout) -> Iterator[Compiled]:
+def prepare_program(build: Build, programs: Sequence[r.Program]) -> Iterator[Compiled]:
     """A program in a folder that is removed afterwards. Raises AspenError."""
     with TemporaryDirectory(prefix="aspenpy-") as folder:
-        yield PROGRAMS[build.counts](build, layout, folder)
+        yield PROGRAMS[build.counts](build, programs, folder)
 
 
-PROGRAMS: dict[Counts, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}
+PROGRAMS: dict[Tool, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}
 
 
 # -- the level of a build --------------------------------------------------------------------------
-
-DATABASE = "compile_commands.json"
-"""The compile commands of a project, as CMake and others write them (Clang, JSON Compilation Database Format)."""
 
 NEAR = (".", "build", "..", "../build")
 """Folders in which it is looked for, from that of the source on."""
@@ -275,10 +296,6 @@ LEVELS: dict[str, Level] = {
     "0": "source", "": "o1", "g": "o1", "1": "o1", "2": "o2", "s": "o2", "3": "o3", "fast": "o3"
 }  # fmt: skip
 """The level of `extract` by what stands behind `-O`."""
-
-ENTRY: Mapping[str, Any] = {"arguments": [], "command": ""}
-SHAPE = {"directory": str, "file": str, "arguments": [str], "command": str}
-"""What an entry has without being there, and the shape of all that is looked at."""
 
 USUAL: Level = "o2"
 MOST_BYTES = 64 << 20
@@ -318,18 +335,12 @@ def _level_of_flags(flags: Sequence[str]) -> Level | None:
 def _read_flags(path: Path, source: Path) -> list[str]:
     """The words of a source's compile command; none where there is no such file, or no such source in it."""
     try:
-        commands = parse_json(read_text_file(path, MOST_BYTES))
-        for entry in commands if find_mismatch(commands, [{str: object}]) is None else ():
-            stated = {**ENTRY, **{name: value for name, value in entry.items() if name in SHAPE}}
-            if find_mismatch(stated, SHAPE) is None and _real_path(stated) == source.resolve():
-                return stated["arguments"] or shlex.split(stated["command"])
+        for entry in read_database(path):
+            if Path(entry["directory"], entry["file"]).resolve() == source.resolve():
+                return words_of(entry)
     except (AspenError, OSError, ValueError):
         return []
     return []
-
-
-def _real_path(entry: Mapping[str, Any]) -> Path:
-    return Path(entry["directory"], entry["file"]).resolve()
 
 
 def _read_recorded_flags(program: str) -> list[str]:

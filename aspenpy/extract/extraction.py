@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from aspenpy.expr import graph
@@ -27,16 +27,26 @@ from aspenpy.extract.effects import (
     resolve_pointers,
     walk_records,
 )
-from aspenpy.extract.execution import Build, Counts, parse_command
+from aspenpy.extract.execution import Build, Tool, parse_command
 from aspenpy.extract.fit import format_number
-from aspenpy.extract.front_end import Reading
-from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Filling, Influence, Over, measure_points
+from aspenpy.extract.front_end import Reading, Text
+from aspenpy.extract.hole_values import (
+    BY_INFLUENCE,
+    LITTLE,
+    Filling,
+    Influence,
+    Over,
+    count_pointer_calls,
+    measure_points,
+)
+from aspenpy.extract.linking import link_programs, separate_statics
 from aspenpy.extract.naming import Kernel, Options, count_words, source_line
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.state import Context, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer, write_macros
 from aspenpy.extract.tree import read_program
+from aspenpy.extract.units import TranslationUnit, find_units, is_source
 from aspenpy.extract.values import TooLong, Value, to_expression
 from aspenpy.extract.walk import Walker
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead, warning
@@ -55,9 +65,6 @@ NO_SIZES: Over = {}
 POOR = 0.1
 """The relative error of a fit from which on a warning tells it."""
 
-OF_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C")
-"""How the names of files end that are no headers, also where one includes another."""
-
 MAY_OVERLAP = "their values are loaded again after each store; `restrict` in the source says that they are apart"
 
 STACK = 256 * 2**20
@@ -66,13 +73,15 @@ STACK = 256 * 2**20
 
 class Run(Record):
     """A command that runs the program, such as `./a.out {n}`, and the values of each name in braces; names that it
-    does not mention are macros. `links` are options of the linker, `compiler` one of GCC's."""
+    does not mention are macros. `links` are options of the linker, `compiler` one of GCC's; `allow_failure` counts runs
+    that end with an error."""
 
     command: str
     over: Over = NO_SIZES
     links: tuple[str, ...] = ()
     compiler: str | None = None
-    counts: Counts = "gcov"
+    counts: Tool = "gcov"
+    allow_failure: bool = False
 
 
 class Extraction(Record, Result):
@@ -100,7 +109,7 @@ class Extraction(Record, Result):
 
 
 def extract(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     level: Level = "source",
     functions: tuple[str, ...] = (),
@@ -109,7 +118,8 @@ def extract(
     integers: bool = False,
     run: Run | None = None,
 ) -> Extraction:
-    """The application model of a file of C or C++ at `path`.
+    """The application model of a program of C or C++ at `path`: a file, several, a folder, or compile_commands.json
+    with the flags of each file. Functions are linked by their names; static ones stay apart.
 
     `level` says which loads and stores count: those of the source, as a compiler leaves them that keeps values in
     registers (`source`, `o1`), also from pass to pass (`o2`), with loops vectorised (`o3`). `functions` are those to
@@ -121,7 +131,9 @@ def extract(
     :raises AspenError: where the file cannot be read or compiled, or the command of `run` fails.
     """
     options = Options(chains, integers, level == "o3")
-    return _run_with_deep_stack(lambda: _Extractor(str(path), level, options, functions, flags, run).extract())
+    paths = [path] if isinstance(path, str | os.PathLike) else path
+    units = find_units([os.fspath(one) for one in paths], flags)
+    return _run_with_deep_stack(lambda: _Extractor(units, level, options, functions, run).extract())
 
 
 def _run_with_deep_stack(work: Callable[[], T]) -> T:
@@ -155,17 +167,17 @@ def _run_with_deep_stack(work: Callable[[], T]) -> T:
 class _Extractor:
     def __init__(
         self,
-        path: str,
+        units: tuple[TranslationUnit, ...],
         level: Level,
         options: Options,
         functions: tuple[str, ...],
-        flags: tuple[str, ...],
         run: Run | None,
     ) -> None:
-        program, self.diagnostics = read_program(Reading(path, flags))
-        self.program = resolve_pointers(program)
-        self.flags, self.run = flags, run
-        self.path, self.level, self.options, self.wanted = path, level, options, functions
+        self.units, self.run = units, run
+        self.parts, self.diagnostics = _read_units(units)
+        self.program = resolve_pointers(link_programs(self.parts))
+        self.path = _name_program(units, self.program)
+        self.level, self.options, self.wanted = level, options, functions
         self.names = Names(counts_each=run is not None)
         self.functions = {function.key: function for function in self.program.functions}
         self.macros = {
@@ -290,7 +302,7 @@ class _Extractor:
     def _is_of_header(self, function: r.Function) -> bool:
         """Whether a function stands in a header that the file includes, where its own functions do not call it."""
         source = None if function.span is None else function.span.source
-        return source is not None and source is not self.program.source and not source.name.endswith(OF_SOURCES)
+        return source is not None and source is not self.program.source and not is_source(source.name)
 
     def _order_called_first(self, roots: list[r.Function]) -> list[str]:
         """Keys of the functions that have kernels of their own, those that are called before those that call."""
@@ -371,8 +383,9 @@ class _Extractor:
         command = parse_command(run.command)
         nodes = (node for function in self.program.functions for node in walk_records(function.body))
         parallel = any(isinstance(node, r.Call) and node.name.startswith("omp_") for node in nodes)
-        build = Build(self.path, self.flags, run.links, run.compiler, parallel, run.counts)
-        points = measure_points(build, self.program, command, run.over)
+        build = Build(self.units, run.links, run.compiler, parallel, run.counts)
+        points = measure_points(build, self.parts, command, run.over, run.allow_failure)
+        points = [count_pointer_calls(self.program, point) for point in points]
         filling = Filling(self.program, self.names.holes, self._resolve_value, points)
         for profile in self.profiles.values():
             filling.find_sites(profile.items)
@@ -441,6 +454,25 @@ class _Extractor:
                 listed = ", ".join(f"`{a}` and `{b}`" for a, b in sorted(pairs)[:4])
                 message = f"in `{function.name}` may overlap: {listed}"
                 yield warning("aliasing", message, function.span, hint=MAY_OVERLAP)
+
+
+def _read_units(units: tuple[TranslationUnit, ...]) -> tuple[list[r.Program], list[Diagnostic]]:
+    """The programs of translation units, with the diagnostics of reading them."""
+    texts: dict[str, Text] = {}
+    macros: dict[str, r.Macro] = {}
+    found, diagnostics = [], list[Diagnostic]()
+    for unit in units:
+        program, said = read_program(Reading(unit.path, unit.flags, texts), macros)
+        found.append(program)
+        diagnostics += said
+    return separate_statics(found), diagnostics
+
+
+def _name_program(units: tuple[TranslationUnit, ...], program: r.Program) -> str:
+    """The file that names a program: of several the one with `main`."""
+    spans = (function.span for function in program.functions if function.name == "main")
+    span = next((span for span in spans if span is not None), None)
+    return units[0].path if span is None or len(units) == 1 else span.source.name
 
 
 def _describe_fit(hole: Hole) -> str:

@@ -151,16 +151,18 @@ def _shorten_comment(words: str) -> str:
 
 
 class Reading:
-    """A translation unit that libclang has read, with the texts of the user's files in it."""
+    """A translation unit that libclang has read, with the texts of the user's files in it; those of headers are
+    `shared` by real path among the units of a program."""
 
-    def __init__(self, path: str, options: tuple[str, ...] = ()) -> None:
+    def __init__(self, path: str, options: tuple[str, ...] = (), shared: dict[str, Text] | None = None) -> None:
         self.path = path
         self.options = options
-        self.texts: dict[str, Text] = {path: Text(path, _read_bytes(path))}
+        self.shared: dict[str, Text] = {} if shared is None else shared
+        self.texts: dict[str, Text] = {path: self._read_text(path)}
         self._files: dict[int | None, Text | None] = {}  # by libclang's address of a file
         cindex = load_libclang()
         own = os.path.dirname(os.path.abspath(__file__))
-        arguments = [*_language_flags(path), *options, *_header_flags(path), "-idirafter", own]
+        arguments = [*_language_flags(path), "-ferror-limit=0", *options, *_header_flags(path), "-idirafter", own]
         given = [(os.path.join(own, "mpi.h"), HEADER)]  # found where no other is
         try:
             index = cindex.Index.create()
@@ -180,10 +182,16 @@ class Reading:
         name: str = file.name
         if name not in self.texts:
             try:
-                self.texts[name] = Text(name, _read_bytes(name))
+                self.texts[name] = self._read_text(name)
             except AspenError:
                 return None
         return self.texts[name]
+
+    def _read_text(self, name: str) -> Text:
+        real = os.path.realpath(name)
+        if real not in self.shared:
+            self.shared[real] = Text(name, _read_bytes(name))
+        return self.shared[real]
 
     def span(self, cursor: Any) -> Span | None:
         lib = load_libclang().conf.lib

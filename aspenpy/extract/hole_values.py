@@ -7,7 +7,6 @@ follows from the passes of a loop that counts up to it. Over several sizes each 
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -34,9 +33,9 @@ from aspenpy.extract.costs import (
 )
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.effects import walk_records
-from aspenpy.extract.execution import Build, Command, Lines, prepare_program
+from aspenpy.extract.execution import Build, Command, prepare_program
 from aspenpy.extract.fit import Fit, Term, fit_formula
-from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, Layout
+from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.scope import CALL_ASSUMED, SIZE_ASSUMED
 from aspenpy.extract.values import ONE, TooLong, Value
 from aspenpy.language.diagnostics import fail
@@ -51,10 +50,12 @@ Over = Mapping[str, Sequence[float]]
 
 
 class Point(Record):
-    """One run: the values that the command was given, and how often loops and branches ran."""
+    """One run: the values that the command was given, how often loops and branches ran, and how often functions were
+    entered, by key."""
 
     sizes: Mapping[str, float]
     ran: Mapping[Span, ExecutionCount]
+    entered: Mapping[str, float]
 
 
 class Site(Record):
@@ -67,9 +68,11 @@ class Site(Record):
     nest: Nest | None = None
 
 
-def measure_points(build: Build, program: r.Program, command: Command, over: Over) -> list[Point]:
-    """Runs the program at all combinations of sizes. Those that the command does not mention are macros. Raises
-    AspenError."""
+def measure_points(
+    build: Build, programs: Sequence[r.Program], command: Command, over: Over, allow_failure: bool = False
+) -> list[Point]:
+    """Runs the program of some units at all combinations of sizes. Those that the command does not mention are macros.
+    Raises AspenError."""
     for name in command.names():
         if name not in over:
             hint = f"give its values, such as --over {name}=100..1000:log:5"
@@ -77,32 +80,28 @@ def measure_points(build: Build, program: r.Program, command: Command, over: Ove
     grid = list(itertools.product(*over.values()))
     if len(grid) > MOST_RUNS:
         fail("too-long", f"--over asks for {len(grid):,} runs; at most {MOST_RUNS:,} are made")
-    layout = Layout(program)
     found = []
-    with prepare_program(build, layout) as compiled:
+    with prepare_program(build, programs) as compiled:
         for place, values in enumerate(grid):
             sizes = dict(zip(over, values, strict=True))
             macros = {name: value for name, value in sizes.items() if name not in command.names()}
             if macros or not place:
                 compiled.compile(macros)
-            found.append(Point(sizes, _count_executions(program, layout, compiled.count_lines(command, sizes))))
+            counts = compiled.count(command, sizes, allow_failure)
+            found.append(Point(sizes, counts.ran, counts.entered))
     return found
 
 
-def _count_executions(program: r.Program, layout: Layout, lines: Lines) -> Mapping[Span, ExecutionCount]:
-    def at(span: Span | None) -> float | None:
-        if span is None:
-            return None
-        line = layout.find_line(span.source, span.start)
-        if span.source is layout.source:
-            return lines.source.get(line)
-        return lines.others.get(os.path.realpath(span.source.path or span.source.name), {}).get(line)
-
-    runs = ExecutionCounter(at)
-    for function in program.functions:
-        runs.count_function(function)
-    runs.count_pointer_calls(program)
-    return runs.found
+def count_pointer_calls(program: r.Program, point: Point) -> Point:
+    """The point with how often each of several functions was meant by calls through a pointer, by its span."""
+    ran, spans = dict(point.ran), {function.key: function.span for function in program.functions}
+    for keys in program.pointed.values():
+        counts = [point.entered.get(key) for key in keys]
+        known = [count for count in counts if count is not None]
+        for key, count in zip(keys, counts, strict=True) if len(keys) > 1 and len(known) == len(keys) else ():
+            if (span := spans[key]) is not None and count is not None:
+                ran[span] = ExecutionCount(sum(known), (count,))
+    return point.replace(ran=ran)
 
 
 class Filling:

@@ -15,7 +15,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import has_exit, walk_records
-from aspenpy.language.source import Source, Span
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 CountAt = Callable[[Span | None], float | None]
@@ -28,6 +28,13 @@ class ExecutionCount(Record):
 
     entered: float
     passes: tuple[float, ...]
+
+    def plus(self, other: ExecutionCount | None) -> ExecutionCount:
+        """Counts of both together, as of code that is compiled twice."""
+        if other is None or len(other.passes) != len(self.passes):
+            return self
+        passes = tuple(one + two for one, two in zip(self.passes, other.passes, strict=True))
+        return ExecutionCount(self.entered + other.entered, passes)
 
 
 class _Flow(Record):
@@ -45,17 +52,11 @@ class ExecutionCounter:
         self.at = at
         self.found: dict[Span, ExecutionCount] = {}
 
-    def count_function(self, function: r.Function) -> None:
-        self._follow(function.body, self._count_entries(function.body))
-
-    def count_pointer_calls(self, program: r.Program) -> None:
-        """Counts, for calls through pointers to several functions, how often each was meant."""
-        functions = {function.key: function for function in program.functions}
-        for keys in program.pointed.values():
-            counts = [self._count_entries(functions[key].body) for key in keys]
-            whole = _sum_known(*counts)
-            for key, count in zip(keys, counts, strict=True) if len(keys) > 1 else ():
-                self._add_count(functions[key].span, whole, count)
+    def count_function(self, function: r.Function) -> float | None:
+        """Counts the statements of a function; returns how often it was entered, None where no line tells."""
+        entered = self._count_entries(function.body)
+        self._follow(function.body, entered)
+        return entered
 
     # -- lines -------------------------------------------------------------------------------------
 
@@ -229,10 +230,8 @@ class Layout:
         edges = [0, *self.breaks, len(self.source.text)]
         return "\n".join(self.source.text[start:end] for start, end in itertools.pairwise(edges))
 
-    def find_line(self, source: Source, offset: int) -> int:
-        """Line, from 1 on, of a place in the laid-out source; of other files, the line there."""
-        if source is not self.source:
-            return source.text.count("\n", 0, offset) + 1
+    def find_line(self, offset: int) -> int:
+        """Line, from 1 on, of a place of the source in the laid-out text."""
         return bisect_right(self._lines, offset - 1) + bisect_right(self.breaks, offset) + 1
 
 

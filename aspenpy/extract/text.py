@@ -395,7 +395,8 @@ def write_macros(program: r.Program, symbols: Mapping[str, Expr], used: Collecti
 
 def _describe_macro(program: r.Program, macro: r.Macro) -> str:
     line = f":{macro.span.position().line}" if macro.span else ""
-    return os.path.basename(program.source.name) + line + (f": {macro.comment}" if macro.comment else "")
+    name = macro.span.source.name if macro.span else program.source.name
+    return os.path.basename(name) + line + (f": {macro.comment}" if macro.comment else "")
 
 
 def _macro_value(macro: r.Macro, symbols: Mapping[str, Expr]) -> Expr:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.front_end import Reading
+from aspenpy.extract.effects import has_own_jump
+from aspenpy.extract.front_end import Reading, evaluate_constant
 from aspenpy.extract.tree_calls import Calls, construct_in_place
-from aspenpy.extract.tree_expressions import FUNCTIONS
+from aspenpy.extract.tree_expressions import FUNCTIONS, is_static
 from aspenpy.extract.tree_types import INT, NO_INSTANCE, REFERENCES, Unit, children_of
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
@@ -102,7 +103,10 @@ class Statements:
 
     def _read_declarations(self, cursor: Any) -> r.Statement:
         variables = [child for child in children_of(cursor) if child.kind.name == "VAR_DECL"]
-        return r.Block(tuple(item for child in variables for item in self.read_declaration(child)))
+        kept = (item for child in variables if is_static(child) for item in self.read_declaration(child))
+        self.unit.statics += (item for item in kept if isinstance(item, r.Declaration))
+        passing = (child for child in variables if not is_static(child))
+        return r.Block(tuple(item for child in passing for item in self.read_declaration(child)))
 
     def _read_return(self, cursor: Any) -> r.Statement:
         children = children_of(cursor)
@@ -139,8 +143,9 @@ class Statements:
             pragmas = text.pragmas_above(span.start)
             comment = text.comment_above(span.start)
             head = text.character_offset(body.extent.start.offset)
-            shown = head if first and span.start < head else min(span.end, span.start + 2)
+            shown = head if first and span.start < head else _end_of_macro(span)
             span = Span(span.source, span.start, span.start + len(span.source.text[span.start : shown].rstrip()))
+            span = self.unit.set_apart(cursor, span)
         return r.LoopStatement(
             None if start is None else self.read(start),
             None if condition is None else self.expressions.read(condition),
@@ -158,6 +163,10 @@ class Statements:
 
     def _read_do(self, cursor: Any) -> r.Statement:
         body, condition = children_of(cursor)
+        if evaluate_constant(condition) == 0:
+            inside = self.read(body)
+            if not has_own_jump(inside):
+                return inside
         return self._make_loop(cursor, body, None, condition, None, first=False)
 
     def _read_range(self, cursor: Any) -> r.Statement:
@@ -196,7 +205,7 @@ class Statements:
             self.read(then),
             self.read(rest[0]) if rest else None,
             self._pragmas_above(cursor),
-            self.unit.span(condition),
+            self.unit.set_apart(cursor, self.unit.span(condition)),
         )
         return r.Block((*start, branch)) if start else branch
 
@@ -245,8 +254,8 @@ _SCOPES = frozenset("NAMESPACE LINKAGE_SPEC CLASS_DECL STRUCT_DECL CLASS_TEMPLAT
 class Tree:
     """The records of one translation unit."""
 
-    def __init__(self, reading: Reading) -> None:
-        self.unit = Unit(reading)
+    def __init__(self, reading: Reading, macros: dict[str, r.Macro]) -> None:
+        self.unit = Unit(reading, macros)
         self.statements = Statements(self.unit)
         self.expressions = self.statements.expressions
 
@@ -273,7 +282,7 @@ class Tree:
         return r.Program(
             self.unit.reading.text.source,
             tuple(functions),
-            tuple(globals_),
+            (*globals_, *self.unit.statics),
             tuple(self.unit.macros.values()),
             frozenset(self.unit.never_return),
             initial=tuple(initial),
@@ -336,14 +345,25 @@ class Tree:
         return r.Block((*found, body), body.span)
 
 
+_HEAD = re.compile(r"\w+(?:[ \t]*\([^()\n]*\))?")
+"""A keyword, or a macro with simple arguments."""
+
+
+def _end_of_macro(span: Span) -> int:
+    """The end of the text shown for a loop whose body does not follow its head: of its macro, or of `do`."""
+    match = _HEAD.match(span.source.text, span.start)
+    is_keyword = match is None or match[0].startswith(("do", "for", "while"))
+    return min(span.end, span.start + 2) if match is None or is_keyword else match.end()
+
+
 def _find_word(span: Span, word: str) -> tuple[int, int]:
     match = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").search(span.source.text, span.start, span.end)
     return match.span() if match else (span.start, span.start + 1)
 
 
-def read_program(reading: Reading) -> tuple[r.Program, list[Diagnostic]]:
-    """Records of a translation unit, with the diagnostics of reading it."""
-    tree = Tree(reading)
+def read_program(reading: Reading, macros: dict[str, r.Macro] | None = None) -> tuple[r.Program, list[Diagnostic]]:
+    """Records of a translation unit, with the diagnostics of reading it; `macros` are those of the units before."""
+    tree = Tree(reading, {} if macros is None else macros)
     try:
         found = tree.read_program()
     except RecursionError:

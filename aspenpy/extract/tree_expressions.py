@@ -80,7 +80,7 @@ class Expressions:
     def _declare_variable(self, cursor: Any) -> r.Variable:
         kind = cursor.kind.name
         parent = cursor.semantic_parent
-        inside = parent is not None and parent.kind.name in (*FUNCTIONS, "LAMBDA_EXPR")
+        inside = parent is not None and parent.kind.name in (*FUNCTIONS, "LAMBDA_EXPR") and not is_static(cursor)
         scope = "formal" if kind == "PARM_DECL" else "local" if inside else "global"
         key = cursor.get_usr() or f"{cursor.spelling}@{cursor.location.offset}"
         key = f"{key}@{cursor.location.offset}{self.unit.instance.suffix()}" if scope != "global" else key
@@ -153,6 +153,8 @@ class Expressions:
         if not word:
             return None
         name = self._macro_of_number(word[0], value)
+        if name in self.unit.macros and self.unit.macros[name].value != value:
+            return None  # another unit gives it another value
         if name is not None and name not in self.unit.macros:
             span = self.unit.reading.macro_span(name)
             text = self.unit.reading.texts.get(span.source.name) if span else None
@@ -192,7 +194,7 @@ class Expressions:
                 if name not in self.unit.macros:
                     body = next(map(self.read, target.get_children()), None)
                     self.unit.macros.setdefault(name, r.Macro(name, value, "", self.unit.span(target), body))
-                return r.Constant(value, INT, name, span)
+                return r.Constant(value, INT, name if self.unit.macros[name].value == value else None, span)
             return r.Constant(value, INT, None, span)
         if kind in ("VAR_DECL", "PARM_DECL"):
             return _referred_variable(self.read_variable(target)).replace(span=span)
@@ -295,6 +297,12 @@ def _referred_variable(variable: r.Variable) -> r.Variable:
     type = variable.type
     is_reference = type.name == "&" and type.kind == "pointer" and type.of is not None
     return variable.replace(type=type.of, refers=True) if is_reference else variable
+
+
+def is_static(cursor: Any) -> bool:
+    """Whether a variable of a function keeps its value from call to call."""
+    kind: str = cursor.storage_class.name
+    return kind == "STATIC"
 
 
 def last_word(text: str) -> str:

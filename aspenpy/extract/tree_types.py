@@ -102,18 +102,29 @@ def size_of(type: Any) -> int:
 class Unit:
     """What has been read of a translation unit so far, and the instance of a template that is being read."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, macros: dict[str, r.Macro]) -> None:
         self.reading = reading
         self.diagnostics: list[Diagnostic] = []
-        self.macros: dict[str, r.Macro] = {}
+        self.macros = macros  # of all units of the program
+        self.statics: list[r.Declaration] = []  # variables of functions that keep their values
         self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
         self.never_return: set[str] = set()  # functions that are called and declared so
         self.instance = NO_INSTANCE
         self.instances: dict[str, tuple[Any, Instance]] = {}  # those that are called
+        self._statements: dict[tuple[str, int], list[int]] = {}  # those that begin at one place, by libclang's hash
         self._depth = 0
 
     def span(self, cursor: Any) -> Span | None:
         return self.reading.span(cursor)
+
+    def set_apart(self, cursor: Any, span: Span | None) -> Span | None:
+        """A span of its own for a statement, where one macro stands for several: shorter ones for those behind."""
+        if span is None:
+            return None
+        cursors = self._statements.setdefault((span.source.name, span.start), [])
+        if cursor.hash not in cursors:
+            cursors.append(cursor.hash)
+        return Span(span.source, span.start, max(span.start + 1, span.end - cursors.index(cursor.hash)))
 
     @contextmanager
     def enter(self) -> Iterator[bool]:

@@ -36,8 +36,11 @@ OPTIONS = [
 ]
 
 
-def counted(source: Path, folder: Path, level: str, *flags: str, function: str = "kernel") -> Counter[str]:
-    """Operations by `class precision`, and `load` and `store`, of one run of a function with what it calls."""
+def counted(
+    source: Path, folder: Path, level: str, *flags: str, function: str = "kernel", arguments: tuple[str, ...] = ()
+) -> Counter[str]:
+    """Operations by `class precision`, and `load` and `store`, of one run of a function with what it calls. `flags` may
+    name more sources, `arguments` are those of the program."""
     program, counts = folder / "program", folder / "callgrind.out"
     compiler = "gcc" if source.suffix == ".c" else "g++"
     if function != "main":
@@ -55,7 +58,13 @@ def counted(source: Path, folder: Path, level: str, *flags: str, function: str =
         f"--toggle-collect={function}",
         "--collect-atstart=no",
     ]
-    command += [f"--callgrind-out-file={counts}", "--compress-pos=no", "--compress-strings=no", str(program)]
+    command += [
+        f"--callgrind-out-file={counts}",
+        "--compress-pos=no",
+        "--compress-strings=no",
+        str(program),
+        *arguments,
+    ]
     subprocess.run(command, check=False, capture_output=True)
     text = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", str(program)], check=True, capture_output=True, text=True

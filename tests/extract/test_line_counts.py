@@ -14,6 +14,7 @@ from aspenpy.extract.execution import Build, parse_command
 from aspenpy.extract.front_end import Reading
 from aspenpy.extract.hole_values import measure_points
 from aspenpy.extract.tree import read_program
+from aspenpy.extract.units import TranslationUnit
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -104,7 +105,7 @@ def test_counts_of_lines_are_those_of_the_program(tmp_path: Path, monkeypatch: p
     subprocess.run(["gcc", "-DCOUNT", "program.c", "-o", "counting"], check=True)
     counters = [int(line) for line in subprocess.run("./counting", capture_output=True, check=True).stdout.split()]
     program, _ = read_program(Reading("program.c"))
-    (point,) = measure_points(Build("program.c", ()), program, parse_command("./a.out"), {})
+    (point,) = measure_points(Build((TranslationUnit("program.c"),)), [program], parse_command("./a.out"), {})
     found = {span.text(): (count.entered, *count.passes) for span, count in point.ran.items()}
     for text, places in COUNTED.items():
         assert found.get(text) == tuple(counters[place] for place in places), text

@@ -12,7 +12,11 @@ from aspenpy.language.diagnostics import AspenError
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
-PROGRAMS = sorted(path for path in (Path(__file__).parent / "rejected").iterdir() if path.suffix in (".c", ".cpp"))
+PROGRAMS = sorted(
+    path
+    for path in (Path(__file__).parent / "rejected").iterdir()
+    if path.is_dir() or path.suffix in (".c", ".cpp", ".json")
+)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[path.stem for path in PROGRAMS])

@@ -46,7 +46,12 @@ EXAMPLES: Examples = (
 )
 
 OPTIONS = (
-    option("source", "FILE", "a file of C or C++, told apart by their names"),
+    option(
+        "sources",
+        "FILE",
+        "files of C or C++, a folder of them, or compile_commands.json, whose flags each file has",
+        nargs="+",
+    ),
     OUTPUT.here(": the model (default: it is shown)"),
     LEVEL.here(" (default: source)", default="source"),
     repeatable_option(
@@ -71,6 +76,7 @@ OPTIONS = (
         "with --run: lines counted by gcov (the default), or by Valgrind from each instruction, which is slow",
         default="gcov",
     ),
+    flag("--allow-failure", "with --run: counts runs that end with an error, too"),
     ALL_FORMATS,
 )
 
@@ -78,16 +84,16 @@ OPTIONS = (
 def _read_runs(arguments: Arguments) -> Run | None:
     """The command that the user gave, at the sizes of --over."""
     if arguments.run is None:
-        for name in ("over", "links", "compiler"):
+        for name in ("over", "links", "compiler", "allow_failure"):
             if getattr(arguments, name):
-                raise CommandError(f"--{name.rstrip('s')} belongs to --run COMMAND")
+                raise CommandError(f"--{name.rstrip('s').replace('_', '-')} belongs to --run COMMAND")
         return None
     over = {}
     for axis in axes_of(arguments.over).values():
         whole = axis if axis.whole is not None or axis.items else axis.replace(whole=True)
         over[axis.name] = [float(value) for value in values(whole, _refuse_expression, lambda name: None)]
     links = tuple(f"-l{name}" for name in arguments.links)
-    return Run(arguments.run, over, links, arguments.compiler, arguments.counts)
+    return Run(arguments.run, over, links, arguments.compiler, arguments.counts, arguments.allow_failure)
 
 
 def _refuse_expression(span: Span) -> float:
@@ -104,7 +110,7 @@ def run_extract(arguments: Arguments) -> int:
         *([f"-std={arguments.std}"] if arguments.std else []),
     )
     found = extract(
-        arguments.source,
+        arguments.sources,
         level=arguments.level,
         functions=tuple(arguments.functions),
         flags=flags,

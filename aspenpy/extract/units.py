@@ -1,0 +1,145 @@
+"""Translation units: the files of a program, each with the flags that it is compiled with.
+
+They are named one by one, found in a folder, or listed with their flags by compile_commands.json (Clang, "JSON
+Compilation Database Format Specification"), as CMake and bear write it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aspenpy.extract.records import CPP, C
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.opening import read_text_file, read_whole_file
+from aspenpy.language.schema import find_mismatch, parse_json
+from aspenpy.record import Record
+
+DATABASE = "compile_commands.json"
+
+BELOW = ("", "build")
+"""Folders, below that of a program, in which it is looked for."""
+
+HEADERS = frozenset({".h", ".hpp", ".hh", ".hxx", ".H"})
+
+MOST_UNITS = 5000
+MOST_BYTES = 64 << 20
+
+ENTRY: Mapping[str, Any] = {"arguments": [], "command": "", "directory": ""}
+SHAPE = {"directory": str, "file": str, "arguments": [str], "command": str}
+"""What an entry has without being there, and the shape of all that is looked at."""
+
+_WITH_FOLDER = ("-I", "-isystem", "-iquote", "-include")
+_PREPROCESSING = ("-D", "-U", "-std=")
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+
+
+class TranslationUnit(Record):
+    """A file that is compiled, and its options for the preprocessor."""
+
+    path: str
+    flags: tuple[str, ...] = ()
+
+    @property
+    def is_cpp(self) -> bool:
+        return os.path.splitext(self.path)[1] in CPP
+
+    def language(self) -> tuple[str, str]:
+        """The compiler's option for the language of the unit."""
+        return "-x", "c++" if self.is_cpp else "c"
+
+
+def find_units(paths: Sequence[str], flags: tuple[str, ...] = ()) -> tuple[TranslationUnit, ...]:
+    """The translation units of files, folders and compile_commands.json, each file once; `flags` are added to those of
+    each. Raises AspenError."""
+    found: dict[str, TranslationUnit] = {}
+    for path in paths:
+        for unit in _units_of(path):
+            found.setdefault(os.path.realpath(unit.path), unit.replace(flags=(*unit.flags, *flags)))
+    if len(found) > MOST_UNITS:
+        fail("too-large", f"{len(found):,} files are named; at most {MOST_UNITS:,} make one model")
+    return tuple(found.values())
+
+
+def _units_of(path: str) -> Iterator[TranslationUnit]:
+    if os.path.isdir(path):
+        databases = [os.path.join(path, folder, DATABASE) for folder in BELOW]
+        listed = next((name for name in databases if os.path.exists(name)), None)
+        yield from _list_folder(path) if listed is None else _list_database(listed)
+    elif path.endswith(".json"):
+        yield from _list_database(path)
+    else:
+        yield TranslationUnit(path)
+
+
+def _list_folder(folder: str) -> list[TranslationUnit]:
+    """The sources below a folder, without those that another one includes."""
+    found: list[str] = []
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += (os.path.join(where, name) for name in sorted(files) if is_source(name))
+    if not found:
+        fail("no-sources", f"no source of C or C++ below `{folder}`", hint="their names end in .c, .cc, .cpp or .cxx")
+    included = set()
+    for name in found[:MOST_UNITS]:
+        beside = os.path.dirname(name)
+        for match in _INCLUDED.finditer(read_whole_file(name, MOST_BYTES).decode("utf-8", "replace")):
+            included.add(os.path.realpath(os.path.join(beside, match[1])))
+    return [TranslationUnit(name) for name in found if os.path.realpath(name) not in included]
+
+
+def is_source(name: str) -> bool:
+    suffix = os.path.splitext(name)[1]
+    return suffix in CPP | C and suffix not in HEADERS
+
+
+def _list_database(path: str) -> Iterator[TranslationUnit]:
+    """The sources of C and C++ in a compilation database. Raises AspenError."""
+    entries = read_database(path)
+    if not entries:
+        hint = "CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"
+        fail("no-sources", f"`{path}` lists no commands", hint=hint)
+    for entry in entries:
+        if is_source(entry["file"]):
+            folder = os.path.join(os.path.dirname(os.path.abspath(path)), entry["directory"])
+            name = os.path.relpath(os.path.join(folder, entry["file"]))
+            yield TranslationUnit(name, tuple(_preprocessor_flags(words_of(entry), folder)))
+
+
+def read_database(path: str | Path) -> list[dict[str, Any]]:
+    """The entries of a compilation database. Raises AspenError."""
+    listed = parse_json(read_text_file(path, MOST_BYTES))
+    if find_mismatch(listed, [{str: object}]) is not None:
+        fail("bad-database", f"`{path}` is no list of compile commands")
+    entries = [{**ENTRY, **{name: value for name, value in entry.items() if name in SHAPE}} for entry in listed]
+    for entry in entries:
+        if find_mismatch(entry, SHAPE) is not None:
+            fail("bad-database", f"`{path}` has an entry without `file` or with other values than texts")
+    return entries
+
+
+def words_of(entry: Mapping[str, Any]) -> list[str]:
+    """The words of a compile command."""
+    try:
+        return list(entry["arguments"] or shlex.split(entry["command"]))
+    except ValueError as error:
+        return fail("bad-database", f"the compile command of `{entry['file']}` has no end: {str(error).lower()}")
+
+
+def _preprocessor_flags(words: Sequence[str], folder: str) -> Iterator[str]:
+    """Options that the preprocessor sees, with folders as they are seen from anywhere."""
+    waiting = iter(words)
+    for word in waiting:
+        option = next((name for name in _WITH_FOLDER if word.startswith(name)), None)
+        if option is not None:
+            name = word[len(option) :] or next(waiting, "")
+            plain = option == "-include" and not os.path.exists(os.path.join(folder, name))
+            yield from (option, name if plain else os.path.normpath(os.path.join(folder, name)))
+        elif word in ("-D", "-U"):
+            yield word + next(waiting, "")
+        elif word.startswith(_PREPROCESSING):
+            yield word

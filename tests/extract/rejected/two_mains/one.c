@@ -1,0 +1,2 @@
+double x[10];
+int main(void) { return x[0] > 0; }

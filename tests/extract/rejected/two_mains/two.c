@@ -1,0 +1,2 @@
+double y[10];
+int main(void) { return y[0] > 0; }
