@@ -42,6 +42,7 @@ class Accesses:
         self.definitions = definitions
         self._readers: dict[flow.Kernel, Reader] = {}
         self._histories: dict[Expr, History] = {}
+        self._touched: dict[tuple[int, Expr], dict[str, Touched]] = {}
 
     def traffic(
         self, block: flow.Block, serving: Serving, levels: Sequence[Level], page: Expr, buffer: Level | None
@@ -87,13 +88,22 @@ class Accesses:
         if line not in self._histories:
 
             def touches(block: flow.Block, kernel: flow.Kernel) -> dict[str, Touched]:
-                return touched_by(block, self._read(block, kernel, serving), line)
+                return self._touched_in(block, line, lambda: self._read(block, kernel, serving))
 
             def size(name: str, kernel: flow.Kernel) -> Expr | None:
                 return self._reader(kernel).sizes.get(name)
 
             self._histories[line] = History(self.entry, touches, size, line)
         return self._histories[line]
+
+    def _touched_in(
+        self, block: flow.Block, line: Expr, accesses: Callable[[], Sequence[Access]]
+    ) -> dict[str, Touched]:
+        """How much a block touches of each structure, in lines of so many bytes: asked for by all that follows it."""
+        key = id(block.requirements), line
+        if key not in self._touched:
+            self._touched[key] = touched_by(block, accesses(), line)
+        return self._touched[key]
 
     @cached_property
     def _sizes(self) -> dict[str, tuple[flow.Kernel | None, Expr]]:
@@ -130,7 +140,7 @@ class Accesses:
     ) -> list[Last]:
         """How the structure of a requirement was touched last. Where it is certainly `warm`, and nothing in the run has
         touched it or it has no name, all that the run touches were swept together."""
-        touched = touched_by(block, accesses, line)
+        touched = self._touched_in(block, line, lambda: accesses)
         targets = list(dict.fromkeys(access.requirement.target for access in accesses))
         name = None if requirement.target is None else touched_name(requirement)
         found = list[Last]()

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from aspenpy.allowance import allowance
+from aspenpy.cost.caches import hits
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.around import Around
 from aspenpy.cost.caches.block_loops import in_the_same_loops
-from aspenpy.cost.caches.hits import pages_first_touched, touches
 from aspenpy.cost.caches.interference import Neighbours, Table
+from aspenpy.cost.caches.known import TouchesOfBlock
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
@@ -206,6 +207,7 @@ def block_traffic(
     traffic = {access.requirement: _past_the_caches(access, levels) for access in accesses if access.streaming}
     _charge(accesses, levels)
     block = structures(in_the_same_loops([access for access in accesses if not access.streaming]))
+    touches = TouchesOfBlock()
     for structure in block:
         fresh = any(access.fresh for group in structure.groups for access in group)
         for number, group in enumerate(structure.groups):
@@ -215,7 +217,7 @@ def block_traffic(
             around = Around(neighbours, before, ahead, structure.drawn(number), memory, names)
             members = [access.replace(fresh=True) for access in group] if fresh else group
             fetching = [level.fetching_by(members[0].stride, page) for level in levels]
-            found = _group_traffic(members, around, fetching, buffer)
+            found = _group_traffic(members, around, fetching, buffer, touches)
             if fresh and not before:
                 found = _add_zeroed_pages(found, group[0], around, page)
             traffic |= found
@@ -224,9 +226,10 @@ def block_traffic(
 
 def _charge(accesses: Sequence[Access], levels: Sequence[Level]) -> None:
     """Spends what the traffic of a block takes to be worked out: beside each nest, at each level and for each of its
-    loops, all others are looked at. Raises AspenError where a command may not spend so much."""
+    loops, all others are looked at, once for those that are alike. Raises AspenError where a command may not spend so
+    much."""
     nests = [access.pattern.nest for access in accesses if isinstance(access.pattern, Affine)]
-    looks = len(nests) * len(levels) * sum(1 + len(nest.loops) for nest in nests)
+    looks = len(nests) * len(levels) * sum(1 + len(nest.loops) for nest in dict.fromkeys(nests))
     if not allowance().spend(OF_A_LOOK * looks):
         message = (
             f"{len(nests)} accesses of nested loops are too many in one block: each meets all others in each cache"
@@ -236,14 +239,14 @@ def _charge(accesses: Sequence[Access], levels: Sequence[Level]) -> None:
 
 
 def _group_traffic(
-    group: Sequence[Access], around: Around, levels: Sequence[Level], buffer: Level | None
+    group: Sequence[Access], around: Around, levels: Sequence[Level], buffer: Level | None, touches: TouchesOfBlock
 ) -> dict[flow.Requirement, Traffic]:
     """The traffic of accesses that touch the same lines at the same time: the first of them meets the misses."""
     leader, *others = group
     asking = leader.replace(accesses=_most(group)) if leader.is_scattered else leader
     check = product(member.check for member in group)
     fetching = [level.by_misses for level in levels]
-    found = [touches(asking, around, level) for level in fetching]
+    found = [touches.of(asking, around, level) for level in fetching]
     misses = [missed * check for missed in _misses(asking, found)]
     warm = _found_warm(found)
     stored = any(member.writes for member in group)
@@ -251,9 +254,9 @@ def _group_traffic(
     stores_differ = stored and _stores_differ(asking, around, levels[0])
     if stored and (fetching != [*levels] or around.before or stores_differ):
         if fetching != [*levels] or leader.is_scattered or around.ahead is not None or stores_differ:
-            found = [touches(asking, around.first_alone.replace(stored=True), level) for level in levels]
+            found = [touches.of(asking, around.first_alone.replace(stored=True), level) for level in levels]
         lines = _misses(asking, [list(map(_as_first, parts)) for parts in found])
-    walks = graph.ZERO if buffer is None else _misses(asking, [touches(asking, around, buffer)])[0]
+    walks = graph.ZERO if buffer is None else _misses(asking, [touches.of(asking, around, buffer)])[0]
     full = leader.stored_in_full(levels[-1].unit) if all(member.writes for member in group) else None
     uses = _uses(leader, misses, lines if stored else None, levels, full)
     uses = tuple(use.replace(warm=use.level.brought * kept) for use, kept in zip(uses, warm, strict=True))
@@ -278,7 +281,7 @@ def _past_the_caches(access: Access, levels: Sequence[Level]) -> Traffic:
     """A store that no cache takes. Words that go to one line in a row are gathered, and leave for memory when the
     stores go on to another (Intel's optimization manual, write combining): as often as they come to a line, it is
     written."""
-    parts = touches(access.replace(warm=False), NOTHING, levels[0])
+    parts = hits.touches(access.replace(warm=False), NOTHING, levels[0])
     lines = graph.add(*(part.count for part in parts if not part.near)) * access.check
     first, *others = levels
     uses = [LevelUse(first, access.accesses, lines, graph.ZERO, graph.ZERO)]
@@ -293,7 +296,7 @@ def _add_zeroed_pages(
     """With the lines of the pages that the system zeroes as they are first touched: they leave each level dirty, those
     too that the program does not store to."""
     first = traffic[leader.requirement]
-    pages = pages_first_touched(leader, around, first.levels[0].level.replace(line=page, sector=None))
+    pages = hits.pages_first_touched(leader, around, first.levels[0].level.replace(line=page, sector=None))
     levels = tuple(use.replace(written_back=use.written_back + pages * page / use.level.unit) for use in first.levels)
     return {**traffic, leader.requirement: first.replace(levels=levels)}
 

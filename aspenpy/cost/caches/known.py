@@ -1,0 +1,53 @@
+"""Known: the touches of lines in a block, worked out once for accesses that are alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.hits import touches
+from aspenpy.cost.caches.level import Level
+from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.policies import Touches
+from aspenpy.cost.caches.warm import Last
+
+
+class TouchesOfBlock:
+    """The touches of the accesses of a block at each level. Two that go alike through structures of their own, beside
+    the same others and after the same past, have the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, list[Touches]] = {}
+
+    def of(self, access: Access, around: Around, level: Level) -> list[Touches]:
+        key = _describe(access, around, level)
+        if key not in self._known:
+            self._known[key] = touches(access, around, level)
+        return self._known[key]
+
+
+def _describe(access: Access, around: Around, level: Level) -> Hashable:
+    """All that the touches depend on: what the access does, the others in any order, and the past of all."""
+    asked = access.requirement
+    own = (access.pattern, access.word, access.accesses, asked.resource, access.warm, access.fresh, access.since)
+    nests = around.nests
+    others = frozenset(Counter(nests.others).items())
+    lasts = () if access.since is not None else around.last(access, level)
+    past = tuple(_describe_past(last, around.names, nests.others) for last in lasts)
+    beside = (nests.siblings, others, nests.tables, nests.draws, around.before, around.ahead, around.drawn)
+    cache = (id(level.place), level.line, level.sector, level.prefetch, level.brought)
+    return (own, beside, past, around.stored, cache)
+
+
+def _describe_past(last: Last, names: Sequence[str | None], nests: Sequence[tuple[Nest, ...]]) -> Hashable:
+    swept = last.swept
+    if swept is None:
+        return last.share
+    sweep = swept.sweep
+    own, *others = (
+        (swept.ages.get(name), swept.lines.get(name or ""), sweep.get(name or "") if sweep else None) for name in names
+    )
+    beside = frozenset(Counter(zip(nests, others, strict=True)).items())
+    return (last.share, own, beside, sweep is None, swept.rest, swept.beside)
