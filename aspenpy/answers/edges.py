@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.caches.level import Variation, levels_of
 from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import Diagnostic
@@ -110,6 +112,26 @@ class Spread(Record):
         return change > STEEP * float(MARGIN) * self.misses and change > FEW * self.accesses
 
 
+_of_trees: WeakKeyDictionary[CostTree, Mapping[str, Totals]] = WeakKeyDictionary()
+"""What is moved in the caches as they might be, worked out once for each mapped application."""
+
+
+def varied_totals(tree: CostTree) -> Mapping[str, Totals]:
+    """What a run moves under each of the `VARIATIONS`."""
+    if tree not in _of_trees:
+        stated = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, tree.definitions)
+        _of_trees[tree] = {name: _totals_in(stated.varied(part), tree) for name, part in VARIATIONS.items()}
+    return _of_trees[tree]
+
+
+def _totals_in(hierarchy: Hierarchy, tree: CostTree) -> Totals:
+    def traffic(block: flow.Block, kernel: flow.Kernel) -> Iterable[Traffic]:
+        where = tree.residence.within(kernel)
+        return hierarchy.traffic(block, where.instances(block), where.serving).values()
+
+    return run_totals(ByLevel(traffic), tree.entry)
+
+
 class Edges:
     """Where the misses of a prediction turn."""
 
@@ -119,7 +141,7 @@ class Edges:
     @cached_property
     def _moved(self) -> Mapping[str, Mapping[Moved, float]]:
         """Amounts moved under each of the `VARIATIONS`."""
-        found = {name: self._totals(variation) for name, variation in VARIATIONS.items()}
+        found = varied_totals(self.prediction.tree)
         wanted = {(name, key): value for name, totals in found.items() for key, value in totals.items()}
         moved: dict[str, dict[Moved, float]] = {name: {} for name in VARIATIONS}
         for (name, key), value in self.prediction.scope.numbers(wanted, self.prediction.seed).items():
@@ -133,16 +155,6 @@ class Edges:
         levels = levels_of(tree.machine, tree.socket)
         values = self.prediction.scope.values([level.ways for level in levels], self.prediction.seed)
         return {level.name: float(ways) for level, ways in zip(levels, values, strict=True)}
-
-    def _totals(self, variation: Variation) -> Totals:
-        tree = self.prediction.tree
-        hierarchy = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, tree.definitions, variation)
-
-        def traffic(block: flow.Block, kernel: flow.Kernel) -> Iterable[Traffic]:
-            where = tree.residence.within(kernel)
-            return hierarchy.traffic(block, where.instances(block), where.serving).values()
-
-        return run_totals(ByLevel(traffic), tree.entry)
 
     def spread(
         self, kernel: str, requirements: Iterable[flow.Requirement], level: str, stated: Mapping[Moved, float]

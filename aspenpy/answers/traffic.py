@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Unpack
 
 from aspenpy.allowance import one_allowance
-from aspenpy.answers.case import Case, CaseOptions
+from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.edges import MOVING, QUANTITIES, ByLevel, Edges, Moved, Spread, edges_told
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.simulation import Simulation
@@ -307,4 +307,18 @@ def traffic(
     :returns: accesses, misses and bytes at each level of cache and at the memory
     :raises AspenError: where the machine has no caches, and as `predict`
     """
-    return Traffic(predict(app, machine, **options), simulate)
+    case = case_of(app, machine, options)
+    key = case, simulate
+    if key not in _answers:
+        prediction = predict(case)
+        if len(_answers) >= MOST_ANSWERS:
+            _answers.pop(next(iter(_answers)), None)
+        _answers[key] = Traffic(prediction, simulate)
+    return _answers[key]
+
+
+MOST_ANSWERS = 16
+"""Answers that are kept for the same question."""
+
+_answers: dict[tuple[Case, bool | None], Traffic] = {}
+"""An answer keeps its models alive, so that their identities, by which cases are compared, are not given away."""

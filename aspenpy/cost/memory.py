@@ -92,6 +92,7 @@ class Hierarchy:
         entry: flow.Kernel,
         definitions: Mapping[Expr, Expr],
         variation: Variation = AS_STATED,
+        read: Accesses | None = None,
     ) -> None:
         self.machine = machine
         self.socket = socket
@@ -99,12 +100,18 @@ class Hierarchy:
         self.entry = entry
         self.definitions = definitions
         self.variation = variation
+        self._read = read
 
     @cached_property
     def _accesses(self) -> Accesses:
         from aspenpy.cost.accesses import Accesses
 
-        return Accesses(self.application, self.entry, self.definitions)
+        return self._read or Accesses(self.application, self.entry, self.definitions)
+
+    def varied(self, variation: Variation) -> Hierarchy:
+        """The same data in caches as they might be."""
+        known = (self.machine, self.socket, self.application, self.entry, self.definitions)
+        return Hierarchy(*known, variation, self._accesses)
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
