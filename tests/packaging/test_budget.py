@@ -30,7 +30,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 92400
+MOST_IN_ALL = 92700
 
 
 def room_of(file: Path) -> str:
