@@ -244,7 +244,8 @@ def _differing_exchange(exchange: Exchange, value: Valuer) -> str:
 
 
 def _describe_bound(step: Step) -> str:
-    return f"; {step.kernel} is bound by it" if step.bounds else ""
+    """Whether its block is: a kernel may have others that take longer."""
+    return "; the block is bound by it" if step.bounds else ""
 
 
 def _formula_and_value(expr: Expr, unit: str, value: Valuer) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from aspenpy.answers.network import Network, has_network
 from aspenpy.answers.peaks import Peak, peaks, together, value_of
 from aspenpy.answers.side_by_side import LARGE, Pair, SideBySide
+from aspenpy.cost.assumed import YEAR
 from aspenpy.expr import graph
 from aspenpy.expr.printer import shorten_text
 from aspenpy.language import nodes
@@ -281,4 +282,6 @@ def _format_percent(value: float) -> str:
 
 
 def _format_side(pair: Pair, value: float | None) -> str | None:
-    return None if value is None else format_quantity(value, pair.unit)
+    if value is None:
+        return None
+    return f"{value:g}" if pair.name == YEAR else format_quantity(value, pair.unit)

@@ -82,7 +82,7 @@ def test_diagnostics_are_those_of_check(client: Client, folder: Path) -> None:
         client, folder / "new.aspen", "model t {\n  param cells = 3\n  kernel main { execute { flops [cels] } }\n}\n"
     )
     (found, *_) = file.diagnostics(lambda found: len(found) == 2)
-    assert (found["code"], found["severity"]) == ("unknown-name", 2)
+    assert (found["code"], found["severity"]) == ("unknown-name", 1)
     assert found["message"] == "unknown name `cels`\nhint: did you mean `cells`?"
     assert file.part(found["range"]) == "cels"
     (action,) = file.ask("codeAction", range=found["range"], context={"diagnostics": [found]})

@@ -52,6 +52,7 @@ def test_it_is_shown_beside_another_machine(capsys: pytest.CaptureFixture[str]) 
     lines = capsys.readouterr().out.splitlines()
     row = next(line for line in lines if line.startswith("cache 2  capacity"))
     assert row.split()[3:] == ["1.05", "MB", "1.31", "MB", "+25", "%"]
+    assert next(line for line in lines if " year " in line).split()[2:4] == ["2017", "2017"]
 
 
 @pytest.mark.parametrize(

@@ -293,3 +293,21 @@ def test_a_table_of_a_sweep_has_a_thousand_rows_at_most(session: Session) -> Non
         session("sweep n/3 over n=1..1001:1001")
     (table,) = (part for part in session("sweep n/3 over n=1..1000:1000").page if isinstance(part, Table))
     assert len(table.rows) == 1000
+
+
+def test_a_line_may_have_several_statements() -> None:
+    one, other = new(), new()
+    one("set n = 100")
+    expected = str(one("show runtime, n"))
+    assert str(other("set n = 100; show runtime, n  // ; is no statement")).endswith(expected)
+    assert [step.line for step in other.history.past] == ["", "set n = 100"]
+    assert other("quit; show n").ended
+
+
+def test_a_line_of_which_a_statement_is_refused_changes_nothing() -> None:
+    session = new()
+    before = session.prediction.runtime
+    with pytest.raises(AspenError) as caught:
+        session("set n = 1; sohw n")
+    assert str(caught.value).startswith("error: there is no command `sohw`\n --> <input>:1:12\n")
+    assert session.prediction.runtime == before

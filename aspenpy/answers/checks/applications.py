@@ -200,7 +200,7 @@ def _check_circles(application: Application) -> list[Diagnostic]:
 
 
 def _check_names(application: Application, machine: Machine | None, kernels: list[flow.Kernel]) -> list[Diagnostic]:
-    """Names that nobody defines: the machine may, so without one this is only a warning."""
+    """Names that nobody defines. A machine may define them, so the hint says how to check on one."""
     formals = {symbol for kernel in kernels for symbol in (*kernel.formals, kernel.context)}
     symbols = graph.free_symbols(graph.array(_all_expressions(application, kernels)))
     known = all_definitions(application, machine, None)
@@ -214,9 +214,8 @@ def _check_names(application: Application, machine: Machine | None, kernels: lis
             or (
                 "neither model defines it"
                 if machine
-                else "the application does not define it; the machine may, or --set"
+                else "the application does not define it; where a machine does, name it with --machine"
             ),
-            severity="error" if machine else "warning",
         )
         for symbol in sorted(unknown, key=lambda symbol: start_of(application.origins.get(symbol)))[:MOST_TOLD]
     ]

@@ -34,6 +34,14 @@ def read_line(text: str, name: str = "<input>", number: int = 1) -> Span:
     return trim_span(Span(source, 0, len(text.partition(COMMENT)[0])))
 
 
+def split_statements(text: str) -> Iterator[str]:
+    """The statements of a line between `;`, each in its place behind spaces; one that is empty at the end is none."""
+    start = 0
+    for statement in text.partition(COMMENT)[0].removesuffix(";").split(";"):
+        yield " " * start + statement
+        start += len(statement) + 1
+
+
 def first_word(span: Span) -> tuple[Span, Span]:
     """The first word, and what is behind it."""
     match = re.match(r"\S*", span.text())

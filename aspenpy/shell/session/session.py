@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from aspenpy.allowance import separate_allowance
 from aspenpy.cost.placement_options import NODE_RULES
-from aspenpy.language.diagnostics import fail, suggest_nearest
+from aspenpy.language.diagnostics import AspenError, fail, suggest_nearest
 from aspenpy.language.source import Span
 from aspenpy.models.library import names as library_names
 from aspenpy.record import Record
@@ -14,7 +14,7 @@ from aspenpy.shell.option import Option
 from aspenpy.shell.options import RANKS
 from aspenpy.shell.session import changes, questions
 from aspenpy.shell.session.conversation import Answer, Conversation
-from aspenpy.shell.session.question import first_word, metrics, place_errors, read_line
+from aspenpy.shell.session.question import first_word, metrics, place_errors, read_line, split_statements
 from aspenpy.shell.session.state import State
 from aspenpy.tables.table import Column, Paragraph, Table, Title
 
@@ -143,9 +143,24 @@ class Session(Conversation):
     _lines = 0
 
     def __call__(self, text: str, name: str = "<input>", number: int | None = None) -> Answer:
-        """The answer to a line; `name` and `number` say in reports where it stands. Raises AspenError."""
+        """The answer to a line of statements between `;`; `name` and `number` say in reports where it stands. Raises
+        AspenError, and changes nothing, where one of them is refused."""
         self._lines += 1
-        line = read_line(text, name, number or self._lines)
+        before, answers = self.history, []
+        for statement in split_statements(text):
+            try:
+                answers.append(self._answer(read_line(statement, name, number or self._lines)))
+            except AspenError:
+                self.history = before
+                raise
+            if answers[-1].ended:
+                break
+        page = tuple(part for answer in answers for part in answer.page)
+        warnings = tuple(warning for answer in answers for warning in answer.warnings)
+        return Answer(page, warnings, ended=answers[-1].ended)
+
+    def _answer(self, line: Span) -> Answer:
+        """The answer to one statement."""
         if not line.text():
             return Answer()
         word, rest = first_word(line)
