@@ -36,6 +36,7 @@ from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions, require_schedule
 from aspenpy.cost.ports import port_costs
 from aspenpy.cost.prices import (
+    BRANCHES,
     LAUNCHED,
     MEMORY_RESOURCES,
     AppliedTrait,
@@ -306,7 +307,8 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         *port_costs(block, traffic.values(), instances, where.offers),
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
     )
-    groups = conflict_groups(busy_by_server(costs, levels), where.conflicts)
+    conflicts = where.conflicts if _guess_wrongly(block) else _overlap_branches(where.conflicts)
+    groups = conflict_groups(busy_by_server(costs, levels), conflicts)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
     parts: list[RequirementCost | LevelCost] = [*costs, *levels]
     for part in parts:
@@ -315,10 +317,24 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     launch = _find_launch(costs, where.launch)
     if not by_place:
         return BlockCost(block, instances, costs, groups, slowest(groups), levels, launch)
-    alone = slowest(conflict_groups(busy_by_server(costs, levels, lambda part: part.alone), where.conflicts))
+    alone = slowest(conflict_groups(busy_by_server(costs, levels, lambda part: part.alone), conflicts))
     contention = [sum_terms(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
     return BlockCost(block, instances, costs, groups, norm(alone, most), levels, launch)
+
+
+def _guess_wrongly(block: flow.Block) -> bool:
+    return any(
+        trait.name == MISPREDICTED
+        for requirement in block.requirements
+        if requirement.resource == BRANCHES
+        for trait in requirement.traits
+    )
+
+
+def _overlap_branches(conflicts: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Branches that are guessed right are instructions beside the others."""
+    return frozenset(pair for pair in conflicts if BRANCHES not in pair)
 
 
 def _waits(

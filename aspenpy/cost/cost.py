@@ -277,7 +277,8 @@ def _bound(kernel: flow.Kernel, groups: tuple[Together, ...], busy: Totals, time
         longest = first_largest([busy[Busy(name)] for name in group.resources])
         for name, longest_resource in zip(group.resources, longest, strict=True):
             waited_for = graph.junction("and", slowest_group, longest_resource)
-            found[Bound(kernel.name, name)] = graph.if_else(waited_for, time, graph.ZERO)
+            key, waited = Bound(kernel.name, name), graph.if_else(waited_for, time, graph.ZERO)
+            found[key] = graph.add(found[key], waited) if key in found else waited
     return found
 
 

@@ -170,9 +170,27 @@ def _largest_of(times: list[Expr]) -> Expr:
     return times[0] if len(times) == 1 else graph.apply("max", *times)
 
 
+BRANCHES = "branches"
+
+
 def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[Together, ...]:
     """The resources of a block in groups that conflict, transitively through resources of the block, in
-    the order in which they first appear."""
+    the order in which they first appear. Wrong guesses add to each resource that they conflict with, and these still
+    overlap: the core does nothing useful until it is on the right way (Eyerman et al., TOCS 27(2), 2009)."""
+    lost = {name for pair in conflicts if BRANCHES in pair for name in pair} & times.keys()
+    if not lost > {BRANCHES}:
+        return _connected_groups(times, conflicts)
+    rest = {name: time for name, time in times.items() if name != BRANCHES}
+    groups = _connected_groups(rest, frozenset(pair for pair in conflicts if BRANCHES not in pair))
+    return tuple(
+        group
+        if lost.isdisjoint(group.resources)
+        else Together((*group.resources, BRANCHES), graph.add(group.time, times[BRANCHES]))
+        for group in groups
+    )
+
+
+def _connected_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[Together, ...]:
     leader = {name: name for name in times}
 
     def find(name: str) -> str:

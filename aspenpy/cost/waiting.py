@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aspenpy.cost.caches.names import CACHE_TRAITS, PATTERN_NAMES
+from aspenpy.cost.prices import BRANCHES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic
@@ -27,7 +28,7 @@ from aspenpy.record import Record
 if TYPE_CHECKING:
     from aspenpy.cost.caches.traffic import Traffic
 
-CHAIN, BRANCHES, LOADS = "chain", "branches", "loads"
+CHAIN, LOADS = "chain", "loads"
 
 LOAD, MISPREDICTED, SIDE_BY_SIDE = "load", "mispredicted", "chains"
 """Traits: of a chain of loads, of branches guessed wrongly at a rate, and of so many chains that are independent."""

@@ -132,6 +132,8 @@ RULES: tuple[tuple[str, str, str, Rule], ...] = (
     ("core", "reorder", "", _assume_constant(40, "steps of a loop of short chains at once")),
     ("core", "mispredict_penalty", "", _assume_constant(17, "of many processors")),
     ("core", "mispredict_dp_penalty", "", _assume_constant(25, "of many processors")),
+    ("core", "learnt_outcomes", "", _assume_constant(8192, "of processors of 2017")),
+    ("core", "forward_latency", "", _assume_constant(5, "of many processors")),
     ("core", "atomic_latency", "", _assume_constant(18, "of many processors")),
     ("socket", "year", "", _assume_year),
     ("socket", "transfer_latency", "s", _assume_constant(60e-9, "within a socket")),

@@ -6,7 +6,7 @@
 
 #include "timing.h"
 
-enum { STEPS = 100, GUESSES = 1 << 18, WINDOW = 1 << 12 };
+enum { STEPS = 100, GUESSES = 1 << 18, WINDOW = 1 << 12, LEAST_LEARNT = 1 << 10 };
 
 static const double SHORTEST = 3e-5; /* seconds of a window */
 static double seconds;
@@ -154,7 +154,39 @@ static void guess_numbers(void *given, int thread)
   taken = count;
 }
 
-/* Seconds of a branch of which half are taken without a pattern, of which none are, and all. */
+struct sequence {
+  const uint8_t *bits;
+  int length;
+};
+
+static void repeat_sequence(void *given, int thread)
+{
+  const struct sequence *s = given;
+  uint64_t count = 0;
+  (void)thread;
+  for (int i = 0; i < s->length; i++)
+    if (s->bits[i] > 127) {
+      count += 3;
+      __asm__ volatile("" : "+r"(count));
+    }
+  taken = count;
+}
+
+/* Seconds of a branch in sequences of no pattern that come again and again, the longest the length of all bits. */
+static void learn(const uint8_t *bits)
+{
+  for (int length = LEAST_LEARNT; length <= GUESSES; length *= 2) {
+    struct sequence s = {bits, length};
+    for (int turn = 0; turn < (length < 1 << 16 ? 4 : 1); turn++)
+      repeat_sequence(&s, 0);
+    char name[99];
+    snprintf(name, sizeof name, "sequence_%d", length);
+    print(name, "latency", alone(repeat_sequence, &s) / length);
+  }
+}
+
+/* Seconds of a branch of which half are taken without a pattern, of which none are, and all; of sequences that come
+   again. */
 static void branches(void)
 {
   static const char *const kinds[] = {"random", "none", "all"};
@@ -171,13 +203,38 @@ static void branches(void)
     print(name, "latency", alone(guess, &g) / WINDOW);
     snprintf(name, sizeof name, "branch_dp_%s", kinds[kind]);
     print(name, "latency", alone(guess_numbers, &g) / WINDOW);
+    if (!kind)
+      learn(g.bits);
   }
   free(g.bits), free(g.numbers);
+}
+
+/* -- a store that the next load takes back ------------------------------------------------------------------------------ */
+
+enum { CELLS = 64 };
+static volatile uint64_t cells[CELLS];
+
+/* Place and registers of the address differ, so that the processor cannot take the value from a register. */
+static void forward(void *unused, int thread)
+{
+  uint64_t value = 1;
+  volatile uint64_t *stored = cells, *loaded = cells;
+  (void)unused, (void)thread;
+  HIDE(stored)
+  HIDE(loaded)
+  for (int step = 0; step < STEPS; step++) {
+    unsigned from = (unsigned)step % CELLS;
+    HIDE(from)
+    stored[step % CELLS] = value;
+    value = loaded[from] + 1;
+  }
+  taken = value;
 }
 
 void integers(double seconds_of_each)
 {
   seconds = seconds_of_each;
+  print("forward", "latency", alone(forward, NULL) / STEPS);
   SHOW("integer_add", add_scalar, IN_SCALARS)
   SHOW("logic", logic_scalar, IN_SCALARS)
   SHOW("shift", shift_scalar, IN_SCALARS)

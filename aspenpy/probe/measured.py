@@ -137,9 +137,29 @@ def _derive_branches(found: Quantities, clock: Quantity) -> dict[str, Number]:
             lost = 2 * (random.value - sum(item.value for item in alike) / 2) - found["first_latency"].value
             about = "branches by bits at random, half of them guessed wrongly, less those that are alike and the load"
             numbers[name] = make_number(max(0.0, lost / clock.value), "", about, random, *alike)
+    numbers.update(_derive_learning(found))
+    if "forward_latency" in found:
+        stored = found["forward_latency"]
+        about = "a store, the load that takes it back, and an addition, less the addition"
+        numbers["forward_latency"] = make_number(stored.value / clock.value - 1, "", about, stored)
     if "atomic_latency" in found:
         numbers["atomic_latency"] = make_measured_number(found, "atomic_latency", "", "in turn", 1 / clock.value)
     return numbers
+
+
+def _derive_learning(found: Quantities) -> dict[str, Number]:
+    """The length of sequences of branches that come again at which half of the guesses go wrong that would without: in
+    one of the least length none does, and one of the greatest is as good as new."""
+    sequences = select_rings(found, "sequence_")
+    if len(sequences) < 3:
+        return {}
+    least, most = min(sequences), max(sequences)
+    turn = find_turn(sequences, sequences[least], sequences[most])
+    if turn is None:
+        return {}
+    about = "outcomes in sequences that come again and are guessed half as well as at random"
+    ends = (found[f"sequence_{least}_latency"], found[f"sequence_{most}_latency"])
+    return {"learnt_outcomes": make_number(round(turn), "", about, *ends)}
 
 
 def _derive_socket(found: Quantities) -> dict[str, Number]:
@@ -334,8 +354,9 @@ def _derive_capacity(found: Quantities, host: Topology, place: int) -> dict[str,
     stated, turned = host.cache(place + 1), find_cache_turn(found, place)
     line = (stated and stated.line) or 64
     near = [found[f"ring_{ring}_latency"] for ring in select_rings(found) if turned and turned / 2 < ring < turned * 2]
-    shared = place == 2 and turned is not None and (any(item.uncertain for item in near) or _streams_half(found))
-    if stated is not None and (turned is None or agrees(turned, stated.capacity) or shared):
+    doubted = turned is not None and any(item.uncertain for item in near)
+    shared = place == 2 and (doubted or (turned is not None and _streams_half(found)))
+    if stated is not None and (turned is None or agrees(turned, stated.capacity) or doubted or shared):
         said = f"latency turns at {_format_size(turned)}" if turned else "no turn was seen"
         use = ", since neighbours use it" if shared and turned and not agrees(turned, stated.capacity) else ""
         capacity = Number(stated.capacity, "B", f"{host.said_by}; {said}{use}")

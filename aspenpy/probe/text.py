@@ -25,16 +25,18 @@ CORE = """\
       fma [base*fma_latency], divide [base*divide_latency], square_root [base*square_root_latency],
       compare [base*compare_latency], convert [base*convert_latency], load [base*load_latency],
       logic [base*integer_latency], shift [base*integer_latency], minmax [base*2*integer_latency],
-      integer_multiply [base*integer_multiply_latency],
+      integer_multiply [base*integer_multiply_latency], forwarded [base*forward_latency],
       restarts(steps) [base*max(1 - reorder/steps/(floor(reorder/steps) + 1), 1/(floor(reorder/steps) + 2))]
   resource accesses(number) [number/clock] with unaligned [base*unaligned]  // of words, or of vectors
   resource intops(number) [number/(clock*integer_rate)]
   resource branches(number) [number/clock]
-      with mispredicted(rate) [base*(1 + rate*mispredict_penalty)],
-      dp [base*mispredict_dp_penalty/mispredict_penalty]
+      with mispredicted(rate) [base*rate*mispredict_penalty],
+      dp [base*mispredict_dp_penalty/mispredict_penalty], behind(cycles) [base*(1 + cycles/mispredict_penalty)],
+      repeated(outcomes) [base/(1 + (learnt_outcomes/outcomes)^4)]
   resource atomics(number) [number*atomic_latency/clock]
       with contended(cores) [base*cores*{name}_socket.transfer_latency*clock/atomic_latency]
-  conflict flops, branches  // what was begun on the wrong way is lost"""
+  conflict flops, branches  // what was begun on the wrong way is lost
+  conflict intops, branches"""
 
 MEMORY = """\
   resource loads(volume) [volume/attained_bandwidth]

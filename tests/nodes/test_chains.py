@@ -27,6 +27,9 @@ core c {
     with add [base*add_latency], multiply [base*multiply_latency], fma [base*fma_latency],
     integer [base*integer_latency], load [base*load_latency]
   resource branches(number) [number/clock] with mispredicted(rate) [base*rate*mispredict_penalty]
+  resource intops(number) [number/(4*clock)]
+  conflict flops, branches
+  conflict intops, branches
 }
 memory d { resource loads(v) [v/20e9] resource stores(v) [v/20e9] conflict loads, stores }
 """
@@ -76,6 +79,15 @@ def test_a_class_without_a_latency_is_told() -> None:
 def test_branches_cost_what_is_guessed_wrongly() -> None:
     assert cycles("execute { branches [1e6] as mispredicted(0.25) }") == pytest.approx(1e6 * 0.25 * 16, rel=1e-9)
     assert cycles("execute { branches [1e6] flops [4e6] }") == pytest.approx(2e6, rel=1e-9)
+
+
+def test_wrong_guesses_add_to_the_longest_of_what_overlaps() -> None:
+    """Flops take 2e6 cycles and integers 3e6, side by side; 1e5 wrong guesses of 16 cycles come behind."""
+    body = "flops [4e6] intops [12e6] branches [1e6] as mispredicted(0.1)"
+    assert cycles(f"execute {{ {body} }}") == pytest.approx(3e6 + 1.6e6, rel=1e-9)
+    found = predict(application(f"execute {{ {body} }}"), machine(MACHINE))
+    assert found.bottleneck is not None
+    assert found.bottleneck.resource == "intops"
 
 
 def test_energy_follows_the_time() -> None:

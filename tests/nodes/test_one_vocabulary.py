@@ -11,7 +11,20 @@ from aspenpy import predict
 from aspenpy.models.library import names
 from tests.tiny import application, machine
 
-CHAINS = ("add", "multiply", "fma", "divide", "square_root", "compare", "convert", "integer", "load", "logic", "shift")
+CHAINS = (
+    "add",
+    "multiply",
+    "fma",
+    "divide",
+    "square_root",
+    "compare",
+    "convert",
+    "integer",
+    "load",
+    "logic",
+    "shift",
+    "forwarded",
+)
 CLASSES = ("add", "logic", "shift", "compare", "minmax", "multiply", "dot")
 WIDTHS = ("", "int8", "int16", "int32", "int64")
 VOCABULARY = (
@@ -22,6 +35,8 @@ VOCABULARY = (
     "branches [1e6]",
     "branches [1e6] as mispredicted(0.5)",
     "branches [1e6] as dp, mispredicted(0.5)",
+    "branches [1e6] as behind(20), mispredicted(0.5)",
+    "branches [1e6] as repeated(65536), mispredicted(0.5)",
     "branches [1e6] from list as mispredicted(0.5)",
     "atomics [1e6]",
     "atomics [1e6] as contended(4)",
@@ -71,6 +86,10 @@ def cycles(need: str, stated: str = "", year: str = "property year [2010]", tran
     [  # Nehalem, of 2008, is the last before 2010: 17 cycles, three scalars a cycle; two vectors of 16 bytes
         ("branches [1e6] as mispredicted(0.5)", 0.5 * 17e6),
         ("branches [1e6] as dp, mispredicted(0.5)", 0.5 * (17 + 8) * 1e6),
+        ("branches [1e6] as behind(20), mispredicted(0.5)", 0.5 * (17 + 20) * 1e6),
+        ("branches [1e6] as repeated(512), mispredicted(0.5)", 0.5 * 17e6 / 2),  # as many as it learns
+        ("branches [1e6] as repeated(1024), mispredicted(0.5)", 0.5 * 17e6 / (1 + 0.5**4)),
+        ("chain [1e6] as forwarded", 5e6),
         ("intops [3e6]", 1e6),
         ("intops [32e6] as add, int8, simd", 1e6),
         ("intops [12e6] as logic, int32, simd", 1e6),

@@ -69,6 +69,8 @@ def test_the_text_passes_every_check() -> None:
         ("here_core.dot_int8_simd_rate", 64),
         ("here_core.mispredict_penalty", 16),  # of 20, four are the load of the condition
         ("here_core.mispredict_dp_penalty", 24),
+        ("here_core.learnt_outcomes", 8192),  # between 4,096 and 16,384, by the logarithms
+        ("here_core.forward_latency", 5),
         ("here_core.atomic_latency", 18),
         ("here_socket.transfer_latency", 4e-8),
         ("here_l1.capacity", 32 << 10),

@@ -69,6 +69,8 @@ _CORE = (
     _Row("outstanding", "core", "lines", "cache misses in flight", "1", "8192",
          "a core has at least one miss in flight"),
     _Row("mispredict_penalty", "core", "cycles", "cycles lost to a mispredicted branch", "0", "100", CYCLES),
+    _Row("learnt_outcomes", "core", "", "branches of a repeated sequence of which half are guessed", "1", "1e7"),
+    _Row("forward_latency", "core", "cycles", "cycles from a store to the load of the same place", "0", "100", CYCLES),
     *(_Row(f"{name}_latency", "core", "cycles", "cycles until the result of an operation is there",
            "0", "1000", CYCLES, "<class>_latency")
       for name in OPERATION_CLASSES),
