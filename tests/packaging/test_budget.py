@@ -21,7 +21,7 @@ MOST: dict[str, int] = {
     "models": 3370,
     "other": 980,
     "page": 640,
-    "probe": 2020,
+    "probe": 2060,
     "report": 8600,
     "shell": 6660,
     "sweeps": 2610,
@@ -30,7 +30,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 92700
+MOST_IN_ALL = 92800
 
 
 def room_of(file: Path) -> str:
