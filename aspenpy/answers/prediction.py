@@ -52,6 +52,7 @@ class Prediction(Evaluation):
             *exceeding_memory(self),
             *self._uneven_sweeps,
             *self._assumed_rates,
+            *self._assumed_threads,
             *self.wasted,
             *self.cap_warnings,
         )
@@ -81,6 +82,18 @@ class Prediction(Evaluation):
             message = f"`{kernel.name}` is bound by `{need.resource}`, of which `{core}` does not state all: assumed"
             hint = f"it is priced as `{offer.rule}` of the rules for cores by kind and year, rules/assumed_cores.aspen"
             yield warning("assumed-rate", message, need.resource_span or need.span, hint=hint)
+
+    @property
+    def _assumed_threads(self) -> Iterator[Diagnostic]:
+        """A warning where several hardware threads of a core work, and it does not state what they attain."""
+        threads = self.case.placement.threads_per_core or 1
+        places = (cost.place for cost in self.tree.requirements if cost.place is not None) if threads > 1 else ()
+        cores = {place.component.name: place.component for place in places if place.component.type == "core"}
+        for core in cores.values():
+            if core.value("smt_gain") is None:
+                message = f"{threads} threads of a `{core.name}` attain what one does: it does not state `smt_gain`"
+                hint = "so it is where ports or memory are busy; measure one thread and all of them where others wait"
+                yield warning("assumed-rate", message, core.name_span, hint=hint)
 
     @cached_property
     def wasted(self) -> tuple[Diagnostic, ...]:

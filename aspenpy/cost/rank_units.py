@@ -104,20 +104,18 @@ def domain_parameter(machine: Machine, socket: str | None) -> str:
 def find_hardware_threads(cores: Sequence[Place]) -> Expr:
     """The hardware threads that each of these kinds of cores has. Raises AspenError where one does not state them."""
     for core in cores:
-        for name in ("threads", "smt_gain"):
-            if core.component.value(name) is None:
-                what = "hardware threads" if name == "threads" else "what its threads attain together"
-                hint = "write `property threads [2]` and `property smt_gain [1.25]`: all together, in units of one"
-                message = f"core `{core.component.name}` does not state {what}"
-                fail("no-hardware-threads", message, core.component.name_span, hint=hint)
+        if core.component.value("threads") is None:
+            hint = "write `property threads [2]`, and `property smt_gain [1.25]`: what both attain, in units of one"
+            message = f"core `{core.component.name}` does not state hardware threads"
+            fail("no-hardware-threads", message, core.component.name_span, hint=hint)
     stated = [core.component.value("threads") or graph.ONE for core in cores]
     return stated[0] if len(stated) == 1 else graph.apply("min", *stated)
 
 
-def describe_component(unit: Place) -> str:
-    """`a core, `zen4``."""
+def describe_component(unit: Place, units: int = 1) -> str:
+    """`a core, `zen4``, or `4 cores, `zen4``."""
     kind = "NUMA domain" if unit.component.type == "memory" else unit.component.type
-    return f"a {kind}, `{unit.component.name}`"
+    return f"a {kind}, `{unit.component.name}`" if units == 1 else f"{units} {kind}s, `{unit.component.name}`"
 
 
 def suggest_more_places(unit: Place) -> str:

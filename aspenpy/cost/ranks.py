@@ -182,7 +182,7 @@ class RankPlacement(Record):
 
     def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
         """The value where the machine has places for so many ranks; a failure at the `span` where not."""
-        each, more = f"each occupies {describe_component(self.unit)}", suggest_more_places(self.unit)
+        each, more = f"each occupies {describe_component(self.unit, self.units)}", suggest_more_places(self.unit)
         if not self.is_full:
             each, more = "`--ranks-per-node` sets the number on a node", "put more on a node with `--ranks-per-node`"
         if self.of_socket is not None:
@@ -355,7 +355,7 @@ def _limit_socket(placement: RankPlacement, machine: Machine, options: Placement
     if placement.socket is None:
         fail("no-socket", f"machine `{machine.name}` has no socket that takes ranks", machine.root.name_span)
     capacity = placement.hardware_places(placement.socket.count)
-    limited = _at_most(graph.number(asked), capacity, placement.unit, "ranks_per_socket", "a socket")
+    limited = _at_most(graph.number(asked), capacity, placement, "ranks_per_socket", "a socket")
     return placement.replace(of_socket=limited)
 
 
@@ -372,7 +372,7 @@ def _limit_capacity(placement: RankPlacement, options: PlacementOptions) -> Rank
             capacity = graph.if_else(graph.compare(">=", whole, 1), graph.mul(whole, sockets), capacity)
     asked = require_count(options.ranks_per_node, "ranks_per_node")
     if asked is not None:
-        capacity = _at_most(graph.number(asked), capacity, placement.unit, "ranks_per_node", "a node")
+        capacity = _at_most(graph.number(asked), capacity, placement, "ranks_per_node", "a node")
     return placement.replace(capacity=capacity, per_node=asked is not None)
 
 
@@ -398,14 +398,17 @@ def share_of_machine(machine: Machine, socket: str | None, options: PlacementOpt
     return graph.div(1, unit.count) if one and unit is not None else graph.ONE
 
 
-def _at_most(asked: Expr, capacity: Expr, unit: Place, option: str, where: str) -> Expr:
+def _at_most(asked: Expr, capacity: Expr, placement: RankPlacement, option: str, where: str) -> Expr:
     """Ranks on a node or a socket, refused where it has no place for so many."""
-    each, spelled = f"each occupies {describe_component(unit)}", option.replace("_", "-")
+    unit, spelled = placement.unit, option.replace("_", "-")
+    each, more = f"each occupies {describe_component(unit, placement.units)}", suggest_more_places(unit)
+    if placement.of_socket is not None:
+        each, more = "`--ranks-per-socket` sets the number on a socket", "put more on a socket"
     mistake = BoundMistake(
         code="too-many-ranks",
         message=f"more ranks on {where} than there are places: {each}",
         span=unit.component.name_span,
-        hint=f"ask for fewer with `--{spelled}`, or {suggest_more_places(unit)}",
+        hint=f"ask for fewer with `--{spelled}`, or {more}",
         value=asked,
         bound=capacity,
         numbers=f"{{}} ranks on {where}, and it has places for {{}}: {each}",

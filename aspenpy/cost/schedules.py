@@ -16,7 +16,9 @@ one to a thread; as in libgomp and libomp, the first N mod Q threads have one mo
     core zen { property threads [2]  property smt_gain [1.25] ... }   // two threads do 1.25 of what one does
 
 Threads of a core share its rates: n of T together attain 1 + (gain - 1)(n - 1)/(T - 1) of them. Chains of operations
-that wait for each other leave the core to the other threads.
+that wait for each other leave the core to the other threads. Where no gain is stated it is assumed to be 1: ports and
+paths to memory that one thread keeps busy give two no more (Saini et al., HiPC 2011, on Westmere: resources are used
+better, but applications do not necessarily gain; NERSC on Edison: some benchmarks gain up to 30 %).
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ CHAIN = "chain"
 
 
 def smt_gain(core: Component, threads: Expr) -> Expr:
-    """What so many threads of a core attain together, in units of one."""
+    """What so many threads of a core attain together, in units of one: 1 where it does not state it."""
     gain, stated = core.value("smt_gain"), core.value("threads")
     if threads is graph.ONE or gain is None or stated is None:
         return graph.ONE

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aspenpy
+from aspenpy.answers.case import Case
 from aspenpy.answers.run_placement import run_placement
 from aspenpy.editor.names import COUNTER, names_of
 from tests.tiny import application, codes, machine
@@ -303,13 +304,38 @@ def test_some_of_four_threads_attain_a_part_of_the_gain() -> None:
     ("core", "asked", "message"),
     [
         ("", 2, "core `c` does not state hardware threads"),
-        ("property threads [2]", 2, "core `c` does not state what its threads attain together"),
         (TWO, 4, "4 threads on a core, and it has 2"),
     ],
 )
 def test_threads_that_a_core_does_not_state_are_refused(core: str, asked: int, message: str) -> None:
     with pytest.raises(aspenpy.AspenError, match=message):
         seconds("execute [2] of [1] { flops [1e9] }", alike(2, core, "core"), threads_per_core=asked)
+
+
+def test_threads_of_which_no_gain_is_stated_gain_nothing_but_in_chains() -> None:
+    """Two ranks of one second each take two on a core; chains leave it to each other. A warning says so."""
+    body, core = "execute [4] of [1] { flops [1e9] }", "property threads [2]"
+    assert seconds(body, alike(2, core, "core"), threads_per_core=2) == pytest.approx(2)
+    assert seconds(body.replace("flops", "chain"), alike(2, core, "core"), threads_per_core=2) == pytest.approx(1)
+    case = Case(application(body), alike(2, core, "core"), threads_per_core=2)
+    told = [item.message for item in aspenpy.predict(case).diagnostics if item.code == "assumed-rate"]
+    assert told == ["2 threads of a `c` attain what one does: it does not state `smt_gain`"]
+
+
+LIBRARY = ["a64fx", "epyc_7763", "grace", "power9", "xeon_phi_7250", "xeon_platinum_8280"]
+
+
+@pytest.mark.parametrize("machine", LIBRARY)
+def test_processors_of_the_library_take_as_many_ranks_as_they_have_threads(machine: str) -> None:
+    """One Arm core has one thread, an x86 core two, a Knights Landing and a POWER9 four."""
+    threads = {"a64fx": 1, "grace": 1, "power9": 4, "xeon_phi_7250": 4}.get(machine, 2)
+    spmv, found = aspenpy.load_application("spmv"), aspenpy.load_machine(machine)
+    one = aspenpy.predict(Case(spmv, found, set={"ranks": 2})).runtime
+    if threads > 1:
+        both = aspenpy.predict(Case(spmv, found, set={"ranks": 2}, threads_per_core=threads)).runtime
+        assert one <= both <= 2.0001 * one
+    with pytest.raises(aspenpy.AspenError, match=f"threads on a core, and it has {threads}"):
+        _ = aspenpy.predict(Case(spmv, found, set={"ranks": 8}, threads_per_core=8)).runtime
 
 
 # -- how the language writes it --------------------------------------------------------------------
