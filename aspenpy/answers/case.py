@@ -1,7 +1,5 @@
 """Case: an application on a machine, and all that a prediction of it can be changed by."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from types import MappingProxyType
 from typing import Any, Self, TypedDict, Unpack, cast

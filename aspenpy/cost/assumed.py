@@ -7,9 +7,9 @@ socket states a `year`, nothing is assumed, and what is missing is refused.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from functools import cache
-from pathlib import Path
 
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.waiting import waits_for_data
@@ -20,7 +20,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Component, Machine, Place, Property, Resource, ResourceTrait
 
-RULES = Path("machines", "rules", "assumed_cores.aspen")
+RULES = os.path.join("machines", "rules", "assumed_cores.aspen")
 YEAR, LANES_WITH_WORK = "year", "simt"
 
 OF_CORES = ("chain", "branches", "accesses", "intops", "atomics", "barriers")
@@ -29,7 +29,7 @@ OF_CORES = ("chain", "branches", "accesses", "intops", "atomics", "barriers")
 
 @cache
 def rules() -> Machine:
-    return load_machine(Path(models_folder(), RULES))
+    return load_machine(os.path.join(models_folder(), RULES))
 
 
 def are_missing(requirements: Iterable[flow.Requirement], offers: Mapping[str, Offer]) -> bool:

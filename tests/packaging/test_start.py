@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+PREDICTING = ["pathlib", "urllib.parse"]  # 3 ms together; what writes files can afford them
 HEAVY = ["aspenpy.editor", "lark", "lsprotocol", "networkx", "numpy", "pygls", "rich", "sympy"]
 PROGRAM = """
 import sys
@@ -15,8 +16,8 @@ raise SystemExit(status)
 """
 
 
-def heavy_modules(*arguments: str) -> str:
-    command = [sys.executable, "-c", PROGRAM.format(heavy=HEAVY), *arguments]
+def heavy_modules(*arguments: str, heavy: list[str] = HEAVY) -> str:
+    command = [sys.executable, "-c", PROGRAM.format(heavy=heavy), *arguments]
     subprocess.run(command, check=True, capture_output=True)  # the first run may fill the cache of the grammar
     return subprocess.run(command, check=True, capture_output=True, text=True).stderr.strip()
 
@@ -27,6 +28,10 @@ def heavy_modules(*arguments: str) -> str:
 )
 def test_command(line: str) -> None:
     assert heavy_modules(*line.split()) == ""
+
+
+def test_a_prediction_has_no_use_for_paths_as_objects() -> None:
+    assert heavy_modules("eval", "comd", "--machine", "haswell", heavy=PREDICTING) == ""
 
 
 def test_what_needs_sympy_is_seen_to_import_it() -> None:
