@@ -39,6 +39,7 @@ from aspenpy.models.application.total import (
     of_kind,
     run_totals,
     scale_totals,
+    walk,
 )
 from aspenpy.models.machine.model import Machine
 
@@ -164,6 +165,12 @@ class CostTree:
         """Whether the branches of a `par` run at once."""
         return node.overlap or self.overlap
 
+    @cached_property
+    def overlapping(self) -> bool:
+        """Whether any branches of a `par` run at once: else the time of a block does not depend on others."""
+        parts = (part for kernel in self.kernels for part in walk(kernel.body))
+        return any(isinstance(part, flow.Parallel) and self.overlaps(part) for part in parts)
+
     def groups(self, totals: Totals) -> tuple[Together, ...]:
         """The resources in use in some totals, in groups that conflict."""
         busy = {key.resource: time for key, time in of_kind(Busy, totals).items()}
@@ -221,7 +228,7 @@ class _Prices(Leaf):
 
 
 class _KernelPrices(_Prices):
-    """The leaf that keeps kernels apart: see `CostTree.kernel_totals` for the keys (and those of `totals`)."""
+    """The leaf that keeps kernels apart: see `CostTree.kernel_totals` for the keys."""
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
@@ -229,7 +236,12 @@ class _KernelPrices(_Prices):
         bound = _bound(kernel, cost.groups, busy, cost.work)
         if cost.launch is not None:
             bound[Bound(kernel.name, LAUNCH)] = cost.launch.time
-        return {RUNTIME: cost.time, Exclusive(kernel.name): cost.time, **busy, **bound}
+        return {
+            RUNTIME: cost.time,
+            Exclusive(kernel.name): cost.time,
+            **(busy if self.tree.overlapping else {}),
+            **bound,
+        }
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         """What the kernels in overlapped branches take is scaled to the time of the whole, so that it still
@@ -298,7 +310,11 @@ class TimedLeaf(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
-        return {**busy_times(cost), RUNTIME: cost.time, **self.of_block(cost, kernel)}
+        return {
+            **(busy_times(cost) if self.tree.overlapping else {}),
+            RUNTIME: cost.time,
+            **self.of_block(cost, kernel),
+        }
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         together = add_totals(branches)
