@@ -6,11 +6,11 @@ model takes some 150 ms; a third of that is the 50 ms that people do not notice.
 
 from itertools import count
 
-from aspenpy.editor.colours import colour_words
 from aspenpy.editor.completion import suggestions
 from aspenpy.editor.documents import Document, Text
 from aspenpy.editor.meaning import NOTHING
 from aspenpy.editor.project import Project
+from aspenpy.editor.structure import colour_words
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
 from benchmarks.measure import Benchmark, Subject, seconds

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.data_warnings import sizes_below_zero
 from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.inverse import Leap, Search, Solution
 from aspenpy.answers.scope import Value, as_float, scope_of
-from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr

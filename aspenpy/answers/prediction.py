@@ -8,12 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
 from aspenpy.allowance import one_allowance
-from aspenpy.answers.access_warnings import blocks_without_time, warn_of_reuse_without_pattern
 from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.data_warnings import (
+    blocks_without_time,
+    exceeding_memory,
+    sizes_below_zero,
+    warn_of_reuse_without_pattern,
+)
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.occupancy import filling_cores, instances_of_blocks, unplaced_blocks
 from aspenpy.answers.scope import Scope, Value, scope_of
-from aspenpy.answers.sizes import exceeding_memory, sizes_below_zero
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr

@@ -7,10 +7,10 @@ from difflib import SequenceMatcher
 from lsprotocol import types
 
 from aspenpy.editor import completion, names, structure
-from aspenpy.editor.colours import colour_words
 from aspenpy.editor.documents import Document, Text, Workspace
 from aspenpy.editor.meaning import Remark, Stretch
 from aspenpy.editor.project import Place
+from aspenpy.editor.structure import colour_words
 
 SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,

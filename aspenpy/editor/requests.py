@@ -10,7 +10,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from aspenpy.editor import completion, structure
-from aspenpy.editor.colours import WORD_TYPES
 from aspenpy.editor.documents import Document, Workspace, fixes
 from aspenpy.editor.hints import hover_at, note_times, note_values
 from aspenpy.editor.meaning import Stretch
@@ -27,6 +26,7 @@ from aspenpy.editor.protocol import (
     range_of,
     symbol_of,
 )
+from aspenpy.editor.structure import WORD_TYPES
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import Reader
 from aspenpy.language.format import format_text

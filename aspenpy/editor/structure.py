@@ -1,14 +1,22 @@
-"""Structure: what a file declares, as a tree, and which of its lines belong together."""
+"""Structure: what a file declares, as a tree, which of its lines belong together, and what each word is, for editors
+that colour by meaning. Colours are those of the Pygments lexer.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
+
+from pygments.token import Comment, Keyword, Number, Operator, String
+from pygments.token import Name as NameToken
 
 from aspenpy.editor import names
 from aspenpy.editor.names import Name, Word, words_in
 from aspenpy.editor.pieces import MOST_KEPT, OPENING, pieces
 from aspenpy.record import NamedTuple
+from aspenpy.report.highlight import AspenLexer
 
 SHOWN = {*names.DECLARED.values(), names.COMPONENT} - {names.COUNTER}
 """What an outline shows; traits, arguments and counters would be too much."""
@@ -95,3 +103,53 @@ def _folds(text: str) -> tuple[Fold, ...]:
 
 def _run(comments: list[Word]) -> list[Fold]:
     return [Fold(comments[0].start, comments[-1].start + len(comments[-1].text), True)] if len(comments) > 1 else []
+
+
+WORD_TYPES = tuple(
+    "comment keyword operator string number function class type property variable namespace decorator".split()
+)
+
+_BY_TOKEN = (
+    (Comment, "comment"),
+    (Keyword.Type, "type"),
+    (Keyword, "keyword"),
+    (Operator, "operator"),
+    (String, "string"),
+    (Number, "number"),
+    (NameToken.Builtin, "function"),
+    (NameToken.Function, "function"),
+    (NameToken.Class, "class"),
+    (NameToken.Attribute, "property"),
+    (NameToken.Namespace, "namespace"),
+    (NameToken.Decorator, "decorator"),
+    (NameToken, "variable"),
+)
+"""The first that a token is one of; white space and punctuation have no colour."""
+
+
+def colour_words(text: str) -> Iterator[tuple[int, int, int]]:
+    """The words of a file that have a colour, in order: where each begins, its length, and the place of its type in
+    `WORD_TYPES`. None is on two lines."""
+    for begin, piece in pieces(text):
+        for start, length, kind in _colour_cached(piece):
+            yield begin + start, length, kind
+
+
+@lru_cache(MOST_KEPT)
+def _colour_cached(text: str) -> tuple[tuple[int, int, int], ...]:
+    found = []
+    for start, token, word in AspenLexer().get_tokens_unprocessed(text):
+        kind = _type_of(token)
+        if kind is None:
+            continue
+        for line in word.splitlines(keepends=True):
+            shown = line.rstrip("\r\n")
+            if shown:
+                found.append((start, len(shown), kind))
+            start += len(line)
+    return tuple(found)
+
+
+@lru_cache
+def _type_of(token: Any) -> int | None:
+    return next((WORD_TYPES.index(name) for known, name in _BY_TOKEN if token in known), None)

@@ -1,8 +1,9 @@
 """Programs run with NumPy, fast, and again with error handling where something failed.
 
 The processor's flags tell whether anything in a block of points divided by zero, overflowed or had no value, wherever
-in the expression and whether or not it showed in the result. A block without that is done; one with it is computed
-once more, with a reason for each place of each operation.
+in the expression and whether or not it showed in the result. A block without that is done; one with it is computed once
+more, with a reason for each place of each operation. The work of loops without a closed form is a formula of what their
+trips depend on.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from numpy.typing import NDArray
 from aspenpy.allowance import INTERPRETED, allowance
 from aspenpy.engine.operation import Loop, Op
 from aspenpy.engine.program import Program
+from aspenpy.expr import graph
 from aspenpy.expr.array_rules import RULES, ConstantArray
-from aspenpy.expr.failures import DIVISION, DOMAIN, FINE, OVERFLOW
+from aspenpy.expr.failures import DIVISION, DOMAIN, FINE, OVERFLOW, count_pass_operations
+from aspenpy.expr.graph import Expr, nodes_of_kind
+from aspenpy.expr.node import dependents
 from aspenpy.language.diagnostics import fail
 
 Floats = NDArray[numpy.float64]
@@ -225,3 +229,21 @@ def _blame_operation(op: Op, operands: list[Any]) -> Any:
         otherwise = numpy.where((base < 0) & (exponent != numpy.floor(exponent)), DOMAIN, OVERFLOW)
         return numpy.where((base == 0) & (exponent < 0), DIVISION, otherwise)
     return DOMAIN if op.kind in ("log", "log2", "log10", "sqrt", "lookup", "draw") else OVERFLOW
+
+
+def loop_operations(exprs: Sequence[Expr]) -> Expr:
+    """Operations of the passes of all sums in some expressions, each sum once, when they are computed at one point. A
+    sum of too many passes has no value there and none of them is made."""
+    sums = nodes_of_kind("sum", *exprs)
+    inside = {node: {*dependents(node.args[2], on=[node.args[0]])} for node in sums}
+    spent: dict[Expr, Expr] = {}
+    for node in sums:  # those inside of others come first
+        counter, count, _ = node.args
+        within = [other for other in sums if other in inside[node]]
+        direct = [other for other in within if not any(other in inside[around] for around in within)]
+        body = inside[node].difference(*(inside[other] for other in within))
+        each = graph.add(count_pass_operations(body), *(spent[other] for other in direct))
+        passes = graph.if_else(graph.compare("<=", count, MOST_PASSES), count, graph.ZERO)
+        spent[node] = graph.summation(counter, passes, each)
+    outermost = [node for node in sums if not any(node in inside[around] for around in sums)]
+    return graph.add(graph.ZERO, *(spent[node] for node in outermost))

@@ -20,7 +20,7 @@ from aspenpy.models.application.dimensions import (
 )
 from aspenpy.models.application.dimensions import contradictions as application_contradictions
 from aspenpy.models.application.model import Application
-from aspenpy.models.machine.dimensions import contradictions as machine_contradictions
+from aspenpy.models.machine.load import contradictions as machine_contradictions
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 

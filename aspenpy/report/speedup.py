@@ -8,8 +8,7 @@ from typing import Any
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.bandwidth import ApplicationTime, analytical_slowdown, bandwidth_predictors
-from aspenpy.learn.estimators.dvfs import Dvfs
-from aspenpy.learn.estimators.speedup import Spot, find_sweet_spots, surface_tables
+from aspenpy.learn.estimators.speedup import Dvfs, Spot, find_sweet_spots, surface_tables
 from aspenpy.tables.drawing import MAP, VERMILION, set_title, use_shared_style
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, Column, Report, Table, make_facts, make_table

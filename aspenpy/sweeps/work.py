@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import numpy
 
 from aspenpy.allowance import Allowance, spending
-from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons, spend_operations
+from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons, loop_operations, spend_operations
 from aspenpy.engine.backends import BACKENDS, Backend
 from aspenpy.engine.compiled import Kernel
-from aspenpy.engine.loop_work import loop_operations
 from aspenpy.engine.program import Program
 from aspenpy.expr import graph
 from aspenpy.expr.array_rules import ConstantArray

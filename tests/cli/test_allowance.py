@@ -18,8 +18,8 @@ import pytest
 
 from aspenpy import AspenError, load_machine, parse, predict
 from aspenpy.allowance import OPERATIONS, Allowance, allowance, one_allowance, separate_allowance, spending
+from aspenpy.engine.arrays import loop_operations
 from aspenpy.engine.backends import BACKENDS
-from aspenpy.engine.loop_work import loop_operations
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 

@@ -27,7 +27,7 @@ START_UP = {
     "aspenpy/cost/compute.py": "networks are priced where ranks send messages",
     "aspenpy/cost/memory.py": "traffic through caches is worked out where accesses have patterns",
     "aspenpy/answers/scope.py": "networks are looked at where a parameter of their shape is set",
-    "aspenpy/answers/sizes.py": "what a run touches is worked out where the data do not fit",
+    "aspenpy/answers/data_warnings.py": "what a run touches is worked out where the data do not fit",
     "aspenpy/answers/evaluation.py": "energies and SymPy serve few predictions",
     "aspenpy/answers/prediction.py": "what few ask of a prediction: samples, explanations, prepared functions, cycles",
 }

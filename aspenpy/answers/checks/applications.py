@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from aspenpy.answers.checks.values import circles, collecting, failures, start_of
 from aspenpy.answers.counting import Counts
+from aspenpy.answers.data_warnings import sizes_below_zero
 from aspenpy.answers.models import expressions
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, Setting, circular
-from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.traffic import Traffic
 from aspenpy.answers.uneven_sweeps import uneven
 from aspenpy.cost.accesses import histogram_reader

@@ -17,9 +17,9 @@ from aspenpy.learn.estimators.acee import Acee
 from aspenpy.learn.estimators.bandwidth import ApplicationTime, BandwidthSensitivity, choose_applications
 from aspenpy.learn.estimators.cos import Cos, predict_stages
 from aspenpy.learn.estimators.cos_trace import PUBLISHED_PLAN, plan_training, read_traces
-from aspenpy.learn.estimators.dvfs import predict_dvfs
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.estimators.model_files import KINDS, load_learnt, save_model, write_parameters
+from aspenpy.learn.estimators.speedup import predict_dvfs
 from aspenpy.learn.estimators.training_rows import model_name
 from aspenpy.learn.estimators.validation import (
     Assumption,
