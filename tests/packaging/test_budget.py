@@ -16,7 +16,7 @@ MOST: dict[str, int] = {
     "expr": 5820,
     "extract": 10580,
     "generate": 850,
-    "language": 4710,
+    "language": 4810,
     "learn": 7010,
     "models": 3370,
     "other": 980,
@@ -30,7 +30,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 92800
+MOST_IN_ALL = 92900
 
 
 def room_of(file: Path) -> str:
