@@ -15,6 +15,7 @@ from aspenpy.language.source import Source, Span, pause_collection
 from aspenpy.language.statements import order_own_last
 from aspenpy.language.tables import COLLECT, PASS_ON, Rule, tables
 from aspenpy.language.tokens import TokenStream
+from aspenpy.language.trees import load_tree, save_tree, tree_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,11 +29,26 @@ def parse_file(
 
     Raises AspenError with the first mistake found. Older spellings are accepted and told to `warnings`.
     """
-    node = cast("Application | Machine", _parse(source, "file", reader, warnings))
+    node = cast("Application | Machine", _load_or_parse(source, reader, [] if warnings is None else warnings))
     if source.in_library is not None or all(file.in_library is None for _, file in source.included):
         return node
     fields = [field for field in ("declarations", "components", "kernels") if hasattr(node, field)]
     return node.replace(**{field: order_own_last(getattr(node, field)) for field in fields})
+
+
+def _load_or_parse(source: Source, reader: Reader | None, warnings: list[Diagnostic]) -> Any:
+    """The tree of a model. Those of the library are kept, unless there is something to tell of them."""
+    file = tree_file(source)
+    if file is None or reader is None:
+        return _parse(source, "file", reader, warnings)
+    tree = load_tree(file, source, reader)
+    if tree is None:
+        told: list[Diagnostic] = []
+        tree = _parse(source, "file", reader, told)
+        warnings += told
+        if not told:
+            save_tree(file, source, tree)
+    return tree
 
 
 def parse_expression(text: str, name: str = "<expression>") -> Expression:

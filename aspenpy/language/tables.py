@@ -147,27 +147,40 @@ def load_or_compute_tables(grammar: str, folder: Path | str | None) -> Tables:
     kept = _load_file(file, made_from)
     if kept is None:
         kept = compute_tables(grammar)
-        _save_file(file, made_from, kept)
+        plain = {**kept._asdict(), "rules": [tuple(rule) for rule in kept.rules], "made_from": made_from}
+        write_kept(file, plain)
     return kept
 
 
 def _load_file(file: str, made_from: bytes) -> Tables | None:
     """The tables in a file; None if it is absent, damaged, or made from something else."""
     try:
-        with open(file, "rb") as stream:
-            content = stream.read()
-    except OSError:
-        return None
-    if len(content) < 4 or crc32(content[4:]) != int.from_bytes(content[:4], "big"):
-        return None
-    try:
-        kept: dict[str, Any] = marshal.loads(content[4:])
+        kept: dict[str, Any] = read_kept(file)
         if kept.pop("made_from") != made_from:
             return None
         tables = Tables(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
         return tables if _are_plausible(tables) else None
-    except (AttributeError, EOFError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OSError, TypeError, ValueError):
         return None
+
+
+def read_kept(file: str) -> Any:
+    """What `write_kept` left in a file. Raises OSError where it cannot be read, ValueError where it is damaged."""
+    with open(file, "rb") as stream:
+        content = stream.read()
+    if len(content) < 4 or crc32(content[4:]) != int.from_bytes(content[:4], "big"):
+        raise ValueError("the file is damaged")
+    try:
+        return marshal.loads(content[4:])
+    except (EOFError, TypeError) as error:
+        raise ValueError("the file is damaged") from error
+
+
+def write_kept(file: str, data: Any) -> None:
+    """Leaves plain data for the next time; gives up if it cannot."""
+    content = marshal.dumps(data)
+    with suppress(OSError), replace_file(file) as unfinished:
+        unfinished.write_bytes(crc32(content).to_bytes(4, "big") + content)
 
 
 def _are_plausible(tables: Tables) -> bool:
@@ -186,11 +199,3 @@ def _are_plausible(tables: Tables) -> bool:
         and set(map(type, words)) == {str}
         and all(rule.arrangement is None or isinstance(rule.arrangement, tuple) for rule in tables.rules)
     )
-
-
-def _save_file(file: str, made_from: bytes, tables: Tables) -> None:
-    """Leaves the tables for the next time; gives up if it cannot."""
-    plain = {**tables._asdict(), "rules": [tuple(rule) for rule in tables.rules], "made_from": made_from}
-    content = marshal.dumps(plain)
-    with suppress(OSError), replace_file(file) as unfinished:
-        unfinished.write_bytes(crc32(content).to_bytes(4, "big") + content)
