@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from aspenpy.learn.fitting.fit import Fit, fit
     from aspenpy.learn.model_validation import Validation, validate
     from aspenpy.models.application.model import Application
-    from aspenpy.models.layout import formatted as format
+    from aspenpy.models.library import formatted as format
     from aspenpy.models.library import load_application, load_machine, parse
     from aspenpy.models.machine.model import Machine
     from aspenpy.page.what_if import WhatIf
@@ -162,7 +162,7 @@ _HOME = {
     "energy": "aspenpy.answers.energy.account",
     "extract_application": "aspenpy.extract.extraction",
     "fit": "aspenpy.learn.fitting.fit",
-    "format": "aspenpy.models.layout",
+    "format": "aspenpy.models.library",
     "load_application": "aspenpy.models.library",
     "load_ipython_extension": "aspenpy.shell.notebook",
     "load_machine": "aspenpy.models.library",

@@ -1,17 +1,23 @@
-"""Case: an application on a machine, and all that a prediction of it can be changed by."""
+"""Case: an application on a machine, and all that a prediction of it can be changed by; and the start of analyses
+without prices.
+"""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Self, TypedDict, Unpack, cast
 
-from aspenpy.answers.scope import DEFAULT_SEED, Setting
+from aspenpy.answers.scope import DEFAULT_SEED, Scope, Setting, scope_of
 from aspenpy.arguments import require_types
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.mapper import map_application
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions
 from aspenpy.cost.rank_units import domain_parameter
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
+from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import callees_first, walk
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 
@@ -184,3 +190,49 @@ def split_options(
 
 
 CASE = frozenset(CaseOptions.__annotations__)  # the names of a case's options
+
+
+class Run:
+    """A kernel of an application with the user's settings; a machine gives values to names left open."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.application = case.application
+        self.machine = case.machine
+        self.entry = case.application.flow(case.kernel)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """Meanings of the names of the run."""
+        roots = [expr for kernel in callees_first(self.entry) for expr in expressions(kernel.body)]
+        return scope_of(self.application, self.machine, self.entry, self.case.set, roots)
+
+    def values(self, exprs: Sequence[Expr]) -> list[Any]:
+        """The values of expressions in which no counter is left."""
+        return self.scope.values(exprs, self.case.seed)
+
+    def formulas(self, exprs: Sequence[Expr]) -> list[Expr]:
+        """The expressions with the values of all names put in; counters are left."""
+        return self.scope.formulas(exprs)
+
+
+def expressions(node: flow.Flow) -> list[Expr]:
+    """All that is computed in a flow; callees are not entered."""
+    return [expr for part in walk(node) for expr in _expressions_of_node(part)]
+
+
+def _expressions_of_node(node: flow.Flow) -> list[Expr]:
+    match node:
+        case flow.Block():
+            width = [] if node.width is None else [node.width]
+            return [node.parallelism, *width, *(requirement.amount for requirement in node.requirements)]
+        case flow.Repeat():
+            return [node.count]
+        case flow.Choice():
+            return [condition for condition, _ in node.branches]
+        case flow.Expectation():
+            return [chance for chance, _ in node.cases]
+        case flow.Call():
+            return [value for _, value in node.arguments]
+        case _:
+            return []

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Unpack
 
-from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.models import Run
+from aspenpy.answers.case import Case, CaseOptions, Run, case_of
 from aspenpy.answers.paths import Scene, Visit, largest, visits
 from aspenpy.answers.scope import Value
 from aspenpy.cost.compute import target

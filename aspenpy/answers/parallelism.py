@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.models import Run
+from aspenpy.answers.case import Case, CaseOptions, Run, case_of
 from aspenpy.answers.paths import Visit, largest, visits
 from aspenpy.answers.scope import Value
 from aspenpy.expr import graph

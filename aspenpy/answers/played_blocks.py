@@ -8,8 +8,8 @@ from itertools import product
 from typing import Any
 
 from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.domain import COUNTERS, Loop
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.cost.caches.patterns import Affine, Distances, Offsets, Scattered, Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, Unpack
 
-from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.models import Run
+from aspenpy.answers.case import Case, CaseOptions, Run, case_of
 from aspenpy.answers.paths import Scene, opening
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.profile import Timer

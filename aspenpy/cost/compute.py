@@ -8,8 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from aspenpy.cost.assumed import add_assumed, are_missing
-from aspenpy.cost.caches.names import CACHE_TRAITS, SHARED
-from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
 from aspenpy.cost.instances import Instances, PartSizes
 from aspenpy.cost.kinds_of_cores import all_cores, machine_schedule, working_kinds
@@ -52,6 +50,7 @@ from aspenpy.cost.prices import (
 from aspenpy.cost.ranks import RankPlacement, place_ranks, share_of_machine
 from aspenpy.cost.schedules import on_all_kinds, share_with_threads
 from aspenpy.cost.sharing import Sharing, norm, sharing
+from aspenpy.cost.trait_names import CACHE_TRAITS, SHARED, is_exchange, is_part
 from aspenpy.cost.waiting import (
     CHAIN,
     LOAD,

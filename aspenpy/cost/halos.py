@@ -8,7 +8,6 @@ at once; with "open" the grid has ends. The sides are equal, or as `faces(a, b, 
 
 from __future__ import annotations
 
-from aspenpy.cost.exchanges import ALL_PORTS, FACES, OPEN
 from aspenpy.cost.network.collectives import MOST_DIMENSIONS, Cost, halo
 from aspenpy.cost.network.link import Link
 from aspenpy.cost.network.reordered import brick_of
@@ -16,6 +15,7 @@ from aspenpy.cost.network.shift import crossing, leaving
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.paths import Path, Paths, all_paths, ranks_within
 from aspenpy.cost.prices import first_largest
+from aspenpy.cost.trait_names import ALL_PORTS, FACES, OPEN
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

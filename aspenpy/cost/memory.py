@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, share_levels, translation_buffer
-from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import LevelCost, Offer, longest
 from aspenpy.cost.sharing import bandwidth_of_all_cores, sharing
+from aspenpy.cost.trait_names import CACHE_TRAITS, TRANSLATIONS
 from aspenpy.cost.waiting import waits_for_data
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

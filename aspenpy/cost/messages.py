@@ -11,7 +11,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.cost.exchanges import HALO
 from aspenpy.cost.halos import PathUse, grid_of, halo_time, numbers_of
 from aspenpy.cost.interconnect import Interconnect, enough, interconnect_of
 from aspenpy.cost.network.collectives import algorithms, cost
@@ -21,6 +20,7 @@ from aspenpy.cost.network.topology import NetworkError, floor
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.paths import MESSAGE, Paths, all_paths, levels_between, network_of_run
 from aspenpy.cost.prices import AppliedTrait, Offer
+from aspenpy.cost.trait_names import HALO
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr

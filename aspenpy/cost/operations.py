@@ -29,8 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from aspenpy.cost.caches.names import SHARED
-from aspenpy.cost.exchanges import EXCHANGES
+from aspenpy.cost.trait_names import EXCHANGES, SHARED
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, suggest_nearest, warning

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from aspenpy.cost.caches.names import CACHE_TRAITS, PATTERN_NAMES
 from aspenpy.cost.prices import BRANCHES
+from aspenpy.cost.trait_names import CACHE_TRAITS, PATTERN_NAMES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from aspenpy.cost.caches.names import CACHE_TRAITS, WITH_ARGUMENTS
-from aspenpy.cost.exchanges import EXCHANGES
+from aspenpy.cost.trait_names import CACHE_TRAITS, EXCHANGES, WITH_ARGUMENTS
 from aspenpy.editor import names
 from aspenpy.editor.meaning import Known, Meaning
 from aspenpy.editor.names import COMPONENT, RESOURCE, Name, NameReader, words_in

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from aspenpy.cost.cost import CostTree
-from aspenpy.cost.exchanges import EXCHANGES
 from aspenpy.cost.prices import RequirementCost, slowest
+from aspenpy.cost.trait_names import EXCHANGES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow

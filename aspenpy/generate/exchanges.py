@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from aspenpy.cost.exchanges import ALL_PORTS, FACES, HALO, OPEN
 from aspenpy.cost.halos import numbers_of
 from aspenpy.cost.network.collectives import COLLECTIVES, MOST_DIMENSIONS, algorithms
+from aspenpy.cost.trait_names import ALL_PORTS, FACES, HALO, OPEN
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, fail, suggest_nearest, warning

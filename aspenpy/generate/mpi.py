@@ -7,8 +7,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Unpack
 
-from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.models import Run
+from aspenpy.answers.case import Case, CaseOptions, Run, case_of
 from aspenpy.answers.profile import Timer
 from aspenpy.answers.scope import Value
 from aspenpy.cost.compute import price_block

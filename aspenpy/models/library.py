@@ -1,4 +1,4 @@
-"""The library: applications and machines that come with aspenpy, found by name; files by path."""
+"""The library: applications and machines that come with aspenpy, found by name; files by path; their text, laid out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest
 from aspenpy.language.files import Reader, list_models, models_folder
+from aspenpy.language.format import format_text
 from aspenpy.language.opening import read_first_bytes
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
@@ -20,7 +21,6 @@ from aspenpy.models.machine.model import Machine
 
 if TYPE_CHECKING:
     from pathlib import Path
-
 
 Kind = Literal["apps", "machines"]
 
@@ -115,3 +115,14 @@ def load_source(source: Source, reader: Reader) -> Application | Machine:
     if isinstance(node, nodes.Application):
         return link_application(node, source, warnings, reader)
     return link_machine(node, warnings)
+
+
+def formatted(model: str | Path, *, allow_outside: bool = False) -> str:
+    """The text of a model laid out as `aspenpy fmt` does: only white space changes. The arguments are those of
+    `load_application`; no file is written.
+
+    :returns: the text, with a newline at its end
+    :raises AspenError: for a text with a mistake in its syntax
+    """
+    reader = Reader(allow_outside=allow_outside)
+    return format_text(source_of(model, reader), reader)

@@ -11,8 +11,7 @@ from typing import Any
 import numpy
 
 from aspenpy.allowance import MEMORY
-from aspenpy.answers.case import Case
-from aspenpy.answers.models import Run
+from aspenpy.answers.case import Case, Run
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting, is_fraction
 from aspenpy.engine.arrays import Floats

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.cost.caches.names import PATTERN_NAMES
 from aspenpy.cost.caches.reading import PATTERNS
+from aspenpy.cost.trait_names import PATTERN_NAMES
 from aspenpy.report.traffic import draw_traffic
 from tests.cli.conftest import Runner, models, run
 

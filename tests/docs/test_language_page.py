@@ -4,11 +4,10 @@ import re
 from pathlib import Path
 
 from aspenpy.cost.caches.level import INCLUSIONS, WRITES
-from aspenpy.cost.caches.names import ADDITIONS, PATTERN_NAMES
 from aspenpy.cost.caches.policies import POLICIES
-from aspenpy.cost.exchanges import EXCHANGES
 from aspenpy.cost.network.placement import ORDERS
 from aspenpy.cost.network.topologies import TOPOLOGIES
+from aspenpy.cost.trait_names import ADDITIONS, EXCHANGES, PATTERN_NAMES
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.language.dimensions import UNITS
 

@@ -8,8 +8,8 @@ import pytest
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
-from aspenpy.cost.exchanges import EXCHANGES
 from aspenpy.cost.network.collectives import COLLECTIVES
+from aspenpy.cost.trait_names import EXCHANGES
 from tests.timing import best_of_three
 
 ALPHA, BYTE = 2e-6, 1e-9

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from aspenpy.answers.case import expressions
 from aspenpy.answers.checks.values import circles, collecting, failures, start_of
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.data_warnings import sizes_below_zero
-from aspenpy.answers.models import expressions
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, Setting, circular
 from aspenpy.answers.traffic import Traffic
 from aspenpy.answers.uneven_sweeps import uneven
 from aspenpy.cost.accesses import histogram_reader
 from aspenpy.cost.caches.level import levels_of
-from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.reading import SENSELESS, Reader, read_access
 from aspenpy.cost.compute import Target, choose_socket, nobody_offers, price_on_lanes, target
 from aspenpy.cost.mapper import all_definitions
@@ -23,6 +22,7 @@ from aspenpy.cost.memory import Hierarchy
 from aspenpy.cost.operations import unknown_trait
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.residence import collect_placed_data, memory_named
+from aspenpy.cost.trait_names import CACHE_TRAITS
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError
 from aspenpy.expr.graph import Expr
@@ -32,8 +32,7 @@ from aspenpy.language.source import Span
 from aspenpy.language.statements import declarations_by_name, own_names
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import callees_first
-from aspenpy.models.application.model import Application
-from aspenpy.models.application.recovery import own_callees, recover_kernels
+from aspenpy.models.application.model import Application, own_callees, recover_kernels
 from aspenpy.models.application.total import blocks_in
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import enum_constants, range_warnings

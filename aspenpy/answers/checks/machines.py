@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from aspenpy.answers.checks.values import circles, collecting, failures, start_of
 from aspenpy.answers.energy.power import power_of
 from aspenpy.answers.scope import DEFAULT_SEED, circular
-from aspenpy.cost.caches.names import TRANSLATIONS
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.kinds_of_cores import RANK, idle_kinds, working_kinds
 from aspenpy.cost.paths import Paths, all_paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.cost.ranks import place_ranks
+from aspenpy.cost.trait_names import TRANSLATIONS
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import exact
-from aspenpy.cost.caches.loop import Loop
+from aspenpy.cost.caches.domain import Loop, exact
 from aspenpy.cost.caches.nest import Nest, longest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Run, Stencil
 from aspenpy.expr import graph

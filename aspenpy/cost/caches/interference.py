@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import pairwise
 from math import prod
 
+from aspenpy.cost.caches.domain import STILL
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.loop import STILL
 from aspenpy.cost.caches.nest import Nest, are_nearly_equal, join_nearly_equal, longest, product
 from aspenpy.cost.caches.siblings import are_apart, find_cover
 from aspenpy.expr import graph

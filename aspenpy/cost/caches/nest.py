@@ -8,9 +8,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
-from aspenpy.cost.caches.domain import exact
+from aspenpy.cost.caches.domain import COUNTERS, Loop, exact
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import as_term, is_certainly_shorter

@@ -16,9 +16,9 @@ from itertools import pairwise
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.affine import first_touches
 from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.domain import Loop
 from aspenpy.cost.caches.interference import share_beside_draws, share_kept_in_sets
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.loop import Loop
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Offsets, Run
 from aspenpy.cost.caches.policies import Touches, at_least_none, but_its_own

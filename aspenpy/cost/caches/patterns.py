@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, product
 
-from aspenpy.cost.caches.loop import Loop
+from aspenpy.cost.caches.domain import Loop
 from aspenpy.cost.caches.nest import Nest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

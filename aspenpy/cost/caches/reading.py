@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import CrookedBound, exact, gather_terms
-from aspenpy.cost.caches.loop import COUNTERS, Loop
-from aspenpy.cost.caches.names import ADDITIONS, SHARED, WITH_ARGUMENTS
+from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, Loop, exact, gather_terms
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, Stencil
+from aspenpy.cost.trait_names import ADDITIONS, SHARED, WITH_ARGUMENTS
 from aspenpy.cost.value_mistakes import whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

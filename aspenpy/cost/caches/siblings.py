@@ -6,8 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations
 
-from aspenpy.cost.caches.domain import CrookedBound, Domain, exact
-from aspenpy.cost.caches.loop import COUNTERS
+from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, Domain, exact
 from aspenpy.cost.caches.nest import Nest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

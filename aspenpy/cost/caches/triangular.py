@@ -6,8 +6,17 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from aspenpy.cost.caches.domain import Bounds, Domain, at_middles, exact, gather_terms, total, write_form
-from aspenpy.cost.caches.loop import COUNTERS, Loop
+from aspenpy.cost.caches.domain import (
+    COUNTERS,
+    Bounds,
+    Domain,
+    Loop,
+    at_middles,
+    exact,
+    gather_terms,
+    total,
+    write_form,
+)
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.node import topological_order

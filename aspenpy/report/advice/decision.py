@@ -12,8 +12,7 @@ from aspenpy.advice.decide import Decided, amount_in
 from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.design_space import configured
-from aspenpy.report.advice.document import explained, link_joules, picture_of
-from aspenpy.report.advice.problem import cap_note, problem_data, problem_note
+from aspenpy.report.advice.document import cap_note, explained, link_joules, picture_of, problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, make_sheet
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import count_of, format_count, seconds

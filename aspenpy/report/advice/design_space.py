@@ -10,12 +10,11 @@ from aspenpy.advice.configuration import COMPONENTS, ComponentRange, Configurati
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.ranges import is_turned
 from aspenpy.advice.significant import SIGNIFICANT
-from aspenpy.cost.caches.names import PATTERN_NAMES, WITH_ARGUMENTS
+from aspenpy.cost.trait_names import PATTERN_NAMES, WITH_ARGUMENTS
 from aspenpy.explore.sensitivity import Effect, Effects
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.total import blocks_in
-from aspenpy.report.advice.document import explained, link_joules, picture_of
-from aspenpy.report.advice.problem import cap_note, problem_data, problem_note
+from aspenpy.report.advice.document import cap_note, explained, link_joules, picture_of, problem_data, problem_note
 from aspenpy.report.prediction import subject
 from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import MAP, drop_middle, set_title, use_shared_style

@@ -8,8 +8,7 @@ from typing import Any
 from aspenpy.advice.advise import Advice
 from aspenpy.advice.scalability import Scalability, Scaled
 from aspenpy.report.advice.design_space import configured
-from aspenpy.report.advice.document import explained, picture_of
-from aspenpy.report.advice.problem import problem_data, problem_note
+from aspenpy.report.advice.document import explained, picture_of, problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import BLACK, STYLES, drop_middle, label_axis, set_title, use_shared_style
 from aspenpy.tables.numbers import format_count, format_share, seconds

@@ -11,8 +11,7 @@ from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.advice.throttled import Restriction, Throttled
 from aspenpy.advice.uncertain import Sampled
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.report.advice.document import explained, picture_of
-from aspenpy.report.advice.problem import problem_note
+from aspenpy.report.advice.document import explained, picture_of, problem_note
 from aspenpy.tables.document import Block, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import STYLES, label_axis, name_ends, use_shared_style
 from aspenpy.tables.numbers import format_count, format_ratio, format_share, seconds
