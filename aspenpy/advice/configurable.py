@@ -12,7 +12,7 @@ from collections.abc import Callable
 from aspenpy.advice.configuration import COMPONENTS, QUANTITY, HardwareComponent, Location
 from aspenpy.answers.peaks import value_of
 from aspenpy.cost.caches.level import levels_of
-from aspenpy.cost.compute import choose_socket
+from aspenpy.cost.target import choose_socket
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes

@@ -9,10 +9,10 @@ from typing import Any, Unpack
 from aspenpy.answers.case import Case, CaseOptions, Run, case_of
 from aspenpy.answers.paths import Scene, Visit, largest, visits
 from aspenpy.answers.scope import Value
-from aspenpy.cost.compute import target
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.cost.residence import Residence, collect_placed_data
+from aspenpy.cost.target import target
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes

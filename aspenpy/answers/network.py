@@ -9,7 +9,6 @@ from typing import Any
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.peaks import redefine_parameters
 from aspenpy.answers.scope import Setting
-from aspenpy.cost.compute import choose_socket
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.network.collectives import COLLECTIVES
@@ -18,6 +17,7 @@ from aspenpy.cost.paths import Paths, all_paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.ranks import place_ranks
+from aspenpy.cost.target import choose_socket
 from aspenpy.cost.value_mistakes import locating
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many

@@ -10,10 +10,11 @@ from typing import Any
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.scope import Setting, circular
 from aspenpy.answers.scope import Value as Real
-from aspenpy.cost.compute import Target, choose_socket, price, target
+from aspenpy.cost.compute import price
 from aspenpy.cost.instances import ONE_INSTANCE
 from aspenpy.cost.operations import CLASSES, tensor_rates
 from aspenpy.cost.prices import Offer
+from aspenpy.cost.target import Target, choose_socket, target
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import CircularDefinition, EvaluationError, evaluate_many, order_definitions
 from aspenpy.expr.graph import Expr

@@ -25,10 +25,10 @@ from aspenpy.answers.peaks import TENSOR, Peak, peaks
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.roofline_points import PLACED_BY, Point, points
 from aspenpy.answers.scope import Setting
-from aspenpy.cost.compute import choose_socket
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.sharing import sharing
+from aspenpy.cost.target import choose_socket
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail, refuse_float_overflow

@@ -15,12 +15,13 @@ from aspenpy.answers.ceilings import COMPUTE, MEMORY
 from aspenpy.answers.peaks import LARGE
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.caches.traffic import Traffic
-from aspenpy.cost.compute import Target, price, spread_on_lanes, target
+from aspenpy.cost.compute import price, spread_on_lanes
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.instances import ONE_INSTANCE, Instances
 from aspenpy.cost.prices import RequirementCost, conflict_groups
 from aspenpy.cost.sharing import sharing
+from aspenpy.cost.target import Target, target
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import refuse_float_overflow

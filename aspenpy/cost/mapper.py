@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from aspenpy.cost.compute import price_block, rank_counts, target
+from aspenpy.cost.compute import price_block
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions
 from aspenpy.cost.residence import Residence
+from aspenpy.cost.target import rank_counts, target
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, fail

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, product
 
-from aspenpy.cost.compute import Target, serial_levels
 from aspenpy.cost.prices import MEMORY_RESOURCES, Offer
+from aspenpy.cost.target import Target, serial_levels
 from aspenpy.cost.waiting import loads_waited_for
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail, suggest_nearest

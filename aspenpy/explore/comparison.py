@@ -20,8 +20,8 @@ from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.occupancy import unlike_ranks
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.cost.compute import target
 from aspenpy.cost.prices import LINK, over_link
+from aspenpy.cost.target import target
 from aspenpy.explore.crossovers import Contender, Crossovers
 from aspenpy.explore.race import Seen
 from aspenpy.explore.variable import takes_whole

@@ -16,12 +16,13 @@ from aspenpy.answers.uneven_sweeps import uneven
 from aspenpy.cost.accesses import histogram_reader
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.reading import SENSELESS, Reader, read_access
-from aspenpy.cost.compute import Target, choose_socket, nobody_offers, price_on_lanes, target
+from aspenpy.cost.compute import nobody_offers, price_on_lanes
 from aspenpy.cost.mapper import all_definitions
 from aspenpy.cost.memory import Hierarchy
 from aspenpy.cost.operations import unknown_trait
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.residence import collect_placed_data, memory_named
+from aspenpy.cost.target import Target, choose_socket, target
 from aspenpy.cost.trait_names import CACHE_TRAITS
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Literal, NoReturn
 
 from aspenpy.answers.energy.options import NicMode
-from aspenpy.cost.compute import target
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import FILE_SYSTEM
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import Offer, RequirementCost
+from aspenpy.cost.target import target
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.graph import Expr

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from aspenpy.cost.compute import Target, target
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import LINK, Offer, over_link
+from aspenpy.cost.target import Target, target
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from aspenpy.cost.compute import Target
 from aspenpy.cost.prices import conflict_groups
+from aspenpy.cost.target import Target
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application.total import RUNTIME, Total, Totals, add_totals, of_kind

@@ -15,9 +15,9 @@ from aspenpy.answers.placement.journey import Journey, Seconds, Times, Volume
 from aspenpy.answers.placement.locations import Memories
 from aspenpy.answers.placement.overlap import IN_WHOLE, WAITING, BusyOn, Crossed, On, device_of
 from aspenpy.answers.scope import Scope, as_float
-from aspenpy.cost.compute import choose_socket
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.mapper import warnings_of
+from aspenpy.cost.target import choose_socket
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.sympy_view import to_sympy
