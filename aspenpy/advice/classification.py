@@ -18,7 +18,7 @@ from aspenpy.answers.energy.term import Key
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.roofline_points import Point, points
 from aspenpy.cost.cost import Bound
-from aspenpy.cost.file_systems import FILE_RESOURCES, FILE_SYSTEM
+from aspenpy.cost.instances import FILE_RESOURCES, FILE_SYSTEM
 from aspenpy.cost.prices import LAUNCH
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.models.application.total import Exclusive, of_kind

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from aspenpy.answers.peaks import Peak, redefine_parameters, value_of
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.caches.level import Level, levels_of
-from aspenpy.cost.file_systems import FILE_RESOURCES
+from aspenpy.cost.instances import FILE_RESOURCES
 from aspenpy.cost.target import target
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail

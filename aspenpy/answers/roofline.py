@@ -26,7 +26,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.roofline_points import PLACED_BY, Point, points
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.cost import CostTree
-from aspenpy.cost.file_systems import FILE_RESOURCES
+from aspenpy.cost.instances import FILE_RESOURCES
 from aspenpy.cost.sharing import sharing
 from aspenpy.cost.target import choose_socket
 from aspenpy.expr import graph

@@ -17,8 +17,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.compute import price, spread_on_lanes
 from aspenpy.cost.cost import CostTree
-from aspenpy.cost.file_systems import FILE_RESOURCES
-from aspenpy.cost.instances import ONE_INSTANCE, Instances
+from aspenpy.cost.instances import FILE_RESOURCES, ONE_INSTANCE, Instances
 from aspenpy.cost.prices import RequirementCost, conflict_groups
 from aspenpy.cost.sharing import sharing
 from aspenpy.cost.target import Target, target

@@ -12,8 +12,9 @@ from aspenpy.cost.caches.reading import Reader, read_access
 from aspenpy.cost.caches.touched import swept_since, touched_by, touched_name
 from aspenpy.cost.caches.traffic import Traffic, block_traffic
 from aspenpy.cost.caches.warm import COLD, Last, Swept
-from aspenpy.cost.history import History, Touched
+from aspenpy.cost.history import History
 from aspenpy.cost.prices import Offer
+from aspenpy.cost.touch_order import Touched
 from aspenpy.cost.waiting import loads_waited_for
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
-from aspenpy.cost.instances import Instances
+from aspenpy.cost.instances import FILE_RESOURCES, Instances, is_file_system, through_a_node
 from aspenpy.cost.memory import (
     Hierarchy,
     coherence_costs,

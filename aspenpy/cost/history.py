@@ -6,6 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 
+from aspenpy.cost.touch_order import (
+    UNNAMED,
+    Group,
+    Key,
+    Order,
+    Touched,
+    covered_share,
+    join_orders,
+    part_moving,
+    rename_structures,
+    substitute_in_order,
+    totals_by_structure,
+    touched_in_all,
+    with_sizes,
+)
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import is_certainly_at_most
@@ -23,35 +38,6 @@ ROUNDING = 1e-9
 
 RARE = 1e-30
 """Below all that a run does."""
-
-
-class Touched(Record):
-    """How much of a data structure a part of a run touches: `lines` of a cache, and the `bytes` of its words, of each
-    of so many `instances`. Whether some is `stored`, lies `anywhere` in the structure, and is one `dense` run. The
-    `reach` are bytes with those that it shares with the part beside it, as the rim of a stencil."""
-
-    lines: Expr
-    bytes: Expr
-    instances: Expr
-    stored: bool = False
-    anywhere: bool = False
-    dense: bool = True
-    reach: Expr | None = None
-
-
-Key = tuple[str, object]
-"""A data structure, and which part of it: None for what the last pass of all loops touched, a loop for what its earlier
-passes did, and a word for what is left of others."""
-
-UNNAMED = "?"
-"""With which the name of a structure begins that has none."""
-
-LEFT = "left"
-STORED = "stored"
-
-Group = Mapping[Key, Touched]
-Order = tuple[Group, ...]
-"""What was touched, by when it was touched last: structures of one block together, the latest last."""
 
 
 class Step(Record):
@@ -128,7 +114,7 @@ class History:
         kernels = callees_first(entry)
         for kernel in kernels:
             order = self._order(kernel.body, kernel)
-            self._kernels[kernel] = _put_in(order, dict(kernel.computed))
+            self._kernels[kernel] = substitute_in_order(order, dict(kernel.computed))
         self._steps: dict[tuple[flow.Requirement, ...], Step] = {}
         self._sites: dict[flow.Kernel, list[Site]] = {kernel: [] for kernel in kernels}
         self._values: dict[flow.Kernel, dict[Expr, Expr]] = {}
@@ -152,7 +138,7 @@ class History:
     def names(self) -> frozenset[str] | None:
         """All structures that the run touches; None where some have no name."""
         entry = next(reversed(self._kernels))
-        found = frozenset(_totals(self._kernels[entry]))
+        found = frozenset(totals_by_structure(self._kernels[entry]))
         return None if any(name.startswith(UNNAMED) for name in found) else found
 
     def _order(self, node: flow.Flow, kernel: flow.Kernel) -> Order:
@@ -163,19 +149,19 @@ class History:
                 self._orders[node] = (touched,) if touched else ()
             elif isinstance(node, flow.Call):
                 arrays = dict(node.arrays)
-                order = _put_in(self._kernels[node.kernel], dict(node.arguments))
-                self._orders[node] = _rename(order, arrays)
+                order = substitute_in_order(self._kernels[node.kernel], dict(node.arguments))
+                self._orders[node] = rename_structures(order, arrays)
             elif isinstance(node, flow.Repeat):
                 self._orders[node] = self._order_of_loop(node, kernel)
             else:
-                self._orders[node] = reduce(_then, (self._order(part, kernel) for part in inside(node)), ())
+                self._orders[node] = reduce(join_orders, (self._order(part, kernel) for part in inside(node)), ())
         return self._orders[node]
 
     def _order_of_loop(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
         """The last pass, and before it what earlier passes touched of structures in which they go on."""
         body = self._pass(node, kernel)
         earlier = dict[Key, Touched]()
-        for name, touched in _totals(body).items():
+        for name, touched in totals_by_structure(body).items():
             moves = self._goes_on(name, touched, node.count, kernel)
             if moves is not graph.ZERO and node.count is not graph.ONE:
                 whole = self._swept(name, touched, node.count, kernel)
@@ -187,7 +173,7 @@ class History:
     def _pass(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
         """What a pass touches, the middle one where it depends on the counter."""
         body = self._order(node.body, kernel)
-        return _put_in(body, _middle(node)) if node.named else body
+        return substitute_in_order(body, _middle(node)) if node.named else body
 
     def _goes_on(self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel) -> Expr:
         """1 where the passes of a loop go on to other parts of a structure, 0 where they touch the same: where they do
@@ -269,23 +255,23 @@ class History:
             for number, part in enumerate(inside(node)):
                 chance = graph.ONE if chances is None else self._resolve([chances[number]], step)[0]
                 self._walk(part, step.replace(before=before), times * chance)
-                before = _then(before, self._order(part, kernel)) if in_turn else before
+                before = join_orders(before, self._order(part, kernel)) if in_turn else before
 
     def _search(self, step: Step, search: _Search) -> Iterator[Source]:
         """From a place outwards: what comes before it in the same pass, an earlier pass of its loop, and what is around
         that."""
         before = self._seen(step.before, step, search)
-        found = _last_touched(before, search.name, search.stored)
+        found = touched_in_all(before, search.name, search.stored)
         if found is not None:
-            share = _covered_share(found, search.own)
-            yield search.source(search.weight * share, _then(before, search.since))
+            share = covered_share(found, search.own)
+            yield search.source(search.weight * share, join_orders(before, search.since))
             search = search.replace(weight=search.weight * (1 - share))
         if search.weight is graph.ZERO:
             return
         if step.loop is not None:
-            yield from self._search_loop(step, step.loop, search.replace(since=_then(before, search.since)))
+            yield from self._search_loop(step, step.loop, search.replace(since=join_orders(before, search.since)))
         else:
-            yield from self._search_calls(step.kernel, search.replace(since=_then(before, search.since)))
+            yield from self._search_calls(step.kernel, search.replace(since=join_orders(before, search.since)))
 
     def _search_loop(self, step: Step, loop: flow.Repeat, search: _Search) -> Iterator[Source]:
         """Of the passes of a loop all but the first find what the one before has left, where they touch the same; where
@@ -300,7 +286,7 @@ class History:
         of_pass, moves = before.touched[search.name], before.moves[search.name]
         if search.own.anywhere or (search.divided and moves.kind != "number"):
             moves = graph.ZERO
-        last = _then(before.order, search.since)
+        last = join_orders(before.order, search.since)
         if moves is not graph.ONE:
             same = search.replace(weight=search.weight * (1 - moves), left=search.left - 1, divided=True)
             passes = _passes(loop, count)
@@ -327,9 +313,9 @@ class History:
             assert step.around is not None
             (count,) = self._seen_values([loop.count], step.around, search)
             body = self._seen(self._pass(loop, step.kernel), step.around, search)
-            touched = _totals(body)
+            touched = totals_by_structure(body)
             moves = {name: self._goes_on(name, part, count, step.kernel) for name, part in touched.items()}
-            order = tuple(_parted_group(group, moves, loop) for group in body)
+            order = tuple(part_moving(group, moves, loop) for group in body)
             self._passes[key] = _Pass(count, touched, moves, order)
         return self._passes[key]
 
@@ -349,8 +335,8 @@ class History:
                 search.replace(
                     name=arrays.get(search.name, search.name),
                     weight=search.weight * share,
-                    since=_rename(search.since, arrays),
-                    sweep=_rename(search.sweep, arrays),
+                    since=rename_structures(search.since, arrays),
+                    sweep=rename_structures(search.sweep, arrays),
                     names={own: arrays.get(name, name) for own, name in search.names.items()},
                     left=search.left if len(chosen) == 1 else max(2, search.left // len(chosen)),
                 ),
@@ -361,7 +347,7 @@ class History:
         if step.kernel is search.kernel or not order:
             return order
         parts = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
-        return _with_sizes(order, iter(self._resolve(parts, step)))
+        return with_sizes(order, iter(self._resolve(parts, step)))
 
     def _seen_values(self, values: Sequence[Expr], step: Step, search: _Search) -> Sequence[Expr]:
         return values if step.kernel is search.kernel else self._resolve(values, step)
@@ -380,124 +366,6 @@ def _passes(loop: flow.Repeat, count: Expr) -> Expr:
 def _is_short(size: Expr, line: Expr) -> bool:
     """Whether a run is surely shorter than a few lines."""
     return graph.compare("<", size, SHORT * line).payload is True
-
-
-def _put_in(order: Order, values: Mapping[Expr, Expr]) -> Order:
-    """An order with the values of some symbols."""
-    if not values:
-        return order
-    sizes = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
-    return _with_sizes(order, iter(graph.substitute(sizes, dict(values))))
-
-
-def _with_sizes(order: Order, sizes: Iterator[Expr]) -> Order:
-    """An order with other lines and bytes."""
-    return tuple(
-        {key: part.replace(lines=next(sizes), bytes=next(sizes)) for key, part in group.items()} for group in order
-    )
-
-
-def _rename(order: Order, names: Mapping[str, str]) -> Order:
-    """An order with the names that a kernel's array arguments have outside of it."""
-    if not names:
-        return order
-    renamed = list[Group]()
-    for group in order:
-        found = dict[Key, Touched]()
-        for (name, part), touched in group.items():
-            key = (names.get(name, name), part)
-            found[key] = touched if key not in found else _larger(found[key], touched)
-        renamed.append(found)
-    return tuple(renamed)
-
-
-def _larger(first: Touched, second: Touched) -> Touched:
-    lines, size = (graph.apply("max", *pair) for pair in ((first.lines, second.lines), (first.bytes, second.bytes)))
-    return first.replace(lines=lines, bytes=size, stored=first.stored or second.stored)
-
-
-def _totals(order: Order) -> dict[str, Touched]:
-    """By structure what is touched of it in all."""
-    found: dict[str, Touched] = {}
-    for group in order:
-        for (name, _), touched in group.items():
-            if name in found:
-                known = found[name]
-                lines, size = known.lines + touched.lines, known.bytes + touched.bytes
-                found[name] = known.replace(lines=lines, bytes=size, stored=known.stored or touched.stored)
-            else:
-                found[name] = touched
-    return found
-
-
-def _last_touched(order: Order, name: str, stored: bool) -> Touched | None:
-    """What is touched of a structure, or stored to it; None for nothing."""
-    found = _totals(order).get(name)
-    return None if found is None or (stored and not found.stored) else found
-
-
-def _covered_share(found: Touched, own: Touched) -> Expr:
-    """The share of what a block touches that others have touched before."""
-    theirs, mine = found.lines, own.lines
-    if found.instances is not own.instances:
-        theirs, mine = theirs * found.instances, mine * own.instances
-    if own.anywhere or is_certainly_at_most(mine, theirs):
-        return graph.ONE
-    return graph.apply("min", 1, theirs / graph.apply("max", 1, mine))
-
-
-def _then(first: Order, second: Order) -> Order:
-    """The order after both: what the second touches again is no longer where it was."""
-    if not first or not second or first is second:
-        return second or first
-    again = _totals(second)
-    if not any(name in again for group in first for name, _ in group):
-        return (*first, *second)
-    whole, kept = _totals(first), list[Group]()
-    for group in first:
-        left = dict[Key, Touched]()
-        for (name, part), touched in group.items():
-            if name not in again:
-                left[name, part] = touched
-                continue
-            share = _share_left(whole[name], again[name]) if part not in (LEFT, STORED) else graph.ONE
-            if part != STORED and share is not graph.ZERO:
-                left[name, LEFT] = touched.replace(lines=touched.lines * share, bytes=touched.bytes * share)
-            elif touched.stored and not again[name].stored:
-                left[name, STORED] = touched.replace(lines=graph.ZERO, bytes=graph.ZERO)
-        if left:
-            kept.append(left)
-    return (*kept, *(_with_words_of(group, whole) for group in second))
-
-
-def _with_words_of(group: Group, first: Mapping[str, Touched]) -> Group:
-    """A group with as many bytes of each structure as others have touched of its lines before."""
-    found = dict(group)
-    for key, touched in group.items():
-        known = first.get(key[0])
-        if known is not None and key[1] is None and not is_certainly_at_most(known.bytes, touched.bytes):
-            size = graph.apply("max", known.bytes, touched.bytes)
-            found[key] = touched.replace(bytes=size, dense=known.dense or touched.dense)
-    return found
-
-
-def _share_left(first: Touched, second: Touched) -> Expr:
-    """The share of what was touched first that the second does not touch again."""
-    if first.lines is second.lines or is_certainly_at_most(first.lines, second.lines) or first.lines is graph.ZERO:
-        return graph.ZERO
-    return graph.apply("max", 0, 1 - second.lines / graph.apply("max", first.lines, 1))
-
-
-def _parted_group(group: Group, moving: Mapping[str, Expr], loop: flow.Repeat) -> Group:
-    found = dict[Key, Touched]()
-    for (name, part), touched in group.items():
-        moves = moving[name]
-        if moves is graph.ZERO or touched.anywhere:
-            found[name, part] = touched
-        else:
-            found[f"{name} before", loop] = touched.replace(lines=touched.lines * moves, bytes=touched.bytes * moves)
-            found[name, part] = touched.replace(lines=touched.lines * (1 - moves), bytes=touched.bytes * (1 - moves))
-    return found
 
 
 def _distinct_calls(sites: Sequence[Site]) -> list[tuple[flow.Call, Site]]:

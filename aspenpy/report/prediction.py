@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.run_placement import run_placement, spread_over
-from aspenpy.cost.file_systems import FILE_RESOURCES
+from aspenpy.cost.instances import FILE_RESOURCES
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.rank_units import describe_component
 from aspenpy.tables.numbers import (

@@ -13,8 +13,7 @@ from typing import Literal, NoReturn
 
 from aspenpy.answers.energy.options import NicMode
 from aspenpy.cost.cost import CostTree
-from aspenpy.cost.file_systems import FILE_SYSTEM
-from aspenpy.cost.instances import Instances
+from aspenpy.cost.instances import FILE_SYSTEM, Instances
 from aspenpy.cost.prices import Offer, RequirementCost
 from aspenpy.cost.target import target
 from aspenpy.expr import graph

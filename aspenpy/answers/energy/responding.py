@@ -20,8 +20,7 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import MEMORY, PowerTree, adapter_seconds, adapters
 from aspenpy.answers.energy.term import Cause, Key, Term, Unit
 from aspenpy.cost.cost import CostTree
-from aspenpy.cost.file_systems import is_file_system
-from aspenpy.cost.instances import Instances
+from aspenpy.cost.instances import Instances, is_file_system
 from aspenpy.cost.operations import PRECISIONS, PRODUCT, has_product_units, read_operation
 from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, RequirementCost, longest
 from aspenpy.cost.ranks import ratio

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.patterns import Distances, Scattered, Stencil
 from aspenpy.cost.caches.warm import Swept
-from aspenpy.cost.history import UNNAMED, Group, Source, Touched
+from aspenpy.cost.history import Source
 from aspenpy.cost.prices import MEMORY_RESOURCES
+from aspenpy.cost.touch_order import UNNAMED, Group, Touched
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow

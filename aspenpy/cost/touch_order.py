@@ -1,0 +1,159 @@
+"""Orders: what parts of a run touch of each data structure, by when it was touched last; joined, renamed and parted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.polynomial import is_certainly_at_most
+from aspenpy.models.application import flow
+from aspenpy.record import Record
+
+
+class Touched(Record):
+    """How much of a data structure a part of a run touches: `lines` of a cache, and the `bytes` of its words, of each
+    of so many `instances`. Whether some is `stored`, lies `anywhere` in the structure, and is one `dense` run. The
+    `reach` are bytes with those that it shares with the part beside it, as the rim of a stencil."""
+
+    lines: Expr
+    bytes: Expr
+    instances: Expr
+    stored: bool = False
+    anywhere: bool = False
+    dense: bool = True
+    reach: Expr | None = None
+
+
+Key = tuple[str, object]
+"""A data structure, and which part of it: None for what the last pass of all loops touched, a loop for what its earlier
+passes did, and a word for what is left of others."""
+
+UNNAMED = "?"
+"""With which the name of a structure begins that has none."""
+
+LEFT = "left"
+STORED = "stored"
+
+Group = Mapping[Key, Touched]
+Order = tuple[Group, ...]
+"""What was touched, by when it was touched last: structures of one block together, the latest last."""
+
+
+def substitute_in_order(order: Order, values: Mapping[Expr, Expr]) -> Order:
+    """An order with the values of some symbols."""
+    if not values:
+        return order
+    sizes = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
+    return with_sizes(order, iter(graph.substitute(sizes, dict(values))))
+
+
+def with_sizes(order: Order, sizes: Iterator[Expr]) -> Order:
+    """An order with other lines and bytes."""
+    return tuple(
+        {key: part.replace(lines=next(sizes), bytes=next(sizes)) for key, part in group.items()} for group in order
+    )
+
+
+def rename_structures(order: Order, names: Mapping[str, str]) -> Order:
+    """An order with the names that a kernel's array arguments have outside of it."""
+    if not names:
+        return order
+    renamed = list[Group]()
+    for group in order:
+        found = dict[Key, Touched]()
+        for (name, part), touched in group.items():
+            key = (names.get(name, name), part)
+            found[key] = touched if key not in found else _larger(found[key], touched)
+        renamed.append(found)
+    return tuple(renamed)
+
+
+def _larger(first: Touched, second: Touched) -> Touched:
+    lines, size = (graph.apply("max", *pair) for pair in ((first.lines, second.lines), (first.bytes, second.bytes)))
+    return first.replace(lines=lines, bytes=size, stored=first.stored or second.stored)
+
+
+def totals_by_structure(order: Order) -> dict[str, Touched]:
+    """By structure what is touched of it in all."""
+    found: dict[str, Touched] = {}
+    for group in order:
+        for (name, _), touched in group.items():
+            if name in found:
+                known = found[name]
+                lines, size = known.lines + touched.lines, known.bytes + touched.bytes
+                found[name] = known.replace(lines=lines, bytes=size, stored=known.stored or touched.stored)
+            else:
+                found[name] = touched
+    return found
+
+
+def touched_in_all(order: Order, name: str, stored: bool) -> Touched | None:
+    """What is touched of a structure, or stored to it; None for nothing."""
+    found = totals_by_structure(order).get(name)
+    return None if found is None or (stored and not found.stored) else found
+
+
+def covered_share(found: Touched, own: Touched) -> Expr:
+    """The share of what a block touches that others have touched before."""
+    theirs, mine = found.lines, own.lines
+    if found.instances is not own.instances:
+        theirs, mine = theirs * found.instances, mine * own.instances
+    if own.anywhere or is_certainly_at_most(mine, theirs):
+        return graph.ONE
+    return graph.apply("min", 1, theirs / graph.apply("max", 1, mine))
+
+
+def join_orders(first: Order, second: Order) -> Order:
+    """The order after both: what the second touches again is no longer where it was."""
+    if not first or not second or first is second:
+        return second or first
+    again = totals_by_structure(second)
+    if not any(name in again for group in first for name, _ in group):
+        return (*first, *second)
+    whole, kept = totals_by_structure(first), list[Group]()
+    for group in first:
+        left = dict[Key, Touched]()
+        for (name, part), touched in group.items():
+            if name not in again:
+                left[name, part] = touched
+                continue
+            share = _share_left(whole[name], again[name]) if part not in (LEFT, STORED) else graph.ONE
+            if part != STORED and share is not graph.ZERO:
+                left[name, LEFT] = touched.replace(lines=touched.lines * share, bytes=touched.bytes * share)
+            elif touched.stored and not again[name].stored:
+                left[name, STORED] = touched.replace(lines=graph.ZERO, bytes=graph.ZERO)
+        if left:
+            kept.append(left)
+    return (*kept, *(_with_words_of(group, whole) for group in second))
+
+
+def _with_words_of(group: Group, first: Mapping[str, Touched]) -> Group:
+    """A group with as many bytes of each structure as others have touched of its lines before."""
+    found = dict(group)
+    for key, touched in group.items():
+        known = first.get(key[0])
+        if known is not None and key[1] is None and not is_certainly_at_most(known.bytes, touched.bytes):
+            size = graph.apply("max", known.bytes, touched.bytes)
+            found[key] = touched.replace(bytes=size, dense=known.dense or touched.dense)
+    return found
+
+
+def _share_left(first: Touched, second: Touched) -> Expr:
+    """The share of what was touched first that the second does not touch again."""
+    if first.lines is second.lines or is_certainly_at_most(first.lines, second.lines) or first.lines is graph.ZERO:
+        return graph.ZERO
+    return graph.apply("max", 0, 1 - second.lines / graph.apply("max", first.lines, 1))
+
+
+def part_moving(group: Group, moving: Mapping[str, Expr], loop: flow.Repeat) -> Group:
+    """A group in which the parts that move in a loop are told apart from what its earlier passes touched."""
+    found = dict[Key, Touched]()
+    for (name, part), touched in group.items():
+        moves = moving[name]
+        if moves is graph.ZERO or touched.anywhere:
+            found[name, part] = touched
+        else:
+            found[f"{name} before", loop] = touched.replace(lines=touched.lines * moves, bytes=touched.bytes * moves)
+            found[name, part] = touched.replace(lines=touched.lines * (1 - moves), bytes=touched.bytes * (1 - moves))
+    return found
