@@ -14,7 +14,7 @@ MOST: dict[str, int] = {
     "engine": 2280,
     "explore": 3770,
     "expr": 5820,
-    "extract": 10580,
+    "extract": 11180,
     "generate": 850,
     "language": 4810,
     "learn": 7010,
@@ -30,7 +30,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 92900
+MOST_IN_ALL = 93500
 
 
 def room_of(file: Path) -> str:
