@@ -101,10 +101,7 @@ class Calls(Part):
     def _read_number(self, node: r.Call) -> Known:
         """A whole number that the program reads: an unknown that stays the same."""
         self._forget_arguments(node)
-        found = self.state.make_unknown(source_text(node), node.span, True)
-        (symbol,) = v.symbols(found)
-        self.names.inputs[symbol] = None
-        return found
+        return self.names.make_input(source_text(node), node.span)
 
     def _call_mpi(self, node: r.Call) -> bool:
         """Evaluates a call of MPI; false where it is not one of MPI's that matter."""

@@ -23,22 +23,48 @@ _MARKER = re.compile(r'^#(?:line)? \d+ "(?:[^"\\\n]|\\.)*"([ \d]*)$', re.MULTILI
 """A line that says where the next ones are from; its third flag marks headers of the system (GCC, "Preprocessor
 Output")."""
 
+RECORD = "aspenpy_record"
+"""The function that a counted program calls with a number and the whole number that it records under that."""
+
+RECORDER = """#include <stdio.h>
+static double sums[%d];
+static long counts[%d], lock;
+__attribute__((destructor)) static void write_records(void) {
+  FILE *file = fopen("%s", "a");
+  for (int i = 0; file && i < %d; i++)
+    if (counts[i]) fprintf(file, "%%d %%ld %%.17g\\n", i, counts[i], sums[i]);
+  if (file) fclose(file);
+}
+void aspenpy_record(int place, double value) {
+  while (__sync_lock_test_and_set(&lock, 1)) {}
+  sums[place] += value;
+  counts[place]++;
+  __sync_lock_release(&lock);
+}
+"""
+"""Its text, for so many numbers; each process adds a line for each to a file when it ends."""
+
 STATEMENTS = (r.LoopStatement, r.Branch, r.Switch)
 """What is counted."""
 
 
+NOTHING: Mapping[Span, float] = {}
+
+
 class Counts(Record):
-    """How often loops and branches ran, by their spans, and how often functions were entered, by key."""
+    """How often loops and branches ran, by their spans, how often functions were entered, by key, and the means of
+    whole numbers that were recorded, by the spans of expressions."""
 
     ran: Mapping[Span, ExecutionCount]
     entered: Mapping[str, float]
+    recorded: Mapping[Span, float] = NOTHING
 
 
 class CountedUnit:
     """A unit that the compiler has expanded into the text of the file `path`."""
 
-    def __init__(self, path: str, program: r.Program) -> None:
-        self.path = path
+    def __init__(self, path: str, program: r.Program, is_cpp: bool) -> None:
+        self.path, self.is_cpp = path, is_cpp
         expanded, _ = read_program(Reading(path))
         self.layout = Layout(expanded)
         self.pairs: list[tuple[r.Function, r.Function]] = []
@@ -58,9 +84,31 @@ class CountedUnit:
             elif any(_shape(function)):
                 self.different.append(function)
 
-    def text(self) -> str:
-        """What is compiled: without the lines that say where others are from, which stay empty."""
-        return _MARKER.sub("", self.layout.text())
+    def text(self, recorded: Mapping[Span, int]) -> str:
+        """What is compiled: without the lines that say where others are from, which stay empty. Whole numbers that
+        stand at some spans are `recorded` by number as they are computed."""
+        language = '"C" ' if self.is_cpp else ""
+        head = f"extern {language}void {RECORD}(int, double); " if recorded else ""
+        return head + _MARKER.sub("", self.layout.text(self._insert_records(recorded)))
+
+    def _insert_records(self, recorded: Mapping[Span, int]) -> list[tuple[int, str]]:
+        """Texts to insert by offset: around each recorded expression, those of an outer one outside."""
+        found: dict[Span, int] = {}
+        for written, expanded in self.pairs if recorded else ():
+            nodes = [[*walk_records(function.body)] for function in (written, expanded)]
+            if [type(node) for node in nodes[0]] == [type(node) for node in nodes[1]]:
+                for mine, other in zip(*nodes, strict=True):
+                    number = recorded.get(getattr(mine, "span", None))  # type: ignore[arg-type]
+                    if number is not None and other.span is not None and is_whole(other):
+                        found[other.span] = number
+        kind = "auto" if self.is_cpp else "__auto_type"
+        begin = f"({{ {kind} {RECORD}d = ("
+        texts = [((span.start, 1, -span.end), begin) for span in found]
+        texts += [
+            ((span.end, 0, -span.start), f"); {RECORD}({number}, {RECORD}d); {RECORD}d; }})")
+            for span, number in found.items()
+        ]
+        return [(place[0], text) for place, text in sorted(texts)]
 
     def count(self, lines: Mapping[int, float]) -> Counts:
         """Counts of statements and functions from those of the lines."""
@@ -91,6 +139,23 @@ def merge_counts(parts: Iterable[Counts]) -> Counts:
         for key, number in part.entered.items():
             entered[key] = entered.get(key, 0.0) + number
     return Counts(ran, entered)
+
+
+def read_records(text: str) -> dict[int, float]:
+    """The mean of what was recorded under each number, from the lines of all processes."""
+    sums: dict[int, float] = {}
+    counts: dict[int, float] = {}
+    for line in text.splitlines():
+        number, count, total = line.split()
+        sums[int(number)] = sums.get(int(number), 0.0) + float(total)
+        counts[int(number)] = counts.get(int(number), 0.0) + float(count)
+    return {number: total / counts[number] for number, total in sums.items()}
+
+
+def is_whole(node: Any) -> bool:
+    """Whether a record is an expression of whole numbers."""
+    type = getattr(node, "type", None)
+    return isinstance(type, r.Type) and type.kind == "integer" and not isinstance(node, r.Constant)
 
 
 def mark_expanded(text: str) -> str:

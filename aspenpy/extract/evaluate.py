@@ -16,6 +16,7 @@ from aspenpy.extract.places import Places, Target, root_variable, source_name
 from aspenpy.extract.scope import NOTHING, STEADY, UNKNOWN, Known, Real, depends_on_data, join_paths, single_symbol
 from aspenpy.extract.state import Part, State, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.language.source import Span
 
 CLASSES = {"+": "add", "-": "add", "*": "multiply", "/": "divide"}
 
@@ -232,7 +233,8 @@ class Evaluator(Part):
             if type.kind == "real" and not isinstance(value, Real):
                 value = NOTHING
             there = self.places.locate(target)
-            self.name_value(value, target)
+            value = self._set_input_apart(value, target, node.span)
+            self.name_value(value, target, node.span)
             self.memory.store(there, value, node.span)
             return value
         before = self.evaluate(target)
@@ -292,8 +294,17 @@ class Evaluator(Part):
         found = _compute(node.operator, [before, amount]) if is_known else None  # type: ignore[list-item]
         return found if found is not None else self.state.unknown_result(node)
 
-    def name_value(self, value: Known, target: r.Expression) -> None:
-        """Names an unknown value or allocated memory after the first variable that it is assigned to."""
+    def _set_input_apart(self, value: Known, target: r.Expression, span: Span | None) -> Known:
+        """An input of its own for a target to which a loop assigns what it reads, as loops over options do."""
+        symbol, name = single_symbol(value), source_name(target)
+        known = self.names.unknowns[symbol][0] if symbol in self.names.inputs else name
+        if not self.active.changes or known == name or re.fullmatch(r"[A-Za-z_]\w*", known) is None:
+            return value
+        return self.names.make_input(name, span)
+
+    def name_value(self, value: Known, target: r.Expression, given: Span | None) -> None:
+        """Names an unknown value or allocated memory after the first variable that it is assigned to; `given` is what
+        is assigned there."""
         name = source_name(target)
         if isinstance(value, Place):
             array = self.names.arrays[value.array]
@@ -302,7 +313,7 @@ class Evaluator(Part):
         elif (symbol := single_symbol(value)) is not None and symbol.payload[1] in (UNKNOWN, STEADY):
             known, span = self.names.unknowns.get(symbol, ("", None))
             if re.fullmatch(r"[A-Za-z_][\w.>-]*", known) is None:
-                self.names.unknowns[symbol] = (name, span)
+                self.names.unknowns[symbol] = (name, given or span)
 
 
 def _compute(operator: str, numbers: list[Value]) -> Value | None:

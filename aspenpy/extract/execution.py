@@ -22,11 +22,12 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from aspenpy.extract import records as r
-from aspenpy.extract.counted_units import CountedUnit, Counts, mark_expanded, merge_counts
+from aspenpy.extract.counted_units import RECORDER, CountedUnit, Counts, mark_expanded, merge_counts, read_records
 from aspenpy.extract.registers import Level
 from aspenpy.extract.units import DATABASE, TranslationUnit, read_database, words_of
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.opening import read_whole_file
+from aspenpy.language.opening import read_text_file, read_whole_file
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 Tool = Literal["gcov", "lackey"]
@@ -105,13 +106,25 @@ class Compiled:
 
     options: tuple[str, ...] = ()
 
-    def __init__(self, build: Build, programs: Sequence[r.Program], folder: str) -> None:
+    def __init__(self, build: Build, programs: Sequence[r.Program], recorded: Sequence[Span], folder: str) -> None:
         self.build, self.programs, self.folder = build, programs, folder
+        self.recorded = {span: number for number, span in enumerate(recorded)}
+        self.records = os.path.join(folder, "records")
         self.units: list[CountedUnit] = []
         self.program = os.path.join(folder, "program")
 
     def compile(self, macros: Mapping[str, float]) -> None:
-        """Compiles the program with macros set. Raises AspenError."""
+        """Compiles the program with macros set; without records, where it cannot be compiled with them. Raises
+        AspenError."""
+        try:
+            self._build(macros)
+        except AspenError:
+            if not self.recorded:
+                raise
+            self.recorded = {}
+            self._build(macros)
+
+    def _build(self, macros: Mapping[str, float]) -> None:
         compiler = self.build.find_compiler()
         parallel = ["-fopenmp", "-fprofile-update=atomic"] if self.build.openmp else []
         defined = [f"-D{name}={_plain(value)}" for name, value in macros.items()]
@@ -119,14 +132,23 @@ class Compiled:
         for place, (unit, program) in enumerate(zip(self.build.units, self.programs, strict=True)):
             path = os.path.join(self.folder, f"{place}_{os.path.basename(unit.path)}")
             self._expand(compiler, unit, [*defined, *parallel[:1]], path, tuple(macros))
-            self.units.append(CountedUnit(path, program))
-            Path(path).write_text(self.units[-1].text(), encoding="utf-8")
+            self.units.append(CountedUnit(path, program, unit.is_cpp))
+            Path(path).write_text(self.units[-1].text(self.recorded), encoding="utf-8")
             objects.append(f"{os.path.splitext(path)[0]}.o")
             standard = [flag for flag in unit.flags if flag.startswith("-std=")]
             options = [*standard, "-w", "-O0", *self.options, *parallel, "-fpreprocessed", "-c", *unit.language(), path]
             self._compile(compiler, [*options, "-o", objects[-1]], unit)
+        objects += self._build_recorder() if self.recorded else []
         linked = [*self.options, *parallel, *objects, "-o", self.program, *self.build.links, "-lm"]
         self._compile(compiler, linked, self.build.units[0])
+
+    def _build_recorder(self) -> list[str]:
+        """The object of what keeps the records."""
+        source, count = os.path.join(self.folder, "recorder.c"), len(self.recorded)
+        Path(source).write_text(RECORDER % (count, count, self.records, count), encoding="utf-8")
+        built = os.path.join(self.folder, "recorder.o")
+        self._compile("gcc", ["-O1", "-c", source, "-o", built], self.build.units[0])
+        return [built]
 
     def _expand(
         self, compiler: str, unit: TranslationUnit, options: list[str], path: str, macros: tuple[str, ...]
@@ -155,8 +177,15 @@ class Compiled:
 
     def count(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> Counts:
         """Runs the command and counts statements. Raises AspenError."""
+        if os.path.exists(self.records):
+            os.remove(self.records)
         lines = self.count_lines(command, sizes, allow_failure)
-        return merge_counts(unit.count(found) for unit, found in zip(self.units, lines, strict=True))
+        counts = merge_counts(unit.count(found) for unit, found in zip(self.units, lines, strict=True))
+        if not os.path.exists(self.records):
+            return counts
+        records = read_records(read_text_file(self.records))
+        spans = {number: span for span, number in self.recorded.items()}
+        return counts.replace(recorded={spans[number]: value for number, value in records.items()})
 
     def count_lines(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
         """Runs the command and counts the lines of each unit. Raises AspenError."""
@@ -278,10 +307,10 @@ def _gcov_name(compiler: str | None) -> str:
 
 
 @contextmanager
-def prepare_program(build: Build, programs: Sequence[r.Program]) -> Iterator[Compiled]:
+def prepare_program(build: Build, programs: Sequence[r.Program], recorded: Sequence[Span]) -> Iterator[Compiled]:
     """A program in a folder that is removed afterwards. Raises AspenError."""
     with TemporaryDirectory(prefix="aspenpy-") as folder:
-        yield PROGRAMS[build.counts](build, programs, folder)
+        yield PROGRAMS[build.counts](build, programs, recorded, folder)
 
 
 PROGRAMS: dict[Tool, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}

@@ -219,6 +219,7 @@ class _Extractor:
         kernels = self._write_kernels(roots, order)
         self._settle_minor_shares()
         if self.run is not None:
+            self.writer.write_declarations()  # which name what sizes depend on
             self._fill_from_runs(self.run)
         return self._make_extraction(kernels)
 
@@ -384,9 +385,12 @@ class _Extractor:
         nodes = (node for function in self.program.functions for node in walk_records(function.body))
         parallel = any(isinstance(node, r.Call) and node.name.startswith("omp_") for node in nodes)
         build = Build(self.units, run.links, run.compiler, parallel, run.counts)
-        points = measure_points(build, self.parts, command, run.over, run.allow_failure)
+        holes = self.names.holes
+        read = set().union(*map(v.symbols, self.names.parameters.values())) & holes.keys()
+        spans = dict.fromkeys(span for symbol in read if (span := holes[symbol].span) is not None)
+        points = measure_points(build, self.parts, command, run.over, tuple(spans), run.allow_failure)
         points = [count_pointer_calls(self.program, point) for point in points]
-        filling = Filling(self.program, self.names.holes, self._resolve_value, points)
+        filling = Filling(self.program, holes, self._resolve_value, points, read)
         for profile in self.profiles.values():
             filling.find_sites(profile.items)
         for symbol, fit in filling.fit_holes().items():

@@ -7,7 +7,7 @@ follows from the passes of a loop that counts up to it. Over several sizes each 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +36,7 @@ from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Command, prepare_program
 from aspenpy.extract.fit import Fit, Term, fit_formula
 from aspenpy.extract.line_counts import ExecutionCount
-from aspenpy.extract.scope import CALL_ASSUMED, SIZE_ASSUMED
+from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED, SIZE_ASSUMED
 from aspenpy.extract.values import ONE, TooLong, Value
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
@@ -50,12 +50,14 @@ Over = Mapping[str, Sequence[float]]
 
 
 class Point(Record):
-    """One run: the values that the command was given, how often loops and branches ran, and how often functions were
-    entered, by key."""
+    """One run: the values that the command was given, its words from the program on, how often loops and branches ran,
+    how often functions were entered, by key, and the values of expressions that were recorded."""
 
     sizes: Mapping[str, float]
+    words: int
     ran: Mapping[Span, ExecutionCount]
     entered: Mapping[str, float]
+    recorded: Mapping[Span, float]
 
 
 class Site(Record):
@@ -69,10 +71,15 @@ class Site(Record):
 
 
 def measure_points(
-    build: Build, programs: Sequence[r.Program], command: Command, over: Over, allow_failure: bool = False
+    build: Build,
+    programs: Sequence[r.Program],
+    command: Command,
+    over: Over,
+    recorded: Sequence[Span] = (),
+    allow_failure: bool = False,
 ) -> list[Point]:
-    """Runs the program of some units at all combinations of sizes. Those that the command does not mention are macros.
-    Raises AspenError."""
+    """Runs the program of some units at all combinations of sizes, and records expressions. Sizes that the command does
+    not mention are macros. Raises AspenError."""
     for name in command.names():
         if name not in over:
             hint = f"give its values, such as --over {name}=100..1000:log:5"
@@ -81,14 +88,15 @@ def measure_points(
     if len(grid) > MOST_RUNS:
         fail("too-long", f"--over asks for {len(grid):,} runs; at most {MOST_RUNS:,} are made")
     found = []
-    with prepare_program(build, programs) as compiled:
+    with prepare_program(build, programs, recorded) as compiled:
         for place, values in enumerate(grid):
             sizes = dict(zip(over, values, strict=True))
             macros = {name: value for name, value in sizes.items() if name not in command.names()}
             if macros or not place:
                 compiled.compile(macros)
             counts = compiled.count(command, sizes, allow_failure)
-            found.append(Point(sizes, counts.ran, counts.entered))
+            words = len(command.words) - command.program
+            found.append(Point(sizes, words, counts.ran, counts.entered, counts.recorded))
     return found
 
 
@@ -108,9 +116,16 @@ class Filling:
     """Fills holes from runs. `resolved` gives the parameter of the model that a symbol of a function stands for."""
 
     def __init__(
-        self, program: r.Program, holes: Mapping[Expr, Hole], resolved: Callable[[Value], Value], runs: list[Point]
+        self,
+        program: r.Program,
+        holes: Mapping[Expr, Hole],
+        resolved: Callable[[Value], Value],
+        runs: list[Point],
+        read: Collection[Expr],
     ) -> None:
         self.holes, self.resolved, self.runs = holes, resolved, runs
+        self.read = read  # parameters for values that the program reads or computes
+        self.command_line = _find_command_line(program)
         self.macros = {graph.symbol(macro.name, "size"): macro.value for macro in program.macros}
         self.by_name = {hole.name: symbol for symbol, hole in holes.items()}
         self.sites: dict[Expr, list[Site]] = {}
@@ -153,6 +168,9 @@ class Filling:
         known: dict[Expr, float] = dict(self.macros)
         for name, value in point.sizes.items():
             known[self.by_name.get(name, graph.symbol(name, "size"))] = value
+        for symbol, hole in self.holes.items():
+            if (found := self._find_recorded(symbol, hole, point)) is not None:
+                known.setdefault(symbol, found)
         for _ in range(3):
             for nest in self.loops:
                 ran = point.ran.get(nest.span) if nest.span is not None else None
@@ -162,6 +180,15 @@ class Filling:
                 if size is not None:
                     known.setdefault(*size)
         return known
+
+    def _find_recorded(self, symbol: Expr, hole: Hole, point: Point) -> float | None:
+        """Value of a parameter that was computed in a run; of what the run did not read, its default."""
+        if hole.name in self.command_line:
+            return self.command_line[hole.name] * point.words
+        if symbol not in self.read or hole.span is None:
+            return None
+        default = v.number(hole.value) if hole.rule == BY_DEFAULT else None
+        return point.recorded.get(hole.span, None if default is None else float(default))
 
     def _solve_for_size(self, bound: Value, passes: float, known: Mapping[Expr, float]) -> tuple[Expr, float] | None:
         """The one unknown size of a bound, and its value for so many passes."""
@@ -233,6 +260,13 @@ class Filling:
         else:
             exponents = (*range(1, 1 + max(map(nesting_depth, loops))), -1)
         return [Term(size, exponent) for exponent in exponents for size in sizes]
+
+
+def _find_command_line(program: r.Program) -> dict[str, int]:
+    """Names of the parameters for `argc`, and for the bytes of `argv`, by how much each word of the command adds."""
+    main = next((function for function in program.functions if function.name == "main"), None)
+    names = [formal.name for formal in main.formals] if main is not None else []
+    return dict(zip([*names[:1], *(f"{name}_bytes" for name in names[1:2])], (1, 8), strict=False))
 
 
 def _walk_nested(items: list[Item], nests: tuple[Nest, ...]) -> Iterator[tuple[tuple[Nest, ...], Item]]:

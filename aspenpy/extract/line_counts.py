@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from aspenpy.extract import records as r
@@ -226,9 +226,15 @@ class Layout:
                 if span is not None and span.source is self.source:
                     yield from (span.start, span.end)
 
-    def text(self) -> str:
-        edges = [0, *self.breaks, len(self.source.text)]
-        return "\n".join(self.source.text[start:end] for start, end in itertools.pairwise(edges))
+    def text(self, inserted: Sequence[tuple[int, str]] = ()) -> str:
+        """The text with its line breaks, and with other texts `inserted` at some offsets in their order: those that
+        begin something behind a line break there, those that end something before it."""
+        pieces = [(place, 2 if text.startswith("(") else 0, text) for place, text in inserted]
+        pieces += [(place, 1, "\n") for place in self.breaks]
+        pieces.sort(key=lambda piece: piece[:2])
+        edges = [0, *(place for place, _, _ in pieces), len(self.source.text)]
+        parts = (self.source.text[start:end] for start, end in itertools.pairwise(edges))
+        return "".join(itertools.chain(*itertools.zip_longest(parts, (text for *_, text in pieces), fillvalue="")))
 
     def find_line(self, offset: int) -> int:
         """Line, from 1 on, of a place of the source in the laid-out text."""

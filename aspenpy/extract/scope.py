@@ -302,6 +302,12 @@ class Names:
         self.varying[symbol] = varying
         return atom_polynomial(symbol)
 
+    def make_input(self, text: str, span: Span | None) -> Value:
+        """An unknown whole number that the program reads, which stays the same."""
+        found = self.make_unknown(text, span)
+        self.inputs[symbols(found).pop()] = None
+        return found
+
     def make_counter(self, name: str) -> Expr:
         self._fresh += 1
         return graph.symbol(f"{name}#{self._fresh}", COUNTER)

@@ -169,7 +169,8 @@ class Walker(Part):
             return
         found = self.evaluator.evaluate(node.value)
         if self.stack.returned and node.kind == "return":
-            self.stack.returned[-1] = found
+            read = self.scope.find_input(self.stack.returned[-1], found)
+            self.stack.returned[-1] = found if read is None else read
             self.stack.members = self.evaluator.members_in_registers(node.value)
 
     def _walk_block(self, statements: tuple[r.Statement, ...]) -> None:
@@ -200,7 +201,7 @@ class Walker(Part):
             self.frame.aliases = {**self.frame.aliases, variable.key: name} if name is not None else self.frame.aliases
         else:
             value = self.evaluator.evaluate(node.value)
-            self.evaluator.name_value(value, variable)
+            self.evaluator.name_value(value, variable, node.value.span)
         if variable.type.kind == "real" and not isinstance(value, Real):
             value = NOTHING
         if variable.type.kind == "record":

@@ -18,7 +18,7 @@ CLASSES = {
 }  # fmt: skip
 _ARITHMETIC = re.compile(r"(add|sub|mul|div|sqrt|ucomi|comi)s([sd])$")
 _CONVERT = re.compile(r"cvt(t?s[sd]2si|si2s[sd]|ss2sd|sd2ss)[lq]?$")
-_LINE = re.compile(r"^\s*([0-9a-f]+):\t([a-z0-9]+(?: [a-z0-9]+)?)\s*([^#<\n]*)", re.MULTILINE)
+_LINE = re.compile(r"^\s*([0-9a-f]+):\t([a-z0-9]+(?: (?!0x)[a-z0-9]+)?)\s*([^#<\n]*)", re.MULTILINE)
 _SPILL = re.compile(r"-?(0x[0-9a-f]+)?\(%rsp\)")
 
 

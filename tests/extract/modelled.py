@@ -37,3 +37,14 @@ def counted(
             kind = " ".join(demand.traits) if demand.resource == "flops" else demand.resource[:-1]
             total["convert" if "convert" in kind else kind] += round(demand.amount)
     return total
+
+
+def operations(model: Path) -> Counter[str]:
+    """Operations by class and precision of a whole run of a model."""
+    total: Counter[str] = Counter()
+    for step in aspenpy.trace(aspenpy.load_application(model), most=10**6, passes=10**6).steps:
+        for demand in step.demands:
+            if demand.resource == "flops":
+                kind = " ".join(demand.traits)
+                total["convert" if "convert" in kind else kind] += float(demand.amount)  # type: ignore[assignment]
+    return total

@@ -9,6 +9,7 @@ import pytest
 
 from aspenpy.extract.extraction import Extraction, Run, extract
 from aspenpy.language.diagnostics import AspenError
+from tests.extract import callgrind, modelled
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
@@ -143,3 +144,34 @@ def test_a_run_that_fails_is_refused_or_allowed(tmp_path: Path) -> None:
     with pytest.raises(AspenError, match="ended with status 3"):
         extract(tmp_path / "ends.c", run=Run("./a.out"))
     assert values(extract(tmp_path / "ends.c", run=Run("./a.out", allow_failure=True)))["main_x_passes"] == "2"
+
+
+COMMANDS = {"cg": "-s 8 -i 100", "stencil": "-s 20 -i 6", "sort": "700"}
+
+
+@COMPILES
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="counts instructions with Valgrind")
+@pytest.mark.parametrize("name", ["cg", "stencil"])
+def test_operations_are_those_that_ran(name: str, tmp_path: Path) -> None:
+    found = extract(WHOLE / name, run=Run(f"./a.out {COMMANDS[name]}"))
+    files = sorted(map(str, (WHOLE / name).glob("*.c")))
+    main = str(WHOLE / name / "main.c")
+    others = [file for file in files if file != main]
+    arguments = tuple(COMMANDS[name].split())
+    ran = callgrind.counted(Path(main), tmp_path, "-O0", *others, function="main", arguments=arguments)
+    (tmp_path / "model.aspen").write_text(found.text)
+    total = modelled.operations(tmp_path / "model.aspen")
+    kinds = [kind for kind in ran if kind.endswith(" dp") and ran[kind] > 50]
+    assert {kind: total[kind] for kind in kinds} == pytest.approx({kind: ran[kind] for kind in kinds}, rel=0.002)
+    assert len(found.left()) <= 1
+
+
+@COMPILES
+def test_values_are_those_of_the_run() -> None:
+    given = values(extract(WHOLE / "cg", run=Run("./a.out -s 6 -i 3")))
+    assert (given["edge"], given["steps"], given["argc"]) == ("6", "3", "5")
+    assert given["total"] == str(7 * 6**3 - 6 * 6**2)  # entries of the matrix
+    left_out = values(extract(WHOLE / "cg", run=Run("./a.out -s 6")))
+    assert (left_out["edge"], left_out["steps"]) == ("6", "50")
+    assert values(extract(WHOLE / "sort", run=Run("./a.out")))["n"] == "1500"
+    assert values(extract(WHOLE / "sort", run=Run("./a.out 80")))["n"] == "80"
