@@ -18,8 +18,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.models.application.arrays import size_in_arguments
-from aspenpy.models.application.model import Application
+from aspenpy.models.application.model import Application, size_in_arguments
 from aspenpy.models.application.total import callees_first
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record

@@ -23,8 +23,7 @@ from aspenpy.language.files import Reader as Files
 from aspenpy.language.source import Source
 from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.application import flow
-from aspenpy.models.application.arrays import ArrayArguments, array_arguments, size_in_arguments
-from aspenpy.models.application.model import Application
+from aspenpy.models.application.model import Application, ArrayArguments, array_arguments, size_in_arguments
 from aspenpy.models.application.total import blocks_in, callees_first
 from aspenpy.traces.histogram import parse_histogram
 

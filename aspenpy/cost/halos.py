@@ -9,8 +9,8 @@ at once; with "open" the grid has ends. The sides are equal, or as `faces(a, b, 
 from __future__ import annotations
 
 from aspenpy.cost.network.collectives import MOST_DIMENSIONS, Cost, halo
-from aspenpy.cost.network.link import Link
 from aspenpy.cost.network.reordered import brick_of
+from aspenpy.cost.network.schemes import Link
 from aspenpy.cost.network.shift import crossing, leaving
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.paths import Path, Paths, all_paths, ranks_within

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.interconnect import Interconnect
-from aspenpy.cost.network.link import Link
 from aspenpy.cost.network.reordered import Brick, leaving_brick
+from aspenpy.cost.network.schemes import Link
 from aspenpy.cost.network.shift import distance, leaving_dealt, off_node
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph

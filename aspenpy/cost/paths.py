@@ -12,9 +12,8 @@ Paths inside a node count where it is known which ranks are there: where a rank 
 from __future__ import annotations
 
 from aspenpy.cost.interconnect import Interconnect, interconnect_of
-from aspenpy.cost.network.link import Link, Mesh
 from aspenpy.cost.network.part import part_of
-from aspenpy.cost.network.schemes import Level
+from aspenpy.cost.network.schemes import Level, Link, Mesh
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph

@@ -12,8 +12,7 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail, suggest_nearest
 from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.application import flow
-from aspenpy.models.application.arrays import array_arguments
-from aspenpy.models.application.model import Application
+from aspenpy.models.application.model import Application, array_arguments
 from aspenpy.models.application.total import blocks_in, callees_first
 from aspenpy.models.machine.model import Machine, Place, Resource
 

@@ -16,8 +16,8 @@ from aspenpy.allowance import MEMORY
 from aspenpy.language.diagnostics import fail, require_known, suggest_nearest
 from aspenpy.record import Record
 from aspenpy.traces.distances import AddressRange, Origin, ReuseDistances, Totals
-from aspenpy.traces.references import DATA, KINDS, References
 from aspenpy.traces.stack import COLD, LruStack
+from aspenpy.traces.text_formats import DATA, KINDS, References
 from aspenpy.traces.trace_file import BINARY, FORMATS, TraceFile
 
 if TYPE_CHECKING:

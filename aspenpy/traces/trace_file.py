@@ -16,8 +16,7 @@ import numpy as np
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.opening import open_file
 from aspenpy.traces import text_formats
-from aspenpy.traces.references import DATA, References
-from aspenpy.traces.text_formats import REMARK, TEXT_FORMATS, Readable, read_references, shorten_line
+from aspenpy.traces.text_formats import DATA, REMARK, TEXT_FORMATS, Readable, References, read_references, shorten_line
 
 BINARY = "binary"
 FORMATS = ("lackey", BINARY, "dinero")  # lackey's text, 64-bit addresses with the lowest byte first, and Dinero's text

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.network.levels import Among, schemes
-from aspenpy.cost.network.link import Link
-from aspenpy.cost.network.schemes import Level, Scheme, best_scheme, fastest_scheme
+from aspenpy.cost.network.schemes import Level, Link, Scheme, best_scheme, fastest_scheme
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from tests.network.levelled import Group, Member, Path, phase, run

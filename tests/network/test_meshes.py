@@ -11,8 +11,7 @@ import pytest
 
 from aspenpy.cost.network.collectives import ALGORITHMS, cost
 from aspenpy.cost.network.levels import Among, schemes
-from aspenpy.cost.network.link import Link, Mesh
-from aspenpy.cost.network.schemes import fastest_scheme
+from aspenpy.cost.network.schemes import Link, Mesh, fastest_scheme
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from tests.network.levelled import Member, Path, run

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.traces import measure, stack, text_formats
-from aspenpy.traces.references import INSTRUCTION, KINDS, LOAD, STORE, References
+from aspenpy.traces.text_formats import INSTRUCTION, KINDS, LOAD, STORE, References
 from aspenpy.traces.trace_file import TraceFile
 from tests.reuse.simulation import histogram
 from tests.thorough import examples

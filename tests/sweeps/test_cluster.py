@@ -13,11 +13,9 @@ import pytest
 from aspenpy.allowance import separate_allowance
 from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.sweeps import cluster as cluster_module
 from aspenpy.sweeps import run as run_module
-from aspenpy.sweeps.cluster import connect
 from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.run import Run, connect
 from tests.thorough import THOROUGH, slow
 from tests.tiny import application, codes, machine
 
@@ -137,7 +135,7 @@ def forgotten(client, monkeypatch, share, patience):
 
     def submitted(function, *arguments, **options):
         future = submit(function, *arguments, **options)
-        if function is cluster_module._stretch:
+        if function is run_module._stretch_on_worker:
             asked.append(arguments[2])
             if share(len(asked)):
                 while future.status == "pending":
@@ -146,7 +144,7 @@ def forgotten(client, monkeypatch, share, patience):
         return future
 
     monkeypatch.setattr(client, "submit", submitted)
-    monkeypatch.setattr(cluster_module, "PATIENCE", patience)
+    monkeypatch.setattr(run_module, "PATIENCE", patience)
     monkeypatch.setattr(run_module, "STRETCH", 1)
     return asked
 
@@ -168,7 +166,7 @@ def test_a_part_of_which_nothing_is_ever_heard(client, monkeypatch):
 
 
 def test_no_scheduler(monkeypatch):
-    monkeypatch.setattr("aspenpy.sweeps.cluster.SECONDS", 0.3)
+    monkeypatch.setattr("aspenpy.sweeps.run.SECONDS", 0.3)
     with pytest.raises(AspenError, match="no Dask scheduler answers at `tcp://") as error:
         connect("tcp://127.0.0.1:9")
     assert codes(error.value) == ["no-scheduler"]

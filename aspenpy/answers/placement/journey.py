@@ -29,7 +29,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.application.arrays import size_in_arguments
+from aspenpy.models.application.model import size_in_arguments
 from aspenpy.models.application.total import (
     RUNTIME,
     Calls,

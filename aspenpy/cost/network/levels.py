@@ -22,8 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from aspenpy.cost.network.collectives import cost
-from aspenpy.cost.network.link import Link
-from aspenpy.cost.network.schemes import Level, Phase, Round, Scheme
+from aspenpy.cost.network.schemes import Level, Link, Phase, Round, Scheme
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
