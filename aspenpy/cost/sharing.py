@@ -83,9 +83,12 @@ def norm(*times: Expr) -> Expr:
 
 def core_bandwidth(component: Component, core: Place | None, line: Expr | None, resource: str) -> Expr | None:
     """What one core alone draws (bytes/s): stated, or as many lines as it has outstanding in each latency (Little's
-    law); None where the machine says neither. A `serial` level sends at its full rate while the others wait."""
+    law); None where the machine says neither. A `serial` level sends at its full rate while the others wait. Each kind
+    of core may state its own rate of a memory that they share."""
     stated = component.value("core_store_bandwidth") if resource == "stores" else None
     stated = stated or component.value("core_bandwidth")
+    if component.type == "memory" and core is not None:
+        stated = core.component.value("core_bandwidth") or stated
     if stated is not None or core is None:
         return stated
     if "serial" in component.properties:

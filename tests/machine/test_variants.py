@@ -57,7 +57,8 @@ def like_and_by_hand(name: str) -> tuple[str, str]:
     text = Path(models_folder(), "machines", f"{name}.aspen").read_text()
     text = re.sub(rf"(?<=\s)(socket|of|in)( *\[[^]]*\])? {socket.name}(?!\w)", rf"\1\2 {socket.name}_variant", text)
     text = re.sub(rf"(?s)\n(socket) {socket.name}_variant( \{{.*?\n\}})", rf"\n\1 {socket.name}\2", text)
-    _, _, body = re.sub(r"//[^\n]*", "", socket.span.text()).partition("{")
+    head, _, body = re.sub(r"//[^\n]*", "", socket.span.text()).partition("{")
+    base = "".join(re.findall(r" like \w+", head))  # of a socket that is a variant itself
     own, lines = [], []
     for line in body.rstrip("} \n").splitlines():
         core = re.match(r"\s*core (?:\[(.*)\] )?(\w+)\s*$", line)
@@ -70,7 +71,7 @@ def like_and_by_hand(name: str) -> tuple[str, str]:
     variant = f"socket {socket.name}_variant"
     return (
         f"{text}\n{variant} like {socket.name} {{\n" + "\n".join(own) + "\n}\n",
-        f"{text}\n{variant} {{\n" + "\n".join(lines) + "\n}\n",
+        f"{text}\n{variant}{base} {{\n" + "\n".join(lines) + "\n}\n",
     )
 
 

@@ -41,7 +41,7 @@ def test_a_machine_loads_without_warnings(name: str) -> None:
 
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
 def test_a_part_is_named_as_its_file_and_its_folder(path: Path) -> None:
-    opening = rf"^{TYPES[path.parent.name]} {path.stem} {{$"
+    opening = rf"^{TYPES[path.parent.name]} {path.stem}(?: like \w+)? {{$"
     assert re.search(opening, path.read_text(), re.MULTILINE)
 
 

@@ -217,6 +217,9 @@ POWER_NOT_CHECKED = {
     "intel_pentium_m": "22 W of Intel's page could not be read, other tables say 24 W: an upper bound",
     "amd_epyc_7a53": "AMD publishes none; assumed as that of the EPYC 7763",
     "ibm_bluegene_q": "IBM publishes none of the chip; that of its node is an upper bound",
+    "amd_mi300a_cores": "published with its compute units only; a quarter of an EPYC 9654 is assumed",
+    "amd_mi300a_units": "as `amd_mi300a`, but for its memory",
+    "nvidia_gh200": "NVIDIA publishes that of the superchip; as an H100",
     **dict.fromkeys(
         (
             "simple_socket", "discrete_multicore", "discrete_accelerator", "heterogeneous_wide",

@@ -397,3 +397,24 @@ def test_the_memory_of_a_node_has_its_capacity_once() -> None:
         found = aspenpy.memory(app, machine(APU), socket=socket)
         assert (found.total, found.fits) == (48, False)
         assert [each.size for each in found.capacities] == [40]
+
+
+def test_nothing_moves_in_a_package_with_one_memory() -> None:
+    """24 cores of an MI300A draw 208 GB/s, of a memory that has 3540 for its compute units."""
+    app, apu = application("execute [24] of [24] { loads [1e9/24] }"), aspenpy.load_machine("mi300a_apu")
+    cores = aspenpy.predict(app, apu, socket="amd_mi300a_cores").runtime
+    assert cores == pytest.approx(1e9 / 208e9, rel=1e-9)
+    for name in ("cg", "spmv", "hpcg"):
+        app = aspenpy.load_application(name)
+        found = aspenpy.place(app, apu, {"main": "amd_mi300a_units"})
+        wanted = aspenpy.predict(app, apu, socket="amd_mi300a_units").runtime
+        assert (found.runtime, found.transfer) == (pytest.approx(wanted, rel=1e-12), 0)
+
+
+def test_data_of_a_superchip_move_over_its_link() -> None:
+    """GH200: 800 ns and 450 GB/s from the memory of Grace to that of the device."""
+    found = aspenpy.place(
+        aspenpy.load_application("cg"), aspenpy.load_machine("gh200"), {"main": "nvidia_gh200"}, set={"ranks": 1}
+    )
+    (move,) = (move for move in found.moves if move.data == "a")
+    assert move.seconds == pytest.approx(800e-9 + move.volume / 450e9, rel=1e-12)

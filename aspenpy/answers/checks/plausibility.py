@@ -168,8 +168,10 @@ def _warn_orders(machine: Machine) -> Iterator[Diagnostic]:
     """Levels of memory that are out of order, socket by socket."""
     for socket in machine.sockets:
         places = [place for place in machine.places(socket) if place.component.type in ("core", "memory")]
-        cores = sum(_value_of(machine, place.count) or 0 for place in places if place.component.type == "core")
-        memories = [place for place in places if place.component.type == "memory"][:1]
+        units = [place for place in places if place.component.type == "core"]
+        cores = sum(_value_of(machine, place.count) or 0 for place in units)
+        part_of_it = any("core_bandwidth" in place.component.properties for place in units)
+        memories = [place for place in places if place.component.type == "memory" and not part_of_it][:1]
         levels = [
             (_Component(machine, place.component), _value_of(machine, place.count))
             for place in (*(level.place for level in levels_of(machine, socket)), *memories)
