@@ -51,6 +51,7 @@ from aspenpy.cost.waiting import (
     loads_waited_for,
     wait_for_load,
 )
+from aspenpy.cost.windows import choose_in_core, find_windows
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, suggest_nearest
@@ -78,16 +79,17 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     instances = where.instances(block)
     traffic = hierarchy.traffic(block, instances, where.serving)
     waits = _waits(block, traffic, where)
+    windows = find_windows(block.requirements, where.core)
     costs = tuple(
         _add_ignored_sharing(price_traffic(traffic[requirement], instances, where, origins), hierarchy)
         if requirement in traffic
         else price_on_lanes(requirement, instances, where, origins, waits.get(requirement))
-        for requirement in block.requirements
+        for requirement in choose_in_core(block.requirements, windows)
     )
     levels = (
         *level_costs(traffic.values(), instances, where.core),
         *translation_costs(traffic.values(), instances, hierarchy.buffer),
-        *port_costs(block, traffic.values(), instances, where.offers),
+        *(() if windows else port_costs(block, traffic.values(), instances, where.offers)),
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
     )
     conflicts = where.conflicts if _guess_wrongly(block) else _overlap_branches(where.conflicts)

@@ -9,7 +9,18 @@ from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Alternative, Arithmetic, Exchange, Guard, Invocation, Item, Nest, walk_items
+from aspenpy.extract.costs import (
+    CYCLES,
+    Access,
+    Alternative,
+    Arithmetic,
+    Exchange,
+    Guard,
+    Invocation,
+    Item,
+    Nest,
+    walk_items,
+)
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.scope import unknown_symbols
 from aspenpy.extract.triangles import CounterRange, StridedLoop, find_ranges, is_triangular, loop_key
@@ -118,7 +129,10 @@ def list_events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = 
             guarded = tuple((amount, (*guards, *item.guards)) for amount, guards in terms)
             yield Event(item, nests, guarded)
         elif isinstance(item, Arithmetic):
-            yield Event(item, nests, terms)
+            often = terms
+            if item.times is not None:
+                often = tuple((v.multiply(amount, item.times), guards) for amount, guards in terms)
+            yield Event(item, nests, often)
 
 
 def _innermost_nests(items: Iterable[Item], nests: tuple[Nest, ...] = ()) -> Iterator[tuple[Nest, ...]]:
@@ -129,6 +143,12 @@ def _innermost_nests(items: Iterable[Item], nests: tuple[Nest, ...] = ()) -> Ite
             yield from inside or [(*nests, item)]
         elif isinstance(item, Alternative):
             yield from _innermost_nests((*item.then, *item.otherwise), nests)
+
+
+def _has_cycles(nests: tuple[Nest, ...]) -> bool:
+    """Whether an innermost loop, or one around it, has cycles of compiled code; a block has those of all its loops, or
+    none."""
+    return any(isinstance(item, Arithmetic) and item.name == CYCLES for nest in nests for item in nest.body)
 
 
 def _terms_of_otherwise(item: Alternative, terms: Terms) -> Terms | None:
@@ -155,6 +175,8 @@ class Summary:
         moved: dict[object, BlockAccess] = {}
         totals: dict[object, Value] = {}
         found = list(list_events(items))
+        if not all(map(_has_cycles, _innermost_nests(items))):
+            found = [event for event in found if not isinstance(event.item, Arithmetic) or event.item.name != CYCLES]
         deepest = max((event.nests for event in found), key=len, default=())
         self.is_triangular = not self.is_parted and is_triangular(event.nests for event in found)
         for event in found:

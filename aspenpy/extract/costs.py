@@ -15,6 +15,10 @@ from aspenpy.record import Record
 Hold = Literal["global", "formal", "local", "heap"]
 
 
+CYCLES = "cycles"
+"""The class of the items that stand for cycles of compiled code; their precision is the processor."""
+
+
 class Array(Record):
     """Memory that a program names: an array, what a pointer points at, a structure. `extents` are those of its
     dimensions, None for the first where nothing says it; `volume` its bytes, where the program says them. No other
@@ -58,13 +62,14 @@ class Access(Record):
 
 
 class Arithmetic(Record):
-    """Operations of a class of the language: `add`, `multiply`, ...; `integer` of no precision, and `call NAME` for
-    what a library computes."""
+    """Operations of a class of the language: `add`, `multiply`, ...; `integer` of no precision, `call NAME` for what a
+    library computes, and `cycles` of a processor. Each happens so many `times` where it stands, once without."""
 
     name: str
     precision: str = ""
     amount: int = 1
     span: Span | None = None
+    times: Value | None = None
 
 
 class Alternative(Record):

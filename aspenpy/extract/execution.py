@@ -344,16 +344,16 @@ def read_compile_level(source: str, program: str = "") -> CompileLevel:
     released programs."""
     for folder in NEAR:
         path = Path(source).parent / folder / DATABASE
-        found = _level_of_flags(_read_flags(path, Path(source)))
+        found = level_of_flags(_read_flags(path, Path(source)))
         if found is not None:
             return CompileLevel(found, os.path.relpath(path))
-    found = _level_of_flags(_read_recorded_flags(program)) if program else None
+    found = level_of_flags(_read_recorded_flags(program)) if program else None
     if found is not None:
         return CompileLevel(found, f"GCC's options in {program}")
     return CompileLevel(USUAL, "neither compile_commands.json nor the program states its options")
 
 
-def _level_of_flags(flags: Sequence[str]) -> Level | None:
+def level_of_flags(flags: Sequence[str]) -> Level | None:
     """The last `-O` counts, as for compilers; without vectors, the third level is as the second here."""
     chosen = [LEVELS[flag[2:]] for flag in flags if flag.startswith("-O") and flag[2:] in LEVELS]
     if not chosen:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from aspenpy.assembly.compiling import Recipe
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
@@ -18,6 +19,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import list_invocations
 from aspenpy.extract.branches import find_never_returning
+from aspenpy.extract.compiled import Code, add_cycles, read_code
 from aspenpy.extract.costs import Hole, Invocation, Meaning, Profile
 from aspenpy.extract.effects import (
     find_changes,
@@ -117,6 +119,7 @@ def extract(
     chains: bool = False,
     integers: bool = False,
     run: Run | None = None,
+    recipe: Recipe | None = None,
 ) -> Extraction:
     """The application model of a program of C or C++ at `path`: a file, several, a folder, or compile_commands.json
     with the flags of each file. Functions are linked by their names; static ones stay apart.
@@ -125,7 +128,8 @@ def extract(
     registers (`source`, `o1`), also from pass to pass (`o2`), with loops vectorised (`o3`). `functions` are those to
     model, with what they call; without, `main`, or else all that no other calls. `flags` go to the preprocessor: `-I`,
     `-D`, `-U`, `-std`. `chains` adds operations that wait for each other, `integers` those on whole numbers. `run`
-    compiles and runs the program, and fills parameters that the source does not say with what was counted.
+    compiles and runs the program, and fills parameters that the source does not say with what was counted. `recipe`
+    compiles it, and adds the cycles of its loops as compiled.
 
     :returns: an `Extraction`: the text of the model, and the parameters that the source does not say.
     :raises AspenError: where the file cannot be read or compiled, or the command of `run` fails.
@@ -133,7 +137,7 @@ def extract(
     options = Options(chains, integers, level == "o3")
     paths = [path] if isinstance(path, str | os.PathLike) else path
     units = find_units([os.fspath(one) for one in paths], flags)
-    return _run_with_deep_stack(lambda: _Extractor(units, level, options, functions, run).extract())
+    return _run_with_deep_stack(lambda: _Extractor(units, level, options, functions, run, recipe).extract())
 
 
 def _run_with_deep_stack(work: Callable[[], T]) -> T:
@@ -172,9 +176,11 @@ class _Extractor:
         options: Options,
         functions: tuple[str, ...],
         run: Run | None,
+        recipe: Recipe | None,
     ) -> None:
-        self.units, self.run = units, run
+        self.units, self.run, self.recipe = units, run, recipe
         self.parts, self.diagnostics = _read_units(units)
+        self.code = None if recipe is None else self._read_code(recipe)
         self.program = resolve_pointers(link_programs(self.parts))
         self.path = _name_program(units, self.program)
         self.level, self.options, self.wanted = level, options, functions
@@ -195,6 +201,15 @@ class _Extractor:
         self.contexts: dict[str, list[Context]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
         self.sizes: dict[str, float] = {}
+
+    def _read_code(self, recipe: Recipe) -> Code | None:
+        """The compiled loops; without them a warning says why."""
+        found = read_code(self.units, recipe)
+        if isinstance(found, Code):
+            return found
+        hint = "loops are priced by the rates and latencies of the machine"
+        self.diagnostics.append(warning("not-compiled", f"no cycles of compiled loops: {found}", hint=hint))
+        return None
 
     def _gather_facts(self) -> Facts:
         """Facts that hold in all functions of the program."""
@@ -350,6 +365,8 @@ class _Extractor:
             self.writer.same.update({own: array for array, own in walker.frame.inherited.items()})
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
             items = registers.remove_spared(profile.items)
+            if self.code is not None:
+                items = add_cycles(profile, items, self.code)
             self.overlaps[function.key] = registers.overlaps
             self.profiles[function.key] = profile.replace(items=items)
         return self.profiles[function.key]
@@ -410,7 +427,10 @@ class _Extractor:
 
     def _write_text(self, kernels: list[Kernel]) -> str:
         name = self.names.make_legal(os.path.splitext(os.path.basename(self.path))[0])
-        lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --as {self.level}", ""]
+        lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --as {self.level}"]
+        if self.code is not None and self.recipe is not None:
+            lines.append(f"// compiled by {' '.join(self.recipe.command(self.path))}; {self.code.describe()}")
+        lines.append("")
         data = self.writer.write_declarations()
         parameters = [*write_macros(self.program, self.macros, self._symbols_in_formulas()), *self._write_parameters()]
         lines += [f"model {name} {{", *parameters, *([""] if parameters and data else []), *data]

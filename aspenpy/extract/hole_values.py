@@ -20,6 +20,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import nesting_depth
 from aspenpy.extract.costs import (
+    CYCLES,
     Access,
     Alternative,
     Arithmetic,
@@ -358,7 +359,7 @@ class Influence:
         if isinstance(item, Access):
             return {"bytes": float(item.size)}
         if isinstance(item, Arithmetic):
-            times = CALL_ASSUMED if item.name.startswith("call ") else item.name != "integer"
+            times = CALL_ASSUMED if item.name.startswith("call ") else item.name not in ("integer", CYCLES)
             return {item.name: float(times * item.amount)}
         if isinstance(item, Invocation):
             return self._work_of_function(item.function)

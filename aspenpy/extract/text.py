@@ -14,6 +14,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import COUNTED, Amounts, Summary, has_calls, nesting_depth
 from aspenpy.extract.costs import (
+    CYCLES,
     Alternative,
     Array,
     Exchange,
@@ -291,14 +292,17 @@ class Body(Naming):
 
         lines = []
         for done in amounts.operations:
-            if done.name == "integer":
+            if done.name == CYCLES:
+                lines.append(f"chain [{shared(done.amount)}] as window, {done.precision}")
+            elif done.name == "integer":
                 lines += [f"intops [{shared(done.amount)}]"] if self.writer.options.integers else []
             elif done.name.startswith("call "):
                 each = self.names.find_library_flops(done.name[5:])
                 trait = f" as {done.precision}" if done.precision else ""
                 lines.append(f"flops [{shared(v.multiply(done.amount, each))}]{trait}  // {done.name}")
             else:
-                lines.append(f"flops [{shared(done.amount)}] as {done.name}, {done.precision}{simd}")
+                wide = "" if "simd" in done.precision else simd
+                lines.append(f"flops [{shared(done.amount)}] as {done.name}, {done.precision}{wide}")
         for chain in amounts.chains if self.writer.options.chains else ():
             if chain.classes == COUNTED and self.writer.options.in_vectors:
                 continue

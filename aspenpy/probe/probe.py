@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
+from aspenpy.assembly.mca import GENERIC, find_simulator
 from aspenpy.engine.shared_object import find_compiler
 from aspenpy.probe.assumed import complete_numbers
 from aspenpy.probe.benchmark import (
@@ -152,10 +153,19 @@ def probe(name: str, watch: Watch = ignore_progress) -> Probe:
         passes = run_benchmarks(target, host, watch)
         watts = [*describe_power(before, read_package_energies(), monotonic() - began)]
     sent, device = measure_messages(host), measure_kernels()
-    beside = derive_message_numbers(sent) | derive_gpu_numbers(device.found)
+    beside = derive_message_numbers(sent) | derive_gpu_numbers(device.found) | _find_scheduling_model()
     unmeasured = (remark for remark in (sent.remark, device.remark) if remark)
     remarks = (f"Measured with {Path(chosen).name}.", *watts, *describe_gpus(), *unmeasured)
     return build_machine(name, host, passes, *remarks, beside=beside)
+
+
+def _find_scheduling_model() -> Numbers:
+    """The name that LLVM has for this host's processor, where llvm-mca says it."""
+    simulator = find_simulator()
+    if simulator is None or simulator.host == GENERIC:
+        return {}
+    word = simulator.host.replace("-", "_")
+    return {"core": {"scheduling_model": Number(0, "", f"llvm-mca {simulator.version}", word)}}
 
 
 def build_machine(
@@ -167,7 +177,9 @@ def build_machine(
 ) -> Probe:
     """The machine that passes of the micro-benchmarks describe, and the numbers of parts `beside` the processor."""
     found = combine_passes(passes)
-    numbers = derive_numbers(found, host) | dict(beside)
+    numbers = derive_numbers(found, host)
+    for part, more in beside.items():
+        numbers[part] = numbers.get(part, {}) | more
     return _make_probe(name, host, numbers, *remarks, *describe_measurements(found, host))
 
 

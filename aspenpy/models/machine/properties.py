@@ -68,6 +68,7 @@ _CORE = (
          "a core that does not fuse has a gain of 1"),
     _Row("outstanding", "core", "lines", "cache misses in flight", "1", "8192",
          "a core has at least one miss in flight"),
+    _Row("scheduling_model", "core", WORD, "the name that LLVM has for the scheduling model of the processor"),
     _Row("mispredict_penalty", "core", "cycles", "cycles lost to a mispredicted branch", "0", "100", CYCLES),
     _Row("learnt_outcomes", "core", "", "branches of a repeated sequence of which half are guessed", "1", "1e7"),
     _Row("forward_latency", "core", "cycles", "cycles from a store to the load of the same place", "0", "100", CYCLES),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+
 from aspenpy.answers.incore import incore
+from aspenpy.assembly.compiling import NATIVE, Recipe
+from aspenpy.extract.execution import level_of_flags
 from aspenpy.extract.extraction import Run, extract
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import require_writable, write_whole
@@ -53,7 +57,7 @@ OPTIONS = (
         nargs="+",
     ),
     OUTPUT.here(": the model (default: it is shown)"),
-    LEVEL.here(" (default: source)", default="source"),
+    LEVEL.here(" (default: as --compile says, else source)"),
     repeatable_option(
         "--function",
         "NAME",
@@ -61,6 +65,18 @@ OPTIONS = (
         dest="functions",
     ),
     *FLAGS,
+    option(
+        "--compile",
+        "COMMAND",
+        "the compiler and its options, such as 'gcc -O3 -march=native': takes the program as built, with the cycles "
+        "of its loops by llvm-mca where that is installed",
+    ),
+    option(
+        "--target",
+        "PROCESSOR",
+        "compiles for another processor, and takes its cycles: a name that the compiler knows behind -march, and LLVM "
+        "behind -mcpu, such as skylake-avx512 (default: that of this host)",
+    ),
     option("--std", "NAME", "the standard, such as c99 or c++20"),
     flag("--chains", "adds chains of operations that wait for each other; not every machine has a resource for them"),
     flag("--integers", "adds operations on whole numbers as the resource intops"),
@@ -100,6 +116,20 @@ def _refuse_expression(span: Span) -> float:
     fail("bad-axis", f"`{span.text()}` is no number", span, hint="write NAME=LOW..HIGH:log:5 or NAME=1,2,4")
 
 
+def _read_recipe(arguments: Arguments) -> Recipe | None:
+    """How the program is compiled, where the user says it."""
+    if arguments.compile is None and arguments.target is None:
+        return None
+    command = arguments.compile or "gcc -O2"
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise CommandError(f"--compile {command!r} is no command: {str(error).lower()}") from None
+    if not words:
+        raise CommandError("--compile: there is no command, such as 'gcc -O3'")
+    return Recipe(tuple(words[1:]), words[0], arguments.target or NATIVE)
+
+
 @command("extract", "programs", "Write the application model of a program in C or C++", OPTIONS, EXAMPLES)
 def run_extract(arguments: Arguments) -> int:
     if arguments.output is not None:
@@ -109,14 +139,16 @@ def run_extract(arguments: Arguments) -> int:
         *(f"-D{macro}" for macro in arguments.macros),
         *([f"-std={arguments.std}"] if arguments.std else []),
     )
+    recipe = _read_recipe(arguments)
     found = extract(
         arguments.sources,
-        level=arguments.level,
+        level=arguments.level or level_of_flags(() if recipe is None else recipe.options) or "source",
         functions=tuple(arguments.functions),
         flags=flags,
         chains=arguments.chains,
         integers=arguments.integers,
         run=_read_runs(arguments),
+        recipe=recipe,
     )
     if arguments.output is not None:
         write_whole(arguments.output, found.text)

@@ -1,0 +1,72 @@
+"""The compiler's listing of a source file: assembly with lines, made in a folder of its own; nothing is linked."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Sequence
+from tempfile import TemporaryDirectory
+
+from aspenpy.assembly.listing import Function, read_listing
+from aspenpy.language.opening import read_whole_file
+from aspenpy.record import Record
+
+PATIENCE = 300
+"""Seconds that the compiler may take."""
+
+MOST_MEMORY = 4 << 30
+"""Bytes of memory that it may take."""
+
+MOST_BYTES = 256 << 20
+"""Bytes of a listing, beyond which it is refused."""
+
+NATIVE = "native"
+"""The target that is this host's processor."""
+
+CPP = (".cc", ".cpp", ".cxx", ".C", ".hpp")
+
+
+class Recipe(Record):
+    """How a program is compiled: the compiler, its options, and the processor that its code is scheduled on; `native`
+    is this one."""
+
+    options: tuple[str, ...] = ("-O2",)
+    compiler: str | None = None
+    target: str = NATIVE
+
+    def command(self, source: str) -> list[str]:
+        compiler = self.compiler or ("g++" if os.path.splitext(source)[1] in CPP else "gcc")
+        machine = [] if self.target == NATIVE else [f"-march={self.target}"]
+        return [compiler, *self.options, *machine]
+
+
+def find_compiler(recipe: Recipe, source: str) -> str | None:
+    """Path of the compiler; None where it is not installed."""
+    return shutil.which(recipe.command(source)[0])
+
+
+def compile_listing(source: str, recipe: Recipe, flags: Sequence[str]) -> list[Function] | str:
+    """The functions of a source as compiled, or why there are none. Nothing of what the compiler says is repeated,
+    since it shows lines of the files that a program includes."""
+    if find_compiler(recipe, source) is None:
+        return f"`{recipe.command(source)[0]}` is not installed"
+    with TemporaryDirectory(prefix="aspenpy-") as folder:
+        output = os.path.join(folder, "listing.s")
+        command = [*recipe.command(source), *flags, "-g1", "-S", "-fno-lto", os.path.abspath(source), "-o", output]
+        try:
+            with subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ) as process:
+                resource.prlimit(process.pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+                try:
+                    status = process.wait(PATIENCE)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    return f"`{command[0]}` has not ended after {PATIENCE} s"
+        except OSError as error:
+            return f"`{command[0]}` cannot be run: {error.strerror}"
+        if status or not os.path.exists(output):
+            return f"`{' '.join(recipe.command(source))}` does not compile it (status {status})"
+        return read_listing(read_whole_file(output, MOST_BYTES).decode("utf-8", "replace"))

@@ -1,0 +1,368 @@
+"""Cycles of loops as they are compiled, put beside the operations of the source.
+
+Each innermost loop of the source is looked up among the compiled ones by the lines of its statements. How many of its
+passes a compiled lap makes follows from the bytes by which references move, checked by flops. Cycles are those of
+windows: a lap in the middle of a long loop, or a whole row where a loop begins anew in each pass of another.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+
+from aspenpy.assembly.compiling import NATIVE, Recipe, compile_listing
+from aspenpy.assembly.listing import Function
+from aspenpy.assembly.loops import Loop, find_loops
+from aspenpy.assembly.mca import Simulator, find_simulator, simulate
+from aspenpy.assembly.strides import count_flops, flops_of, largest_stride
+from aspenpy.assembly.windows import Path, Window, make_window
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import CYCLES, Access, Alternative, Arithmetic, Item, Nest, Profile, walk_items
+from aspenpy.extract.units import TranslationUnit
+from aspenpy.extract.values import ONE, Value
+from aspenpy.language.source import Source, Span
+from aspenpy.record import Record
+
+SAMPLES = (1, 4, 16, 48)
+"""Laps of an inner loop for which whole rows are simulated, where the number of its passes is no constant."""
+
+MOST_INSTRUCTIONS = 400_000
+"""Instructions of a program that are simulated, some 20 s of llvm-mca; what comes behind them has no cycles."""
+
+MOST_UNROLLED = 64
+"""Passes of a loop up to which a compiler may have written all of them out."""
+
+VALIDATED = ("znver4",)
+"""Processors on which cycles were compared with measurements (docs/trust.md)."""
+
+NEAR = Fraction(17, 10)
+"""The factor within which flops of a lap agree with the passes that references say."""
+
+Located = tuple[str, int]
+"""A file by its real path, and a line."""
+
+
+class Match(Record):
+    """A loop of the source and the compiled loop that does its work: `passes` of it in a lap. `rows` are the passes of
+    the loop around it in a lap of the compiled loop around that one."""
+
+    nest: Nest
+    loop: Loop
+    passes: int
+    rows: int = 1
+    around: Nest | None = None
+    outer: Loop | None = None
+
+
+class Code:
+    """The compiled loops of a program, by the lines that their instructions come from."""
+
+    def __init__(self, functions: Sequence[Function], simulator: Simulator, processor: str) -> None:
+        self.simulator, self.processor = simulator, processor
+        self.parents: dict[int, Loop] = {}
+        self.loops: list[Loop] = []
+        for function in functions:
+            for outermost in find_loops(function):
+                for loop in outermost.walk():
+                    self.loops.append(loop)
+                    self.parents |= {id(inner): loop for inner in loop.inner}
+        self.lines: dict[Located, list[Loop]] = {}
+        for loop in self.loops:
+            if not loop.inner:
+                for place in dict.fromkeys(map(_locate, (one.place for one in loop.instructions()))):
+                    self.lines.setdefault(place, []).append(loop)
+        self.left = MOST_INSTRUCTIONS
+        self.priced: list[bool] = []
+
+    @property
+    def trait(self) -> str:
+        """The processor as a trait of the language."""
+        return self.processor.replace("-", "_")
+
+    def describe(self) -> str:
+        """How the cycles were found, for the head of a model."""
+        seen = "" if self.processor in VALIDATED else ", which nobody has compared with measurements"
+        by = f"cycles of {self.processor} by llvm-mca {self.simulator.version}{seen}"
+        return f"{by}, in {sum(self.priced)} of {len(self.priced)} loops"
+
+    def find_candidates(self, nest: Nest, name: str) -> list[Loop]:
+        """The innermost compiled loops that have a good part of their instructions from a loop's lines, those of the
+        function `name` alone if it has any."""
+        lines = nest_lines(nest)
+        found = {id(loop): loop for line in lines for loop in self.lines.get(line, ())}
+        good = [loop for loop in found.values() if _share_of_lines(loop, lines) >= Fraction(3, 10)]
+        own = [loop for loop in good if loop.function.name.split(".")[0] == name]
+        return own or good
+
+    def simulate(self, windows: Sequence[Window]) -> list[Fraction] | None:
+        """Cycles of a lap of each window."""
+        texts = [stretch for window in windows for stretch in (window.first, window.second)]
+        self.left -= sum(map(len, texts))
+        cycles = simulate(self.simulator, self.processor, texts)
+        if cycles is None:
+            return None
+        return [
+            Fraction(max(1, cycles[2 * place + 1] - cycles[2 * place]), window.laps)
+            for place, window in enumerate(windows)
+        ]
+
+
+def read_code(units: Sequence[TranslationUnit], recipe: Recipe) -> Code | str:
+    """The loops of a program as it is compiled, or why there are none."""
+    simulator = find_simulator()
+    if simulator is None:
+        return "llvm-mca is not installed"
+    functions: list[Function] = []
+    for unit in units:
+        found = compile_listing(unit.path, recipe, unit.flags)
+        if isinstance(found, str):
+            return found
+        functions += found
+    return Code(functions, simulator, simulator.host if recipe.target == NATIVE else recipe.target)
+
+
+def _share_of_lines(loop: Loop, lines: frozenset[Located]) -> Fraction:
+    places = [_locate(one.place) in lines for one in loop.instructions()]
+    return Fraction(sum(places), max(1, len(places)))
+
+
+@cache
+def _real_path(name: str) -> str:
+    return os.path.realpath(name)
+
+
+def _locate(place: tuple[str, int, int]) -> Located:
+    return _real_path(place[0]), place[1]
+
+
+@cache
+def _line_starts(source: Source) -> list[int]:
+    return [0, *(place + 1 for place, letter in enumerate(source.text) if letter == "\n")]
+
+
+def _line_of(span: Span) -> Located:
+    source, start, _ = span.resolve()
+    return _real_path(source.path or source.name), bisect_right(_line_starts(source), start) - 1 + source.first_line
+
+
+def nest_lines(nest: Nest) -> frozenset[Located]:
+    """The lines of a loop's head and of all inside it."""
+    spans = [nest.span, *(item.span for item in walk_items(nest.body) if not isinstance(item, Nest))]
+    spans += [item.span for item in walk_items(nest.body) if isinstance(item, Nest)]
+    return frozenset(_line_of(span) for span in spans if span is not None)
+
+
+# -- which compiled loop does the work of which ----------------------------------------------------
+
+
+def match_loops(items: Iterable[Item], code: Code, name: str) -> list[Match] | None:
+    """A match for each innermost loop in some items; None where one has none."""
+    found: list[Match] = []
+    covered: list[Nest] = []
+    for around in _innermost(items, ()):
+        if any(nest is done for nest in around for done in covered):
+            continue
+        match = _match_loop(around, code, name)
+        if match is None:
+            return None
+        found.append(match)
+        covered.append(match.nest)
+    return found
+
+
+def _innermost(items: Iterable[Item], around: tuple[Nest, ...]) -> Iterator[tuple[Nest, ...]]:
+    """Innermost loops, each behind the loops around it."""
+    for item in items:
+        if isinstance(item, Nest):
+            inside = list(_innermost(item.body, (*around, item)))
+            yield from inside or [(*around, item)]
+        elif isinstance(item, Alternative):
+            yield from _innermost((*item.then, *item.otherwise), around)
+
+
+def _match_loop(around: tuple[Nest, ...], code: Code, name: str) -> Match | None:
+    """The compiled loop of an innermost loop, or of one around it where all its passes are written out."""
+    for depth in range(len(around) - 1, -1, -1):
+        nest = around[depth]
+        if depth < len(around) - 1 and not _is_short(around[depth + 1]):
+            break
+        matches = [match for loop in code.find_candidates(nest, name) if (match := _measure(nest, loop)) is not None]
+        if matches:
+            best = max(matches, key=lambda match: match.passes * match.rows)
+            outer = code.parents.get(id(best.loop))
+            return best.replace(around=around[depth - 1] if depth else None, outer=outer)
+    return None
+
+
+def _is_short(nest: Nest) -> bool:
+    passes = v.number(nest.bounds[0]) if len(nest.bounds) == 1 else None
+    return passes is not None and passes <= MOST_UNROLLED
+
+
+def _measure(nest: Nest, loop: Loop) -> Match | None:
+    """How many passes a lap makes, by strides and by flops; None where they contradict each other."""
+    lap = Path(loop, {}).run(1)
+    moved, stride = largest_stride(lap), _largest_step(nest)
+    by_stride = Fraction(moved, stride) if moved and stride else None
+    flops = count_source_flops(nest.body)
+    by_flops = flops_of(lap) / flops if flops else None
+    if by_stride is None or by_stride.denominator > 1:
+        passes = max(1, round(by_flops)) if by_flops else 1
+        return Match(nest, loop, passes)
+    rows = 1
+    if by_flops is not None and by_flops > NEAR * by_stride:
+        rows = round(by_flops / by_stride)
+        if any(isinstance(item, Nest) for item in walk_items(nest.body)) or _is_short(nest):
+            return None  # passes of a short loop around are written out
+    return Match(nest, loop, int(by_stride), rows)
+
+
+def _largest_step(nest: Nest) -> int | None:
+    """The most bytes by which a reference moves in a pass; None where none moves by a constant."""
+    steps = []
+    for item in walk_items(nest.body):
+        if isinstance(item, Access) and item.offset is not None:
+            straight = v.linear_parts(item.offset, nest.counter)
+            step = straight and v.number(straight[1])
+            if step and step.denominator == 1:
+                steps.append(abs(int(step)))
+    return max(steps, default=None)
+
+
+def count_source_flops(items: Iterable[Item]) -> Fraction:
+    """Flops of a pass, as both sides of its branches have them; loops inside have constant numbers of passes."""
+    total = Fraction(0)
+    for item in items:
+        if isinstance(item, Arithmetic) and item.name in ("add", "multiply", "divide", "square_root", "fma"):
+            total += item.amount
+        elif isinstance(item, Alternative):
+            total += count_source_flops((*item.then, *item.otherwise))
+        elif isinstance(item, Nest):
+            total += count_source_flops(item.body) * (v.number(item.bounds[0]) or 1)
+    return total
+
+
+# -- cycles ----------------------------------------------------------------------------------------
+
+
+def add_cycles(profile: Profile, items: list[Item], code: Code) -> list[Item]:
+    """The items of a function, with the cycles of each outermost loop whose innermost loops are all found."""
+    return [_add_to_item(item, code, profile.name) for item in items]
+
+
+def _add_to_item(item: Item, code: Code, name: str) -> Item:
+    if isinstance(item, Alternative):
+        then, otherwise = ([_add_to_item(inner, code, name) for inner in side] for side in (item.then, item.otherwise))
+        return item.replace(then=then, otherwise=otherwise)
+    if not isinstance(item, Nest):
+        return item
+    matches = match_loops([item], code, name)
+    if matches is None:
+        is_deep = any(isinstance(inner, Nest) for inner in walk_items(item.body))
+        code.priced += [] if is_deep else [False]
+        return item.replace(body=[_add_to_item(inner, code, name) for inner in item.body])
+    added: dict[int, list[Arithmetic]] = {}
+    for match in matches:
+        found = _cycles_of_match(match, [other for other in matches if other.outer is match.outer], code)
+        if found is None:
+            code.priced += [False] * len(matches)
+            return item
+        nest, cycles = found
+        added.setdefault(id(nest), []).append(Arithmetic(CYCLES, code.trait, 1, nest.span, cycles))
+    code.priced += [True] * len(matches)
+    return _insert(item, added, {id(match.nest) for match in matches if _is_in_vectors(match.loop)}, False)
+
+
+def _is_in_vectors(loop: Loop) -> bool:
+    return any(wide for _, _, wide, _ in count_flops(loop.instructions()))
+
+
+def _insert(item: Item, added: dict[int, list[Arithmetic]], wide: set[int], is_wide: bool) -> Item:
+    """Puts cycles into loops, and says of the flops of those among them that are `wide` that they are in vectors."""
+    if isinstance(item, Alternative):
+        then, otherwise = (
+            [_insert(inner, added, wide, is_wide) for inner in side] for side in (item.then, item.otherwise)
+        )
+        return item.replace(then=then, otherwise=otherwise)
+    if isinstance(item, Arithmetic) and is_wide and item.precision in ("dp", "sp"):
+        return item.replace(precision=f"{item.precision}, simd")
+    if not isinstance(item, Nest):
+        return item
+    body = [_insert(inner, added, wide, is_wide or id(item) in wide) for inner in item.body]
+    return item.replace(body=[*body, *added.get(id(item), ())])
+
+
+def _cycles_of_match(match: Match, beside: Sequence[Match], code: Code) -> tuple[Nest, Value] | None:
+    """Cycles of a pass of a loop, or of the loop around it; None where they are not known."""
+    lap = make_window(match.loop, {})
+    if lap is None or code.left <= 0:
+        return None
+    is_row = match.around is not None and match.outer is not None and len(beside) == 1
+    rows = _make_rows(match) if is_row else []
+    cycles = code.simulate([lap, *(window for _, window in rows)])
+    if cycles is None:
+        return None
+    passes = match.passes * match.rows
+    if not rows or match.around is None:
+        return match.nest, _constant(cycles[0] / passes)
+    each = [(laps * match.passes, row / match.rows) for (laps, _), row in zip(rows, cycles[1:], strict=True)]
+    return match.around, _law_of_rows(match.nest, each, cycles[0] / passes)
+
+
+def _make_rows(match: Match) -> list[tuple[int, Window]]:
+    """Windows of whole rows: of as many laps as a row has, else of some numbers of laps."""
+    assert match.outer is not None
+    passes = v.whole_number(match.nest.bounds[0]) if len(match.nest.bounds) == 1 else None
+    avoided = _blocks_to_avoid(match, passes)
+    numbers = SAMPLES if passes is None else (max(1, passes // match.passes),)
+    windows = [(laps, make_window(match.outer, {match.loop.header: laps}, avoided)) for laps in numbers]
+    found = [(laps, window) for laps, window in windows if window is not None]
+    return found if len(found) == len(windows) else []
+
+
+def _blocks_to_avoid(match: Match, passes: int | None) -> frozenset[int]:
+    """Blocks of other versions of a loop, and of the passes that are left behind its laps, where none are."""
+    assert match.outer is not None
+    others = {inner.header for inner in match.outer.inner if inner is not match.loop}
+    if passes is None or passes % match.passes == 0:
+        lines = nest_lines(match.nest)
+        inside = {block for inner in match.outer.inner for block in inner.blocks}
+        for number in match.outer.blocks - inside if match.passes > 1 else ():
+            places = [_locate(one.place) in lines for one in match.outer.function.blocks[number].instructions]
+            if number != match.outer.header and sum(places) > 0.8 * len(places) and len(places) > 1:
+                others.add(number)
+    return frozenset(others)
+
+
+def _law_of_rows(nest: Nest, rows: Sequence[tuple[int, Fraction]], steady: Fraction) -> Value:
+    """Cycles of a row of K passes: those of rows that were simulated. Where K is no constant, the largest of straight
+    lines through rows of neighbouring lengths, and of one with the slope of a long loop through the longest: rows
+    overlap the less the longer they are, so that the law bends upwards alone."""
+    if len(rows) == 1:
+        return _constant(rows[0][1])
+    passes = v.extreme("min", nest.bounds)
+    (first, least), (last, most) = rows[0], rows[-1]
+    if v.counters(passes):
+        slope = (most - least) / (last - first)
+        return _line(passes, slope, least - slope * first)
+    lines = []
+    for (few, cycles), (many, more) in pairwise(rows):
+        slope = (more - cycles) / (many - few)
+        lines.append(_line(passes, slope, cycles - slope * few))
+    return v.extreme("max", (*lines, _line(passes, steady, most - steady * last)))
+
+
+def _line(passes: Value, slope: Fraction, start: Fraction) -> Value:
+    return v.add(v.scale(passes, _rounded(slope)), v.scale(ONE, _rounded(start)))
+
+
+def _constant(cycles: Fraction) -> Value:
+    return v.scale(ONE, _rounded(cycles))
+
+
+def _rounded(cycles: Fraction) -> Fraction:
+    return Fraction(round(cycles * 1000), 1000)

@@ -1,0 +1,112 @@
+"""Listings of compilers, read: blocks, loops, strides and windows against what the text says by eye."""
+
+from fractions import Fraction
+
+from aspenpy.assembly.listing import read_listing
+from aspenpy.assembly.loops import find_loops
+from aspenpy.assembly.strides import flops_of, largest_stride, read_reference, read_steps, register
+from aspenpy.assembly.windows import Path, make_window
+
+ROWS = """
+	.file	"rows.c"
+	.type	rows, @function
+rows:
+	.file 1 "/src" "rows.c"
+	.loc 1 3 5
+	testl	%edi, %edi
+	jle	.L1
+.L5:
+	.loc 1 4 9 view .LVU3
+	xorl	%eax, %eax
+	pxor	%xmm1, %xmm1
+.L4:
+	.loc 1 6 11
+	movupd	(%rsi,%rax), %xmm0
+	mulpd	(%rdx,%rax), %xmm0
+	addpd	%xmm0, %xmm1
+	addq	$16, %rax
+	cmpq	%rax, %rcx
+	jne	.L4
+	testb	$1, %dil
+	je	.L3
+	addsd	8(%rdx), %xmm1
+.L3:
+	.loc 1 7 3
+	movsd	%xmm1, (%r8)
+	addq	$8, %r8
+	cmpq	%r9, %r8
+	jne	.L5
+.L1:
+	ret
+	.size	rows, .-rows
+"""
+
+
+def test_blocks_follow_jumps_and_lines() -> None:
+    (rows,) = read_listing(ROWS)
+    assert [len(block.instructions) for block in rows.blocks] == [2, 2, 6, 2, 1, 4, 1]
+    assert [block.successors for block in rows.blocks] == [(1, 6), (2,), (3, 2), (4, 5), (5,), (6, 1), ()]
+    assert rows.blocks[2].instructions[0].place == ("/src/rows.c", 6, 11)
+
+
+def test_loops_are_nested() -> None:
+    (outer,) = find_loops(read_listing(ROWS)[0])
+    (inner,) = outer.inner
+    assert (outer.header, inner.header) == (1, 2)
+    assert (sorted(outer.blocks), sorted(inner.blocks)) == ([1, 2, 3, 4, 5], [2])
+
+
+def test_a_lap_moves_its_references_and_has_flops() -> None:
+    outer = find_loops(read_listing(ROWS)[0])[0]
+    lap = Path(outer.inner[0], {}).run(1)
+    assert largest_stride(lap) == 16
+    assert flops_of(lap) == Fraction(4)
+    assert read_steps(lap)["a"] == 16
+    assert read_steps(lap)["mm1"] is None
+
+
+def test_a_row_runs_its_inner_loop_so_often() -> None:
+    outer = find_loops(read_listing(ROWS)[0])[0]
+    row = Path(outer, {2: 5}, frozenset({4})).run(1)
+    assert len(row) == 2 + 5 * 6 + 2 + 4
+    assert not any(one.mnemonic == "addsd" for one in row)
+    assert len(Path(outer, {2: 5}, frozenset({4})).run(3)) == 3 * len(row)
+
+
+def test_branches_on_data_go_either_way() -> None:
+    outer = find_loops(read_listing(ROWS)[0])[0]
+    taken = sum(one.mnemonic == "addsd" for one in Path(outer, {2: 1}).run(200))
+    assert 60 < taken < 140
+
+
+def test_a_window_is_three_reorder_buffers_and_one_of_twice_as_many_laps() -> None:
+    inner = find_loops(read_listing(ROWS)[0])[0].inner[0]
+    window = make_window(inner, {})
+    assert window is not None
+    assert len(window.first) >= 800
+    assert len(window.second) == 2 * len(window.first) == 12 * window.laps
+
+
+def test_a_lap_that_calls_has_no_window() -> None:
+    (loop,) = find_loops(read_listing(ROWS.replace("mulpd	(%rdx,%rax), %xmm0", "call	sin@PLT"))[0])[0].inner
+    assert make_window(loop, {}) is None
+
+
+def test_registers_have_one_name() -> None:
+    names = ("%eax", "%rax", "%al", "%r8d", "%r8", "%xmm3", "%zmm3", "%esi", "%rbp")
+    assert [register(name) for name in names] == ["a", "a", "a", "r8", "r8", "mm3", "mm3", "si", "bp"]
+
+
+def test_references_add_registers_up() -> None:
+    found = read_reference("-16(%rdi,%rax,8)")
+    assert found is not None
+    assert found.stride({"a": 2}) == 16
+    assert found.stride({"a": None}) is None
+    assert read_reference("%xmm0") is None
+
+
+def test_endless_and_strange_text_is_read() -> None:
+    assert read_listing("") == []
+    assert read_listing(".type f, @function\nf:\n\t.loc 9 x\n\tjmp\tf\n\tjmp *%rax\n.size f, .-f\n")[0].blocks[
+        0
+    ].successors == (0,)
