@@ -36,7 +36,8 @@ class Kernel(NamedTuple):
 
     @property
     def model(self) -> str:
-        return (HERE / "models" / f"{self.name}.aspen").read_text()
+        folders = (HERE / "models", HERE / "classes" / "models")
+        return next(path for folder in folders if (path := folder / f"{self.name}.aspen").exists()).read_text()
 
 
 def vectors(count: int) -> Callable[[int], Size]:

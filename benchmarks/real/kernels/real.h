@@ -25,11 +25,9 @@ struct kernel {
   double (*wrong)(struct problem *);
 };
 
-extern const struct kernel triad, dot, dgemm_naive, dgemm_blocked, dgemm_tuned, stencil5, stencil7, gauss_seidel,
-    spmv_band, spmv_random, gather, transpose, nbody, montecarlo, ordered_sum, horner;
-
-extern const struct kernel list, search, branchy_sum, byte_dot, scan, look_up, partition, escape, find_sign, histogram,
-    tree, merge, checksum, largest_byte, four_walks;
+#define KERNEL(name) extern const struct kernel name;
+#include TABLE
+#undef KERNEL
 
 /* An array of doubles between 0.5 and 1.5, the same each time. */
 double *numbers(long count, uint64_t seed);

@@ -1,0 +1,5 @@
+KERNEL(running_max) KERNEL(int_scan) KERNEL(histogram2d) KERNEL(weights) KERNEL(insertion) KERNEL(bitonic)
+KERNEL(radix_pass) KERNEL(lines) KERNEL(words) KERNEL(agree) KERNEL(butterflies) KERNEL(reversal) KERNEL(int8_matvec)
+KERNEL(int8_filter) KERNEL(polynomial) KERNEL(quotient) KERNEL(mandelbrot) KERNEL(collatz) KERNEL(particles_aos)
+KERNEL(particles_soa) KERNEL(box9) KERNEL(box27) KERNEL(sgemv_rows) KERNEL(sgemv_columns) KERNEL(copy) KERNEL(unzip)
+KERNEL(jacobi) KERNEL(cg) KERNEL(solve_random) KERNEL(solve_band) KERNEL(list_sum) KERNEL(heap_search) KERNEL(wide_tree)

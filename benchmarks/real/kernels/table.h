@@ -1,0 +1,5 @@
+KERNEL(triad) KERNEL(dot) KERNEL(dgemm_naive) KERNEL(dgemm_blocked) KERNEL(dgemm_tuned) KERNEL(stencil5)
+KERNEL(stencil7) KERNEL(gauss_seidel) KERNEL(spmv_band) KERNEL(spmv_random) KERNEL(gather) KERNEL(transpose)
+KERNEL(nbody) KERNEL(montecarlo) KERNEL(ordered_sum) KERNEL(horner) KERNEL(list) KERNEL(search) KERNEL(branchy_sum)
+KERNEL(byte_dot) KERNEL(scan) KERNEL(look_up) KERNEL(partition) KERNEL(escape) KERNEL(find_sign) KERNEL(histogram)
+KERNEL(tree) KERNEL(merge) KERNEL(checksum) KERNEL(largest_byte) KERNEL(four_walks)
