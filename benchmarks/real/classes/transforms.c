@@ -7,6 +7,8 @@ static void make_butterflies(struct problem *p)
 {
   p->m = p->n / 4;
   p->a = numbers(p->n, 1), p->b = numbers(p->n, 2), p->c = numbers(p->m, 3), p->d = numbers(p->m, 4);
+  for (long k = 0; k < p->m; k++)
+    p->d[k] = sin(p->c[k]), p->c[k] = cos(p->c[k]);
 }
 
 static void butterflies_run(struct problem *p)
@@ -19,8 +21,8 @@ static void butterflies_run(struct problem *p)
     double *restrict im0 = im + first, *restrict im1 = im + first + half;
     for (long k = 0; k < half; k++) {
       double x = re1[k] * cosine[k] - im1[k] * sine[k], y = re1[k] * sine[k] + im1[k] * cosine[k];
-      re1[k] = 0.5 * (re0[k] - x), im1[k] = 0.5 * (im0[k] - y);
-      re0[k] = 0.5 * (re0[k] + x), im0[k] = 0.5 * (im0[k] + y);
+      re1[k] = M_SQRT1_2 * (re0[k] - x), im1[k] = M_SQRT1_2 * (im0[k] - y); /* numbers stay as large as they are */
+      re0[k] = M_SQRT1_2 * (re0[k] + x), im0[k] = M_SQRT1_2 * (im0[k] + y);
     }
   }
 }
