@@ -88,7 +88,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     )
     levels = (
         *level_costs(traffic.values(), instances, where.core),
-        *translation_costs(traffic.values(), instances, hierarchy.buffer),
+        *translation_costs(traffic.values(), instances, hierarchy.buffer, where.memory),
         *(() if windows else port_costs(block, traffic.values(), instances, where.offers)),
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
     )

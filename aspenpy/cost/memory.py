@@ -11,7 +11,7 @@ from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import LevelCost, Offer, longest
 from aspenpy.cost.sharing import bandwidth_of_all_cores, sharing
 from aspenpy.cost.trait_names import CACHE_TRAITS, TRANSLATIONS
-from aspenpy.cost.waiting import waits_for_data
+from aspenpy.cost.waiting import waits_for_data, walk_beyond_second_cache
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -200,12 +200,20 @@ def _level_cost(
     return LevelCost(level.name, level.place, longest(alone), graph.add(longest(contention), waiting))
 
 
-def translation_costs(traffic: Iterable[Traffic], instances: Instances, buffer: Level | None) -> tuple[LevelCost, ...]:
+def translation_costs(
+    traffic: Collection[Traffic], instances: Instances, buffer: Level | None, memory: Place | None
+) -> tuple[LevelCost, ...]:
     """Seconds in which a core looks up pages that its translation buffer does not know."""
-    walks = graph.add(*(item.walks for item in traffic))
-    if buffer is None or buffer.latency is None or walks is graph.ZERO:
+    if buffer is None or buffer.latency is None or all(item.walks is graph.ZERO for item in traffic):
         return ()
-    waiting = graph.mul(instances.busy_at(buffer.place), instances.share(walks), buffer.latency)
+    page = page_of(buffer.place)
+    seconds = graph.add(
+        *(
+            item.walks * (buffer.latency + walk_beyond_second_cache(item, buffer.place, memory, page))
+            for item in traffic
+        )
+    )
+    waiting = graph.mul(instances.busy_at(buffer.place), instances.share(seconds))
     return (LevelCost(TRANSLATIONS, buffer.place, waiting, graph.ZERO),)
 
 

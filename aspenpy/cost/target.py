@@ -72,6 +72,12 @@ class Target(Record):
         return {name: offer for name, offer in self.offers.items() if name in offer.assumed}
 
     @property
+    def memory(self) -> Place | None:
+        """Who serves loads from no memory in particular."""
+        offer = self.offers.get("loads")
+        return None if offer is None else offer.place
+
+    @property
     def between_ranks(self) -> Paths:
         return self.paths or Paths(self.machine)
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from aspenpy.cost.caches.patterns import Scattered
 from aspenpy.cost.prices import BRANCHES
 from aspenpy.cost.trait_names import CACHE_TRAITS, PATTERN_NAMES
 from aspenpy.expr import graph
@@ -38,6 +39,9 @@ WORD = graph.number(8)
 
 ASSUMED = ("second_latency", "third_latency", "third_latency", "memory_latency")
 """Properties of rules for cores: latencies of the levels behind the first, where these state none."""
+
+ENTRY = graph.number(8)
+"""Bytes of an entry of a page table."""
 
 LEAST = graph.number(1)
 """Accesses of which shares are taken, where there may be none."""
@@ -125,9 +129,41 @@ def wait_for_load(traffic: Traffic | None, memory: Place | None, core: Place, pa
     served = [*(graph.sub(*pair) for pair in pairwise(missed)), missed[-1]]
     far = graph.add(*(graph.mul(share, latency) for share, latency in zip(served, latencies, strict=True)))
     walk, walkers = stated("tlb_latency"), stated("tlb_walks") or graph.ONE  # the latency is that of walkers at work
+    if walk is not None:
+        walk = graph.add(walk, walk_beyond_second_cache(traffic, core, memory, page))
     walks = graph.ZERO if walk is None else graph.div(graph.mul(traffic.walks, walk), accesses)
     walking = graph.mul(walks, graph.apply("max", walkers, chains))
     return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, crowd), walking), by_rule)
+
+
+def walk_beyond_second_cache(traffic: Traffic, core: Place, memory: Place | None, page: Expr) -> Expr:
+    """Seconds that a walk to a page of a table at random takes longer where caches do not hold its entry, on a core
+    that states `tlb_walks`, whose `tlb_latency` is that of entries in the second cache."""
+    pattern, walkers = traffic.access.pattern, core.component.value("tlb_walks")
+    outer = traffic.levels[1:]
+    if not isinstance(pattern, Scattered) or walkers is None or not outer or memory is None:
+        return graph.ZERO
+    parts = [*(use.level.place.component for use in outer), memory.component]
+    latencies = [part.value("latency") for part in parts]
+    entries = graph.div(graph.mul(ENTRY, pattern.table), page)
+    waits = [
+        graph.mul(_share_of_entries_missed(graph.div(use.level.capacity, entries)), graph.sub(far, near))
+        for use, near, far in zip(outer, latencies, latencies[1:], strict=False)
+        if near is not None and far is not None
+    ]
+    return graph.div(graph.add(*waits), walkers)
+
+
+def _share_of_entries_missed(room: Expr) -> Expr:
+    """Share of the entries of a page table that a cache with `room` for so many times all of them lacks, where each
+    comes with a line of the table itself. With one characteristic time t for both, in units of the lines with entries
+    (Che, Tung and Wang, JSAC 2002), t + 1 - exp(-t) = room, by two of Newton's steps from below, and exp(-t) is missed.
+    """
+    time = graph.apply("max", graph.div(room, 2), graph.sub(room, 1))
+    for _ in range(2):
+        kept = graph.apply("exp", graph.neg(time))
+        time = graph.add(time, graph.div(graph.sub(graph.add(room, kept), graph.add(time, 1)), graph.add(1, kept)))
+    return graph.apply("exp", graph.neg(time))
 
 
 def _refuse_latency(component: Component) -> Expr:

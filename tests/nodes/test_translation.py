@@ -74,6 +74,29 @@ def test_tables(pages: int) -> None:
     assert found == pytest.approx(missed(references) * WALK, rel=0.03)
 
 
+def test_entries_of_a_large_table_come_from_beyond_the_second_cache() -> None:
+    """Lines of the page table and of the table itself, through a cache of 1,024 lines."""
+    size, lines, draws = 16 << 20, 1024, Random(3)
+    held: dict[int, None] = {}  # the one used longest ago first
+    missed, walks = 0, 100_000
+    for walk in range(walks):
+        place = draws.randrange(size)
+        for line in (size + place // 4096 * 8 // 64 * 64, place // 64 * 64):
+            if line not in held:
+                missed += line >= size and walk > walks // 10
+                if len(held) == lines:
+                    del held[next(iter(held))]
+            held[line] = held.pop(line, None)
+    text = (MACHINE % f"{BUFFER} property tlb_walks [1]").replace("  cache l1\n", "  cache l1 cache l2\n") + (
+        "cache l2 { property capacity [64 KiB] property associativity [1024] property cacheline [64] "
+        "property latency [10e-9] }"
+    )
+    app = application(f"execute {{ loads [{walks}] of size [8] from X as random, warm }}", f"data X [{size}]")
+    found = float(predict(app, machine(text)).runtime)
+    share = missed / (0.9 * walks)
+    assert found == pytest.approx(walks * (WALK + share * 90e-9), rel=0.03)
+
+
 def test_each_core_has_its_own() -> None:
     """Two cores at once, then one of them again."""
     three, one = (seconds("loads [51200] of size [8] from X as stream", 409600, BUFFER, count) for count in (3, 1))
