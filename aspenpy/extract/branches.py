@@ -79,6 +79,8 @@ class Branches(Part):
 
     def walk_branch(self, node: r.Branch) -> None:
         guards, complete, negated = self.conditions.read_guards(node.condition)
+        if node.span in self.names.counted:
+            guards, complete, negated = (), False, False
         if complete and (decided := self.conditions.decide(guards)) is not None:
             self.walk_statement(node.then if decided != negated else node.otherwise)
             return
@@ -102,7 +104,7 @@ class Branches(Part):
             one.merge(two, lambda left, right: _select_value(guards if share is None else (), left, right))
             self.state.scope = one
         if first or second:
-            self.out.append(Alternative(guards, share, first, second, node.span))
+            self.out.append(Alternative(guards, share, first, second, node.span, negated))
 
     def select(self, node: r.Selection) -> Known:
         """Evaluates `?:`. It is a branch where a side divides, takes a root or calls; else compilers compute both

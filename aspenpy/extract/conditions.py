@@ -147,12 +147,13 @@ class Trips(Part):
                 continue
             found += bounds
             understood += bool(bounds) and not any(map(depends_on_data, bounds))
-        known = [bound for bound in found if not depends_on_data(bound)]
+        is_counted = node.span in self.names.counted
+        known = [bound for bound in found if not depends_on_data(bound) and not is_counted]
         if known:
             if not node.tested_first:
                 known = [v.add(bound, ONE) for bound in known]
             return tuple(known), understood == len(parts)
-        is_whole = len(parts) == 1 and node.tested_first and not has_exit(node.body)
+        is_whole = len(parts) == 1 and node.tested_first and not has_exit(node.body) and not is_counted
         shared = self._shared_bound(found, node) if is_whole else None
         if shared is not None:
             return (shared,), True

@@ -73,13 +73,15 @@ class Arithmetic(Record):
 
 
 class Alternative(Record):
-    """`then` where all guards hold and the share of the program's data says so, `otherwise` in all other cases."""
+    """`then` where all guards hold and the share of the program's data says so, `otherwise` in all other cases; of one
+    that is `negated` the condition in the source is that the guards do not hold."""
 
     guards: tuple[Guard, ...]
     share: Value | None
     then: list[Item]
     otherwise: list[Item]
     span: Span | None = None
+    negated: bool = False
 
 
 class Recurrence(Record):
@@ -91,7 +93,8 @@ class Recurrence(Record):
 
 class Nest(Record):
     """A loop: `counter` runs from 0 up to below the smallest of the bounds. `share` is the part of its passes that it
-    makes. Its variable is `first` in the first pass and one more, or less, in each other; None where that is not so."""
+    makes; those behind a jump that counters decide do nothing in one that `is_cut`. Its variable is `first` in the
+    first pass and one more, or less, in each other; None where that is not so."""
 
     counter: Expr
     bounds: tuple[Value, ...]
@@ -104,6 +107,7 @@ class Nest(Record):
     span: Span | None = None
     first: Value | None = None
     is_downward: bool = False
+    is_cut: bool = False
 
 
 class Place(Record):

@@ -38,12 +38,15 @@ from aspenpy.extract.hole_values import (
     Filling,
     Influence,
     Over,
+    Point,
     count_pointer_calls,
     measure_points,
 )
 from aspenpy.extract.linking import link_programs, separate_statics
 from aspenpy.extract.naming import Kernel, Options, count_words, source_line
+from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile, warn_far
 from aspenpy.extract.registers import Level, Registers
+from aspenpy.extract.replay import Replay
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.state import Context, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer, write_macros
@@ -53,7 +56,7 @@ from aspenpy.extract.values import TooLong, Value, to_expression
 from aspenpy.extract.walk import Walker
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead, warning
 from aspenpy.language.format import format_text
-from aspenpy.language.source import Source
+from aspenpy.language.source import Source, Span
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -63,6 +66,9 @@ MOST_WORDS = 550_000
 """Words and signs of kernels; the language allows 600,000 in a model."""
 
 NO_SIZES: Over = {}
+
+MOST_ROUNDS = 4
+"""Models that are made at most, each with more lines from runs."""
 
 POOR = 0.1
 """The relative error of a fit from which on a warning tells it."""
@@ -87,7 +93,8 @@ class Run(Record):
 
 
 class Extraction(Record, Result):
-    """The model of a program: its text, its parameters that the source does not say, and the names of its kernels."""
+    """The model of a program: its text, its parameters that the source does not say, the names of its kernels, and how
+    its lines compare with a run."""
 
     name: str
     level: Level
@@ -95,6 +102,7 @@ class Extraction(Record, Result):
     holes: tuple[Hole, ...]
     kernels: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    reconciliation: Reconciliation | None = None
 
     def to_aspen(self) -> str:
         """The text of the model."""
@@ -137,7 +145,48 @@ def extract(
     options = Options(chains, integers, level == "o3")
     paths = [path] if isinstance(path, str | os.PathLike) else path
     units = find_units([os.fspath(one) for one in paths], flags)
-    return _run_with_deep_stack(lambda: _Extractor(units, level, options, functions, run, recipe).extract())
+    return _run_with_deep_stack(lambda: _extract_program(_read_sources(units, recipe), level, options, functions, run))
+
+
+class _Sources(Record):
+    """What is read of a program once: its units, their records, what was said of them, and its compiled loops."""
+
+    units: tuple[TranslationUnit, ...]
+    parts: tuple[r.Program, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    recipe: Recipe | None
+    code: Code | None
+
+
+def _read_sources(units: tuple[TranslationUnit, ...], recipe: Recipe | None) -> _Sources:
+    """Reads units and, with a recipe, their compiled loops; without those a warning says why."""
+    parts, diagnostics = _read_units(units)
+    found = None if recipe is None else read_code(units, recipe)
+    if found is not None and not isinstance(found, Code):
+        hint = "loops are priced by the rates and latencies of the machine"
+        diagnostics.append(warning("not-compiled", f"no cycles of compiled loops: {found}", hint=hint))
+        found = None
+    return _Sources(units, tuple(parts), tuple(diagnostics), recipe, found)
+
+
+def _extract_program(
+    sources: _Sources, level: Level, options: Options, functions: tuple[str, ...], run: Run | None
+) -> Extraction:
+    """The model of a program. What a run says otherwise of a line than the model is taken from the run, the lines that
+    others depend on first."""
+    counted: frozenset[Span] = frozenset()
+    points: list[Point] = []
+    for _ in range(MOST_ROUNDS):
+        one = _Extractor(sources, level, options, functions, run is not None, counted)
+        kernels = one.write_kernels()
+        if run is None:
+            break
+        points = points or one.measure(run)
+        causes = one.fill_from_runs(points, run) - counted
+        if not causes:
+            break
+        counted |= causes
+    return one.make_extraction(kernels)
 
 
 def _run_with_deep_stack(work: Callable[[], T]) -> T:
@@ -171,20 +220,20 @@ def _run_with_deep_stack(work: Callable[[], T]) -> T:
 class _Extractor:
     def __init__(
         self,
-        units: tuple[TranslationUnit, ...],
+        sources: _Sources,
         level: Level,
         options: Options,
         functions: tuple[str, ...],
-        run: Run | None,
-        recipe: Recipe | None,
+        has_run: bool,
+        counted: frozenset[Span],
     ) -> None:
-        self.units, self.run, self.recipe = units, run, recipe
-        self.parts, self.diagnostics = _read_units(units)
-        self.code = None if recipe is None else self._read_code(recipe)
+        self.units, self.parts, self.diagnostics = sources.units, sources.parts, list(sources.diagnostics)
+        self.recipe, self.code = sources.recipe, sources.code
+        self.reconciliation: Reconciliation | None = None
         self.program = resolve_pointers(link_programs(self.parts))
-        self.path = _name_program(units, self.program)
+        self.path = _name_program(self.units, self.program)
         self.level, self.options, self.wanted = level, options, functions
-        self.names = Names(counts_each=run is not None)
+        self.names = Names(has_run, counted)
         self.functions = {function.key: function for function in self.program.functions}
         self.macros = {
             macro.name: graph.symbol(self.names.make_unique(macro.name), SIZE) for macro in self.program.macros
@@ -201,15 +250,6 @@ class _Extractor:
         self.contexts: dict[str, list[Context]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
         self.sizes: dict[str, float] = {}
-
-    def _read_code(self, recipe: Recipe) -> Code | None:
-        """The compiled loops; without them a warning says why."""
-        found = read_code(self.units, recipe)
-        if isinstance(found, Code):
-            return found
-        hint = "loops are priced by the rates and latencies of the machine"
-        self.diagnostics.append(warning("not-compiled", f"no cycles of compiled loops: {found}", hint=hint))
-        return None
 
     def _gather_facts(self) -> Facts:
         """Facts that hold in all functions of the program."""
@@ -228,15 +268,13 @@ class _Extractor:
             {item.variable.key: item.span for item in self.program.globals},
         )
 
-    def extract(self) -> Extraction:
-        roots = self._find_roots()
-        order = self._walk_functions(roots)
-        kernels = self._write_kernels(roots, order)
+    def write_kernels(self) -> list[Kernel]:
+        """The kernels, with parameters for what the source does not say."""
+        self.roots = self._find_roots()
+        self.order = self._walk_functions(self.roots)
+        kernels = self._write_kernels(self.roots, self.order)
         self._settle_minor_shares()
-        if self.run is not None:
-            self.writer.write_declarations()  # which name what sizes depend on
-            self._fill_from_runs(self.run)
-        return self._make_extraction(kernels)
+        return kernels
 
     def _walk_functions(self, roots: list[r.Function]) -> list[str]:
         """Walks what the roots reach, callers first, so that what they know at a call is known in the function. Returns
@@ -284,14 +322,16 @@ class _Extractor:
             kernels.append(Kernel(self.names.make_unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
         return kernels
 
-    def _make_extraction(self, kernels: list[Kernel]) -> Extraction:
+    def make_extraction(self, kernels: list[Kernel]) -> Extraction:
         text = self._write_text(kernels)
         holes = tuple(self._list_holes())
         unknown = [_warn_unknown(hole) for hole in holes if hole.is_left()]
         unknown += [_warn_poor_fit(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
         found = [*self.diagnostics, *drop_repeats(self.names.diagnostics), *unknown, *self._report_overlaps()]
+        found += warn_far(self.reconciliation) if self.reconciliation is not None else []
         name = os.path.splitext(os.path.basename(self.path))[0]
-        return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
+        names = tuple(kernel.name for kernel in kernels)
+        return Extraction(name, self.level, text, holes, names, tuple(found), self.reconciliation)
 
     # -- functions ---------------------------------------------------------------------------------
 
@@ -396,23 +436,40 @@ class _Extractor:
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def _fill_from_runs(self, run: Run) -> None:
-        """Runs the program, and fits parameters to what was counted."""
+    def measure(self, run: Run) -> list[Point]:
+        """Runs the program, and records what parameters stand for."""
+        self.writer.write_declarations()  # which name what sizes depend on
         command = parse_command(run.command)
         nodes = (node for function in self.program.functions for node in walk_records(function.body))
         parallel = any(isinstance(node, r.Call) and node.name.startswith("omp_") for node in nodes)
         build = Build(self.units, run.links, run.compiler, parallel, run.counts)
-        holes = self.names.holes
-        read = set().union(*map(v.symbols, self.names.parameters.values())) & holes.keys()
-        spans = dict.fromkeys(span for symbol in read if (span := holes[symbol].span) is not None)
+        holes = (self.names.holes[symbol] for symbol in self._find_read_values())
+        spans = dict.fromkeys(hole.span for hole in holes if hole.span is not None)
         points = measure_points(build, self.parts, command, run.over, tuple(spans), run.allow_failure)
-        points = [count_pointer_calls(self.program, point) for point in points]
-        filling = Filling(self.program, holes, self._resolve_value, points, read)
+        return [count_pointer_calls(self.program, point) for point in points]
+
+    def _find_read_values(self) -> set[Expr]:
+        """The parameters for values that the program reads or computes."""
+        return set().union(*map(v.symbols, self.names.parameters.values())) & self.names.holes.keys()
+
+    def fill_from_runs(self, points: list[Point], run: Run) -> frozenset[Span]:
+        """Fits parameters to what was counted, and compares each line with the last run. Returns the loops and
+        conditions that differ, and all of functions that have no formulas."""
+        self.writer.write_declarations()
+        holes = self.names.holes
+        filling = Filling(self.program, holes, self._resolve_value, points, self._find_read_values())
         for profile in self.profiles.values():
             filling.find_sites(profile.items)
         for symbol, fit in filling.fit_holes().items():
-            self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit)
+            holes[symbol] = holes[symbol].replace(fit=fit)
         self.sizes = {name: float(values[-1]) for name, values in run.over.items()}
+        point = points[-1]
+        known = filling.find_known(point)
+        replay = Replay(self.profiles, holes, self._resolve_value, known, frozenset(filling.sites))
+        tally = replay.run(self.order[::-1], [root.key for root in self.roots])
+        self.reconciliation = reconcile(tally, point, self.program.functions)
+        failed = [function for function in self.program.functions if function.name in self.names.uncounted]
+        return find_causes(tally, point) | list_counted_spans(failed, point)
 
     def _resolve_value(self, value: Value) -> Value:
         """A value in the parameters of the model, in place of what functions call them."""

@@ -63,6 +63,9 @@ class Fit(Record):
             return f"{format_number(self.constant)} - {scaled}"
         return f"{scaled} {'+' if self.constant > 0 else '-'} {format_number(abs(self.constant))}"
 
+    def evaluate(self, sizes: Sizes) -> float:
+        return self.constant + (self.factor * self.term.evaluate(sizes) if self.term is not None else 0.0)
+
 
 def format_number(value: float) -> str:
     """A number of few digits; whole ones in full."""
@@ -96,7 +99,7 @@ def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: tuple[T
     errors = []
     for place, (sizes, value) in enumerate(points):
         others = [*points[:place], *points[place + 1 :]]
-        errors.append(_relative_error(_predict_value(_solve_least_squares(others, form), sizes), value))
+        errors.append(_relative_error(_solve_least_squares(others, form).evaluate(sizes), value))
     return fmean(errors)
 
 
@@ -123,16 +126,12 @@ def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: tuple[Term
     factor = solution[0] if term is not None else 0.0
     constant = solution[-1] if with_constant else 0.0
     found = Fit(_round_digits(constant), _round_digits(factor), term, len(points), 0.0)
-    return found.replace(error=max(_relative_error(_predict_value(found, sizes), value) for sizes, value in points))
+    return found.replace(error=max(_relative_error(found.evaluate(sizes), value) for sizes, value in points))
 
 
 def _round_digits(value: float) -> float:
     """The number as it is written."""
     return float(format_number(value))
-
-
-def _predict_value(fit: Fit, sizes: Sizes) -> float:
-    return fit.constant + (fit.factor * fit.term.evaluate(sizes) if fit.term is not None else 0.0)
 
 
 def _relative_error(found: float, value: float) -> float:

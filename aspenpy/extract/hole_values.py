@@ -162,6 +162,16 @@ class Filling:
                 measured.setdefault(symbol, []).append((point.sizes, value))
         return {symbol: fit_formula(values, self._list_terms(symbol)) for symbol, values in measured.items()}
 
+    def find_known(self, point: Point) -> dict[Expr, float]:
+        """Values of the parameters at the sizes of a run: those of their formulas, and of macros."""
+        known = {**self.macros, **{graph.symbol(name, "size"): size for name, size in point.sizes.items()}}
+        for symbol, hole in self.holes.items():
+            if hole.name in point.sizes:
+                known[symbol] = point.sizes[hole.name]
+            elif hole.fit is not None:
+                known[symbol] = hole.fit.evaluate(point.sizes)
+        return known
+
     # -- one run -----------------------------------------------------------------------------------
 
     def _find_sizes(self, point: Point) -> dict[Expr, float]:

@@ -100,7 +100,7 @@ class Loops(Part):
                 self.evaluator.evaluate(node.step)
         is_left_on_data = self.active.exits.pop().on_data
         if is_all and not is_left_on_data:
-            nest = nest.replace(share=None)  # what stands behind its jumps has their conditions
+            nest = nest.replace(share=None, is_cut=share is not None)  # what is behind its jumps has their conditions
         self.active.nests.pop()
         nest = nest.replace(body=body, recurrences=self._find_recurrences(head, changed.variables, counter, body))
         self.state.out += [] if not body else [nest]

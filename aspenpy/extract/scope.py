@@ -236,8 +236,10 @@ def join_paths(values: list[Real], operation: str | None = None) -> Real:
 class Names:
     """Names for the symbols, arrays and holes of a model: each once, in letters of the language."""
 
-    def __init__(self, counts_each: bool = False) -> None:
+    def __init__(self, counts_each: bool = False, counted: frozenset[Span] = frozenset()) -> None:
         self.counts_each = counts_each  # whether each branch has a count of its own
+        self.counted = counted  # loops and conditions that runs say, whatever the source does
+        self.uncounted: list[str] = []  # names of functions whose formulas became too long
         self.taken: set[str] = set()
         self.last: dict[str, int] = {}  # the number behind a name that was given last
         self.holes: dict[Expr, Hole] = {}
@@ -359,6 +361,7 @@ class Names:
 
     def add_uncounted(self, function: str, span: Span | None) -> Value:
         """A parameter for the operations of a function whose formulas became too long."""
+        self.uncounted.append(function)
         stands_for = Meaning(f"all that `{function}` does, which is too involved for formulas")
         return self.add_hole(f"{function}_flops", stands_for, constant_polynomial(0), span, 0)
 

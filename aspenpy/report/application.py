@@ -198,9 +198,23 @@ def report_extraction(found: Extraction) -> Report:
     )
     data = {"name": found.name, "level": found.level, "kernels": list(found.kernels), "aspen": found.text}
     rows = [("kernels", ", ".join(found.kernels)), ("level", found.level), ("left to a person", found.summary())]
-    parts = (make_facts(rows), make_table(heads, found.holes, "parameters", title="what the source does not say"))
-    return Report(f"{found.name}: {len(found.kernels)} kernels", data, parts, found.diagnostics)
+    if found.reconciliation is not None:
+        rows.append(("run", found.reconciliation.summary()))
+    parts = [make_facts(rows), make_table(heads, found.holes, "parameters", title="what the source does not say")]
+    if found.reconciliation is not None:
+        parts.append(make_table(LINES, found.reconciliation.lines, "lines", title="how often lines run"))
+    return Report(f"{found.name}: {len(found.kernels)} kernels", data, tuple(parts), found.diagnostics)
 
+
+LINES = (
+    Column("line", get=lambda line: line.place),
+    Column("source", get=lambda line: line.text),
+    Column("model", get=lambda line: line.model),
+    Column("run", get=lambda line: line.run),
+    Column("ratio", get=lambda line: line.ratio),
+    Column("share of work", "share", get=lambda line: line.share),
+)
+"""Lines of a program beside a run: passes of loops, how often conditions hold, entries of functions."""
 
 register_report(Extraction, report_extraction)
 

@@ -161,6 +161,8 @@ def run_extract(arguments: Arguments) -> int:
         show_source(found.text)
     else:
         emit(f"{arguments.output} is written")
+        if found.reconciliation is not None:
+            emit(found.reconciliation.summary())
         if found.left():
             emit(f"left to a person: {found.summary()}")
     return 0

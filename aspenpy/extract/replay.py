@@ -1,0 +1,259 @@
+"""Replay: how often a model's loops, branches and functions run at given sizes, and what each line does.
+
+The costs of functions are gone through as the program would, with numbers for sizes. Of long loops whose passes differ
+some passes stand for all: the middles of equal parts, exact for what grows linearly (midpoint rule). None of the closed
+forms that a model is written with is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Literal
+
+from aspenpy.expr.evaluate import evaluate
+from aspenpy.expr.failures import EvaluationError
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom_polynomial
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import (
+    CYCLES,
+    Access,
+    Alternative,
+    Arithmetic,
+    Guard,
+    Hole,
+    Invocation,
+    Item,
+    Nest,
+    Place,
+    Profile,
+    walk_items,
+)
+from aspenpy.extract.scope import CALL_ASSUMED, SIZE_ASSUMED
+from aspenpy.extract.values import Value
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+MOST_PASSES = 24
+"""Passes of a loop that stand for all of them."""
+
+MOST_STEPS = 200_000
+"""Items that are gone through; behind them one pass stands for a loop."""
+
+MOST_CALLS = 100
+"""Calls of a function with different arguments; behind them the last one stands for others."""
+
+Basis = Literal["closed", "fitted", "assumed"]
+BASES: tuple[Basis, ...] = ("closed", "fitted", "assumed")
+"""What the count of a line rests on: the source and what is read from it, formulas fitted to counts, or values that
+nobody knows."""
+
+
+class Work(Record):
+    """Floating-point operations, and bytes loaded and stored."""
+
+    operations: float = 0.0
+    moved: float = 0.0
+
+    def plus(self, operations: float, moved: float) -> Work:
+        return Work(self.operations + operations, self.moved + moved)
+
+
+class Tally:
+    """Entries and passes of loops by span, evaluations of conditions and how often they held, entries of functions by
+    key; and work by span of the innermost loop or function and by what it rests on."""
+
+    def __init__(self) -> None:
+        self.entered: dict[Span, float] = {}
+        self.passes: dict[Span, float] = {}
+        self.functions: dict[str, float] = {}
+        self.work: dict[Span | None, Work] = {}
+        self.rests: dict[Basis, Work] = dict.fromkeys(BASES, Work())
+
+    def add_passes(self, span: Span | None, entered: float, passes: float) -> None:
+        if span is not None:
+            self.entered[span] = self.entered.get(span, 0.0) + entered
+            self.passes[span] = self.passes.get(span, 0.0) + passes
+
+    def add_work(self, span: Span | None, basis: int, operations: float, moved: float) -> None:
+        self.work[span] = self.work.get(span, Work()).plus(operations, moved)
+        self.rests[BASES[basis]] = self.rests[BASES[basis]].plus(operations, moved)
+
+
+class Around(Record):
+    """Where an item stands: how often it runs, the span its work belongs to, what its count rests on, as a place in
+    `BASES`, and whether it is in a loop that is cut, whose conditions are evaluated less often than in the model."""
+
+    times: float
+    span: Span | None
+    basis: int
+    is_cut: bool = False
+
+    def inside(self, times: float, basis: int) -> Around:
+        return self.replace(times=self.times * times, basis=max(self.basis, basis))
+
+
+Arguments = tuple[tuple[float, int] | None, ...]
+"""Values of a call's whole numbers, and what they rest on."""
+
+
+class Replay:
+    """One replay. `known` are values of parameters, `fitted` the parameters that are fitted to counts, and `resolved`
+    gives the parameter of the model that a symbol of a function stands for."""
+
+    def __init__(
+        self,
+        profiles: Mapping[str, Profile],
+        holes: Mapping[Expr, Hole],
+        resolved: Callable[[Value], Value],
+        known: Mapping[Expr, float],
+        fitted: frozenset[Expr],
+    ) -> None:
+        self.profiles, self.holes, self.resolved, self.fitted = profiles, holes, resolved, fitted
+        self.known = known
+        self.values: dict[Expr, float] = {}
+        self.bases: dict[Expr, int] = {}
+        self.tally = Tally()
+        self.calls: dict[str, dict[Arguments, tuple[float, int]]] = {}
+        self.steps = 0
+
+    def run(self, order: Sequence[str], roots: Sequence[str]) -> Tally:
+        """The tally of all functions; `order` has each one behind those that call it."""
+        for key in roots:
+            self.calls[key] = {(): (1.0, 0)}
+        for key in order:
+            for arguments, (times, basis) in self.calls.get(key, {}).items():
+                self._run_function(self.profiles[key], arguments, times, basis)
+        return self.tally
+
+    def _run_function(self, profile: Profile, arguments: Arguments, times: float, basis: int) -> None:
+        self.tally.functions[profile.key] = self.tally.functions.get(profile.key, 0.0) + times
+        self.values, self.bases = {}, {}
+        for formal, given in zip(profile.formals, arguments, strict=False):
+            if isinstance(formal, Expr) and given is not None:
+                self.values[formal], self.bases[formal] = given
+        self._run_items(profile.items, Around(times, profile.span, basis))
+
+    def _run_items(self, items: list[Item], around: Around) -> None:
+        operations = moved = 0.0
+        for item in items:
+            self.steps += 1
+            if isinstance(item, Access):
+                moved += item.size
+            elif isinstance(item, Arithmetic):
+                weight = CALL_ASSUMED if item.name.startswith("call ") else item.name not in ("integer", CYCLES)
+                operations += weight * item.amount
+            elif isinstance(item, Nest):
+                self._run_loop(item, around)
+            elif isinstance(item, Alternative):
+                self._run_alternative(item, around)
+            elif isinstance(item, Invocation):
+                self._note_call(item, around)
+        if operations or moved:
+            self.tally.add_work(around.span, around.basis, operations * around.times, moved * around.times)
+
+    def _run_loop(self, nest: Nest, around: Around) -> None:
+        passes = max(0.0, min(map(self.evaluate, nest.bounds)))
+        share = 1.0 if nest.share is None else self.evaluate(nest.share)
+        if not nest.is_cut:
+            self.tally.add_passes(nest.span, around.times, around.times * passes * share)
+        basis = max(map(self.basis, (*nest.bounds, *([] if nest.share is None else [nest.share]))))
+        inside = around.inside(share, basis).replace(span=nest.span or around.span, is_cut=nest.is_cut)
+        few = MOST_PASSES if self.steps < MOST_STEPS else 1
+        for place, weight in _list_passes(passes, few if _varies(nest) else 1):
+            self.values[nest.counter] = place
+            self._run_items(nest.body, inside.inside(weight, 0))
+        self.values.pop(nest.counter, None)
+
+    def _run_alternative(self, item: Alternative, around: Around) -> None:
+        holds = float(all(map(self._holds, item.guards)))
+        if item.guards and item.share is None and not around.is_cut:
+            self.tally.add_passes(item.span, around.times, around.times * (1 - holds if item.negated else holds))
+        share = holds * (1.0 if item.share is None else self.evaluate(item.share))
+        basis = 0 if item.share is None else self.basis(item.share)
+        for side, part in ((item.then, share), (item.otherwise, 1 - share)):
+            if side and part:
+                self._run_items(side, around.inside(part, basis))
+
+    def _holds(self, guard: Guard) -> bool:
+        value = self.evaluate(guard.value)
+        return value == 0 if guard.operator == "==" else value >= 0
+
+    def _note_call(self, item: Invocation, around: Around) -> None:
+        """Notes the arguments of a call, for when all calls of the function are known."""
+        if item.function not in self.profiles:
+            return
+        arguments: Arguments = tuple(
+            None if given is None or isinstance(given, Place) else (self.evaluate(given), self.basis(given))
+            for given in item.arguments
+        )
+        calls = self.calls.setdefault(item.function, {})
+        if arguments not in calls and len(calls) >= MOST_CALLS:
+            arguments = next(reversed(calls))
+        times, basis = calls.get(arguments, (0.0, 0))
+        calls[arguments] = times + around.times, max(basis, around.basis)
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def evaluate(self, value: Value) -> float:
+        """Value of a formula; unknowns count as sizes."""
+        if (number := v.number(value)) is not None:
+            return float(number)
+        given = {symbol: Fraction(self._evaluate_symbol(symbol)) for symbol in v.symbols(value)}
+        try:
+            return float(evaluate(v.to_expression(value), given))
+        except (EvaluationError, OverflowError):
+            return float(SIZE_ASSUMED)
+
+    def _evaluate_symbol(self, symbol: Expr) -> float:
+        for known in (self.values, self.known):
+            if symbol in known:
+                return known[symbol]
+        self.values[symbol] = float(SIZE_ASSUMED)
+        stands = self.resolved(atom_polynomial(symbol))
+        if not v.is_same(stands, atom_polynomial(symbol)):
+            self.values[symbol] = self.evaluate(stands)
+        elif symbol in self.holes:
+            self.values[symbol] = self.evaluate(self.holes[symbol].value)
+        return self.values[symbol]
+
+    def basis(self, value: Value) -> int:
+        """What a formula rests on, as a place in `BASES`."""
+        return max((self._basis_of_symbol(symbol) for symbol in v.symbols(value)), default=0)
+
+    def _basis_of_symbol(self, symbol: Expr) -> int:
+        if symbol not in self.bases:
+            self.bases[symbol] = 0
+            stands = self.resolved(atom_polynomial(symbol))
+            if not v.is_same(stands, atom_polynomial(symbol)):
+                self.bases[symbol] = self.basis(stands)
+            elif symbol in self.fitted:
+                self.bases[symbol] = 1
+            elif symbol in self.holes:
+                self.bases[symbol] = 2 * (symbol not in self.known and self.holes[symbol].is_left())
+        return self.bases[symbol]
+
+
+def _list_passes(passes: float, most: int) -> Iterator[tuple[float, float]]:
+    """Passes that stand for all of a loop: their numbers, and for how many each stands."""
+    whole = passes == int(passes) and passes <= most
+    parts = int(passes) if whole else most
+    for part in range(parts if passes else 0):
+        yield (part + 0.5) * passes / parts - 0.5, passes / parts
+
+
+def _varies(nest: Nest) -> bool:
+    """Whether what a loop does in a pass depends on which pass it is."""
+    for item in walk_items(nest.body):
+        if isinstance(item, Nest):
+            parts: list[Value] = [*item.bounds, *([] if item.share is None else [item.share])]
+        elif isinstance(item, Alternative):
+            parts = [guard.value for guard in item.guards]
+        elif isinstance(item, Invocation):
+            parts = [given for given in item.arguments if given is not None and not isinstance(given, Place)]
+        else:
+            continue
+        if any(v.has_symbol(part, nest.counter) for part in parts):
+            return True
+    return False

@@ -1,0 +1,101 @@
+"""Models beside runs, line by line: what is taken from the run, and what is named."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aspenpy.extract.extraction import Extraction, Run, extract
+from aspenpy.extract.reconcile import LineCount
+from tests.extract import callgrind, modelled
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")
+
+WHOLE = Path(__file__).parent / "whole"
+
+
+def lines(found: Extraction) -> dict[str, LineCount]:
+    assert found.reconciliation is not None
+    return {line.text: line for line in found.reconciliation.lines}
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="counts instructions with Valgrind")
+def test_a_merge_sort_compares_as_often_as_it_ran(tmp_path: Path) -> None:
+    folder = WHOLE / "sort"
+    found = extract(folder, run=Run("./a.out 700"))
+    others = [str(folder / name) for name in ("sort.c", "values.c")]
+    ran = callgrind.counted(folder / "main.c", tmp_path, "-O0", *others, function="main", arguments=("700",))
+    (tmp_path / "model.aspen").write_text(found.text)
+    # The second comparison of `a || b` counts as if it were always made.
+    assert modelled.operations(tmp_path / "model.aspen")["compare dp"] == pytest.approx(ran["compare dp"], rel=0.08)
+    assert all(line.is_near() for line in lines(found).values())
+
+
+TRIANGLES = """#include <stdlib.h>
+double x[4000];
+static void part(int low, int high) { for (int i = low; i < high; i++) x[i] *= 1.5; }
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  for (int i = 0; i < n; i++)
+    for (int j = i; j < n; j += 3)
+      for (int k = j; k < n; k++) { if (k < 2 * j) x[k] += 1.5; }
+  for (int i = 0; i < n; i++) part(i, 2 * i);
+  return 0;
+}
+"""
+
+
+def test_a_replay_counts_as_loops_run(tmp_path: Path) -> None:
+    (tmp_path / "triangles.c").write_text(TRIANGLES)
+    found = lines(extract(tmp_path / "triangles.c", run=Run("./a.out 40")))
+    n = 40
+    middle = [(i, j) for i in range(n) for j in range(i, n, 3)]
+    inner = [(j, k) for _, j in middle for k in range(j, n)]
+    expected = {
+        "for (int j = i; j < n; j += 3)": len(middle),
+        "for (int k = j; k < n; k++)": len(inner),
+        "k < 2 * j": sum(k < 2 * j for j, k in inner),
+        "part()": n,
+        "for (int i = low; i < high; i++)": n * (n - 1) // 2,
+    }
+    assert {text: found[text].run for text in expected} == expected
+    assert {text: found[text].model for text in expected} == pytest.approx(expected, rel=0.05)
+
+
+UNEQUAL = """#include <stdlib.h>
+static int limit(int i) { return i % 2 ? 3 : 30; }
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), *m = malloc(n * sizeof(int));
+  double s = 1;
+  for (int i = 0; i < n; i++) m[i] = limit(i);
+  for (int i = 0; i < n; i++) for (int k = 0; k < m[i]; k++) s += 1.5;
+  for (int i = 0; i < n; i += 2) for (int k = 0; k < m[i]; k++) s *= 1.5;
+  for (int i = 1; i < n; i += 2) for (int k = 0; k < m[i]; k++) s /= 1.5;
+  return s < 0;
+}
+"""
+
+
+def test_loops_that_differ_take_the_counts_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "unequal.c").write_text(UNEQUAL)
+    found = extract(tmp_path / "unequal.c", run=Run("./a.out {n}", {"n": [100, 200, 400]}))
+    (tmp_path / "model.aspen").write_text(found.text)
+    total = modelled.operations(tmp_path / "model.aspen")
+    ran = {"add dp": 200 * 33, "multiply dp": 200 * 30, "divide dp": 200 * 3}
+    assert {kind: total[kind] for kind in ran} == pytest.approx(ran, rel=1e-3)
+    assert found.reconciliation is not None
+    assert not found.reconciliation.far()
+    assert found.reconciliation.operations == pytest.approx({"closed": 0, "fitted": 1, "assumed": 0}, abs=1e-3)
+
+
+def test_calls_that_differ_are_named(tmp_path: Path) -> None:
+    text = """double x = 1e-9;
+    static void half(int n) { if (n > 1) { half(n / 2); half(n / 2); } for (int i = 0; i < 9; i++) x *= 1.5; }
+    int main(void) { half(8); return x < 0; }
+    """
+    (tmp_path / "calls.c").write_text(text)
+    found = extract(tmp_path / "calls.c", run=Run("./a.out"))
+    (half,) = [item for item in found.diagnostics if item.code == "differs" and "half()" in item.message]
+    assert re.search(r"1 times, the run 15$", half.message)
