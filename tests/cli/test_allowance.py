@@ -28,10 +28,25 @@ SECONDS = 7.5
 
 MEASURED = """
 import json, resource, subprocess, sys
-done = subprocess.run([sys.executable, "-m", "aspenpy", *sys.argv[1:]], capture_output=True, text=True)
+done = subprocess.run([sys.executable, *sys.argv[1:]], capture_output=True, text=True)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(json.dumps([done.returncode, done.stdout, done.stderr, used.ru_utime + used.ru_stime, used.ru_maxrss]))
 """
+
+SMALLER = """
+import sys
+from aspenpy import allowance
+share = int(sys.argv.pop(1))
+allowance.OPERATIONS //= share
+for function in (allowance.Allowance.__init__, allowance.separate_allowance):
+    function.__defaults__ = (allowance.OPERATIONS,)
+from aspenpy.__main__ import main
+sys.exit(main())
+"""
+"""The command with a part of its allowance: what refuses is the same, and costs as much less."""
+
+START_UP = 1.0
+"""Seconds of processor time in which a command is imported, and NumPy with it."""
 
 
 class Ran(NamedTuple):
@@ -44,9 +59,11 @@ class Ran(NamedTuple):
     kibibytes: int
 
 
-def run(*arguments: str) -> Ran:
+def run(*arguments: str, share: int = 1) -> Ran:
+    """Runs a command, with one of so many shares of what it may spend."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", MEASURED, *arguments]
+    program = ["-m", "aspenpy"] if share == 1 else ["-c", SMALLER, str(share)]
+    command = [sys.executable, "-c", MEASURED, *program, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return Ran(*json.loads(done.stdout))
 
@@ -87,9 +104,10 @@ def test_nested_loops_are_added(depth: int, size: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("depth", "size"), [(2, 20_000), (3, 460), (4, 200), (5, 60)])
 @pytest.mark.parametrize("command", ["eval", "sensitivity"])
 def test_nested_loops_of_too_many_passes_are_refused(command: str, depth: int, size: int, tmp_path: Path) -> None:
-    ran = run(command, nested(depth, size, tmp_path), "--machine", "simple")
+    share = 1 if depth == 4 else 8  # what fills the whole allowance of both commands
+    ran = run(command, nested(depth, size, tmp_path), "--machine", "simple", share=share)
     assert ran.status == 2
-    assert ran.seconds < SECONDS
+    assert ran.seconds < START_UP + SECONDS / share
     assert ran.kibibytes < 400 * 1024
     assert "passes" in ran.err or "pass by pass" in ran.err
     assert "iterate i [n]" in ran.err
@@ -179,9 +197,7 @@ def test_configurations_that_are_too_many_are_refused(levels: int) -> None:
 @pytest.mark.parametrize("text", [b" L 1000,8\n", b"0 1000\n", (4096).to_bytes(8, "little")])
 def test_a_compressed_trace_is_not_followed_for_ever(text: bytes, tmp_path: Path) -> None:
     path = tmp_path / "trace.gz"
-    with gzip.open(path, "wb") as file:
-        for _ in range(700):
-            file.write(text * (1_000_000 // len(text)))
+    path.write_bytes(gzip.compress(text * (1_000_000 // len(text))) * 700)  # parts of a file, which are read as one
     ran = run("rdd", str(path))
     assert ran.status == 2
     assert "gunzip" in ran.err
@@ -269,11 +285,13 @@ def test_a_sweep_of_nested_loops_is_refused(backend: str, jobs: int, depth: int,
     """Two jobs are processes with NumPy, and threads with the others."""
     require_backend(backend)
     options = ["--machine", "simple", "--over", over, "--backend", backend, "--jobs", str(jobs)]
-    ran = run("sweep", nested(depth, 460, tmp_path), *options)
+    processes = jobs if backend == "numpy" else 1  # each of them spends what was left
+    share = 1 if depth == 3 else 8
+    ran = run("sweep", nested(depth, 460, tmp_path), *options, share=share)
     assert ran.status == 2
     assert "--yes" in ran.err
     assert "Traceback" not in ran.err
-    assert ran.seconds < SECONDS * (jobs if backend == "numpy" else 1)  # each process spends what was left
+    assert ran.seconds < (START_UP + SECONDS / share) * processes
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
