@@ -258,6 +258,10 @@ class Simulation:
                 if getattr(access, trait):
                     hint = f"leave out `{trait}`, or leave out --simulate"
                     fail(f"{trait}-simulation", message, access.requirement.span, hint=hint)
+            if access.since is not None:
+                message = "a simulation touches what the run does, and `warm(bytes)` says otherwise"
+                hint = "write `warm` alone, or leave out --simulate"
+                fail("warm-simulation", message, access.requirement.span, hint=hint)
         page = page_of(self.prediction.machine.first_core(self.prediction.socket))
         of_levels, of_accesses = tuple(map(level_exprs, levels)), tuple(map(access_exprs, accesses))
         evaded = [use.evaded for traffic in found for use in traffic.levels]

@@ -236,6 +236,7 @@ def test_what_is_long_is_refused_before_it_is_followed(body: str) -> None:
 
 
 @pytest.mark.parametrize(("requirement", "trait"), [("loads [8] from A as stream, cold", "cold"),
+                                                    ("loads [8] from A as stream, warm(64)", "warm"),
                                                     ("stores [8] to A as stream, fresh", "fresh")])  # fmt: skip
 def test_what_a_simulation_leaves_out_is_refused(requirement: str, trait: str) -> None:
     app = application(f"execute {{ {requirement} }}", "data A [64]")
