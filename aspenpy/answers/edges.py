@@ -198,7 +198,7 @@ def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, floa
                     notes.append(Diagnostic("near-an-edge", message, span, severity="note"))
                 if spread.by_place:
                     apart = f"{format_expected(spread.apart)} times where they lie apart"
-                    message = f"{here} if its arrays begin at equal places of the cache, {apart}"
+                    message = f"{here} if its arrays lie one behind the other on pages, {apart}"
                     hint = "say where they begin, as in `loads [n] from x as stream, at(4096)`"
                     notes.append(Diagnostic("where-arrays-lie", message, span, hint=hint, severity="note"))
     return notes

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.level import Level
+from aspenpy.cost.caches.nest import PAGE
 from aspenpy.cost.caches.reading import Reader, read_access
 from aspenpy.cost.caches.touched import swept_since, touched_by, touched_name
 from aspenpy.cost.caches.traffic import Traffic, block_traffic
@@ -109,6 +110,17 @@ class Accesses:
     def _sizes(self) -> dict[str, tuple[flow.Kernel | None, Expr]]:
         return data_sizes(self.application, self.entry)
 
+    @cached_property
+    def _pages(self) -> dict[str, Expr]:
+        """Pages before each data structure of all kernels, as an allocator lays them in the order of their declaration,
+        and of the entry kernel."""
+        pages, end = dict[str, Expr](), graph.ZERO
+        for name, (owner, size) in self._sizes.items():
+            if owner in (None, self.entry):
+                pages[name] = end
+                end = end + graph.apply("ceil", size / PAGE)
+        return pages
+
     def _sizes_in(self, kernel: flow.Kernel) -> dict[str, Expr]:
         """Sizes of data structures that have a value in a kernel: its own may depend on its arguments."""
         return {
@@ -119,13 +131,17 @@ class Accesses:
 
     def _reader(self, kernel: flow.Kernel) -> Reader:
         if kernel not in self._readers:
-            sizes = self._sizes_in(kernel)
+            sizes, pages = self._sizes_in(kernel), dict(self._pages)
             for name in kernel.arrays:
-                known = [sizes.get(full) for full in self._arguments[kernel.name].get(name, (name,))]
+                behind = self._arguments[kernel.name].get(name, (name,))
+                pages.pop(name, None)
+                if len(behind) == 1 and (only := next(iter(behind))) in self._pages:
+                    pages[name] = self._pages[only]
+                known = [sizes.get(full) for full in behind]
                 different = list(dict.fromkeys(size for size in known if size is not None))
                 if different and None not in known:
                     sizes[name] = different[0] if len(different) == 1 else graph.apply("max", *different)
-            self._readers[kernel] = Reader(sizes, self.definitions, histogram_reader(self.application))
+            self._readers[kernel] = Reader(sizes, pages, self.definitions, histogram_reader(self.application))
         return self._readers[kernel]
 
     def _last(

@@ -239,7 +239,10 @@ def share_of_visits(limit: int, trips: list[int], structures: list[list[Walk]], 
             bounds = [_count_lines(part.loops, part.length, at, cache) for part, at in zip(parts, begins, strict=True)]
             lines = numpy.minimum(lines, numpy.max(bounds, axis=0))
         in_use = in_use + lines
-    return float(((in_use <= limit) & visits.counts).sum() / visits.counts.sum())
+        kept = (in_use <= limit) & visits.counts
+        if not kept.any():
+            break
+    return float(kept.sum() / visits.counts.sum())
 
 
 def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:

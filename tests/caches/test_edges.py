@@ -125,9 +125,7 @@ def test_arrays_that_do_not_say() -> None:
     assert sum(use.misses_high for use in found.ranged_uses) == equal.misses == 3 * 512
     assert sum(use.misses_low for use in found.ranged_uses) == apart.misses == 3 * 64
     (note,) = (item for item in found.diagnostics if item.code == "where-arrays-lie")
-    assert (
-        "1,536 times if its arrays begin at equal places of the cache, 192 times where they lie apart" in note.message
-    )
+    assert "1,536 times if its arrays lie one behind the other on pages, 192 times where they lie apart" in note.message
     said = modelled(TRIAD.format(", at(0)", ", at(64)", ", at(128)"), DATA, machine_of(shape))
     assert not [item for item in said.diagnostics if item.code == "where-arrays-lie"]
 

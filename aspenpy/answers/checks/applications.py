@@ -371,7 +371,7 @@ def _check_patterns_without_cache(application: Application, kernels: list[flow.K
     definitions = all_definitions(application, None, None)
     run = Evaluation({}, DEFAULT_SEED, definitions)
     sizes = {name: data.size for name, data in application.data.items()}
-    reader = Reader(sizes, definitions, histogram_reader(application))
+    reader = Reader(sizes, {}, definitions, histogram_reader(application))
     warnings: dict[Diagnostic, None] = {}
     for requirement in _list_requirements(kernels):
         try:

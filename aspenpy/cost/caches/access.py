@@ -33,6 +33,16 @@ class Access(Record):
     cold: bool = False
 
     @property
+    def at_equal_places(self) -> Access:
+        """The same with nothing known of where its data structure lies, but for an address that the model gives."""
+        pattern = self.pattern
+        if isinstance(pattern, Stencil):
+            return self.replace(pattern=pattern.replace(pages=None))
+        if isinstance(pattern, Affine):
+            return self.replace(pattern=pattern.replace(nest=pattern.nest.replace(pages=None)))
+        return self
+
+    @property
     def nest(self) -> Nest | None:
         """The loops of its pattern, where it is one of loops."""
         return self.pattern.nest if isinstance(self.pattern, Affine | Stencil | Offsets) else None

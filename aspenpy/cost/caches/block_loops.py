@@ -86,8 +86,8 @@ def _run(walk: Nest, place: Expr, length: Expr) -> Run:
 
 
 def _in_order(runs: Sequence[Run], walk: Nest) -> list[Run]:
-    """The runs by the time at which they come to a place, the last first, sorted by exchanging neighbours."""
-    sorted_runs = [(_time(run, walk.loops), run) for run in runs]
+    """The runs by the time at which they come to a line, the last first, sorted by exchanging neighbours."""
+    sorted_runs = [(time_ahead(run.steps, walk), run) for run in runs]
     for end in range(len(runs) - 1, 0, -1):
         for place in range(end):
             (early, first), (late, second) = sorted_runs[place : place + 2]
@@ -110,11 +110,13 @@ def _choose(condition: Expr, first: Run, second: Run) -> Run:
     )
 
 
-def _time(run: Run, loops: Sequence[Loop]) -> Expr:
-    """Passes of the innermost loop between a place and a run beside it."""
-    passes, time = graph.ONE, graph.ZERO
-    for step, loop in zip(run.steps, loops, strict=True):
-        time += step * passes
+def time_ahead(steps: Sequence[Expr], walk: Nest) -> Expr:
+    """Passes of the innermost loop in which a walk comes to the line that lies so many steps ahead. Steps along the
+    line take no time: the line is the same, or one that the walk comes back to."""
+    passes, time, along = graph.ONE, graph.ZERO, walk.along_line
+    for depth, (step, loop) in enumerate(zip(steps, walk.loops, strict=True)):
+        if depth != along:
+            time += step * passes
         passes = passes * loop.trips
     return time
 

@@ -212,13 +212,14 @@ def _hits_in_windows(
         if any(nest.loops[loop].moves for nests in structures for nest in nests)
     ]
     trips = [longest(nest.longest[loop].trips for nests in structures for nest in nests) for loop in outside]
-    window = [graph.number(len(outside)), *trips]
+    window, way = [graph.number(len(outside)), *trips], level.line * level.sets
     for number, nests in enumerate(structures):
         begin = _begin(number, len(structures), level)
-        nests = _at_their_places(nests, between, level)
+        nests = _at_their_places(nests, between, level, way)
         window.append(graph.number(len(nests)))
         for nest in nests:
-            place = begin if nest.place is None else nest.place
+            known = nest.place if level.apart else nest.begin_in(way)
+            place = begin if known is None else known
             window += [*_walk(nest, between, outside, part), graph.apply("floor", place)]
     drawn, variance = _lines_drawn(own, tables, between, part, level)
     share = share_beside_draws(
@@ -228,14 +229,15 @@ def _hits_in_windows(
     return share, part * graph.add(*lines) + drawn
 
 
-def _at_their_places(nests: Sequence[Nest], between: Window, level: Level) -> list[Nest]:
+def _at_their_places(nests: Sequence[Nest], between: Window, level: Level, way: Expr) -> list[Nest]:
     """Nests, those that are at several places at once as one for each, where no loop in the window moves them on."""
     if any(loop.moves for nest in nests for loop in nest.loops[: between.depth]):
         return [*nests]
-    found, way = list[Nest](), level.line * level.sets
+    found = list[Nest]()
     for nest in nests:
+        first = nest.place if level.apart else nest.begin_in(way)
         for place, length in nest.runs:
-            begin = place if nest.place is None else nest.place + place
+            begin = place if first is None else first + place
             found.append(nest.replace(word=length, place=graph.apply("mod", begin, way), runs=()))
         if not nest.runs:
             found.append(nest)

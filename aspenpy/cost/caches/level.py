@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
 from aspenpy.cost.caches.policies import POLICIES
@@ -51,8 +52,8 @@ class Level(Record):
     different ones. With `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour), if
     accesses go on by less than `reach` bytes each time (without it, by less than a page); `brought` is how many on
     average. Of a line a miss fetches one `sector`, where the machine says its bytes. An `evasion` is the share of lines
-    stored in full that are not fetched. Arrays of which nothing says where they begin do so at equal places of the
-    cache, or, `apart`, where those that move in step never meet.
+    stored in full that are not fetched. Arrays begin on pages one behind the other, at equal places of the cache
+    where nothing says how many lie before, or, `apart`, where those that move in step never meet.
     """
 
     place: Place
@@ -98,19 +99,9 @@ class Level(Record):
         return self.capacity / (self.line * self.ways)
 
     @property
-    def _divides_ways(self) -> Expr:
-        return graph.compare(">=", self.ways, FEWEST_WAYS * self.shares)
-
-    @property
     def sets(self) -> Expr:
         """Those of an instance."""
-        return self._share_sets(self._all_sets)
-
-    def _share_sets(self, sets: Expr) -> Expr:
-        if self.shares is graph.ONE:
-            return sets
-        part = graph.apply("max", 1, graph.apply("floor", sets / self.shares))
-        return graph.if_else(self._divides_ways, sets, part)
+        return _sets_of_instance(self.capacity, self.line, self.ways, self.shares)
 
     @property
     def whole_sets(self) -> Expr:
@@ -121,14 +112,14 @@ class Level(Record):
         mistake = Diagnostic("incomplete-cache", message, None if known is None else known.span, hint=hint)
         sets = self._all_sets
         fits = graph.compare("==", graph.apply("floor", sets), sets)
-        return self._share_sets(graph.if_else(fits, sets, graph.failure(mistake)))
+        return _share_sets(graph.if_else(fits, sets, graph.failure(mistake)), self.ways, self.shares)
 
     @property
     def room(self) -> Expr:
         """Lines of an instance that find room in each set."""
         ways = self.ways
         if self.shares is not graph.ONE:
-            ways = graph.if_else(self._divides_ways, ways / self.shares, ways)
+            ways = graph.if_else(_divides_ways(ways, self.shares), ways / self.shares, ways)
         return ways + self.added / self.sets
 
     @property
@@ -188,9 +179,26 @@ class Level(Record):
         return graph.apply("lru_hits", distance * self.shares, ways, ways * self._all_sets)
 
 
+@lru_cache(maxsize=256)
+def _sets_of_instance(capacity: Expr, line: Expr, ways: Expr, shares: Expr) -> Expr:
+    """The sets of one of so many instances that share a cache: each formula of a block asks for them."""
+    return _share_sets(capacity / (line * ways), ways, shares)
+
+
+def _share_sets(sets: Expr, ways: Expr, shares: Expr) -> Expr:
+    if shares is graph.ONE:
+        return sets
+    part = graph.apply("max", 1, graph.apply("floor", sets / shares))
+    return graph.if_else(_divides_ways(ways, shares), sets, part)
+
+
+def _divides_ways(ways: Expr, shares: Expr) -> Expr:
+    return graph.compare(">=", ways, FEWEST_WAYS * shares)
+
+
 class Variation(Record):
     """The caches of a machine as they might be: larger by a part of their ways, rounded up, in as many sets, and with
-    arrays that begin at equal places, or `apart`. One way stays at least."""
+    arrays that begin where they lie, or `apart`. One way stays at least."""
 
     part: Fraction = Fraction(0)
     apart: bool = False

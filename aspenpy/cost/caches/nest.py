@@ -18,17 +18,23 @@ from aspenpy.record import Record
 
 class Nest(Record):
     """Words of `word` bytes, accessed by loops; the i-th loop is the i-th of every nest in the block. The first word
-    stands where a line begins; `place` is its address, where the model says it. One that is at
-    several places at once has a run of bytes at each of `runs`, from the first word on."""
+    stands where a line begins; `place` is its address, where the model says it, and else so many `pages` lie before its
+    data structure. One that is at several places at once has a run of bytes at each of `runs`, from the first word on.
+    """
 
     word: Expr
     loops: tuple[Loop, ...]
     place: Expr | None = None
     runs: tuple[tuple[Expr, Expr], ...] = ()
+    pages: Expr | None = None
 
     @property
     def accesses(self) -> Expr:
         return triangular.accesses(self.loops) if self.depends else product(loop.trips for loop in self.loops)
+
+    def begin_in(self, way: Expr) -> Expr | None:
+        """Where it begins in a cache whose ways have so many bytes; None where nothing says it."""
+        return self.place if self.place is not None or self.pages is None else _begin_on_pages(self.pages, way)
 
     @property
     def address(self) -> Expr:
@@ -70,7 +76,7 @@ class Nest(Record):
         """
         if self.depends:
             return triangular.lines(self.loops, self.order(depth), depth, line, summed=False)
-        return _independent_lines(self, depth, line)
+        return _independent_lines(Nest(self.word, self.loops), depth, line)
 
     def lines_of_all_passes(self, depth: int, line: Expr) -> Expr:
         """The sum of those over all passes of the loops around."""
@@ -111,6 +117,16 @@ class Nest(Record):
         apart = graph.compare(">=", loops[walked].stride, line)
         return graph.if_else(apart, graph.apply("max", 0, by_rows - self.lines(depth, line)), 0)
 
+    @property
+    def along_line(self) -> int | None:
+        """The place of the loop that goes on along a line, where a loop inside steps from line to line, as a walk along
+        columns does; None where none does."""
+        moving = [place for place, loop in enumerate(self.loops) if loop.moves]
+        first = self.order(len(self.loops))[:1]
+        stride = self.loops[first[0]].stride if first else self.word
+        short = stride.kind == "number" and stride.payload < SHORTEST_LINE
+        return first[0] if short and moving[0] != first[0] else None
+
     def crosses(self, depth: int) -> bool:
         """Whether the loop `depth` walks across rows."""
         return self.loops[depth - 1].moves and self.order(depth)[-1] != depth - 1
@@ -150,6 +166,20 @@ class Nest(Record):
         apart = graph.compare(">=", walk.stride, level.line)
         crowded = graph.junction("and", apart, graph.compare(">", walk.trips, level.room * met))
         return graph.if_else(crowded, met, 0)
+
+
+SHORTEST_LINE = 32
+"""Bytes of the shortest line, or sector, that a processor has."""
+
+PAGE = 4096
+"""Bytes of a page of the operating system, where large data structures begin."""
+
+
+@lru_cache(maxsize=4096)
+def _begin_on_pages(pages: Expr, way: Expr) -> Expr:
+    """The place in a way behind so many pages. Ways of no more than a page have equal places for all pages."""
+    divides = way.kind == "number" and way.payload > 0 and PAGE % way.payload == 0
+    return graph.ZERO if divides else graph.apply("mod", pages * PAGE, way)
 
 
 @lru_cache(maxsize=4096)

@@ -16,6 +16,7 @@ from itertools import pairwise
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.affine import first_touches
 from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.block_loops import time_ahead
 from aspenpy.cost.caches.domain import Loop
 from aspenpy.cost.caches.interference import share_beside_draws, share_kept_in_sets
 from aspenpy.cost.caches.level import Level
@@ -108,8 +109,19 @@ class Walks:
         nest, found = self.walk.replace(word=self.runs[-1].bytes), list[tuple[Expr, Expr]]()
         for depth in self.moving[1:]:
             inner, outer = (nest.lines_of_all_passes(number, self.level.line) for number in (depth, depth + 1))
+            if depth == self.walk.along_line:
+                inner = self._lines_before_coming_back(depth)
             found.append((self.passes[depth], graph.if_else(self.leaves, at_least_none(inner - outer), 0)))
         return found
+
+    def _lines_before_coming_back(self, along: int) -> Expr:
+        """Lines that walks touch from line to line, summed over the passes of the loop `along` a line: in each what all
+        of them touch, from the first byte to the last."""
+        loop = self.walk.loops[along]
+        begins = [run.steps[along] * loop.stride for run in self.runs]
+        ends = [begin + run.bytes for begin, run in zip(begins, self.runs, strict=True)]
+        nest = self.walk.replace(word=most(*ends) - least(*begins) if len(ends) > 1 else self.runs[0].bytes)
+        return self._words * nest.run_lines((Loop(graph.ZERO, graph.ONE),), (loop,), self.level.line)
 
     def touches_of_next_walk(self, again: Expr, visits: Sequence[Expr]) -> list[Touches]:
         """So many touches of lines that another walk has left, shared out by where two walks have been."""
@@ -135,8 +147,8 @@ class Walks:
 
     def time(self, behind: Run, ahead: Run) -> Expr:
         """How much later the one behind comes to a place."""
-        steps = zip(behind.steps, ahead.steps, self.passes, strict=False)
-        return graph.add(graph.ZERO, *((theirs - mine) * passes for mine, theirs, passes in steps))
+        steps = [theirs - mine for mine, theirs in zip(behind.steps, ahead.steps, strict=True)]
+        return time_ahead(steps, self.walk)
 
     def share_of_next_word(self, own: Run) -> Expr:
         """The share of the touches of a line by the next word that find it: a word of each walk comes between."""
@@ -238,9 +250,8 @@ class Walks:
         """Each place where other nests are at once, seen from where this access begins: with the bytes of a run there,
         and those to the next place."""
         for nest in (nest for nests in self.others for nest in nests):
-            begin = graph.ZERO
-            if nest.place is not None:
-                begin = nest.place if self.walk.place is None else nest.place - self.walk.place
+            theirs, mine = nest.begin_in(self.way), self.walk.begin_in(self.way)
+            begin = (theirs or graph.ZERO) - (mine or graph.ZERO)
             runs = nest.runs or ((graph.ZERO, nest.word),)
             for (place, length), following in zip(runs, (*runs[1:], None), strict=True):
                 yield nest, begin + place, length, None if following is None else following[0] - place

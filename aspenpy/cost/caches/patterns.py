@@ -29,7 +29,7 @@ class Affine(Record):
 class Stencil(Record):
     """Sweeps over `extents` points of a grid, the fastest index first, each point with its neighbours up to `radius`
     away, along the axes (`star`) or in a box; a star may leave out its middle (`hollow`). The grid has a rim of
-    `radius` points around those. `around` are the loops that sweep it again."""
+    `radius` points around those. `around` are the loops that sweep it again; so many `pages` lie before it."""
 
     extents: tuple[Expr, ...]
     radius: int
@@ -37,6 +37,7 @@ class Stencil(Record):
     word: Expr
     hollow: bool = False
     around: tuple[Loop, ...] = ()
+    pages: Expr | None = None
 
     @property
     def trips(self) -> list[Expr]:
@@ -64,7 +65,7 @@ class Stencil(Record):
             trips = extent + 2 * self.radius
             loops.append(Loop(stride, trips))
             stride = stride * trips
-        return Nest(self.word, (*loops, *self.around), runs=self._runs(loops))
+        return Nest(self.word, (*loops, *self.around), runs=self._runs(loops), pages=self.pages)
 
     @property
     def shifts(self) -> list[tuple[int, ...]]:
@@ -98,7 +99,7 @@ class Stencil(Record):
         """The same as offsets from its middle."""
         strides = [loop.stride for loop in self.nest.loops]
         extents = zip(strides, self.extents, strict=False)
-        walk = Nest(self.word, (*(Loop(*pair) for pair in extents), *self.around))
+        walk = Nest(self.word, (*(Loop(*pair) for pair in extents), *self.around), pages=self.pages)
         rim = self.radius * graph.add(*strides[: len(self.extents)])
         return Offsets(walk, (), self.rows, self.nest, rim)
 

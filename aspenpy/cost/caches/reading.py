@@ -78,10 +78,12 @@ DIVIDING = "choose sizes that divide each other, or round, as in `floor(n/p)`"
 
 
 class Reader(Record):
-    """What reading a trait needs to know: the sizes of data structures in bytes, the arrays behind names, and how to
-    read the histogram in a file: distances in lines, the share of all accesses at each, and that of first touches."""
+    """What reading a trait needs to know: the sizes of data structures in bytes, the `pages` before each, the arrays
+    behind names, and how to read the histogram in a file: distances in lines, the share of all accesses at each, and
+    that of first touches."""
 
     sizes: Mapping[str, Expr]
+    pages: Mapping[str, Expr]
     definitions: Mapping[Expr, Expr]
     histogram: Callable[[str, flow.Trait], tuple[tuple[float, ...], tuple[float, ...], float]]
 
@@ -105,8 +107,13 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     if points:
         request = request.replace(accesses=accesses / len(points))
     pattern = PATTERNS[patterns[0].name](request)
+    pages = reader.pages.get(requirement.target or "")
     if "at" in traits:
         pattern = _place_pattern(pattern, traits["at"])
+    elif isinstance(pattern, Affine):
+        pattern = pattern.replace(nest=pattern.nest.replace(pages=pages))
+    elif isinstance(pattern, Stencil):
+        pattern = pattern.replace(pages=pages)
     if points and "streaming" in traits:
         message = "`offsets` are of walks through the caches, and a `streaming` store goes past them"
         fail("contradiction", message, traits["offsets"].span, hint="write one store for each offset")
