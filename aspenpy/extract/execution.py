@@ -328,6 +328,10 @@ LEVELS: dict[str, Level] = {
 
 USUAL: Level = "o2"
 MOST_BYTES = 64 << 20
+_GENERATING = re.compile(
+    r"-O\w*|-m(?:arch|tune|cpu|avx|sse|fma|no-|prefer-vector-width)[\w.=+-]*|"
+    r"-f(?:no-)?(?:fast-math|unroll|tree|associative|finite|signed|strict|vect|openmp|math|ffp)[\w=-]*"
+)
 _PRODUCER = re.compile(rb"GNU C(?:\+\+)?\d* \d[^\0]{0,2000}")
 """What GCC writes into a program with -g or -frecord-gcc-switches."""
 
@@ -339,18 +343,40 @@ class CompileLevel(Record):
     said_by: str
 
 
-def read_compile_level(source: str, program: str = "") -> CompileLevel:
+class CompileOptions(Record):
+    """Options of code generation, and what says so."""
+
+    options: tuple[str, ...]
+    said_by: str
+
+    @property
+    def level(self) -> Level:
+        return level_of_flags(self.options) or USUAL
+
+
+def read_compile_options(source: str, program: str = "") -> CompileOptions:
     """By the compile commands beside a source, else by a compiled program; where neither tells, the usual level of
     released programs."""
     for folder in NEAR:
         path = Path(source).parent / folder / DATABASE
-        found = level_of_flags(_read_flags(path, Path(source)))
-        if found is not None:
-            return CompileLevel(found, os.path.relpath(path))
-    found = level_of_flags(_read_recorded_flags(program)) if program else None
-    if found is not None:
-        return CompileLevel(found, f"GCC's options in {program}")
-    return CompileLevel(USUAL, "neither compile_commands.json nor the program states its options")
+        flags = _read_flags(path, Path(source))
+        if level_of_flags(flags) is not None:
+            return CompileOptions(_select_generating(flags), os.path.relpath(path))
+    flags = _read_recorded_flags(program) if program else []
+    if level_of_flags(flags) is not None:
+        return CompileOptions(_select_generating(flags), f"GCC's options in {program}")
+    return CompileOptions((), "neither compile_commands.json nor the program states its options")
+
+
+def read_compile_level(source: str, program: str = "") -> CompileLevel:
+    """The level of the options that a program was compiled with."""
+    found = read_compile_options(source, program)
+    return CompileLevel(found.level, found.said_by)
+
+
+def _select_generating(flags: Sequence[str]) -> tuple[str, ...]:
+    """The options that change code and do nothing else: they come from a file that anybody may have written."""
+    return tuple(flag for flag in flags if _GENERATING.fullmatch(flag))
 
 
 def level_of_flags(flags: Sequence[str]) -> Level | None:

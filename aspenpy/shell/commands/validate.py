@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 
 from aspenpy.answers.case import Case
-from aspenpy.extract.execution import read_compile_level
+from aspenpy.assembly.compiling import Recipe
+from aspenpy.assembly.mca import find_simulator
+from aspenpy.cost.windows import MODEL
+from aspenpy.extract.execution import CompileOptions, read_compile_options
 from aspenpy.extract.extraction import extract
-from aspenpy.extract.registers import Level
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.learn.measurements.measure import Target
 from aspenpy.learn.model_validation import PROCESSOR, WALL, run_and_compare
@@ -54,6 +57,10 @@ OPTIONS = (
 )
 
 
+NO_OPTIONS = CompileOptions((), "--as source")
+"""Of a program that is taken as its source says it."""
+
+
 @command("validate", "measure", "Predict a program from its source, run it, and compare the times", OPTIONS, EXAMPLES)
 def run_validate(arguments: Arguments) -> int:
     if not arguments.over:
@@ -82,16 +89,26 @@ def _host_machine() -> Machine:
     return found
 
 
-def _compile_level(arguments: Arguments) -> Level:
+def _compile_options(arguments: Arguments) -> CompileOptions:
     """As the program was compiled, which is said."""
+    if arguments.level is not None:
+        return CompileOptions((f"-O{arguments.level[1:]}",), "--as") if arguments.level != "source" else NO_OPTIONS
     try:
         program = next(iter(shlex.split(arguments.run)), "")
     except ValueError:  # told where the command is read
         program = ""
-    found = read_compile_level(arguments.source, program)
+    found = read_compile_options(arguments.source, program)
     message = f"extracted with --as {found.level}: {found.said_by}"
     report([Diagnostic("level", message, hint="--as names another", severity="note")])
-    return found.level
+    return found
+
+
+def _find_recipe(found: CompileOptions, machine: Machine) -> Recipe | None:
+    """How the program is compiled, where the machine takes cycles of compiled loops and they can be had."""
+    takes = any(MODEL in component.properties for component in machine.components.values())
+    if not takes or find_simulator() is None or shutil.which("gcc") is None or found is NO_OPTIONS:
+        return None
+    return Recipe(found.options or ("-O2",))
 
 
 def _extract_model(arguments: Arguments, machine: Machine) -> Application:
@@ -100,7 +117,10 @@ def _extract_model(arguments: Arguments, machine: Machine) -> Application:
         return load_application(arguments.source, allow_outside=arguments.allow_outside)
     flags = (*(f"-I{folder}" for folder in arguments.folders), *(f"-D{macro}" for macro in arguments.macros))
     chains = any("chain" in component.resources for component in machine.components.values())
-    level = arguments.level or _compile_level(arguments)
-    found = parse(extract(arguments.source, level=level, flags=flags, chains=chains).text, arguments.source)
+    options = _compile_options(arguments)
+    recipe = _find_recipe(options, machine)
+    level = arguments.level or options.level
+    extraction = extract(arguments.source, level=level, flags=flags, chains=chains, recipe=recipe)
+    found = parse(extraction.text, arguments.source)
     assert isinstance(found, Application)
     return found
