@@ -16,8 +16,8 @@ _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)$")
 WIDTHS = {"x": 16, "y": 32, "z": 64}
 """Bytes of a vector register, by the first letter of its name."""
 
-UNWRITTEN = ("cmp", "test", "j", "nop", "prefetch", "call", "comis", "ucomis", "vcomis", "vucomis", "push", "bt")
-"""How mnemonics begin whose last operand is not written to."""
+_UNWRITTEN = re.compile(r"(?:(?:cmp|test|bt)[bwlq]?|v?u?comis[sd]|v?ptest)$|j|nop|prefetch|call|push")
+"""Mnemonics whose last operand is not written to."""
 
 CLASSES = {"add": "add", "sub": "add", "mul": "multiply", "div": "divide", "sqrt": "square_root"}
 
@@ -59,11 +59,16 @@ def read_reference(operand: str) -> Reference | None:
     return Reference(tuple(parts), found[1])
 
 
+def writes_target(one: Instruction) -> bool:
+    """Whether an instruction writes to its last operand."""
+    return bool(one.operands) and _UNWRITTEN.match(one.mnemonic) is None
+
+
 def read_steps(lap: Iterable[Instruction]) -> dict[str, int | None]:
     """By how much each register that a lap writes to changes; None where it is not by a constant."""
     steps: dict[str, int | None] = {}
     for one in lap:
-        if not one.operands or one.mnemonic.startswith(UNWRITTEN) or not one.operands[-1].startswith("%"):
+        if not writes_target(one) or not one.operands[-1].startswith("%"):
             continue
         name = register(one.operands[-1].split("{")[0])
         step, before = _read_step(one, name), steps.get(name, 0)

@@ -12,6 +12,7 @@ from random import Random
 
 from aspenpy.assembly.listing import Instruction
 from aspenpy.assembly.loops import Loop
+from aspenpy.assembly.mending import mend
 from aspenpy.record import Record
 
 WINDOW = 800
@@ -113,5 +114,5 @@ def make_window(loop: Loop, trips: Trips, avoided: frozenset[int] = frozenset())
         return None
     laps = max(1, min(-(-WINDOW // len(lap)), LONGEST // (2 * len(lap))))
     stretches = (Path(loop, trips, avoided).run(times) for times in (laps, 2 * laps))
-    first, second = (tuple(one.text for one in stretch) for stretch in stretches)
+    first, second = map(mend, stretches)
     return Window(laps, first, second)

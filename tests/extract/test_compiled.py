@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.extract.execution import CompileLevel, read_compile_level
+from aspenpy.extract.execution import CompileLevel, read_compile_level, read_compile_options
 
 UNKNOWN = CompileLevel("o2", "neither compile_commands.json nor the program states its options")
 
@@ -50,3 +50,12 @@ def test_programs_with_symbols_say_it(source: str) -> None:
     for flags, expected in (("-g", CompileLevel("o3", "GCC's options in ./a.out")), ("-s", UNKNOWN)):
         subprocess.run(["gcc", "-O3", flags, source], check=True)
         assert read_compile_level(source, "./a.out") == expected
+
+
+def test_options_that_do_more_than_change_code_are_left_out(tmp_path: Path) -> None:
+    command = "gcc -O3 -march=native -fplugin=evil.so -wrapper evil -ffast-math -o evil -c a.c"
+    (tmp_path / "a.c").write_text("int f(void) { return 1; }\n")
+    entry = {"directory": str(tmp_path), "file": "a.c", "command": command}
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+    found = read_compile_options(str(tmp_path / "a.c"))
+    assert found.options == ("-O3", "-march=native", "-ffast-math")

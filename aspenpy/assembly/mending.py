@@ -1,0 +1,140 @@
+"""Three things that llvm-mca models otherwise than cores do, mended in the text that it is given. All are of x86.
+
+* A comparison and the jump behind it are one operation (Fog, "The microarchitecture of Intel, AMD and VIA CPUs",
+  macro-op fusion): the jump is left out.
+* A copied register is read by its new name as soon as the old one is written anew, where moves are eliminated: copies
+  are put in place by renaming (llvm-mca 14 to 19, models of Zen 3 and 4).
+* An operation on memory reads its register some cycles after its load has begun. If the register comes from an
+  operation that is shorter than this, the model has both begin at once and adds the load to the chain: in long chains
+  the load stands apart then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from aspenpy.assembly.listing import Instruction
+from aspenpy.assembly.strides import register, writes_target
+
+_VECTOR = re.compile(r"%([xyz])mm(\d+)")
+_COPY = re.compile(r"v?mov(?:ap[sd]|up[sd]|dq[au](?:32|64)?)$")
+_LOAD = re.compile(r"v?(?:mov|lddqu|broadcast|pmov[sz]x)")
+_FOLDED = re.compile(r"(?:(add|sub|mul|div|min|max)([sp])([sd])|(add|sub|imul|xor|and|or)([lq]))$")
+
+CHAINED = 4
+"""Operations one behind the other from which on they are a chain."""
+
+SPARE = ("r11", "r10", "r9", "r8", "r15", "r14", "r13", "r12")
+"""Registers of which one that a window does not name takes a load that stands apart."""
+
+
+def mend(path: Sequence[Instruction]) -> tuple[str, ...]:
+    """The text of some instructions for llvm-mca."""
+    return tuple(_Mending(path).run())
+
+
+class _Mending:
+    """One walk along a path. `name` are the registers that stand for those of the text, `links` the operations since
+    each register was loaded or set, and `folded` the registers that an operation on memory has written last."""
+
+    def __init__(self, path: Sequence[Instruction]) -> None:
+        self.path = path
+        text = "\n".join(one.text for one in path)
+        used = {int(number) for _, number in _VECTOR.findall(text)}
+        self.names = range(32 if any(number > 15 for number in used) else 16)
+        self.name = {number: number for number in used}
+        self.links: dict[str, int] = {}
+        self.folded: set[str] = set()
+        self.spare = next((name for name in SPARE if f"%{name}" not in text), None)
+
+    def run(self) -> Iterator[str]:
+        before = ""
+        for one in self.path:
+            if not (one.is_conditional and before.startswith(("cmp", "test"))):
+                yield from self._mend_one(one)
+            before = one.mnemonic
+
+    def _mend_one(self, one: Instruction) -> Iterator[str]:
+        if not writes_target(one):
+            yield self._rename(one.text)
+            return
+        target = one.operands[-1].partition("{")[0].strip()
+        if _COPY.match(one.mnemonic) and len(one.operands) == 2 and all(map(_is_vector, one.operands)):
+            self._copy(*one.operands)
+            yield "nop"  # it is dispatched all the same
+            return
+        from_memory = any("(" in operand for operand in one.operands[:-1])
+        apart = self._put_apart(one, target) if from_memory else None
+        yield from apart if apart is not None else self._write(one.text, one, target)
+        key = register(target)
+        self.links[key] = 0 if self._is_overwritten(one, target) else self.links.get(key, 0) + 1
+        (self.folded.add if from_memory and apart is None else self.folded.discard)(key)
+
+    def _copy(self, source: str, target: str) -> None:
+        self.name[_number(target)] = self.name[_number(source)]
+        to, origin = register(target), register(source)
+        self.links[to] = self.links.get(origin, 0)
+        (self.folded.add if origin in self.folded else self.folded.discard)(to)
+
+    def _write(self, text: str, one: Instruction, target: str) -> Iterator[str]:
+        """The text with registers by their names; one that is written anew gets a name that stands for no other."""
+        if not _is_vector(target):
+            yield self._rename(text)
+            return
+        to, before = _number(target), self._rename(text)
+        old = self.name[to]
+        shared = any(name == old for number, name in self.name.items() if number != to)
+        if not shared:
+            yield before
+            return
+        self.name[to] = self._free_name()
+        if not self._is_overwritten(one, target):
+            yield f"movaps %xmm{old}, %xmm{self.name[to]}"
+            yield self._rename(text)
+            return
+        head, _, tail = before.rpartition("%")
+        yield f"{head}%{_VECTOR.sub(lambda match: f'%{match[1]}mm{self.name[to]}', '%' + tail)[1:]}"
+
+    def _put_apart(self, one: Instruction, target: str) -> list[str] | None:
+        """The load of an operation on memory before it; None where they belong together."""
+        folded = _FOLDED.match(one.mnemonic)
+        key = register(target)
+        if folded is None or len(one.operands) != 2 or key in self.folded or self.links.get(key, 0) < CHAINED:
+            return None
+        if folded[1]:
+            spare = f"%xmm{self._free_name()}"
+            move = f"mov{folded[2]}{folded[3]}" if folded[2] == "s" else f"movup{folded[3]}"
+        elif self.spare is not None:
+            spare, move = f"%{self.spare}{'d' if folded[5] == 'l' else ''}", f"mov{folded[5]}"
+        else:
+            return None
+        load = f"{move} {self._rename(one.operands[0])}, {spare}"
+        operation = f"{one.mnemonic} {{}}, {target}"
+        return [load, *(line.replace("{}", spare) for line in self._write(operation, one, target))]
+
+    def _is_overwritten(self, one: Instruction, target: str) -> bool:
+        """Whether an instruction does not read what its target held."""
+        sources = one.operands[:-1]
+        if one.mnemonic.startswith("v"):
+            return not one.mnemonic.startswith(("vfm", "vfn")) and "{" not in one.operands[-1]
+        if _LOAD.match(one.mnemonic) or one.mnemonic.startswith("lea"):
+            return not _is_vector(target) or any("(" in operand or not _is_vector(operand) for operand in sources)
+        return one.mnemonic.startswith("pshufd") or (sources == (target,) and "xor" in one.mnemonic)
+
+    def _rename(self, text: str) -> str:
+        return _VECTOR.sub(lambda match: f"%{match[1]}mm{self.name.get(int(match[2]), match[2])}", text)
+
+    def _free_name(self) -> int:
+        taken = set(self.name.values())
+        return next((name for name in self.names if name not in taken), self.names[-1])
+
+
+def _is_vector(operand: str) -> bool:
+    return _VECTOR.match(operand) is not None
+
+
+def _number(operand: str) -> int:
+    found = _VECTOR.match(operand)
+    assert found is not None
+    return int(found[2])

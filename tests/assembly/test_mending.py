@@ -1,0 +1,53 @@
+"""The text for llvm-mca: what it says of chains, by latencies of Zen 4 that were measured (uops.info)."""
+
+import pytest
+
+from aspenpy.assembly.listing import Instruction, read_listing
+from aspenpy.assembly.mca import find_simulator, simulate
+from aspenpy.assembly.mending import mend
+
+LARGEST = "movsd (%rax), %xmm1; addq $8, %rax; maxsd %xmm0, %xmm1; movapd %xmm1, %xmm0; cmpq %rdx, %rax; jne f"
+HASH = "xorl (%rdx), %eax; addq $4, %rdx; imull $16777619, %eax, %eax; cmpq %rdx, %rcx; jne f"
+
+
+def read(text: str) -> tuple[Instruction, ...]:
+    body = "".join(f"\t{line.strip()}\n" for line in text.split(";"))
+    (function,) = read_listing(f".type f, @function\nf:\n{body}.size f, .-f\n")
+    return tuple(one for block in function.blocks for one in block.instructions)
+
+
+def test_a_jump_behind_a_comparison_is_left_out() -> None:
+    assert mend(read("cmpq %rax, %rcx; jne f")) == ("cmpq %rax, %rcx",)
+    assert len(mend(read("addq $8, %rax; jne f"))) == 2
+
+
+def test_a_copy_is_another_name_until_one_of_both_is_written() -> None:
+    found = mend(read("movapd %xmm1, %xmm0; movsd (%rax), %xmm1; addsd %xmm0, %xmm1"))
+    assert found == ("nop", "movsd (%rax), %xmm0", "addsd %xmm1, %xmm0")
+
+
+def test_a_copy_that_is_computed_on_is_a_copy() -> None:
+    found = mend(read("movapd %xmm4, %xmm0; cmpltpd -32(%rax), %xmm0; addpd %xmm4, %xmm0"))
+    assert found == ("nop", "movaps %xmm4, %xmm0", "cmpltpd -32(%rax), %xmm0", "addpd %xmm4, %xmm0")
+
+
+def test_what_has_three_operands_writes_anew() -> None:
+    found = mend(read("vmovapd %ymm1, %ymm0; vaddpd %ymm2, %ymm0, %ymm0; vmulpd %ymm1, %ymm0, %ymm2"))
+    assert found == ("nop", "vaddpd %ymm2, %ymm1, %ymm0", "vmulpd %ymm1, %ymm0, %ymm2")
+
+
+def test_loads_stand_apart_in_long_chains_alone() -> None:
+    found = mend(read("mulsd %xmm1, %xmm0; addsd (%rax), %xmm0; " * 3))
+    assert found[:4] == ("mulsd %xmm1, %xmm0", "addsd (%rax), %xmm0") * 2
+    assert found[4:] == ("mulsd %xmm1, %xmm0", "movsd (%rax), %xmm2", "addsd %xmm2, %xmm0")
+
+
+@pytest.mark.parametrize(("text", "cycles"), [(LARGEST, 2), (HASH, 4)])
+def test_chains_take_their_latencies(text: str, cycles: int) -> None:
+    """maxsd two cycles, xor one and imul three; moves are eliminated."""
+    simulator = find_simulator()
+    if simulator is None or int(simulator.version.split(".")[0]) < 19:
+        pytest.skip("llvm-mca 19 or newer is not installed")
+    lap = read(text)
+    few, many = simulate(simulator, "znver4", [mend(lap * 100), mend(lap * 200)]) or [0, 0]
+    assert (many - few) / 100 == pytest.approx(cycles, rel=0.02)
