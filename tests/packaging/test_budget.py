@@ -9,13 +9,13 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 MOST: dict[str, int] = {
     "advice": 4230,
     "answers": 11100,
-    "assembly": 650,
+    "assembly": 850,
     "cost": 12370,
     "editor": 2750,
     "engine": 2280,
     "explore": 3770,
     "expr": 5820,
-    "extract": 11640,
+    "extract": 11790,
     "generate": 850,
     "language": 4810,
     "learn": 7010,
@@ -24,14 +24,14 @@ MOST: dict[str, int] = {
     "page": 640,
     "probe": 2060,
     "report": 8600,
-    "shell": 6690,
+    "shell": 6730,
     "sweeps": 2610,
     "tables": 1630,
     "traces": 1600,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 94700
+MOST_IN_ALL = 95100
 
 
 def room_of(file: Path) -> str:
