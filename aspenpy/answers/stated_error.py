@@ -61,6 +61,12 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         "4 C kernels behind them", "runtime", "a Zen 4, 1 core", 0.10, None, ((8 / 15, 0.30),), 3.6, 15,
         _MACHINE, "nodes.md#against-kernels-that-latency-wrong-guesses-and-whole-numbers-decide", seen="afterwards"),
     StatedError(
+        "16 C kernels by class", "runtime", "a Zen 4, 1 core", 0.15, None, ((35 / 49, 0.30),), 2.3, 49,
+        _MACHINE, "nodes.md#against-kernels-by-class-that-nobody-tuned-on", seen="afterwards"),
+    StatedError(
+        "17 C kernels of the same classes", "runtime", "a Zen 4, 1 core", 0.18, None, ((37 / 51, 0.30),), 6.7, 51,
+        _MACHINE, "nodes.md#against-kernels-by-class-that-nobody-tuned-on"),
+    StatedError(
         "PolyBench from its C source", "runtime", "a shared host of 2 cores", 0.13, None, ((52 / 55, 0.40),), 2.1, 55,
         _MACHINE, "probe.md#how-close-predictions-are"),
     StatedError(

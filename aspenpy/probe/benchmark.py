@@ -34,8 +34,11 @@ SECONDS = {"core": 0.0015, "memory": 0.002}
 PASSES: tuple[Part, ...] = 4 * (*(4 * ("core",)), "memory", "core")
 """A disturbance of some tenths of a second meets one of them."""
 
-PATIENCE = 6.0
-"""Seconds after which no further pass begins, once each part has had one."""
+FEWEST = 3
+"""Passes of each part, which a spread takes."""
+
+PATIENCE, LONGEST = 6.0, 30.0
+"""Seconds after which no further pass begins, once each part has had its fewest, or one."""
 
 LIMIT = 60.0
 """Seconds after which a pass is given up."""
@@ -87,7 +90,8 @@ def run_benchmarks(
     """Output of each pass; `watch` is told how many are done of how many. Passes that would begin late are left out."""
     began, done = monotonic(), list[tuple[Part, dict[str, float]]]()
     for number, part in enumerate(passes):
-        if monotonic() - began > PATIENCE and {done_part for done_part, _ in done} == set(passes):
+        fewest = min(sum(done_part == each for done_part, _ in done) for each in set(passes))
+        if monotonic() - began > (PATIENCE if fewest >= FEWEST else LONGEST) and fewest:
             break
         done.append((part, run_pass(target, part, host)))
         watch(number + 1, len(passes))
