@@ -41,7 +41,9 @@ class Interconnect(Record):
     seconds in which a rank adds a byte to another; `total` the bytes a second of all messages together, and `handshake`
     the seconds more of one beyond `threshold` bytes, where it says so. `nodes`, `ports` and, if it has any, `cores` are
     the machine's; of a path `inside` a node or socket, what it joins there. With `all_pairs` collectives may send to
-    all partners at once.
+    all partners at once; where they are `pipelined`, pieces are on this path and those around it at once. A long
+    message is striped over so many `rails`. A switch that reduces by itself takes `switch` seconds for each byte of a
+    vector.
     """
 
     place: Place
@@ -62,6 +64,9 @@ class Interconnect(Record):
     handshake: Expr = graph.ZERO
     inside: str | None = None
     all_pairs: bool = False
+    pipelined: bool = False
+    rails: Expr = graph.ONE
+    switch: Expr | None = None
 
     @property
     def component(self) -> Component:
@@ -86,6 +91,7 @@ def interconnect_of(
     nodes = joined or _count(machine, socket, "node") or graph.ONE
     injection = _require_property(component, "bandwidth", "B/s", "property bandwidth [10 GB/s]")
     rate, combined = component.value("message_rate"), component.value("reduction_bandwidth")
+    in_switch = component.value("in_switch_bandwidth")
     threshold = component.value("rendezvous_threshold")
     handshake = graph.ZERO
     if threshold is not None:
@@ -112,6 +118,9 @@ def interconnect_of(
         handshake=_not_negative(component, "rendezvous_latency", handshake),
         inside=None if joined is None else place.parents[-1].name,
         all_pairs="all_pairs" in component.properties,
+        pipelined="pipelined" in component.properties,
+        rails=component.value("rails") or graph.ONE,
+        switch=None if in_switch is None else graph.div(1, in_switch),
     )
 
 

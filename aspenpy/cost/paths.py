@@ -120,7 +120,12 @@ class Path(Record):
         if hops is None:
             hops = net.topology.average_distance + net.topology.terminal_hops
         alpha = net.latency + hops * net.hop_latency + (per_port - 1) * net.gap
-        rates = [per_port / net.injection, net.sharing_of_links(senders) / net.link]
+        load, on_a_link = per_port, net.sharing_of_links(senders)
+        if net.rails is not graph.ONE:
+            # each rank's bytes go over several ports, those of its share of them at most
+            load = graph.apply("max", of_an_end * self.ends / net.ports, 1 / net.rails)
+            on_a_link = on_a_link / net.rails
+        rates = [load / net.injection, on_a_link / net.link]
         if net.total is not None:
             rates.append(senders / net.total)
         beta = graph.apply("max", *rates)
@@ -129,7 +134,8 @@ class Path(Record):
             links = graph.apply("max", ends - 1, 1)
             port = graph.apply("max", rates[0], *rates[2:]) if rates[2:] else rates[0]
             mesh = Mesh(links, per_port / net.link, port, net.all_pairs)
-        return Link(alpha, beta, net.combining, net.threshold, net.handshake, mesh)
+        switch = None if net.switch is None else per_port * net.switch
+        return Link(alpha, beta, net.combining, net.threshold, net.handshake, mesh, switch, net.pipelined)
 
 
 def bound(paths: Paths) -> RankPlacement:

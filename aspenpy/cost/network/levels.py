@@ -13,7 +13,8 @@ a rank. Phases come one after the other, and all containers go through a phase a
   hierarchy", MLSys 2019; Traeff and Hunold, "Decomposing MPI collectives for exploiting multi-lane communication",
   CLUSTER 2020).
 
-Besides them, `ring`: one ring through all ranks, which leaves each container once (NCCL). Where the last node has fewer
+Besides them, `ring`: one ring through all ranks, which leaves each container once (NCCL). On paths that are pipelined,
+`pieces`: `split`, or an alltoall by itself, of pieces that are on all paths at once. Where the last node has fewer
 ranks than the others, each of them stands in for several when the ranks of all nodes exchange their parts.
 """
 
@@ -22,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from aspenpy.cost.network.collectives import cost
-from aspenpy.cost.network.schemes import Level, Link, Phase, Round, Scheme
+from aspenpy.cost.network.schemes import Level, Link, Phase, Pipeline, Round, Scheme
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -86,7 +87,7 @@ class Among(Record):
     def through_all(self, collective: str) -> Scheme:
         """One ring through all ranks."""
         count, size, link = self.count, self.size, self.levels[-1].one
-        ring = Round("all paths", self.top, collective, count, count, size, size, link, "ring", self.levels)
+        ring = Round("all paths", self.top, collective, count, count, size, size, link, "ring", levels=self.levels)
         return _scheme("ring", ring)
 
 
@@ -241,11 +242,24 @@ def _whole(among: Among, height: int) -> Expr:
     return among.size
 
 
+def _in_pieces(collective: str, ways: list[Scheme]) -> list[Scheme]:
+    """The way of a collective in pieces that are on all paths at once; of an alltoall what each sends by itself."""
+    directly = collective == "alltoall"
+    both_ways = collective == "allreduce"
+    return [
+        Pipeline("pieces", tuple(each.replace(goes_both_ways=both_ways) for each in way.phases), directly=directly)
+        for way in ways
+        if way.name == ("flat" if directly else "split")
+    ]
+
+
 def schemes(collective: str, among: Among, algorithm: str | None = None) -> list[Scheme]:
     """The ways to do a collective; with an algorithm named, the one in which all levels take it: a ring goes through
     all ranks, others run on one level after the other."""
     if algorithm is None:
         ways = SCHEMES[collective](among)
+        if any(among.levels[height].all.pipelined for height in among.inside):
+            ways = [*ways, *_in_pieces(collective, ways)]
         return ways if among.inside else [ways[0]]
     cost(collective, algorithm, graph.ONE)  # refuses a name that there is not
     if algorithm == "ring":

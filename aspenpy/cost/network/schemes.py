@@ -37,7 +37,8 @@ class Mesh(Record):
 class Link(Record):
     """What messages take on a path, of ranks that send at the same time: `alpha` seconds each, `beta` a byte and
     `gamma` a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start. On
-    a `mesh`, what goes to several partners goes over several links."""
+    a `mesh`, what goes to several partners goes over several links. A switch that reduces and copies by itself takes
+    `switch` seconds a byte; with `pipelined`, collectives are in pieces on this path and those around it at once."""
 
     alpha: Expr
     beta: Expr
@@ -45,6 +46,8 @@ class Link(Record):
     threshold: Expr | None = None
     handshake: Expr = graph.ZERO
     mesh: Mesh | None = None
+    switch: Expr | None = None
+    pipelined: bool = False
 
     @property
     def all_pairs(self) -> bool:
@@ -145,7 +148,8 @@ class Level(Record):
 
 class Phase(Record):
     """A collective of `size` among `ranks` ends of each container on the path of level `height`, and of size `rest`
-    where there are `fewest`; by one algorithm, or the fastest."""
+    where there are `fewest`; by one algorithm, or the fastest. It `goes_both_ways` where the phase that is its reverse
+    runs at the same time."""
 
     path: str
     height: int
@@ -156,6 +160,7 @@ class Phase(Record):
     rest: Expr
     link: Link
     algorithm: str | None = None
+    goes_both_ways: bool = False
 
     @property
     def time(self) -> Expr:
@@ -170,8 +175,23 @@ class Phase(Record):
 
     def _among(self, ranks: Expr, size: Expr) -> Expr:
         if self.algorithm is None:
-            return fastest_time(self.collective, ranks, size, self.link.time, all_pairs=self.link.all_pairs)
+            time = fastest_time(self.collective, ranks, size, self.link.time, all_pairs=self.link.all_pairs)
+            in_switch = self._in_switch(ranks, size)
+            return time if in_switch is None else graph.apply("min", time, in_switch)
         return self.link.time(cost(self.collective, self.algorithm, ranks, size))
+
+    def _in_switch(self, ranks: Expr, size: Expr) -> Expr | None:
+        """Seconds where a switch reduces and copies: each end sends its vector once and gets the result once (Graham et
+        al., "Scalable Hierarchical Aggregation Protocol", COMHPC 2016; Klenk et al., ISCA 2020). A reduce-scatter sends
+        whole vectors one way, an allgather the other; each way waits for all ends, and then for the data."""
+        rounds = {"allreduce": 4, "reduce_scatter": 2, "allgather": 2}.get(self.collective)
+        if self.link.switch is None or rounds is None:
+            return None
+        vector = ranks * size if self.collective == "allgather" else size
+        if self.goes_both_ways:
+            vector = vector / 2
+        time = rounds * self.link.alpha + vector * self.link.switch
+        return graph.if_else(graph.compare(">", ranks, 1), time, 0)
 
     @property
     def _choice(self) -> list[Algorithm]:
@@ -188,6 +208,9 @@ class Phase(Record):
             for each in self._choice
             if values(graph.if_else(each.applies(self.ranks), 1, 0))
         }
+        in_switch = self._in_switch(self.ranks, self.size) if self.algorithm is None else None
+        if in_switch is not None:
+            times["switch"] = values(in_switch)
         return min(times, key=times.__getitem__)
 
 
@@ -248,6 +271,44 @@ class Scheme(Record):
             for phase, name in told
         ]
         return f"{self.name}: {', '.join(words)}" if len(words) > 1 else "".join(words) or self.name
+
+
+class Pipeline(Scheme):
+    """Phases whose data are cut into pieces, which are on all paths at once: NCCL's channels; Cho et al., BlueConnect,
+    MLSys 2019. Where L are the seconds of the rounds of all paths, and M those of the bytes on the path that has most
+    to do, k pieces take L/d + M/k for each of k + d steps, and the best number of them
+
+        L + M + 2 sqrt(L M)
+
+    (Sanders, Speck and Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel
+    Computing 35(12), 2009, section 2). What each rank sends `directly` to others need not be filled: L + M."""
+
+    directly: bool = False
+
+    @property
+    def time(self) -> Expr:
+        return graph.add(*self.by_path.values())
+
+    @property
+    def by_path(self) -> dict[str, Expr]:
+        """The rounds of each path; of the slowest its bytes, and the filling of the pipeline."""
+        heights = sorted({phase.height for phase in self.phases})
+        paths = {phase.height: phase.path for phase in self.phases}
+        whole = [self._seconds(height) for height in heights]
+        # what twice the bytes take more is what they move for: the rest are rounds
+        moving = [self._seconds(height, 2) - time for height, time in zip(heights, whole, strict=True)]
+        rounds = [time - moved for time, moved in zip(whole, moving, strict=True)]
+        most = _extreme("max", moving)
+        filling = graph.ZERO if self.directly else 2 * graph.apply("sqrt", graph.add(*rounds) * most)
+        return {
+            paths[height]: graph.add(waited, graph.if_else(slowest, most + filling, 0))
+            for height, waited, slowest in zip(heights, rounds, first_largest(moving), strict=True)
+        }
+
+    def _seconds(self, height: int, times: int = 1) -> Expr:
+        """Seconds of the phases on the path of a level, of so many times the bytes."""
+        phases = [phase for phase in self.phases if phase.height == height]
+        return graph.add(*(each.replace(size=times * each.size, rest=times * each.rest).time for each in phases))
 
 
 def fastest_scheme(ways: Sequence[Scheme]) -> Expr:
