@@ -14,7 +14,7 @@ MOST: dict[str, int] = {
     "editor": 2750,
     "engine": 2280,
     "explore": 3770,
-    "expr": 5820,
+    "expr": 5850,
     "extract": 11790,
     "generate": 850,
     "language": 4810,
