@@ -66,6 +66,7 @@ from aspenpy.expr.node import (
     symbol,
     to_expr,
     topological_order,
+    traits_without,
     whole_number,
 )
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
@@ -111,6 +112,7 @@ __all__ = [
     "symbol",
     "to_expr",
     "topological_order",
+    "traits_without",
     "whole_number",
 ]  # fmt: skip
 
@@ -423,11 +425,13 @@ def rewrite(
     exception: Callable[[Expr, tuple[Expr, ...]], Expr | None],
     carry: Callable[[Expr, Expr], None] | None = None,
     since: int = 0,
+    apart: int = 0,
 ) -> list[Expr]:
     """The expressions with each node rebuilt of its new arguments, unless `exception(node, new arguments)` returns a
-    replacement. `carry(old, new)` is called for each rebuilt node; nodes with a serial below `since` stay."""
+    replacement. `carry(old, new)` is called for each rebuilt node; nodes with a serial below `since`, or one of the
+    traits `apart`, stay."""
     new: dict[Expr, Expr] = {}
-    for node in topological_order(*exprs, since=since):
+    for node in topological_order(*exprs, since=since, apart=apart):
         args = tuple([new.get(arg, arg) for arg in node.args])
         instead = exception(node, args)
         if instead is not None:
@@ -451,4 +455,4 @@ def substitute(
     if not bindings:
         return list(exprs)
     since = min(key.serial for key in bindings)
-    return rewrite(exprs, lambda node, args: bindings.get(node), carry, since)
+    return rewrite(exprs, lambda node, args: bindings.get(node), carry, since, traits_without(bindings))

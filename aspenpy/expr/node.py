@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from aspenpy.expr import traits
 from aspenpy.expr.arithmetic import Number
-from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
+from aspenpy.expr.traits import CLOSED, INTEGER, NONNEGATIVE, TOTAL
 
 CONSTRUCTORS: dict[str, Callable[..., Expr]] = {}
 """The constructors of operators and sums, registered by `graph` and `series`, which import this module."""
@@ -98,6 +98,7 @@ class Expr:
 
 
 _nodes: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
+_references: dict[Any, Callable[[], Expr | None]] = vars(_nodes)["data"]  # looked at directly: `get` takes longer
 _lock = allocate_lock()
 _last_serial = 0
 _set_kind, _set_args, _set_payload, _set_serial, _set_traits = (
@@ -110,22 +111,31 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
 """Keys for payloads that `==` does not distinguish: 1 and 1.0, 0.0 and -0.0, two failures with equal messages."""
 
 
+OF_MODELS = ("", "machine")  # owners of symbols that no call and no loop gives another value
+
+
 def intern_node(kind: str, args: tuple[Expr, ...], payload: Any, traits: int) -> Expr:
     """The one node of this kind, arguments and payload; `traits` follow from the three."""
     global _last_serial
     key = (kind, args, _KEYS[kind](payload) if kind in _KEYS else payload)
-    node = _nodes.get(key)
+    reference = _references.get(key)
+    node = None if reference is None else reference()
     if node is None:
         with _lock:
             node = _nodes.get(key)
             if node is None:
                 node = Expr.__new__(Expr)
+                closed = CLOSED
+                for arg in args:
+                    closed &= arg.traits
+                if kind == "symbol" and (len(payload) == 3 or payload[1] not in OF_MODELS):
+                    closed = 0
                 _last_serial += 1
                 _set_kind(node, kind)
                 _set_args(node, args)
                 _set_payload(node, payload)
                 _set_serial(node, _last_serial)
-                _set_traits(node, traits)
+                _set_traits(node, traits & ~CLOSED | closed)
                 _nodes[key] = node
     return node
 
@@ -138,13 +148,14 @@ def node_from_tape(tape: Iterable[tuple[str, tuple[int, ...], Any, int]]) -> Exp
     return nodes[-1]
 
 
-def topological_order(*roots: Expr, since: int = 0) -> list[Expr]:
-    """All nodes of the roots, each after its arguments, without those whose serial is below `since`."""
-    seen = {root for root in roots if root.serial >= since}
+def topological_order(*roots: Expr, since: int = 0, apart: int = 0) -> list[Expr]:
+    """All nodes of the roots, each after its arguments, without those whose serial is below `since`, or that have one
+    of the traits `apart`."""
+    seen = {root for root in roots if root.serial >= since and not root.traits & apart}
     waiting = list(seen)
     while waiting:
         for arg in waiting.pop().args:
-            if arg not in seen and arg.serial >= since:
+            if arg not in seen and arg.serial >= since and not arg.traits & apart:
                 seen.add(arg)
                 waiting.append(arg)
     return sorted(seen, key=attrgetter("serial"))
@@ -155,10 +166,16 @@ def nodes_of_kind(kind: str, *roots: Expr) -> list[Expr]:
     return [node for node in topological_order(*roots) if node.kind == kind]
 
 
+def traits_without(causes: Iterable[Expr]) -> int:
+    """Traits of nodes that cannot depend on any of the causes."""
+    return 0 if any(cause.traits & CLOSED for cause in causes) else CLOSED
+
+
 def dependents(*roots: Expr, on: Collection[Expr]) -> list[Expr]:
     """The nodes `on`, and the nodes of the roots that depend on them, each after its arguments."""
     nodes = dict.fromkeys(on)
-    for node in topological_order(*roots, since=min([cause.serial for cause in on], default=0)):
+    since, apart = min([cause.serial for cause in on], default=0), traits_without(on)
+    for node in topological_order(*roots, since=since, apart=apart):
         if node not in nodes and not nodes.keys().isdisjoint(node.args):
             nodes[node] = None
     return list(nodes)

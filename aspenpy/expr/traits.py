@@ -11,6 +11,8 @@ TOTAL = 1  # evaluation cannot fail once the symbols have values (overflow excep
 INTEGER = 2  # it is a whole number
 NONNEGATIVE = 4  # it is not below 0
 
+CLOSED = 8  # it holds for all calls and passes of loops; `intern_node` knows
+
 ALL = TOTAL | INTEGER | NONNEGATIVE
 
 

@@ -41,6 +41,7 @@ from aspenpy.expr.graph import (
     topological_order,
 )
 from aspenpy.expr.node import intern_node
+from aspenpy.expr.traits import CLOSED
 from tests.expr.strategies import SYMBOLS, expressions
 from tests.thorough import some
 
@@ -288,6 +289,27 @@ def test_substitution_tells_of_what_it_rebuilds():
     old = (n + 1) * (m + 1)
     (new,) = substitute([old], {n: number(4)}, lambda before, after: carried.__setitem__(before, after))
     assert carried == {n + 1: number(5), old: new}
+
+
+@given(expressions())
+def test_substitution_looks_only_at_what_a_call_binds(expr):
+    """The expression is that of all nodes rebuilt, and a node is closed where no argument of a call is in it."""
+    argument = symbol("x", "kernel")
+    (body,) = substitute([expr], {symbol("x"): argument})
+    for bindings in ({argument: number(7)}, {argument: symbol("y")}, {argument: counter("i")}):
+        found = bindings.get
+        assert substitute([body], bindings) == graph.rewrite([body], lambda node, args, found=found: found(node))
+    for node in graph.topological_order(body):
+        assert bool(node.traits & CLOSED) is (argument not in graph.topological_order(node))
+
+
+def test_what_loops_and_calls_bind_is_not_closed():
+    assert [bool(one.traits & CLOSED) for one in (symbol("n"), symbol("n", "machine"), number(2), TRUE)] == [True] * 4
+    assert [bool(one.traits & CLOSED) for one in (symbol("n", "main"), counter("i"), counter("i", "main"))] == [
+        False
+    ] * 3
+    (node,) = substitute([symbol("n") * counter("i")], {symbol("n"): number(3)})
+    assert not node.traits & CLOSED
 
 
 @given(expressions())

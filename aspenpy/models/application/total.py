@@ -174,9 +174,8 @@ class Totaller:
         if node.kernel not in self.symbols:
             symbols = {*node.kernel.formals, node.kernel.context}
             since = min(symbol.serial for symbol in symbols)
-            self.symbols[node.kernel] = frozenset(
-                symbols.intersection(graph.topological_order(*callee.values(), since=since))
-            )
+            nodes = graph.topological_order(*callee.values(), since=since, apart=graph.traits_without(symbols))
+            self.symbols[node.kernel] = frozenset(symbols.intersection(nodes))
         used = self.symbols[node.kernel]
         bindings = {formal: value for formal, value in node.arguments if formal in used}
         if bindings:
