@@ -268,7 +268,15 @@ class Calls(Part):
                     known[other] = known[place]
             if place in self.scope.offsets:
                 offsets[other] = self.scope.offsets[place]
-        return Shared(self.names.arrays, self.frame.arguments).make_context(map(outside, found), memory, offsets)
+        values = Shared(self.names.arrays, self.frame.arguments)
+        return values.make_context(map(outside, found), memory, offsets, self._shared_in_memory())
+
+    def _shared_in_memory(self) -> Shared:
+        """What a structure may say in a called function: the arguments of a function that nobody calls are parameters
+        of the model, which all kernels know."""
+        function = self.frame.function
+        is_root = function is not None and not self.facts.call_sites.get(function.key)
+        return Shared(self.names.arrays, () if is_root else self.frame.arguments)
 
     def _follow(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
         """Walks a called function without costs, for what it changes and returns."""

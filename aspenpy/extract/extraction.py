@@ -283,7 +283,7 @@ class _Extractor:
         for function in self._order_callers_first(roots):
             if function.key in keys or function.key in self.contexts:
                 self._profile_function(function, function.key in keys)
-        self.writer.set_roots({formal for root in roots for formal in self._profile_function(root).formals})
+        self.writer.set_roots(map(self._profile_function, roots))
         order = self._order_called_first(roots)
         calls: dict[str, list[Invocation]] = {}
         for caller in order:

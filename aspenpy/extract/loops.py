@@ -19,7 +19,17 @@ from aspenpy.extract.effects import Changes, find_changes, has_exit, has_record,
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.places import source_name
 from aspenpy.extract.pragmas import read_aspen_control
-from aspenpy.extract.scope import NOTHING, DataKey, Known, Real, Scope, depends_on_data, formula_of, single_symbol
+from aspenpy.extract.scope import (
+    NOTHING,
+    DataKey,
+    Known,
+    Real,
+    Scope,
+    depends_on_data,
+    formula_of,
+    is_equal,
+    single_symbol,
+)
 from aspenpy.extract.state import Leaving, Part, State
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.record import Record
@@ -33,17 +43,20 @@ MOST_TRIALS = 2
 
 
 class Pass(Record):
-    """A pass of a loop: its counter, what the loop changes, what is known before it, values at its entry, and their
-    steps from pass to pass."""
+    """A pass of a loop: its counter, what the loop changes, what is known before it, values at its entry, their steps
+    from pass to pass, and pointers that are `exchanged`."""
 
     counter: Expr
     changed: Changes
     before: Scope
     entry: Mapping[str | DataKey, Known]
     steps: Mapping[str | DataKey, Value]
+    exchanged: Mapping[str | DataKey, Known]
 
     def grow(self, name: str | DataKey) -> Known:
         """Value at the begin of the pass, where its step is known."""
+        if name in self.exchanged:
+            return self.exchanged[name]
         start = self.entry[name]
         grown = _value_in_pass(start, self.steps[name], self.counter) if name in self.steps else None
         return start.replace(offset=grown) if grown is not None and isinstance(start, Place) else grown
@@ -76,7 +89,8 @@ class Loops(Part):
         entry: dict[str | DataKey, Known] = {name: before.values.get(name) for name in changed.variables}
         entry |= self._changed_members(changed, before)
         steps = self._find_steps(node, counter, changed, entry, before)
-        one = Pass(counter, changed, before, entry, steps)
+        exchanged = self._find_exchanged(node, changed, before, steps)
+        one = Pass(counter, changed, before, entry | exchanged, steps, exchanged)
         self._enter_pass(one)
         head = self.scope.copy()
         self.active.changes.append((counter, changed))
@@ -110,16 +124,39 @@ class Loops(Part):
             if isinstance(start, r.Declaration):
                 self.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
 
-    def _changed_members(self, changed: Changes, before: Scope) -> dict[str | DataKey, Known]:
-        """Whole numbers in members of structures that a loop may change, by place."""
+    def _changed_members(self, changed: Changes, before: Scope, kind: type = Polynomial) -> dict[str | DataKey, Known]:
+        """Whole numbers, or pointers, in members of structures that a loop may change, by place."""
         self.state.scope = before.copy()
         self.memory.forget_changed(changed.stored, changed.calls)
         kept, self.state.scope = self.scope.memory, before
         found: dict[str | DataKey, Known] = {}
         for place, value in before.memory.items():
-            if place not in kept and isinstance(value, Polynomial) and place in self.names.fields:
+            if place not in kept and isinstance(value, kind) and place in self.names.fields:
                 found[place] = value
         return found
+
+    def _find_exchanged(
+        self, node: r.LoopStatement, changed: Changes, before: Scope, steps: Mapping[str | DataKey, Value]
+    ) -> dict[str | DataKey, Known]:
+        """Pointers that a pass leaves as they were or exchanges with each other, such as those to the old and the new
+        values of a grid: which of them points where alternates, and all passes are counted as the first."""
+        pointers = {name: before.values.get(name) for name in sorted(changed.variables - steps.keys())}
+        heads = {
+            name: value
+            for name, value in ({**pointers} | self._changed_members(changed, before, Place)).items()
+            if isinstance(value, Place) and value.offset is not None
+        }
+        if not heads or self.stack.trials > MOST_TRIALS:
+            return {}
+        offsets = {name: value.offset for name, value in heads.items() if value.offset is not None}
+        after = self._try_pass(node, changed.variables, offsets, heads, before)
+        for name, left in after.items():
+            if isinstance(left, Polynomial):  # in the array of before
+                after[name] = heads[name].replace(offset=left)
+        while lost := [name for name in heads if not any(is_equal(after[name], head) for head in heads.values())]:
+            for name in lost:
+                del heads[name]
+        return {**heads}
 
     def _resolve_aliases(self, changed: Changes) -> Changes:
         """Changes with variables in place of the references to them, without references to memory."""
@@ -279,7 +316,7 @@ class Loops(Part):
             else:
                 self.scope.values.pop(variable, None)
         self.memory.forget_changed(one.changed.stored, one.changed.calls)
-        for name in one.steps:
+        for name in (*one.steps, *one.exchanged):
             if not isinstance(name, str):
                 self._set(name, one.grow(name))
 
@@ -291,7 +328,7 @@ class Loops(Part):
                 after.find_input(value, one.before.memory.get(place))
         passes = bounds[0] if len(bounds) == 1 else v.extreme("min", bounds)
         for name, start in one.entry.items():
-            found: Known = None
+            found = one.exchanged.get(name)
             if name in one.steps and share is None:
                 grown = _value_in_pass(start, one.steps[name], one.counter)
                 if grown is not None:

@@ -66,16 +66,16 @@ class Model:
         self.data: dict[str, Array] = {}
         self.reaches: dict[str, Value | None] = {}
         self.threads: Value | None = None
-        self.roots: set[object] = set()
+        self.roots: dict[Expr | str | None, Profile] = {}
         self.arguments: set[Expr] = set()
         self.bound: dict[Expr, Expr] = {}
         self.same: dict[str, str] = {}
         self.words = 0
 
-    def set_roots(self, formals: set[Expr | str | None]) -> None:
-        """Sets the arguments of the functions that nothing calls, which are parameters and data of the model."""
-        self.roots = {*formals}
-        self.arguments = {formal for formal in formals if isinstance(formal, Expr)}
+    def set_roots(self, profiles: Iterable[Profile]) -> None:
+        """Sets the functions that nothing calls, whose arguments are parameters and data of the model."""
+        self.roots = {formal: profile for profile in profiles for formal in profile.formals}
+        self.arguments = {formal for formal in self.roots if isinstance(formal, Expr)}
 
     @property
     def is_brief(self) -> bool:
@@ -140,7 +140,10 @@ class Model:
 
     def _is_known(self, volume: Value) -> bool:
         """Whether a size is a formula in parameters of the model."""
-        return all(symbol.payload[1] in (SIZE, STEADY, UNKNOWN) or symbol in self.bound for symbol in v.symbols(volume))
+        return all(
+            symbol.payload[1] in (SIZE, STEADY, UNKNOWN) or symbol in self.bound or symbol in self.roots
+            for symbol in v.symbols(volume)
+        )
 
     def count_elements(self, array: Array) -> Value | None:
         """Number of a container's elements, where the source gives it one size in parameters of the model."""
@@ -282,8 +285,9 @@ class Naming:
             return self.name_symbol(bound)
         position = self.profile.formals.index(symbol) if symbol in self.profile.formals else -1
         if self.is_root or position < 0:
-            meaning = f"argument `{name}` of {self.profile.name}"
-            hole = self.names.add_parameter(symbol, name, self.profile.span, meaning, ("argument", name))
+            profile = self.writer.roots.get(symbol, self.profile)
+            meaning = f"argument `{name}` of {profile.name}"
+            hole = self.names.add_parameter(symbol, name, profile.span, meaning, ("argument", name))
             (only,) = v.symbols(hole)
             return self.name_symbol(only)
         free = self._new_name(name)
@@ -329,7 +333,9 @@ class Naming:
 
     def _is_local(self, volume: Value) -> bool:
         """Whether a size depends on arguments that only this kernel knows."""
-        return not self.is_root and any(owner.startswith(f"{SIZE} ") for owner in v.owners(volume))
+        return not self.is_root and any(
+            symbol.payload[1].startswith(f"{SIZE} ") and symbol not in self.writer.roots for symbol in v.symbols(volume)
+        )
 
     def write_size(self, array: Array) -> str:
         """Size of an array as its declaration states it."""

@@ -248,10 +248,13 @@ class Shared:
             for symbol in v.symbols(value)
         )
 
-    def make_context(self, values: Iterable[Known], memory: Contents, offsets: Mapping[DataKey, Value]) -> Context:
+    def make_context(
+        self, values: Iterable[Known], memory: Contents, offsets: Mapping[DataKey, Value], inside: Shared
+    ) -> Context:
+        """Context of a call; `inside` decides what of memory it tells."""
         found = {}
         for place, value in memory.items():
-            shared = self.shared_value(value) if self.has_array(place[0]) else None
+            shared = inside.shared_value(value) if inside.has_array(place[0]) else None
             if shared is not None:
                 found[place] = shared
         kept = {place: offsets[place] for place in found if place in offsets}

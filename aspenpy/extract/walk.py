@@ -46,16 +46,23 @@ class Walker(Part):
         return Profile(function.key, function.name, items, tuple(formals), function.comment, function.span, notes)
 
     def _find_addressed(self, function: r.Function) -> set[str]:
-        """The structures of a function that it hands on to functions with kernels of their own."""
+        """The structures of a function, and of small ones that stand in place of their calls, that go on to functions
+        with kernels of their own."""
         found: set[str] = set()
-        for node in walk_records(function.body):
-            called = self.facts.functions.get(node.key) if isinstance(node, r.Call) else None
-            if called is None or called.in_place or can_inline(called, False):
-                continue
-            for part in node.arguments:
-                inner = part.operand if isinstance(part, r.Address) else part
-                if isinstance(inner, r.Variable) and inner.type.kind == "record" and inner.scope == "local":
-                    found.add(inner.key)
+        seen, waiting = {function.key}, [function]
+        while waiting:
+            for node in walk_records(waiting.pop().body):
+                called = self.facts.functions.get(node.key) if isinstance(node, r.Call) else None
+                if called is None:
+                    continue
+                if called.in_place or can_inline(called, False):
+                    waiting += [called] if called.key not in seen else []
+                    seen.add(called.key)
+                    continue
+                for part in node.arguments:
+                    inner = part.operand if isinstance(part, r.Address) else part
+                    if isinstance(inner, r.Variable) and inner.type.kind == "record" and inner.scope == "local":
+                        found.add(inner.key)
         return found
 
     def _adopt_context(self, function: r.Function, context: Context) -> None:

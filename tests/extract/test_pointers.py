@@ -1,0 +1,103 @@
+"""Pointers that loops exchange, and structures that functions hand on: each array is one array of the model, under its
+own name, wherever a pointer to it went."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from aspenpy.extract.extraction import extract
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+
+SWEEP = """
+#include <stdlib.h>
+typedef struct { double *u, *v; int n; } grid;
+static void sweep(grid *g, int passes) {
+  for (int t = 0; t < passes; t++) {
+    for (int i = 1; i < g->n - 1; i++) g->v[i] = 0.5 * (g->u[i - 1] + g->u[i + 1]);
+    double *old = g->u; g->u = g->v; g->v = old;
+  }
+}
+static double norm(grid *g) {
+  double s = 0;
+  for (int i = 0; i < g->n; i++) s += g->u[i] * g->v[i];
+  return s;
+}
+"""
+STACK = "double solve(int n, int passes) { grid g; g.n = n; g.u = malloc(8 * n); g.v = malloc(8 * n); "
+"""A structure of a function that nothing calls: its arguments are parameters of the model."""
+
+
+def text_of(folder: Path, source: str) -> str:
+    (folder / "program.c").write_text(source)
+    return extract(folder / "program.c").text
+
+
+def data_of(text: str) -> dict[str, str]:
+    return dict(re.findall(r"data (\w+) \[(.*?)\]", text))
+
+
+def test_pointers_that_a_loop_exchanges_point_at_the_same_two_arrays(tmp_path: Path) -> None:
+    text = text_of(
+        tmp_path,
+        "#include <stdlib.h>\nvoid step(int n, int passes) {\n"
+        "  double *u = malloc(8 * n), *v = malloc(8 * n);\n"
+        "  for (int t = 0; t < passes; t++) {\n"
+        "    for (int i = 1; i < n - 1; i++) v[i] = u[i - 1] + u[i + 1];\n"
+        "    double *old = u; u = v; v = old;\n  }\n}\n",
+    )
+    assert data_of(text) == {"u": "8*n", "v": "8*n"}
+    assert "from u as nest(8, n - 2, 0, passes)" in text
+    assert "to v as nest(8, n - 2, 0, passes)" in text
+
+
+def test_members_that_a_called_function_exchanges(tmp_path: Path) -> None:
+    """`n`, `u` and `v` are known in both kernels, before the exchange and after it."""
+    text = text_of(tmp_path, SWEEP + STACK + "sweep(&g, passes); return norm(&g); }")
+    assert data_of(text) == {"g": "24", "u": "8*n", "v": "8*n"}
+    assert re.findall(r"param (\w+) = .*// unknown: (.*?) \(", text) == [
+        ("n", "argument `n` of solve"),
+        ("passes", "argument `passes` of solve"),
+    ]
+    assert "from u as nest(8, n - 2, 0, passes)" in text
+    assert "loads [n] of size [8] from u as stream" in text
+
+
+def test_members_that_functions_exchange_in_the_loop_of_another(tmp_path: Path) -> None:
+    text = text_of(
+        tmp_path, SWEEP + STACK + "double r = 0; while (r < 1) { sweep(&g, passes); r = norm(&g); } return r; }"
+    )
+    assert data_of(text) == {"g": "24", "u": "8*n", "v": "8*n"}
+
+
+def test_structures_of_functions_that_stand_in_place_of_their_calls(tmp_path: Path) -> None:
+    solve = (STACK + "sweep(&g, passes); return norm(&g); }").replace("double solve", "static double solve")
+    text = text_of(tmp_path, SWEEP + solve + "\nint main(void) { return solve(500, 7) > 0; }\n")
+    assert data_of(text) == {"g": "24", "u": "4000", "v": "4000"}
+    assert "from u as nest(8, 498, 0, passes)" in text
+
+
+def test_three_pointers_take_turns(tmp_path: Path) -> None:
+    text = text_of(
+        tmp_path,
+        "#include <stdlib.h>\nvoid step(int n, int passes) {\n"
+        "  double *a = malloc(8 * n), *b = malloc(8 * n), *c = malloc(8 * n);\n"
+        "  for (int t = 0; t < passes; t++) {\n"
+        "    for (int i = 0; i < n; i++) c[i] = 2 * b[i] - a[i];\n"
+        "    double *old = a; a = b; b = c; c = old;\n  }\n}\n",
+    )
+    assert data_of(text) == {"a": "8*n", "b": "8*n", "c": "8*n"}
+
+
+@pytest.mark.parametrize("change", ["u = malloc(8 * n);", "u = u + n;", "if (v[0] > 1) u = other;"])
+def test_pointers_that_leave_their_arrays_are_not_held(tmp_path: Path, change: str) -> None:
+    """Each pass has memory of its own, the next part of the array, or one of two arrays that the data choose."""
+    text = text_of(
+        tmp_path,
+        "#include <stdlib.h>\nvoid step(int n, int passes, double *other) {\n"
+        "  double *u = malloc(8 * n * passes), *v = malloc(8 * n);\n"
+        "  for (int t = 0; t < passes; t++) {\n"
+        f"    for (int i = 0; i < n; i++) v[i] = u[i];\n    {change}\n  }}\n}}\n",
+    )
+    assert "from u as nest(8, n, 0, passes)" not in text
