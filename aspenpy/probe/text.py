@@ -35,6 +35,8 @@ CORE = """\
       repeated(outcomes) [base/(1 + (learnt_outcomes/outcomes)^4)]
   resource atomics(number) [number*atomic_latency/clock]
       with contended(cores) [base*cores*{name}_socket.transfer_latency*clock/atomic_latency]
+  resource locks(number) [number*(atomic_latency + forward_latency)/clock]
+      with contended(cores) [base*cores*{name}_socket.transfer_latency*clock/(atomic_latency + forward_latency)]
   conflict flops, branches  // what was begun on the wrong way is lost
   conflict intops, branches"""
 

@@ -40,6 +40,8 @@ VOCABULARY = (
     "branches [1e6] from list as mispredicted(0.5)",
     "atomics [1e6]",
     "atomics [1e6] as contended(4)",
+    "locks [1e6]",
+    "locks [1e6] as contended(4)",
     "barriers [1]",
     "accesses [1e6]",
     *(
@@ -97,6 +99,8 @@ def cycles(need: str, stated: str = "", year: str = "property year [2010]", tran
         ("intops [16e6] as dot, int8, simd", 1e6),
         ("chain [1e6] as fma", 8e6),
         ("atomics [1e6]", 20e6),
+        ("locks [1e6]", (20 + 5) * 1e6),
+        ("locks [1e6] as contended(4)", 4 * 200e6),
         ("atomics [1e6] as contended(4)", 4 * 200e6),
     ],
 )
