@@ -80,6 +80,9 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         "bandwidth", "bandwidth", "17 processors, likwid-bench", 0.038, None, (), 0.25, 1444,
         "one core, and all", "nodes.md#bandwidth-against-cores", ("bandwidth",)),
     StatedError(
+        "memory of six processors", "bandwidth", "Memory Latency Checker, STREAM", 0.05, None, (), 0.16, 10,
+        "nothing", "nodes.md#against-published-latencies-and-bandwidths-of-memory", seen="afterwards"),
+    StatedError(
         "execution-cache-memory", "cycles", "predictions published for Sandy Bridge and Haswell", 0.009, None, (),
         0.038, None, page="nodes.md#the-execution-cache-memory-model"),
     StatedError("7 kernels, 42 runs, 79 counts", "misses", "Valgrind's cachegrind", 0.0002, None, (), 0.13, 79,
