@@ -56,7 +56,7 @@ def allowance() -> Allowance:
 
 @contextmanager
 def spending(allowance: Allowance) -> Iterator[Allowance]:
-    """What runs inside spends this allowance, whatever runs around it and in whatever thread."""
+    """Makes all work inside spend this allowance, whatever runs around it and in whatever thread."""
     token = _current.set(allowance)
     try:
         yield allowance

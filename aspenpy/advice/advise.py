@@ -253,7 +253,8 @@ def advise(
     advice: AdviceOptions = AS_IT_IS,
     **options: Unpack[CaseOptions],
 ) -> Advice:
-    """What a run is bound by, which components of the hardware matter, and which configurations are nearly the best.
+    """Advice on a run: its bounds, the hardware components that matter, and the configurations that are nearly the
+    best.
 
     `advice` says which components are `wanted` and what else the steps take; the other options are those of `Case`.
 

@@ -151,7 +151,7 @@ def _with_memory_clock(machine: Machine, place: Place) -> Machine:
 
 
 def _with_bandwidth(machine: Machine, place: Place) -> Machine:
-    """What a memory attains goes with its bandwidth, where the model states both as numbers."""
+    """The attained bandwidth of a memory, scaled with its bandwidth where the model states both as numbers."""
     stated, name = place.component.properties.get("bandwidth"), _peak_name(place)
     if stated is None or stated.value is None or stated.value in machine.definitions or name in machine.declared:
         return machine

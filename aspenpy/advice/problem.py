@@ -27,11 +27,11 @@ PROBLEMS = (("nx", "ny", "nz"), ("rows",))
 
 
 class Problem(Record):
-    """What a run of an application on more cores needs to know: the parameter of its number of `ranks` (None where it
-    has none, or it is set), the parameters whose product is the `size` of its problem, and whether that is the problem
-    of one rank, so that all of it grows with the ranks. Then the whole problem is that of so many `holders`: the ranks
-    of one node of the machine as its model states it, whatever is set or varied of the hardware. Of the places of a
-    machine as many hold a rank as the program accepts (`accepted`; None where it takes any number)."""
+    """An application's problem, for runs on more cores: the parameter of its number of `ranks` (None where it has none,
+    or it is set), the parameters whose product is the `size` of its problem, and whether that is the problem of one
+    rank, so that all of it grows with the ranks. Then the whole problem is that of so many `holders`: the ranks of one
+    node of the machine as its model states it, whatever is set or varied of the hardware. Of the places of a machine as
+    many hold a rank as the program accepts (`accepted`; None where it takes any number)."""
 
     ranks: str | None
     size: tuple[str, ...]

@@ -133,7 +133,7 @@ def _text(name: str) -> str:
 
 
 def _read_host() -> list[str]:
-    """What the tools that this host has print, and its files; those that fail are left out."""
+    """Output of this host's tools, and its files; tools and files that fail are left out."""
     files = [f"{path}:{Path(path).read_text()}" for pattern in FILES for path in glob(pattern)]
     texts = ["\n".join(files)]
     for command in COMMANDS:

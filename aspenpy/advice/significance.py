@@ -106,7 +106,7 @@ class ClusterNumber(Record):
 
 
 class CounterEvidence(Record):
-    """What counters say of a metric: how well its mean is known, the part of its variance (`r_squared`) that the
+    """Evidence of counters about a metric: how well its mean is known, the part of its variance (`r_squared`) that the
     significant counters explain, all counters, the significant first, and the components of the clusters, None for one
     whose counters nobody knows. `numbers` are the numbers of clusters that were tried."""
 

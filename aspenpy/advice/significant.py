@@ -53,7 +53,7 @@ class Significant(Result):
 
     @cached_property
     def evidences(self) -> tuple[CounterEvidence, ...]:
-        """What the counters say of the runtime and, where it was measured, of the energy."""
+        """Evidence of the counters about the runtime and, where it was measured, of the energy."""
         if self.sheet is None or self.counters is None:
             return ()
         metrics = METRICS if "energy" in self.sheet.names else METRICS[:1]

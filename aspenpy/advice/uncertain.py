@@ -169,7 +169,7 @@ class Uncertain:
 
 
 def _variable(space: DesignSpace, name: str) -> Variable:
-    """What a component sets, or a parameter of either model."""
+    """The variable that a component sets, or a parameter of either model."""
     prediction = space.prediction
     component = space.machine.parameter(name)
     if component is not None:

@@ -162,7 +162,7 @@ def change_placement(placement: PlacementOptions, changes: Mapping[str, Any]) ->
 
 
 def _require_hashable(value: Any) -> object:
-    """What is no value of a parameter is refused where that is looked up."""
+    """Refuses a setting that cannot be looked up, and so is no value of a parameter."""
     return value if isinstance(value, Hashable) else id(value)
 
 

@@ -117,7 +117,7 @@ _of_trees: WeakKeyDictionary[CostTree, Mapping[str, Totals]] = WeakKeyDictionary
 
 
 def varied_totals(tree: CostTree) -> Mapping[str, Totals]:
-    """What a run moves under each of the `VARIATIONS`."""
+    """Bytes that a run moves under each of the `VARIATIONS`."""
     if tree not in _of_trees:
         stated = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, tree.definitions)
         _of_trees[tree] = {name: _totals_in(stated.varied(part), tree) for name, part in VARIATIONS.items()}

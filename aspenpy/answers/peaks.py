@@ -37,9 +37,9 @@ powers of two, and the differences between them are exact."""
 
 
 class Peak(Record):
-    """What a resource does under some traits. `rate` is the amount a second that one of the `count` components
-    serves, `latency` the seconds that each requirement takes besides; both are None where the time (`formula`, of
-    an amount) is no straight line. `limit` is the rate that large amounts come to; None where they come to none."""
+    """The most that a resource does under some traits. `rate` is the amount a second that one of the `count` components
+    serves, `latency` the seconds that each requirement takes besides; both are None where the time (`formula`, of an
+    amount) is no straight line. `limit` is the rate that large amounts come to; None where they come to none."""
 
     resource: str
     traits: tuple[str, ...]

@@ -44,7 +44,7 @@ class Part(Record):
 
 
 def level_exprs(level: Level) -> list[Expr]:
-    """What `shape_of` reads. Sectors are played as lines of their own."""
+    """The expressions of a level that `shape_of` reads. Sectors are played as lines of their own."""
     reach = graph.ZERO if level.reach is None else level.reach
     fine = level.of_sectors
     return [fine.whole_sets, fine.room, fine.line, fine.added, fine.prefetch, reach]

@@ -175,7 +175,7 @@ class Prediction(Evaluation):
 
 @one_allowance
 def predict(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Prediction:
-    """What an application takes on a machine, or what a `Case` does; the options are those of `Case`.
+    """Predicts the run of an application on a machine, or of a `Case`; the options are those of `Case`.
 
     `predict(app, machine, kernel="main", set={"n": 1000, "m": "2*n"})`.
 

@@ -48,8 +48,8 @@ LONGEST_ARGUMENT = 60  # characters of an argument of a call; the rest becomes a
 
 
 class Arc(Record):
-    """What a kernel spends in another one: `arguments` as they are written at the call, calls and seconds (callees'
-    callees included) over the whole run. Calls of one kernel that are written alike are one arc."""
+    """Time that a kernel spends in another one: `arguments` as they are written at the call, calls and seconds
+    (callees' callees included) over the whole run. Calls of one kernel that are written alike are one arc."""
 
     caller: str
     callee: str

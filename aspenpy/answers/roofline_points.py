@@ -265,7 +265,7 @@ class _Ideal(Leaf):
 
 
 def _caches(traffic: Traffic, asker: _Asker) -> list[Totals]:
-    """What each cache serves, and how long those that take part need for that at least."""
+    """Bytes that each cache serves, and the least time that the caches which take part need for them."""
     totals: list[Totals] = []
     for served in traffic.served:
         level, sent = served.level, served.sent

@@ -299,7 +299,7 @@ class Scope:
         return Lowering(resolve, self.origins)(tree)
 
     def _otherwise(self, node: nodes.Name) -> Expr:
-        """What a name stands for that no model declares: an argument of the kernel, or what is yet to be set."""
+        """The meaning of a name that no model declares: an argument of the kernel, or a value that is yet to be set."""
         formal = next((formal for formal in self.entry.formals if formal.payload[0] == node.name), None)
         if formal is not None:
             return formal

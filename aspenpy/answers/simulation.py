@@ -53,8 +53,8 @@ FIRST_PAGE = 1 << 30
 
 
 class _Asked(Record):
-    """What the accesses of a block are, the caches that they meet, and the values that tell both in numbers: those of
-    each level and of each access apart."""
+    """The accesses of a block, the caches that they meet, and the values that tell both in numbers: those of each level
+    and of each access apart."""
 
     accesses: tuple[Access, ...]
     levels: tuple[Level, ...]
@@ -185,7 +185,7 @@ class Simulation:
                 self._follow(step, scene, around)
 
     def _steps(self, node: flow.Flow, scene: Scene) -> Iterator[flow.Flow]:
-        """What runs, one after the other; of cases with a probability one that is drawn."""
+        """The steps that run, one after the other; of cases with a probability one that is drawn."""
         if isinstance(node, flow.Sequence):
             yield from node.steps
         elif isinstance(node, flow.Parallel):

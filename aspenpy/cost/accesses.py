@@ -48,7 +48,7 @@ class Accesses:
     def traffic(
         self, block: flow.Block, serving: Serving, levels: Sequence[Level], page: Expr, buffer: Level | None
     ) -> dict[flow.Requirement, Traffic]:
-        """What the requirements of a block that say how they touch their data move between the levels."""
+        """Traffic between the levels of the requirements of a block that say how they touch their data."""
         kernel = self._kernels[block.requirements]
         accesses = self._read(block, kernel, serving)
         if not accesses or not levels:
@@ -85,7 +85,7 @@ class Accesses:
         return array_arguments(self.entry)
 
     def _history(self, line: Expr, serving: Serving) -> History:
-        """What blocks touch, in lines of so many bytes."""
+        """The history of touches of blocks, in lines of so many bytes."""
         if line not in self._histories:
 
             def touches(block: flow.Block, kernel: flow.Kernel) -> dict[str, Touched]:

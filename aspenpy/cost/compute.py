@@ -125,7 +125,7 @@ def _overlap_branches(conflicts: frozenset[tuple[str, str]]) -> frozenset[tuple[
 def _waits(
     block: flow.Block, traffic: Mapping[flow.Requirement, Traffic], where: Target
 ) -> dict[flow.Requirement, Wait]:
-    """What chains of loads and branches that name their data wait for."""
+    """Waits of chains of loads, and of branches that name their data."""
     waits = {}
     by_data = {need.target: item for need, item in reversed([*traffic.items()]) if need.resource == LOADS}
     for requirement, loads in loads_waited_for(block.requirements).items():
@@ -154,7 +154,8 @@ def price_on_lanes(
 
 
 def spread_on_lanes(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:
-    """What a rank that shares its work out asks of the lanes of a core, where it asks a core."""
+    """The part of a requirement that a rank which shares its work out asks of each lane of a core, where it asks a
+    core."""
     offer = where.serving(requirement)
     if offer is None or instances.placement is None:
         return requirement
@@ -284,7 +285,7 @@ def _is_assumed(reading: Reading, amount: Expr, offer: Offer, where: Target) -> 
 
 
 def _with_other_kinds(cost: RequirementCost, instances: Instances, where: Target, origins: Origins) -> RequirementCost:
-    """What the first kind of core takes, with the help of those kinds that offer the resource."""
+    """The cost on the first kind of core, with the help of the kinds that offer the resource."""
     name = cost.requirement.resource
     others = [
         Offer(place.component.resources[name], place) for place in where.others if name in place.component.resources
@@ -295,7 +296,7 @@ def _with_other_kinds(cost: RequirementCost, instances: Instances, where: Target
 
 
 def _through_nodes(cost: RequirementCost, instances: Instances, where: Target) -> RequirementCost:
-    """What a file system serves, no faster than the fullest node sends or takes it."""
+    """The cost on a file system, no faster than the fullest node sends or takes the data."""
     assert cost.place is not None
     sending = through_a_node(cost.place, cost.requirement.amount, instances.on_a_node(where.nodes))
     return cost if sending is None else cost.replace(alone=graph.apply("max", cost.alone, sending), sending=sending)

@@ -107,7 +107,7 @@ class CostTree:
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What loading found in either model, and traits that say nothing on this machine, `MOST_TRAITS` of them."""
+        """Warnings of loading either model, and of traits that say nothing on this machine, `MOST_TRAITS` of them."""
         costs = self.requirements
         ignored = (
             unknown_trait(self.machine, cost.requirement, trait, [cost.offer.resource])
@@ -178,13 +178,13 @@ class CostTree:
 
     @cached_property
     def totals(self) -> Totals:
-        """What adds up over a run, in the symbols of the models: `RUNTIME`; `Amount` and `Busy` by resource; of
-        `divided` ones also `Served`."""
+        """Totals over a run, in the symbols of the models: `RUNTIME`; `Amount` and `Busy` by resource; of `divided`
+        ones also `Served`."""
         return self._run_totals(_Prices(self))
 
     @cached_property
     def kernel_totals(self) -> Totals:
-        """What adds up by kernel: `Calls`, `Exclusive`, `Inclusive` and `Bound`."""
+        """Totals by kernel: `Calls`, `Exclusive`, `Inclusive` and `Bound`."""
         found = self._run_totals(_KernelPrices(self))
         name = self.entry.name
         return {**found, Calls(name): graph.ONE, Inclusive(name): self.runtime}
@@ -244,8 +244,8 @@ class _KernelPrices(_Prices):
         }
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        """What the kernels in overlapped branches take is scaled to the time of the whole, so that it still
-        adds up; what the whole waits for counts for the kernel it stands in."""
+        """Scales the time of kernels in overlapped branches to the time of the whole, so that it still adds up; what
+        the whole waits for counts for the kernel it stands in."""
         together = add_totals(branches)
         if not self.tree.overlaps(node) or RUNTIME not in together:
             return together

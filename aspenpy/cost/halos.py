@@ -38,13 +38,13 @@ class Grid(Record):
     all_ports: bool
 
     def sent(self, length: Expr, face: Expr) -> Cost:
-        """What a rank sends along a dimension, one message after the other."""
+        """Bytes that a rank sends along a dimension, one message after the other."""
         return halo([length], [face], periodic=self.periodic, all_ports=self.all_ports)
 
 
 def grid_of(trait: flow.Trait, requirement: flow.Requirement, ranks: Expr) -> Grid:
-    """What a halo's trait says, and `faces` beside it. A number of dimensions alone makes the most even grid. Raises
-    AspenError where that makes no halo."""
+    """The grid that a halo's trait says, with `faces` beside it. A number of dimensions alone makes the most even grid.
+    Raises AspenError where that makes no halo."""
     words = [argument for argument in trait.arguments if isinstance(argument, str)]
     for word in words:
         if word not in (ALL_PORTS, OPEN):
@@ -176,7 +176,7 @@ def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> E
 
 
 class Side(Record):
-    """What goes over one path along a dimension: `load` of the ranks of an end, its `members`, and `senders` of a
+    """Messages over one path along a dimension: `load` of the ranks of an end, its `members`, and `senders` of a
     container each send a face one way at the same time; `sent` is all that a rank sends along it."""
 
     path: Path

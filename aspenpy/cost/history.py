@@ -103,7 +103,7 @@ Sizes = Callable[[str, flow.Kernel], Expr | None]
 
 
 class History:
-    """What blocks touch of their structures, of which `sizes` says the bytes, and when in a run of an entry kernel."""
+    """The parts of their structures that blocks touch, and when in a run of an entry kernel; `sizes` says the bytes."""
 
     def __init__(self, entry: flow.Kernel, touches: Touches, sizes: Sizes, line: Expr) -> None:
         self._touches = touches
@@ -142,7 +142,7 @@ class History:
         return None if any(name.startswith(UNNAMED) for name in found) else found
 
     def _order(self, node: flow.Flow, kernel: flow.Kernel) -> Order:
-        """What a part of a kernel touches, calls included."""
+        """The order of touches of a part of a kernel, calls included."""
         if node not in self._orders:
             if isinstance(node, flow.Block):
                 touched: Group = {(name, None): part for name, part in self._touches(node, kernel).items()}
@@ -171,7 +171,7 @@ class History:
         return (earlier, *body) if earlier else body
 
     def _pass(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
-        """What a pass touches, the middle one where it depends on the counter."""
+        """The order of touches of a pass, the middle one where it depends on the counter."""
         body = self._order(node.body, kernel)
         return substitute_in_order(body, _middle(node)) if node.named else body
 
@@ -199,7 +199,7 @@ class History:
         return graph.if_else(fits, graph.ONE, graph.ZERO)
 
     def _swept(self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel) -> Touched:
-        """What all passes touch that go on in a structure: gaps between the words of a pass are filled first."""
+        """Data touched by all passes that go on in a structure: gaps between the words of a pass are filled first."""
         sum_of_bytes = count * touched.bytes
         lines = graph.apply("max", touched.lines, sum_of_bytes / self._line)
         if touched.anywhere:
@@ -307,7 +307,7 @@ class History:
             yield from self._search(step.around, on)
 
     def _pass_before(self, step: Step, loop: flow.Repeat, search: _Search) -> _Pass:
-        """What a pass of a loop has touched when the next begins."""
+        """The touches of a pass of a loop by the time the next begins."""
         key = (loop, step.kernel is search.kernel)
         if key not in self._passes:
             assert step.around is not None

@@ -89,7 +89,7 @@ class Instances(Record):
         return graph.mul(self.count, self.spread)
 
     def share(self, amount: Expr) -> Expr:
-        """What one core that an instance keeps busy does of its amount."""
+        """The part of an amount that one core does which an instance keeps busy."""
         return amount if self.spread is graph.ONE else graph.div(amount, self.spread)
 
     @property
@@ -103,8 +103,8 @@ class Instances(Record):
         return graph.ONE if self.sizes is None else self.sizes.largest(self.parts)
 
     def largest_chunk(self, threads: Expr, low: Expr, high: Expr) -> Expr:
-        """What the busiest of the threads from `low` up to `high` has to do, in the same units, where all `threads`
-        have blocks of as many parts."""
+        """The work of the busiest of the threads from `low` up to `high`, in the same units, where all `threads` have
+        blocks of as many parts."""
         if self.sizes is not None:
             return self.sizes.largest_chunk(self.parts, threads, low, high)
         return graph.apply("max", 0, graph.apply("ceil", graph.div(graph.sub(self.parts, low), threads)))

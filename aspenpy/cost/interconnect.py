@@ -144,7 +144,7 @@ def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr
 
 
 def _numbers(component: Component, name: str, value: Value) -> Value:
-    """What a topology is made from, by its value: one number, but for its `dimensions` and `edges`."""
+    """The parameters of a topology, by its value: one number, but for its `dimensions` and `edges`."""
     several = isinstance(value, tuple)
     if name == EDGES:
         return _pairs(value, component.properties[EDGES])

@@ -53,7 +53,7 @@ def map_application(
 def warnings_of(
     application: Application, machine: Machine | None, socket: str | None = None, kernel: str = "main"
 ) -> list[Diagnostic]:
-    """What is to be said of the models: of the mapping to a socket, else what is so on each that there is."""
+    """Warnings of the models: of the mapping to a socket, else those that hold on each that there is."""
     own = drop_repeats([*application.warnings, *(machine.warnings if machine is not None else ())])
     if machine is None:
         return own
@@ -79,7 +79,7 @@ def all_origins(application: Application, machine: Machine | None = None) -> Ori
 
 
 def all_definitions(application: Application, machine: Machine | None, entry: flow.Kernel | None) -> dict[Expr, Expr]:
-    """What the symbols of both models stand for.
+    """The definitions of the symbols of both models.
 
     A name that the application leaves open is the machine's, if it has it; an argument of the entry
     kernel that nobody binds is the global of that name.

@@ -1,4 +1,4 @@
-"""What requirements with a pattern of access take in the memory hierarchy."""
+"""Costs in the memory hierarchy of requirements with a pattern of access."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ LATENCY = "transfer_latency"
 
 
 def joining_cores(machine: Machine, socket: str | None) -> tuple[Place, ...]:
-    """What joins cores and says how long a line takes between them, the innermost first: shared caches, the socket, the
-    node."""
+    """The places that join cores and say how long a line takes between them, the innermost first: shared caches, the
+    socket, the node."""
     core = machine.first_core(socket)
     if core is None:
         return ()
@@ -127,7 +127,7 @@ class Hierarchy:
 
     @cached_property
     def joining(self) -> tuple[Place, ...]:
-        """What joins cores and says how long a line takes from one to another."""
+        """The place that joins cores and says how long a line takes from one to another."""
         return joining_cores(self.machine, self.socket)
 
     def traffic(

@@ -1,4 +1,4 @@
-"""What exchanges among ranks take on a machine's network: collectives, and the halos of a grid of ranks.
+"""Times of exchanges among ranks on a machine's network: collectives, and the halos of a grid of ranks.
 
 A requirement `messages [m] as allreduce` of a block in P instances is one allreduce among these P ranks. The traits are
 the network's where the component that serves the messages says its topology and has no rule of its own for them;

@@ -75,7 +75,7 @@ class Ranks(Record):
         return graph.apply("max", *rates)
 
     def link(self, hops: Expr, apart: Expr) -> Link:
-        """What messages take that go so many hops, and so often to another node."""
+        """The link of messages that go so many hops, and so often to another node."""
         net = self.network
         return Link(self.alpha(hops, apart), self.beta(apart), net.combining, net.threshold, net.handshake)
 

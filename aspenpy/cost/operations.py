@@ -153,9 +153,8 @@ def read_operation(requirement: flow.Requirement, amount: Expr, component: Compo
 def classify_requirement(
     requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource
 ) -> Classified | None:
-    """What so much of a requirement takes that says its class, or a format narrower than single precision; None where
-    it says neither, and where the machine states no rate for it, has no clock, or has a rule of its own for a trait of
-    that name."""
+    """Reads a requirement that says its class, or a format narrower than single precision; None where it says neither,
+    and where the machine states no rate for it, has no clock, or has a rule of its own for a trait of that name."""
     name, clock = operation_class(requirement, resource), component.value("clock")
     if requirement.resource == INTOPS and clock is not None:
         return _classify_integers(requirement, amount, component, clock)

@@ -111,9 +111,9 @@ class Path(Record):
     inner: bool
 
     def link(self, senders: Expr, of_an_end: Expr, hops: Expr | None = None, ends: Expr | None = None) -> Link:
-        """What messages take of so many ranks of a container, and so many of an end, that send at the same time: those
-        of a port leave it one after the other, a gap apart (LogP), and share what it injects. Of so many `ends` in use,
-        each has a link to each other one on a mesh."""
+        """The link of messages of so many ranks of a container, and so many of an end, that send at the same time:
+        those of a port leave it one after the other, a gap apart (LogP), and share what it injects. Of so many `ends`
+        in use, each has a link to each other one on a mesh."""
         net = self.network
         sharing = graph.apply("ceil", of_an_end * self.ends / net.ports)
         per_port = graph.apply("max", graph.apply("min", sharing, senders), 1)
@@ -139,7 +139,7 @@ class Path(Record):
 
 
 def bound(paths: Paths) -> RankPlacement:
-    """What ranks occupy, which has to be known."""
+    """The components that ranks occupy, which have to be known."""
     assert paths.ranks is not None
     return paths.ranks
 
@@ -181,7 +181,7 @@ def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
 
 
 def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tuple[Level, ...]:
-    """What the paths take among so many ranks that are next to each other, while so many send in all."""
+    """The levels of the paths among so many ranks that are next to each other, while so many send in all."""
     levels = []
     below, inside = graph.ONE, bound(paths).unit
     for path in all_paths(paths, sending or ranks):

@@ -41,7 +41,7 @@ socket, and a device, which is a socket."""
 
 
 class PlacementOptions(Record):
-    """What a user asks of where ranks run, against the machine's own word.
+    """A user's choice of where ranks run, which overrides the machine's own word.
 
     `bind` is what each occupies: a type of component, the name of one, `numa` or `device`. `nodes` is how many nodes
     the run has; `ranks_per_node`, `ranks_per_socket` and `ranks_per_device` how many ranks each takes, and

@@ -55,7 +55,7 @@ class AppliedTrait(Record):
 
     @property
     def seconds_by_path(self) -> dict[str, Expr]:
-        """What of an exchange is due to which path between ranks, by its name; nothing for other traits."""
+        """Seconds of an exchange by the path between ranks that they are due to; nothing for other traits."""
         return {}
 
 
@@ -101,7 +101,7 @@ class RequirementCost(flow.Node):
 
     @property
     def server(self) -> str:
-        """What its time counts for: the resource, or the alias of the memory that serves it."""
+        """The resource that its time counts for, or the alias of the memory that serves it."""
         alias = None if self.offer is None else self.offer.alias
         return alias or self.requirement.resource
 

@@ -21,8 +21,8 @@ from aspenpy.models.machine.model import Machine, Place
 def find_bound_places(
     machine: Machine, places: Sequence[Place], options: PlacementOptions, others: Sequence[Place]
 ) -> list[Place]:
-    """What a rank occupies: what is asked for, a core where so many of them are, else what the machine flags; several
-    kinds of cores where `others` work beside the first. Empty where nobody says it."""
+    """The components that a rank occupies: those asked for, a core where so many of them are, else what the machine
+    flags; several kinds of cores where `others` work beside the first. Empty where nobody says it."""
     bind = options.bind
     if options.cores_per_rank is not None:
         if bind not in (None, "core") or options.ranks_per_device is not None:
@@ -49,8 +49,8 @@ def _types(place: Place) -> list[str]:
 
 
 def _find_flagged_places(places: Sequence[Place], others: Sequence[Place]) -> list[Place]:
-    """What the machine flags: one component, or several kinds of cores. A `rank` with a value, such as a memory's, is
-    a property like any other."""
+    """The components that the machine flags: one, or several kinds of cores. A `rank` with a value, such as a memory's,
+    is a property like any other."""
     flags = [(place, place.component.properties.get(RANK)) for place in places]
     stated = [(place, flag) for place, flag in flags if flag is not None and flag.value is None]
     helpers = {place.path for place in others}

@@ -94,7 +94,7 @@ class RankPlacement(Record):
         return self.of_rank(self._count(place))
 
     def of_rank(self, count: Expr) -> Expr:
-        """What each rank has of so many components of the machine."""
+        """The share of each rank in so many components of the machine."""
         return _scale(ratio(count, self.unit.count), self.units, self.sharers)
 
     def takes(self, place: Place) -> Expr:
@@ -217,7 +217,7 @@ class RankPlacement(Record):
         return graph.if_else(graph.compare("<=", asked, stated), value, graph.failure(mistake))
 
     def _chain(self, place: Place) -> list[tuple[Place, Rule]]:
-        """What is on the way from a node to a place in it, and how ranks are dealt out there."""
+        """The places on the way from a node to a place in it, and how ranks are dealt out there."""
         if self.socket is None or not _is_in(place, self.socket):
             return [(place, self.distribution.sockets)]
         if place.path == self.socket.path:

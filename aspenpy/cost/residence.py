@@ -96,8 +96,8 @@ class Residence:
         return found
 
     def _names(self, alias: str, offer: Offer) -> list[str]:
-        """What times on a resource of such a memory count for: the alias, and the resource's own name where whoever
-        asks for it by that gets this memory."""
+        """Names that times on a resource of such a memory count for: the alias, and the resource's own name where
+        whoever asks for it by that gets this memory."""
         direct = self.where.offers.get(offer.resource.name)
         return [alias, offer.resource.name] if direct is not None and direct.place.path == offer.place.path else [alias]
 
@@ -188,8 +188,8 @@ def _describe_place(place: Place) -> str:
 
 
 def serving(place: Place, resource: str) -> Resource | None:
-    """What a memory loads or stores with: its resource of that name, or the only one whose name ends in it, such as
-    the `nvram_loads` of a memory whose data must be asked for by that name otherwise."""
+    """The resource with which a memory loads or stores: the one of that name, or the only one whose name ends in it,
+    such as the `nvram_loads` of a memory whose data must be asked for by that name otherwise."""
     own = place.component.resources
     if resource in own:
         return own[resource]

@@ -38,7 +38,7 @@ CHAIN = "chain"
 
 
 def smt_gain(core: Component, threads: Expr) -> Expr:
-    """What so many threads of a core attain together, in units of one: 1 where it does not state it."""
+    """The throughput of so many threads of a core together, in units of one: 1 where it does not state it."""
     gain, stated = core.value("smt_gain"), core.value("threads")
     if threads is graph.ONE or gain is None or stated is None:
         return graph.ONE
@@ -101,7 +101,7 @@ def _rounds_of_rank(cores: Sequence[Expr], slowness: Sequence[Expr], instances: 
 
 
 def _largest_chunks(cores: Sequence[Expr], slowness: Sequence[Expr], instances: Instances) -> list[Expr]:
-    """What the slowest core of each kind has of static blocks, in times of the first kind."""
+    """The largest static block of a core of each kind, in times of the first kind."""
     together, before, found = graph.add(*cores), graph.ZERO, []
     for count, slow in zip(cores, slowness, strict=True):
         behind = graph.add(before, count)

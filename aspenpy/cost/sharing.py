@@ -43,7 +43,7 @@ class Sharing(Record):
         return norm(self.alone, self.contention)
 
     def seconds(self, one: Expr) -> tuple[Expr, Expr]:
-        """What all take alone and in contention, where one volume takes so long at the attained bandwidth."""
+        """Seconds of all alone and in contention, where one volume takes so long at the attained bandwidth."""
         contention = graph.ZERO if self.contention is graph.ZERO else graph.mul(self.contention, one)
         return graph.mul(self.alone, one), contention
 
@@ -82,7 +82,7 @@ def norm(*times: Expr) -> Expr:
 
 
 def core_bandwidth(component: Component, core: Place | None, line: Expr | None, resource: str) -> Expr | None:
-    """What one core alone draws (bytes/s): stated, or as many lines as it has outstanding in each latency (Little's
+    """Bandwidth of one core alone (bytes/s): stated, or as many lines as it has outstanding in each latency (Little's
     law); None where the machine says neither. A `serial` level sends at its full rate while the others wait. Each kind
     of core may state its own rate of a memory that they share."""
     stated = component.value("core_store_bandwidth") if resource == "stores" else None
@@ -105,7 +105,7 @@ def _is_memory_level(component: Component) -> bool:
 
 
 def bandwidth_of_all_cores(component: Component, resource: str) -> Expr | None:
-    """What all cores together draw (bytes/s): as measured where the machine says so, else the data sheet's."""
+    """Bandwidth of all cores together (bytes/s): as measured where the machine says so, else the data sheet's."""
     stated = component.value("attained_store_bandwidth") if resource == "stores" else None
     return stated or component.value("attained_bandwidth") or component.value("bandwidth")
 

@@ -224,7 +224,7 @@ def _between_cores(machine: Machine, socket: str | None) -> dict[str, Expr]:
 
 
 def _launch(places: Sequence[Place]) -> Launch | None:
-    """What begins on the first socket that states a `launch_latency`."""
+    """The launch on the first socket that states a `launch_latency`."""
     sockets = [place for place in places if place.component.type == "socket"]
     latencies = ((place, place.component.value("launch_latency")) for place in sockets)
     return next((Launch(place, latency) for place, latency in latencies if latency is not None), None)

@@ -89,7 +89,7 @@ def totals_by_structure(order: Order) -> dict[str, Touched]:
 
 
 def touched_in_all(order: Order, name: str, stored: bool) -> Touched | None:
-    """What is touched of a structure, or stored to it; None for nothing."""
+    """The part of a structure that is touched, or stored to; None for nothing."""
     found = totals_by_structure(order).get(name)
     return None if found is None or (stored and not found.stored) else found
 

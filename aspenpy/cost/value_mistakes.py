@@ -17,8 +17,8 @@ from aspenpy.language.source import Span
 
 
 class ValueMistake(Diagnostic):
-    """What is wrong with the value of `subject`; `message` goes before the value, and what `beside` is worth, which it
-    should be, behind it. A hint ends in a formula for `beside`, unless it is a number."""
+    """A mistake in the value of `subject`; `message` goes before the value, and what `beside` is worth, which it should
+    be, behind it. A hint ends in a formula for `beside`, unless it is a number."""
 
     subject: Expr = graph.ZERO
     beside: Expr | None = None

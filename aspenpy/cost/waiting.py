@@ -108,7 +108,7 @@ def independent_chains(requirement: flow.Requirement) -> Expr:
 
 
 def wait_for_load(traffic: Traffic | None, memory: Place | None, core: Place, page: Expr, chains: Expr) -> Wait:
-    """What a load of some accesses takes, in each of so many chains side by side, of which as many loads are under way
+    """Seconds of a load of some accesses, in each of so many chains side by side, of which as many loads are under way
     as a core has misses `outstanding`, and does page walks; all wait for memory on a machine without caches. A line
     that a prefetcher fetches ahead is in the first cache."""
     stated = core.component.value

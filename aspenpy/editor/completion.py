@@ -241,7 +241,7 @@ def _traits(project: Project, path: str, here: Context, meaning: Meaning) -> Ite
 
 
 def _inside(project: Project, path: str, here: Context, meaning: Meaning) -> Iterator[Suggestion]:
-    """What an imported model declares."""
+    """Names that an imported model declares."""
     place = project.model(path, here.within)
     kinds = (names.KERNEL,) if here.kind == names.KERNEL else (names.VALUE, names.MEMBER)
     if place is not None:

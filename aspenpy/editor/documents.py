@@ -146,7 +146,7 @@ _ARRAY = re.compile(r"write `param (\w+(?:\[\])+) = ")
 
 
 def fixes(remark: Remark, text: str) -> list[Fix]:
-    """What the hint of a remark proposes, where it can be put in the place of what is wrong."""
+    """Fixes that the hint of a remark proposes, where they can be put in the place of what is wrong."""
     start, end = remark.place.start, remark.place.end
     wrong = text[start:end]
     if remark.hint.startswith("did you mean"):
@@ -233,7 +233,7 @@ class Document:
         self.mistakes = syntax_remarks(self.path, self.text.text) if self.followed else []
 
     def shown(self, project: Project) -> list[Remark]:
-        """What is wrong, each at a place in this file: a mistake in a file that it includes stands at the `include`."""
+        """Mistakes, each at a place in this file: a mistake in a file that it includes stands at the `include`."""
         return [self._here(remark, project) for remark in self.all_remarks]
 
     @property

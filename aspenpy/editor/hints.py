@@ -165,7 +165,7 @@ def _of_resource(name: Name, meaning: Meaning) -> list[str]:
 
 
 def _comment(project: Project, place: Place) -> str:
-    """What the comment beside a declaration says: where its number is from."""
+    """The comment beside a declaration, which says where its number is from."""
     source = Source(project.text(place.path), place.path, place.path)
     return comment_at(Span(source, place.name.start, end_of(source.text, place.name)))
 
@@ -206,7 +206,7 @@ def note_values(path: str, text: str, meaning: Meaning, start: int, end: int) ->
 
 
 def note_times(text: str, meaning: Meaning) -> list[Note]:
-    """What kernels and their blocks take on the chosen machine, above them. Blocks of a kernel that has more or fewer
+    """Times of kernels and their blocks on the chosen machine, above them. Blocks of a kernel that has more or fewer
     than when its times were found out have none."""
     notes = []
     by_kernel = {lens.kernel: lens for lens in meaning.lenses}

@@ -52,7 +52,7 @@ class Remark(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known of a name: its value in words, with `computed` for one that is not written so, and its range."""
+    """Known facts about a name: its value in words, with `computed` for one that is not written so, and its range."""
 
     value: str
     computed: bool
@@ -60,7 +60,7 @@ class Known(NamedTuple):
 
 
 class Lens(NamedTuple):
-    """What the blocks of a kernel take, in the order written, and the kernel itself."""
+    """Times of the blocks of a kernel, in the order written, and of the kernel itself."""
 
     kernel: str
     whole: str
@@ -85,7 +85,7 @@ class Question(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a file says. `sound` says whether the model could be loaded: without, there are remarks and no more."""
+    """The meaning of a file. `sound` says whether the model could be loaded: without, there are remarks and no more."""
 
     remarks: tuple[Remark, ...]
     sound: bool
@@ -197,7 +197,7 @@ def _describe_members(found: Iterable[Declared], members: Mapping[str, tuple[str
 
 
 def _offers(machine: Machine) -> dict[str, Offer]:
-    """What each resource of a machine takes, on the first component that offers it."""
+    """The cost of each resource of a machine, on the first component that offers it."""
     offers: dict[str, Offer] = {}
     for node in machine.node.components:
         component = machine.components[node.name]
@@ -208,7 +208,7 @@ def _offers(machine: Machine) -> dict[str, Offer]:
 
 
 def _lenses(application: Application, machine: Machine, path: str) -> Iterable[Lens]:
-    """What the kernels of a file, and their blocks, take on the machine."""
+    """Times of the kernels of a file, and of their blocks, on the machine."""
     times: dict[str, list[tuple[int, str]]] = {}
     whole: dict[str, str] = {}
     entries = application.entry_kernels()[:MOST_ENTRIES]
@@ -242,7 +242,7 @@ class Worker:
         self._connection: Connection | None = None
 
     def answer(self, question: Question) -> Meaning:
-        """What the file means; where that takes too long or ends the process, what went wrong."""
+        """The meaning of the file; where that takes too long or ends the process, what went wrong."""
         connection = self._start()
         try:
             connection.send(question)

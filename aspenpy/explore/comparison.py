@@ -250,7 +250,7 @@ class Efficiency(Result):
         return min(self.devices, key=lambda device: device.value)
 
     def benefit(self, device: Device) -> float:
-        """What the best one saves, as a part of what the device takes; 0 for the best itself."""
+        """The saving of the best one, as a part of what the device takes; 0 for the best itself."""
         return 1 - self.best.value / device.value if device.value else 0.0
 
     def _device(self, contender: Contender) -> Device:

@@ -72,7 +72,7 @@ def _nodes_in_loops(exprs: Sequence[Expr]) -> set[Expr]:
 
 
 class Kkt(Record):
-    """What holds at a solution: by how much the objective changes with each constraint's bound (None where the
+    """The conditions at a solution: by how much the objective changes with each constraint's bound (None where the
     gradients do not balance, as at a step), and which constraints are active."""
 
     multipliers: tuple[float, ...] | None

@@ -76,8 +76,8 @@ def is_brick(application: Application, names: Sequence[str]) -> bool:
 
 
 def shares_of_ranks(names: Sequence[str], fewer: Expr, more: Expr, *, brick: bool) -> list[Expr]:
-    """What is left of each size of a rank's problem where more ranks share the whole one: of a brick by the factors of
-    their grids (`MPI_Dims_create`), else as much of each, a name that stands there twice counting twice."""
+    """The share that is left of each size of a rank's problem where more ranks share the whole one: of a brick by the
+    factors of their grids (`MPI_Dims_create`), else as much of each, a name that stands there twice counting twice."""
     if not brick:
         return [graph.power(graph.div(fewer, more), graph.div(graph.ONE, len(names)))] * len(names)
     grids = [[graph.apply("grid", ranks, len(names), axis) for axis in range(len(names))] for ranks in (fewer, more)]

@@ -304,8 +304,8 @@ class Scaling(Result):
         return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy, bottleneck)
 
     def _bottleneck(self, bounds: Mapping[str, float], paths: Mapping[str, float], time: float) -> Bottleneck | None:
-        """What bounds the run for longest, with those that cannot overlap with it; of messages the path on which they
-        are longest."""
+        """The resource that bounds the run for longest, with those that cannot overlap with it; of messages the path on
+        which they are longest."""
         waits = {name: wait for name, wait in bounds.items() if wait > 0}
         if not waits:
             return None

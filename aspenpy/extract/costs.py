@@ -142,7 +142,7 @@ Item = Access | Arithmetic | Alternative | Nest | Invocation | Exchange
 
 
 class Meaning(Record):
-    """What a parameter stands for; the `doubt` says why its value is not known. One that `is_share` is a part of the
+    """The meaning of a parameter; the `doubt` says why its value is not known. One that `is_share` is a part of the
     whole, from 0 to 1; `case` is which case of a `switch` it counts, from 0 on."""
 
     text: str

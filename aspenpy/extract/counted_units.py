@@ -85,8 +85,8 @@ class CountedUnit:
                 self.different.append(function)
 
     def text(self, recorded: Mapping[Span, int]) -> str:
-        """What is compiled: without the lines that say where others are from, which stay empty. Whole numbers that
-        stand at some spans are `recorded` by number as they are computed."""
+        """The text that is compiled: without the lines that say where others are from, which stay empty. Whole numbers
+        that stand at some spans are `recorded` by number as they are computed."""
         language = '"C" ' if self.is_cpp else ""
         head = f"extern {language}void {RECORD}(int, double); " if recorded else ""
         return head + _MARKER.sub("", self.layout.text(self._insert_records(recorded)))

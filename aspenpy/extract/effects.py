@@ -1,4 +1,4 @@
-"""What statements may change and where they may be left, and what pointers may point at: read from records alone.
+"""Effects of statements: what they may change, where they may be left, what pointers may point at; from records alone.
 
 A pointer may point at the members of structures whose address a program takes: to all others only what names them
 stores (field-sensitive analysis with addresses taken; Andersen, "Program analysis and specialization for the C
@@ -17,8 +17,8 @@ from aspenpy.record import Record
 
 
 class Changes(Record):
-    """What a loop's body changes: variables it assigns to, those among them that it counts on from pass to pass, names
-    of fields and arrays that it stores whole numbers and pointers to, and functions it calls."""
+    """Changes by a loop's body: variables it assigns to, those among them that it counts on from pass to pass, names of
+    fields and arrays that it stores whole numbers and pointers to, and functions it calls."""
 
     variables: frozenset[str]
     counted: frozenset[str]

@@ -149,7 +149,7 @@ def extract(
 
 
 class _Sources(Record):
-    """What is read of a program once: its units, their records, what was said of them, and its compiled loops."""
+    """Data read of a program once: its units, their records, what was said of them, and its compiled loops."""
 
     units: tuple[TranslationUnit, ...]
     parts: tuple[r.Program, ...]

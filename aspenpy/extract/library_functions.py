@@ -1,4 +1,4 @@
-"""What the functions of libraries do, whose text is not at hand, by name; and which calls of MPI send what.
+"""Functions of libraries, whose text is not at hand, and their effects by name; and which calls of MPI send what.
 
 Sizes of messages are those of one rank (MPI: A Message-Passing Interface Standard 4.0, chapters 3 and 6); the names of
 algorithms and what the size of each means are those of docs/networks.md.

@@ -1,4 +1,4 @@
-"""What GCC does to loops: predictive commoning, and unroll and jam.
+"""Transformations of loops by GCC: predictive commoning, and unroll and jam.
 
 Predictive commoning (-fpredictive-commoning at -O3 and, as elimination of partial redundancies, at -O2; Carr, Callahan
 and Kennedy, "Improving register allocation for subscripted variables", PLDI 1990) keeps in a register what a pass of an

@@ -24,7 +24,7 @@ ANY = graph.symbol("any", "element")
 
 
 class Memory(Part):
-    """What a function knows of memory at one point; loads and stores are appended to `out`."""
+    """A function's knowledge of memory at one point; loads and stores are appended to `out`."""
 
     def __init__(self, state: State, places: Places) -> None:
         super().__init__(state)

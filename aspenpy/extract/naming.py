@@ -20,8 +20,8 @@ from aspenpy.record import Record
 
 
 class Options(Record):
-    """What the text contains besides operations and accesses. Loops `in_vectors` make several passes at once, unless
-    they are chains."""
+    """Options of the text: what it contains besides operations and accesses. Loops `in_vectors` make several passes at
+    once, unless they are chains."""
 
     chains: bool = False
     integers: bool = False
@@ -56,7 +56,7 @@ def count_words(lines: Iterable[str]) -> int:
 
 
 class Model:
-    """What all kernels of a model share: its data, its parameters, and what its arguments are bound to."""
+    """The parts that all kernels of a model share: its data, its parameters, and what its arguments are bound to."""
 
     def __init__(self, names: Names, options: Options) -> None:
         self.names = names

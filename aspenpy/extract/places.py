@@ -19,7 +19,7 @@ WHOLE = "*"
 
 
 class Target(Record):
-    """What an expression assigns to: a variable in a register, or memory. `shape` are the extents of an array there."""
+    """The target of an assignment: a variable in a register, or memory. `shape` are the extents of an array there."""
 
     variable: str | None
     place: Place | None

@@ -219,7 +219,7 @@ class Replay:
         return self.values[symbol]
 
     def basis(self, value: Value) -> int:
-        """What a formula rests on, as a place in `BASES`."""
+        """The basis of a formula, as a place in `BASES`."""
         return max((self._basis_of_symbol(symbol) for symbol in v.symbols(value)), default=0)
 
     def _basis_of_symbol(self, symbol: Expr) -> int:

@@ -100,7 +100,7 @@ class ActiveLoops:
 
 
 class State:
-    """What the parts of a walk share: the `scope` at the point that is reached, and the costs `out` so far."""
+    """State that the parts of a walk share: the `scope` at the point that is reached, and the costs `out` so far."""
 
     def __init__(self, names: Names, facts: Facts) -> None:
         self.names, self.facts = names, facts
@@ -167,7 +167,7 @@ class Part:
 
     @property
     def scope(self) -> Scope:
-        """What is known at the point that the walk has reached."""
+        """Known facts at the point that the walk has reached."""
         return self.state.scope
 
     @property
@@ -218,8 +218,8 @@ def rename_array(key: str, names: Mapping[str, str]) -> str:
 
 
 class Shared:
-    """What the functions of a program share: parameters of the model and arrays that belong to none of them. `own` are
-    the symbols and arrays of one function's arguments."""
+    """State that the functions of a program share: parameters of the model and arrays that belong to none of them.
+    `own` are the symbols and arrays of one function's arguments."""
 
     def __init__(self, arrays: Mapping[str, Array], own: Iterable[Expr | str | None]) -> None:
         self.arrays = arrays

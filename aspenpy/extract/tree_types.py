@@ -21,8 +21,8 @@ _PARAMETERS = ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER", "TEMPLA
 
 
 class Instance(Record):
-    """What the parameters of a template stand for: types by libclang's name, numbers by the source's, and the members
-    of the class it is a method of."""
+    """An instance of a template, with what its parameters stand for: types by libclang's name, numbers by the source's,
+    and the members of the class it is a method of."""
 
     types: Mapping[str, r.Type]
     values: Mapping[str, int]
@@ -100,7 +100,7 @@ def size_of(type: Any) -> int:
 
 
 class Unit:
-    """What has been read of a translation unit so far, and the instance of a template that is being read."""
+    """The part of a translation unit that has been read so far, and the instance of a template that is being read."""
 
     def __init__(self, reading: Reading, macros: dict[str, r.Macro]) -> None:
         self.reading = reading

@@ -191,7 +191,7 @@ class CParameters:
             fail("not-in-c", f"no C program can be written: {error}", span)
 
     def parts(self, text: str) -> list[str]:
-        """What a program needs for the parameters that its text uses: their variables, a table of those that the
+        """The parts of a program for the parameters that its text uses: their variables, a table of those that the
         command line can set, and the function that gives the others their values."""
         needed = self._parameters_needed(text)
         settable = [symbol for symbol in needed if symbol not in self.computed]

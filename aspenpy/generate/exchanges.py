@@ -24,9 +24,9 @@ class Kind(Record):
 
 
 class Exchange(Record):
-    """What one requirement sends. `arguments` are those of the helper: the trait's, if its kind takes one; of a halo
-    the number of its dimensions, and the ranks along each or zeros; behind them, of one with ends or unlike faces, 1
-    where there are ends, and the faces' proportions."""
+    """The exchange of one requirement. `arguments` are those of the helper: the trait's, if its kind takes one; of a
+    halo the number of its dimensions, and the ranks along each or zeros; behind them, of one with ends or unlike faces,
+    1 where there are ends, and the faces' proportions."""
 
     kind: Kind
     arguments: tuple[Expr, ...]

@@ -31,7 +31,7 @@ INDENT = "    "
 
 
 class Surroundings(Record):
-    """What the functions of a program share: the parameters, the name of each kernel's function, the kernels that
+    """State that the functions of a program share: the parameters, the name of each kernel's function, the kernels that
     send, themselves or through others, and the time of what sends nothing, if it is to be waited for."""
 
     parameters: CParameters

@@ -57,7 +57,7 @@ def parse_expression(text: str, name: str = "<expression>") -> Expression:
 
 
 def parse_value(text: str, name: str = "<value>") -> Expression:
-    """What a parameter may be set to: an expression, an array `{1, 2}` or a table `{{1, 2}, {3, 4}}`."""
+    """Parses a setting of a parameter: an expression, an array `{1, 2}` or a table `{{1, 2}, {3, 4}}`."""
     return cast(Expression, _parse(Source(text, name), "value"))
 
 
@@ -67,7 +67,7 @@ def parse_condition(text: str, name: str = "<condition>") -> Condition:
 
 
 def parse_part(part: Span) -> Expression:
-    """What a parameter may be set to, where it is a part of a longer text, such as of a typed line."""
+    """Parses a setting of a parameter, where it is a part of a longer text, such as of a typed line."""
     return cast(Expression, _parse(part.source, "value", part=(part.start, part.end)))
 
 

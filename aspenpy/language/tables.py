@@ -33,7 +33,7 @@ COLLECT = "*"  # the handler of the repetitions lark makes of `*` and `+`: a lis
 
 
 class Rule(NamedTuple):
-    """What to do when a rule is recognised.
+    """The action when a rule is recognised.
 
     `arrangement` says where the builder's arguments come from: None for an absent optional symbol, i for the i-th
     symbol, ~i for the elements of the list the i-th symbol is. None instead of it all: every symbol as it is.
@@ -165,7 +165,8 @@ def _load_file(file: str, made_from: bytes) -> Tables | None:
 
 
 def read_kept(file: str) -> Any:
-    """What `write_kept` left in a file. Raises OSError where it cannot be read, ValueError where it is damaged."""
+    """The tables that `write_kept` left in a file. Raises OSError where it cannot be read, ValueError where it is
+    damaged."""
     with open(file, "rb") as stream:
         content = stream.read()
     if len(content) < 4 or crc32(content[4:]) != int.from_bytes(content[:4], "big"):

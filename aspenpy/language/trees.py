@@ -70,7 +70,7 @@ def save_tree(file: str, source: Source, tree: Record) -> None:
 
 
 def _pack(value: Any) -> Any:
-    """What is no plain value as a list, its kind in front."""
+    """Packs a value that is not plain as a list, its kind in front."""
     if isinstance(value, Record):
         return [type(value).__name__, *(_pack(getattr(value, field)) for field in value._fields)]
     if isinstance(value, Span):

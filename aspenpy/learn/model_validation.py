@@ -41,7 +41,7 @@ Watch = Callable[[int, int, str], None]
 
 
 class Overhead(Record):
-    """What a program takes beside its kernels, by the machine's `process_start_latency` and `page_fault_latency`: its
+    """Seconds of a program beside its kernels, by the machine's `process_start_latency` and `page_fault_latency`: its
     start, and the first touch of each page of its data (s). Nothing where the machine does not say."""
 
     start: float

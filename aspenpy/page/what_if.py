@@ -172,7 +172,7 @@ class WhatIf:
 
 
 def _units(needed: set[str]) -> dict[str, tuple[float, str]]:
-    """What one of each unit is worth in base units, and their symbol; of units per another those that are needed."""
+    """The worth of one of each unit in base units, and their symbol; of units per another those that are needed."""
     found = {name: (float(unit.size), unit_symbol(unit.dimension)) for name, unit in UNITS.items()}
     for above, below in product(UNITS, repeat=2):
         unit = parse_unit(f"{above}/{below}")

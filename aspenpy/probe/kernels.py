@@ -28,7 +28,7 @@ NOTHING: Quantities = {}
 
 
 class Kernels(Record):
-    """What kernels took or attained, by name; a remark where there is a compiler and nothing was measured."""
+    """Times or rates of kernels, by name; a remark where there is a compiler and nothing was measured."""
 
     found: Quantities = NOTHING
     remark: str = ""

@@ -27,7 +27,7 @@ OF_PAIR, OF_ALL = "message_", "message_of_all_"
 
 
 class Messages(Record):
-    """What messages take, by name, and how many processes sent at once; a remark where nothing was measured, and why.
+    """Times of messages, by name, and how many processes sent at once; a remark where nothing was measured, and why.
     Both are empty on a host without MPI."""
 
     found: Quantities = NOTHING

@@ -99,7 +99,7 @@ Numbers = dict[str, dict[str, Number]]
 
 
 def make_number(value: float, unit: str, about: str, *used: Quantity) -> Number:
-    """What was made of measured quantities: the largest of their spreads is said, and marked where it is large."""
+    """A number made of measured quantities: the largest of their spreads is said, and marked where it is large."""
     spread = max((item.spread for item in used), default=0.0)
     mark = "uncertain: " if any(item.uncertain for item in used) else ""
     return Number(value, unit, f"{about + ': ' if about else ''}measured, {mark}spread {100 * spread:.1f} %")

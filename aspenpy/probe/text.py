@@ -10,7 +10,7 @@ from aspenpy.record import Record
 
 
 class About(Record):
-    """What the head of the file says: the date, the host, the tools, and remarks on how the numbers came about."""
+    """The head of the file: the date, the host, the tools, and remarks on how the numbers came about."""
 
     date: str
     host: str
@@ -140,7 +140,7 @@ def _count_sharing_cores(cache: str, host: Topology) -> int:
 
 
 def _write_devices(name: str, numbers: Numbers) -> Iterator[str]:
-    """What there is beside the processor: messages between processes, a GPU."""
+    """Writes devices beside the processor: messages between processes, a GPU."""
     if "messages" in numbers:
         yield _write_component("interconnect", f"{name}_messages", [*_write_properties(numbers["messages"]), MESSAGES])
     if "gpu" not in numbers:

@@ -139,7 +139,7 @@ def _calls_table(application: Application, trees: list[Tree[Called]]) -> Table:
 
 
 def _branch_as_data(tree: Tree[Called]) -> dict[str, Any]:
-    """What is called further up stands there with its own calls."""
+    """Branches of calls; a kernel that is called further up stands there with its own calls."""
     called = tree.item
     return {
         "kernel": called.kernel,
@@ -159,7 +159,7 @@ def sizes_of(application: Application) -> list[tuple[str, Any, str]]:
 
 
 def _shape_text(span: Any) -> str:
-    """What stands behind the name: `Matrix(n, n, word)`."""
+    """The shape behind the name: `Matrix(n, n, word)`."""
     written = " ".join(span.text().split()) if span else ""
     return written.partition(" as ")[2]
 
@@ -220,7 +220,7 @@ register_report(Extraction, report_extraction)
 
 
 def _describe_origin(hole: Hole) -> str:
-    """What gives a parameter its value."""
+    """The origin of a parameter's value, in words."""
     if hole.fit is not None:
         return f"{hole.fit.runs} runs, within {100 * hole.fit.error:.2g} %"
     return hole.rule or "a person"

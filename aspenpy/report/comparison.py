@@ -94,7 +94,7 @@ def _times_table(comparison: Comparison) -> Table:
 
 
 def _describe_rank(item: Any) -> str | None:
-    """What a rank occupies, where blocks say that ranks share their work out."""
+    """The components that a rank occupies, where blocks say that ranks share their work out."""
     placement = item.prediction.tree.rank_placement
     return placement and f"a {placement.unit.component.type}"
 

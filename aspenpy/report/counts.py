@@ -234,7 +234,7 @@ MEMORIES = (
 
 
 def report_footprint(footprint: Footprint) -> Report:
-    """What is touched in all and whether it fits, by kernel and region, by data structure."""
+    """Reports the bytes touched in all and whether they fit, by kernel and region, by data structure."""
     data = {
         "application": footprint.application.name,
         "kernel": footprint.kernel,

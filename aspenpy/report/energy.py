@@ -153,7 +153,7 @@ def charges_in_words(energy: Energy) -> str:
 
 
 def _parts_at_work(energy: Energy) -> str:
-    """What works and what is idle beside it, counted on average over the run."""
+    """The parts that work and those idle beside them, counted on average over the run."""
     working, idle = (
         ", ".join(f"{format_expected(number)} {name}" for name, number in _numbers(energy, cause).items() if number)
         for cause in ("idle", "idle partners")

@@ -127,7 +127,7 @@ def _facts_of_step(step: Step, value: Valuer) -> list[tuple[str, str]]:
 
 
 def _ignored_trait_in_words(trait: str) -> str:
-    """What becomes of a trait that the machine does not know."""
+    """The effect of a trait that the machine does not know, in words."""
     if trait in HELD_BY_SINGLE:
         return "no rate of it here, computed in single precision where the machine tells precisions apart"
     return "not known to this machine, changes nothing"
@@ -146,7 +146,7 @@ def _format_cores(number: Any) -> str:
 
 
 def _facts_of_instance(step: Step, value: Valuer) -> list[tuple[str, str]]:
-    """What one instance takes; behind caches the formula is long, and `aspenpy traffic` has its parts."""
+    """The facts of one instance; behind caches the formula is long, and `aspenpy traffic` has its parts."""
     one = "one instance takes" if step.spread is None else "a core of each takes"
     taken = value(step.serial)
     if step.left_by_caches is None:
@@ -202,7 +202,7 @@ def _format_times(step: Step, value: Valuer) -> str:
 
 
 def _launch_facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
-    """What the block takes before it begins."""
+    """The facts of the launch of a block."""
     if step.launch is None:
         return []
     return [("before it begins", f"{_formula_and_value(step.launch, 's', value)}, a launch on {step.launched_on}")]
@@ -266,7 +266,7 @@ def _write_formula(expr: Expr) -> str:
 
 
 def quote_span(span: Span | None, otherwise: str) -> str:
-    """What is written there, in one line."""
+    """The text at a span, in one line."""
     return " ".join(span.text().split()) if span else otherwise
 
 

@@ -34,7 +34,7 @@ STEPS = "The model has steps in what was fitted: values within a step fit alike,
 
 
 def report_fit(fit: Fit) -> Report:
-    """What was fitted, how well, and each measurement."""
+    """Reports the fitted parameters, how well they fit, and each measurement."""
     data = {
         "application": fit.application.name,
         "kernel": fit.kernel,

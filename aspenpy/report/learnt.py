@@ -409,7 +409,7 @@ def _names_of_groups(found: PredictionErrors) -> list[str]:
 
 
 def _name_of_row(row: Predicted) -> str:
-    """What ran, or on how many threads where one code ran."""
+    """The code that ran, or its number of threads where one code ran."""
     labels = dict(row.labels)
     what = [str(labels[name]) for name in ("application", "region") if name in labels]
     return " ".join(what) or (f"{labels['threads']} threads" if "threads" in labels else "all")

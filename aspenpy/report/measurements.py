@@ -213,7 +213,7 @@ MOST_PLACES = 8  # points with a number each
 
 
 def _mark_bounds(axes: Any, found: Validation, at: list[float]) -> None:
-    """What limits each prediction, where that is another than at the point before."""
+    """The limit of each prediction, where that is another than at the point before."""
     before = None
     for point, x in zip(found.points, at, strict=True):
         if point.bound_by and point.bound_by != before:

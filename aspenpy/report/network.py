@@ -57,7 +57,7 @@ register_report(Network, report_network)
 
 
 def figures(network: Network, title: str = "network") -> Table:
-    """What a designer compares networks by."""
+    """The figures by which a designer compares networks."""
     made, parts = network.topology, network.parts
     numbers = made.figures()
 
@@ -96,7 +96,7 @@ _rate = make_formatter("B/s")
 
 
 def figures_object(network: Network) -> dict[str, Any]:
-    """What `aspenpy show` has, too."""
+    """The figures of `aspenpy show`, as an object."""
     made = network.topology
     return {
         "network": network.name,

@@ -85,7 +85,7 @@ register_report(Front, report_optimum)
 
 
 def subject_of(space: Space) -> str:
-    """What is optimised: `matmul on simple`, or the application alone where machines vary."""
+    """The subject of an optimisation: `matmul on simple`, or the application alone where machines vary."""
     application = space.cases[0].application.name
     names = {prediction.machine.name for prediction in space.cases}
     return f"{application} on {names.pop()}" if len(names) == 1 else application
@@ -119,7 +119,7 @@ def _report_single_optimum(result: Optimum, words: Words, subject: str) -> Repor
 
 
 def _bindings_table(result: Optimum, words: Words) -> Table:
-    """What each constraint costs, and where the optimum goes when it gives way; columns only for what is known."""
+    """The price of each constraint, and where the optimum goes when it gives way; columns only for what is known."""
     goal, name = result.goal, result.goal.subject.text
     unit = words.unit(goal)
 

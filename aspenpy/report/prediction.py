@@ -108,7 +108,7 @@ def placement_rows(prediction: Evaluation) -> list[tuple[str, str]]:
 
 
 def bound_ranks(prediction: Evaluation) -> list[tuple[str, str]]:
-    """What each rank has, where blocks say that ranks share their work out."""
+    """The bounds of each rank, where blocks say that ranks share their work out."""
     placement = prediction.tree.rank_placement
     if placement is None:
         return []
@@ -122,7 +122,7 @@ MOST_WARM = 3
 
 
 def _list_warm_data(prediction: Prediction) -> list[tuple[str, str]]:
-    """What each cache holds when blocks begin, by how much the run finds there in all."""
+    """The data that each cache holds when blocks begin, by how much the run finds there in all."""
     rows = []
     for level in dict.fromkeys(level for level, _ in prediction.warm):
         held = {name: amount for (cache, name), amount in prediction.warm.items() if cache == level and amount >= 1}

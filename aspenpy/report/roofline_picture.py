@@ -58,7 +58,7 @@ class Level(NamedTuple):
 
 
 class Window(NamedTuple):
-    """What is seen, from flops a byte to flops a byte and from flops a second to flops a second."""
+    """The visible range, from flops a byte to flops a byte and from flops a second to flops a second."""
 
     left: float
     right: float
@@ -111,13 +111,13 @@ def draw_roofline(roofline: Roofline) -> Any:
 
 
 def _open_marks_label(points: Sequence[Point]) -> str:
-    """What filled and open marks are."""
+    """The label that explains filled and open marks."""
     levels_seen = named_levels(points)
     return f"filled: predicted, open: roof{f', at {drop_middle(levels_seen[-1])}' if levels_seen else ''}"
 
 
 def _describe_parts(roofline: Roofline) -> list[str]:
-    """What takes part, as `8 of 128 haswell_core`."""
+    """The components that take part, as `8 of 128 haswell_core`."""
     kinds = {}
     for ceiling in (*roofline.compute[:1], *roofline.memory):
         used = roofline.at_work(ceiling).count
@@ -137,7 +137,7 @@ def _roof_name(level: Level) -> str:
 
 
 def _draw_legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: Sequence[str], left: float) -> None:
-    """What takes part, the points by their numbers, and what the marks stand for."""
+    """Draws the legend: the components that take part, the points by their numbers, and what the marks stand for."""
     from matplotlib.lines import Line2D
 
     applications = list(dict.fromkeys(point.application for point in points))
@@ -257,7 +257,7 @@ def turns(heights: Sequence[float]) -> list[int]:
 
 
 def slopes(roofs: Roofs, roofline: Roofline) -> dict[float, str]:
-    """What the bandwidths are called, those of one rate together."""
+    """The names of the bandwidths, those of one rate together."""
     texts: dict[float, str] = {}
     for memory, whole in zip(roofs.bandwidths, roofline.bandwidths, strict=True):
         name = label(whole, roofline)
@@ -289,7 +289,7 @@ def depths(places: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def _draw_points(axes: Any, points: Sequence[Point], seen: Window) -> None:
-    """What is predicted is filled, what the roof leaves open; a number leads to the name."""
+    """Draws predictions as filled points and the roof's bounds as open ones; a number leads to the name."""
     applications = list(dict.fromkeys(point.application for point in points))
     below = depths([_place_of_point(point, seen) for point in points])
     for number, point in enumerate(points, 1):
@@ -326,8 +326,6 @@ OF_MEMORY = "linecolor rgb 'black' linewidth 2"
 OF_CACHES = tuple(f"linecolor rgb '#888888' linewidth 2 dashtype {dashes}" for dashes in (2, 4, 5))
 OF_SHEETS = "linecolor rgb 'black' linewidth 1 dashtype 3"
 """How the roofs of memories, of caches, and of data sheets where memories attain less, are drawn."""
-
-GNUPLOT_MARKS = (9, 5, 11, 13, 15)  # types of filled points: triangle, square, triangle, diamond, pentagon
 
 HEAD = """\
 # {heading}. Draw it: gnuplot {script}

@@ -26,7 +26,7 @@ def _format_index(value: float) -> str:
 
 
 def report_sensitivity(result: Found) -> Report:
-    """What the metric moves most with, then each parameter."""
+    """Reports the parameters that move the metric most, then each parameter."""
     subject, unit = result.subject, metric(result.metric).unit
     data, parts = _METHODS[type(result)](result, unit)
     skipped = None if isinstance(result, tuple) else result.skipped
@@ -64,7 +64,7 @@ ALIKE = 1e-9  # ranks this close to each other are equal as far as rounding can 
 
 
 def _list_leaders(result: Found) -> tuple[str, ...]:
-    """What the metric moves most with; several where they cannot be told apart."""
+    """The parameters that move the metric most; several where they cannot be told apart."""
     if isinstance(result, Sobol | Morris):
         return result.leaders
     rows: list[tuple[str, float]]

@@ -110,7 +110,7 @@ CHOICES = (
 
 
 def report_signature(prediction: Prediction, factors: Sequence[float]) -> Report:
-    """What trees learn from, of a prediction, and the slowdowns that the Aspen model has itself."""
+    """Reports the features of a prediction that trees learn from, and the slowdowns that the Aspen model has itself."""
     case = prediction.case
     heading = f"{case.application.name} on {case.required_machine.name}: predictors of sensitivity to memory bandwidth"
     columns = (Column("predictor"), Column("value", lambda value: f"{value:.4g}", "right"), Column("which is"))

@@ -19,7 +19,7 @@ from aspenpy.tables.table import CSV, TEXT, Column, Report, Table
 
 
 def report_sweep(result: SweepResult) -> Report:
-    """What was swept, and what came out of it."""
+    """Reports the axes of a sweep and its results."""
     return report_summary(result.summary)
 
 

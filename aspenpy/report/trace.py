@@ -76,7 +76,7 @@ def _demand_as_data(demand: Demand) -> dict[str, object]:
 
 
 def _omission_note(trace: Trace) -> str | None:
-    """What the page does not show."""
+    """A note on the parts that the page does not show."""
     more = "--most shows more steps, --passes more passes of each loop"
     if not trace.complete:
         shown = (

@@ -115,7 +115,7 @@ def _bytes_without_pattern(traffic: Traffic) -> float:
 
 
 def group_by_kernel(traffic: Traffic) -> Table:
-    """What a row has in common with the one above it is left out."""
+    """Rows by kernel; what a row has in common with the one above it is left out."""
     rows: list[tuple[Any, ...]] = []
     before: tuple[Any, ...] = ()
     shown = [column for column in ACCESSES if "text" in column.media]

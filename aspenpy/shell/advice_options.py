@@ -205,7 +205,7 @@ def _read_runs(text: str) -> float:
 
 
 def throttle_for(case: Case, options: AdviceOptions, arguments: Arguments) -> Throttled:
-    """What is lost on one node if it is restricted."""
+    """The loss on one node if it is restricted."""
     if not 0 <= arguments.noise < 1:
         raise CommandError(f"--noise: expected a number from 0 to below 1, not {arguments.noise:g}")
     if arguments.pieces > MOST_PIECES:

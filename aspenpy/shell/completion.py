@@ -72,7 +72,7 @@ def _complete_from_library(kind: Kind) -> Completer:
 def _complete_from_models(
     found: Callable[[Application | None, Machine | None], Iterable[str]], end: str = ""
 ) -> Completer:
-    """What is `found` in the models that are already on the line."""
+    """Candidates that are `found` in the models that are already on the line."""
 
     def candidates(prefix: str, parsed_args: Namespace, **_: Any) -> list[str]:
         application = _load_quietly(load_application, getattr(parsed_args, "model", None))

@@ -1,4 +1,4 @@
-"""What ends a command and is no fault of a model."""
+"""Ends of a command that are no fault of a model."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def files_in(paths: Iterable[str]) -> Iterator[ModelFile]:
 
 
 def check_files(names: Iterable[str], check: Callable[[ModelFile], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
-    """What a check reports of each file that is named as on a command line, errors of reading it included."""
+    """Reports of a check on each file that is named as on a command line, errors of reading it included."""
     for name in names:
         try:
             for file in list(files_in([str(path_of(name))])):

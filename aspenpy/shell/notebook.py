@@ -31,7 +31,7 @@ class Report:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What `%load_ext aspenpy` calls, with IPython's `InteractiveShell`."""
+    """Entry point of `%load_ext aspenpy`, called with IPython's `InteractiveShell`."""
 
     def cell(line: str, text: str) -> Any:
         return aspen_cell(shell, line, text)
@@ -41,7 +41,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """What `%unload_ext aspenpy` calls: nothing is left behind."""
+    """Entry point of `%unload_ext aspenpy`: nothing is left behind."""
     shell.magics_manager.magics["cell"].pop("aspen", None)
     shell.set_custom_exc((), None)
 

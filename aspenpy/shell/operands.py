@@ -127,7 +127,7 @@ def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
 
 
 def constant_or_failure(node: nodes.Name) -> Expr:
-    """What a name stands for where no model is: a constant of the language."""
+    """The value of a name where no model is: a constant of the language."""
     return constant_value(node.name) or graph.failure(node.name)
 
 

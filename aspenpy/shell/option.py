@@ -49,7 +49,7 @@ class OneOf(Record):
 
 
 class Arguments(SimpleNamespace):
-    """What a command line says, by the destinations of its options."""
+    """The values of a command line, by the destinations of its options."""
 
 
 Group = Literal["predict", "compare", "count", "programs", "measure", "models", "tools"]
@@ -191,7 +191,7 @@ def words(text: str | None) -> list[str]:
 
 
 def pairs(option: str, form: str, texts: Iterable[str]) -> dict[str, str]:
-    """What stands before and behind the first `=` of each text; of two for one name the later holds."""
+    """The texts before and behind the first `=` of each, as name and value; of two for one name the later holds."""
     values: dict[str, str] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))

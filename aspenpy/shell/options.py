@@ -160,7 +160,7 @@ def require_outputs(arguments: Arguments) -> None:
 
 
 def _format_for_file(path: str, asked: str) -> str:
-    """What results are written as in a file of that name."""
+    """The format in which results are written to a file of that name."""
     suffix = path.lower().rpartition(".")[2]
     form = SUFFIXES.get(suffix)
     if form is None and suffix in OTHER_SUFFIXES:

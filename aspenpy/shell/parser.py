@@ -27,7 +27,7 @@ _ELSEWHERE = {
 
 
 class Parser(ArgumentParser):
-    """What it cannot understand it says in one line."""
+    """A parser that reports in one line what it cannot understand."""
 
     _line: Sequence[str] = ()
 
@@ -52,7 +52,7 @@ class Parser(ArgumentParser):
         raise CommandError(f"{self._plainly(message)}; `{self.prog} --help` says what it takes")
 
     def _plainly(self, message: str) -> str:
-        """What argparse says, in plain words, with what was probably meant."""
+        """The message of argparse in plain words, with what was probably meant."""
         if missing := message.removeprefix(_MISSING).removesuffix(message):
             names = [self._with_value(name) for name in missing.split(", ")]
             return f"{list_in_words(names)} {'is' if len(names) == 1 else 'are'} missing"

@@ -19,8 +19,8 @@ LONGEST = 79  # characters of the line, which must not wrap: it could not be cle
 
 
 class Progress:
-    """What a command says of itself, drawn on a terminal by a thread of its own, so that it turns while the command is
-    within a long step. `done` is the part that is done, None where nobody knows."""
+    """The report of a command on its progress, drawn on a terminal by a thread of its own, so that it turns while the
+    command is within a long step. `done` is the part that is done, None where nobody knows."""
 
     def __init__(self, stream: TextIO, text: str) -> None:
         from threading import Event, RLock, Thread  # a millisecond that only a terminal costs
@@ -95,7 +95,7 @@ def progress(text: str) -> Iterator[None]:
 
 
 def say(text: str, done: float | None = None) -> None:
-    """What the command does now, and which part of it is done where that is known."""
+    """Reports what the command does now, and which part of it is done where that is known."""
     for shown in _shown[-1:]:
         shown.text, shown.done = text, None if done is None else min(max(done, 0.0), 1.0)
 

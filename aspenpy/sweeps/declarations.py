@@ -19,8 +19,8 @@ from aspenpy.record import Record
 
 
 class Declaration(Record):
-    """What a model says of a parameter: its range as expressions, or the enum that it is a member of. `known` are all
-    parameters of the model."""
+    """A model's declaration of a parameter: its range as expressions, or the enum that it is a member of. `known` are
+    all parameters of the model."""
 
     node: nodes.Parameter
     low: Expr | None

@@ -92,8 +92,8 @@ METHODS = ("uniform", "latin", "sobol")
 
 
 class Spread(Record):
-    """What an axis is sampled from: the numbers from `low` to `high`, evenly (`lin`), in equal ratios (`log`) or as
-    powers of two (`pow2`), `whole` ones or all; or one of some `choices`."""
+    """The numbers that an axis is sampled from: those from `low` to `high`, evenly (`lin`), in equal ratios (`log`) or
+    as powers of two (`pow2`), `whole` ones or all; or one of some `choices`."""
 
     low: float = 0.0
     high: float = 0.0

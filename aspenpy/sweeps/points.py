@@ -61,7 +61,7 @@ class Points(Lanes):
         self.exactly = partial(_evaluate_in_pass, self.run.seed)
 
     def _compute(self, node: Expr) -> None:
-        """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
+        """Settles doubtful values at the node itself: it often depends on few symbols, with few values each."""
         if node.kind == "sum" and node in self.inside and self._add_sum_once(node):
             return
         before, self.doubts = self.doubts, numpy.zeros(self.size, dtype=bool)

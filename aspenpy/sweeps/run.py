@@ -291,8 +291,8 @@ def _wait_for_stretch(client: Any, asked: Collection[Any]) -> Any:
 
 
 def _share_work(client: Any, work: Work) -> Any:
-    """What all stretches need, as the result of a task: the scheduler has it made again when the workers that hold it
-    die, which it could not do with data that it was given."""
+    """The data that all stretches need, as the result of a task: the scheduler has it made again when the workers that
+    hold it die, which it could not do with data that it was given."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once
         return client.submit(_load_work, work, pure=False, retries=RETRIES)

@@ -28,7 +28,7 @@ from aspenpy.sweeps.store import Store
 
 
 class SweepOptions(CaseOptions, total=False):
-    """What `sweep` takes besides the axes and metrics."""
+    """Options of `sweep` besides the axes and metrics."""
 
     zip: Sequence[Sequence[str]]
     samples: int | None

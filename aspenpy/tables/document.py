@@ -63,7 +63,7 @@ class Listing(Record):
 
 
 class Picture(Record):
-    """What draws an SVG picture, where it is wanted, and what it shows."""
+    """A picture: the function that draws it as SVG, where it is wanted, and what it shows."""
 
     draw: Callable[[], str]
     caption: str

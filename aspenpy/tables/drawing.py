@@ -1,5 +1,5 @@
-"""What all pictures have in common: one palette, one size of text, axes with units, names beside what they name. All
-take matplotlib's objects, which carry no types."""
+"""Style of all pictures: one palette, one size of text, axes with units, names beside what they name. All take
+matplotlib's objects, which carry no types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a result says: columns with their units, tables of them, and reports. Every format is derived from these.
+"""Contents of a result: columns with their units, tables of them, and reports. Every format is derived from these.
 
 `text`, `terminal` and `html` draw reports for people; `data` gives JSON and CSV.
 """
@@ -67,7 +67,7 @@ class Column(Record):
         return self.key or self.header.replace(" ", "_")
 
     def cell(self, item: Any) -> Any:
-        """What stands in the row of an item."""
+        """The value in the row of an item."""
         return self.get(item) if callable(self.get) else attrgetter(self.get or self.name)(item)
 
 
@@ -99,7 +99,7 @@ class Table(Record):
         return self.replace(columns=tuple(self.columns[place] for place in kept), rows=rows)
 
     def texts(self) -> list[list[str]]:
-        """What the cells say, row by row."""
+        """The texts of the cells, row by row."""
         return [
             ["" if cell is None else column.show(cell) for column, cell in zip(self.columns, row, strict=True)]
             for row in self.rows
@@ -124,7 +124,7 @@ def make_facts(rows: Iterable[tuple[str, str]], title: str = "") -> Table:
 
 
 class Title(Record):
-    """What the page is about, or the part of it that follows."""
+    """The subject of the page, or of the part of it that follows."""
 
     text: str
 

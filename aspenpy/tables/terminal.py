@@ -167,7 +167,7 @@ def _least_width_of_column(stack: Sequence[str]) -> int:
 
 
 def _words_of_header(header: str) -> list[str]:
-    """What a line of a header may consist of: `exclusive/call` goes on in a new line behind the stroke."""
+    """Words that a line of a header may consist of: `exclusive/call` goes on in a new line behind the stroke."""
     return header.replace("/", "/ ").split() or [""]
 
 

@@ -41,8 +41,8 @@ class Totals(NamedTuple):
 
 
 class Origin(Record):
-    """What was measured: the bytes of a `line`, the name of the trace, the `part` of its addresses (None: all), and the
-    `rate` of a sample (None: all lines)."""
+    """The subject of a measurement: the bytes of a `line`, the name of the trace, the `part` of its addresses (None:
+    all), and the `rate` of a sample (None: all lines)."""
 
     line: int
     source: str

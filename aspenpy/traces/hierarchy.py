@@ -175,7 +175,7 @@ class CacheHierarchy:
         self._functions.flush_caches(byref(self._caches))
 
     def counts(self, owner: int) -> tuple[LevelCounts, ...]:
-        """What an owner's references did at each level so far."""
+        """Counts of an owner's references at each level so far."""
         depth = len(self._levels)
         rows = self._counts[owner * depth : (owner + 1) * depth]
         return tuple(LevelCounts(row.accesses, row.misses, row.fetched, row.written_back, row.victims) for row in rows)

@@ -115,7 +115,7 @@ def parse_histogram(source: Source) -> Distribution:
 
 
 def _split_span(span: Span, separator: str) -> Iterator[Span]:
-    """What stands between separators, without the blanks around it."""
+    """The spans between separators, without the blanks around them."""
     offset = span.start
     for text in span.text().split(separator):
         yield trim_span(Span(span.source, offset, offset + len(text)))

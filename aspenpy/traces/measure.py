@@ -82,7 +82,7 @@ class Tally:
         self._counts[: len(counts)] += counts
 
     def compute_totals(self) -> Totals:
-        """What there is at each distance that occurs: whole numbers without sampling, estimates with it."""
+        """Counts at each distance that occurs: whole numbers without sampling, estimates with it."""
         counts = self._counts.sum(axis=1)
         occurring = np.flatnonzero(counts)
         if self.rate is None:
@@ -115,7 +115,7 @@ Progress = Callable[[int, int | None, int], None]
 
 
 class TraceOptions(TypedDict, total=False):
-    """What `reuse_distances` takes besides the trace and the size of a line."""
+    """Options of `reuse_distances` besides the trace and the size of a line."""
 
     trace_format: str | None
     kinds: Collection[str] | None

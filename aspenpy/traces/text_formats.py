@@ -171,7 +171,7 @@ class Readable(Protocol):
 
 
 def read_references(file: Readable, name: str, layout: TextFormat, kinds: frozenset[int]) -> Iterator[References]:
-    """What a trace holds of the kinds that are wanted. AspenError for a line that is no reference."""
+    """References of a trace of the kinds that are wanted. AspenError for a line that is no reference."""
     number = 1
     for block in _read_blocks(file, name):
         read = layout.read_regular(_find_lines(block), kinds)

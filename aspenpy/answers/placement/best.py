@@ -80,7 +80,7 @@ class _Chooser:
         return options
 
     def _times(self, socket: str) -> dict[str, float | Diagnostic]:
-        """What each kernel takes on a socket over the run, or why it cannot run there."""
+        """Seconds of each kernel on a socket over the run, or the reason why it cannot run there."""
         entry = self.question.entry
         costs = self.question.trees[socket].blocks
         totals = run_totals(OfBlocks(lambda block, kernel: {Exclusive(kernel.name): costs[block].time}), entry)
@@ -196,7 +196,7 @@ class _Chooser:
         return sockets, best
 
     def _groups(self) -> list[list[str]]:
-        """What moves at once: a kernel, or all that touch one data structure."""
+        """Kernels that are moved together: each alone, and all that touch one data structure."""
         singles = [[name] for name, able in self.options.items() if len(able) > 1]
         touching: dict[str, list[str]] = {}
         for kernel in self.question.tree.kernels:

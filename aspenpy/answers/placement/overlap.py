@@ -50,7 +50,7 @@ def device_of(place: Place | None, socket: str) -> str | None:
 
 
 class Overlap:
-    """What branches take together.
+    """Seconds of branches that run together.
 
     Branches that have a socket in common are one block in which their resources overlap, as on a single socket, once
     their data are there. What has no socket in common runs at once, and takes as long as the longest. What they share

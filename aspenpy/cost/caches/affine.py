@@ -26,8 +26,9 @@ from aspenpy.expr.graph import Expr
 
 
 def affine(access: Access, around: Around, level: Level) -> list[Touches]:
-    """What each loop repeats, from the innermost outwards: the lines within over all its passes, less those of all.
-    How much of it finds its line is a mean over the passes where the trips of loops depend on counters of others."""
+    """Touches that each loop repeats, from the innermost outwards: the lines within over all its passes, less those of
+    all. How much of it finds its line is a mean over the passes where the trips of loops depend on counters of others.
+    """
     assert isinstance(access.pattern, Affine)
     nest, others = access.pattern.nest, around.nests
     parts = list[Touches]()

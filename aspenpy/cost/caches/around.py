@@ -17,10 +17,10 @@ from aspenpy.record import Record
 
 
 class Around(Record):
-    """What else happens in a block: its other nests, those that have touched the same data structure `before`, the
-    words that were `drawn` from it, and the `memory` of what the run touched before. One is `ahead` that touches in a
-    pass of some loops all that the access does. `names` are those of the data structure and of the others that nests
-    touch. What it `stored` to a structure is asked for, or what it touched at all."""
+    """The surroundings of an access in its block: its other nests, those that have touched the same data structure
+    `before`, the words that were `drawn` from it, and the `memory` of what the run touched before. One is `ahead` that
+    touches in a pass of some loops all that the access does. `names` are those of the data structure and of the others
+    that nests touch. What it `stored` to a structure is asked for, or what it touched at all."""
 
     nests: Neighbours
     before: tuple[Nest, ...]

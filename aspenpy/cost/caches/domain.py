@@ -114,7 +114,7 @@ class Domain(Record):
         return cls(tuple(map(gather_terms, sides)), ends)
 
     def bounds(self, counter: Expr) -> tuple[Bounds, tuple[Expr, ...]]:
-        """Those of a counter by the others, and the constraints that do not concern it."""
+        """The bounds of a counter by the others, and the constraints that do not concern it."""
         lows, highs, others = list[Expr](), list[Expr](), list[Expr]()
         for constraint in self.constraints:
             slope, rest = _line(constraint, counter)

@@ -1,4 +1,4 @@
-"""What comes between two touches of a line: which lines, in which of the cache's sets."""
+"""Interference between two touches of a line: which other lines come, in which of the cache's sets."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Table(Record):
 
 
 class Neighbours(Record):
-    """What else is touched between two touches of a line: by other nests of the same data structure (`siblings`), by
-    those of each other structure (`others`), at random in other `tables`, and by so many `draws` of others from the
-    same one. Nests of one structure touch no more lines than it has."""
+    """Data touched between two touches of a line: by other nests of the same data structure (`siblings`), by those of
+    each other structure (`others`), at random in other `tables`, and by so many `draws` of others from the same one.
+    Nests of one structure touch no more lines than it has."""
 
     siblings: tuple[Nest, ...]
     others: tuple[tuple[Nest, ...], ...]
@@ -55,7 +55,7 @@ class Neighbours(Record):
         return any(nest.depends for nests in (self.siblings, *self.others) for nest in nests)
 
     def of(self, own: Nest, sibling: Nest) -> Neighbours:
-        """Those of a sibling."""
+        """The neighbours of a sibling."""
         return self.replace(siblings=(own, *(nest for nest in self.siblings if nest is not sibling)))
 
     def lines(self, level: Level) -> list[Expr]:

@@ -18,8 +18,8 @@ from aspenpy.record import Record
 
 
 class Inclusion(Record):
-    """What a level holds beside the level before it. One that `adds` takes each line that the level before gives up,
-    clean ones too, and holds none of its lines; and who described it."""
+    """The contents of a level beside the level before it. One that `adds` takes each line that the level before gives
+    up, clean ones too, and holds none of its lines; and who described it."""
 
     adds: bool
     citation: str
@@ -95,12 +95,12 @@ class Level(Record):
 
     @property
     def _all_sets(self) -> Expr:
-        """Those of all instances."""
+        """The sets of all instances."""
         return self.capacity / (self.line * self.ways)
 
     @property
     def sets(self) -> Expr:
-        """Those of an instance."""
+        """The sets of one instance."""
         return _sets_of_instance(self.capacity, self.line, self.ways, self.shares)
 
     @property

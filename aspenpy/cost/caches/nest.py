@@ -53,7 +53,7 @@ class Nest(Record):
         return max((depth for depth, loop in enumerate(self.loops, 1) if loop.moves), default=0)
 
     def moving(self, depth: int) -> tuple[Loop, ...]:
-        """Those of the innermost `depth` loops that move, the shortest stride first. Where neither is surely shorter,
+        """The loops that move among the innermost `depth`, the shortest stride first. Where neither is surely shorter,
         words side by side are, and a number than what a parameter says."""
         within = self.within(depth)
         return tuple(within[place] for place in self.order(depth))

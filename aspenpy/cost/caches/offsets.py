@@ -192,8 +192,8 @@ class Walks:
         return self._share(window, time / self._words), lines
 
     def _touched_since(self, nest: Nest, time: Expr, length: Expr, spacing: Expr | None) -> tuple[Window, Expr]:
-        """What an array touches in that time, as `share_kept` takes it, and its lines: runs of so many bytes, where the
-        rows of a loop follow each other with what lies between, and no further than `spacing`."""
+        """The touches of an array in that time, as `share_kept` takes them, and its lines: runs of so many bytes, where
+        the rows of a loop follow each other with what lies between, and no further than `spacing`."""
         moving = [depth for depth, loop in enumerate(nest.loops) if loop.moves]
         if not moving:
             return [length, 0, 0, 1, 0], graph.ONE

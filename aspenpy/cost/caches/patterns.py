@@ -53,7 +53,7 @@ class Stencil(Record):
         return 2 * axes * self.radius + 1 if self.star else int((2 * self.radius + 1) ** axes)
 
     def part(self, share: Expr) -> Stencil:
-        """That share of the layers along the slowest axis."""
+        """The pattern of that share of the layers along the slowest axis."""
         *within, slowest = self.extents
         return self.replace(extents=(*within, slowest * share))
 
@@ -139,7 +139,7 @@ class Offsets(Record):
         return graph.mul(times, *(loop.trips for loop in self.walk.loops[: self.walk.outermost]))
 
     def part(self, share: Expr) -> Offsets:
-        """That share of the passes of the outermost loop that moves."""
+        """The pattern of that share of the passes of the outermost loop that moves."""
         if share is graph.ONE:
             return self
         depth = self.walk.outermost - 1

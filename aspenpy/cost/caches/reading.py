@@ -78,9 +78,9 @@ DIVIDING = "choose sizes that divide each other, or round, as in `floor(n/p)`"
 
 
 class Reader(Record):
-    """What reading a trait needs to know: the sizes of data structures in bytes, the `pages` before each, the arrays
-    behind names, and how to read the histogram in a file: distances in lines, the share of all accesses at each, and
-    that of first touches."""
+    """The surroundings in which a trait is read: the sizes of data structures in bytes, the `pages` before each, the
+    arrays behind names, and how to read the histogram in a file: distances in lines, the share of all accesses at each,
+    and that of first touches."""
 
     sizes: Mapping[str, Expr]
     pages: Mapping[str, Expr]
@@ -175,7 +175,7 @@ def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
 
 
 class _Request(Record):
-    """What a pattern is read from. `checks` are each 1, or fail where an argument makes no sense."""
+    """The source of a pattern. `checks` are each 1, or fail where an argument makes no sense."""
 
     requirement: flow.Requirement
     word: Expr

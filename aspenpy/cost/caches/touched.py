@@ -85,8 +85,8 @@ def _rim(access: Access | None) -> Expr | None:
 def swept_since(
     source: Source, name: str, touched: dict[str, Touched], targets: Sequence[str | None], stored: bool
 ) -> Swept:
-    """What was touched since the structure `name` of a block was, or was stored to: what a way to it says of those that
-    the block has `touched`, and of others."""
+    """Data touched since the structure `name` of a block was, or was stored to: what a way to it says of those that the
+    block has `touched`, and of others."""
     assert source.since is not None
     names = {local: source.names[local] for local in touched}
     own, instances = names[name], touched[name].instances

@@ -41,7 +41,7 @@ class Structure(Record):
         return tuple(group[0].nest for group in self.groups if group[0].nest is not None)
 
     def neighbours(self, number: int, others: Sequence[Structure]) -> Neighbours:
-        """What comes between the touches of a group."""
+        """Data touched between the touches of a group."""
         groups = (*self.groups[:number], *self.groups[number + 1 :])
         siblings = tuple(group[0].nest for group in groups if group[0].nest is not None)
         nests = (structure.nests for structure in others if structure is not self)
@@ -55,7 +55,7 @@ class Structure(Record):
 
     @property
     def table(self) -> Table | None:
-        """What is drawn from it, by all accesses together; None where none draws."""
+        """The table that all accesses together draw from; None where none draws."""
         drawing = [group[0] for group in self.groups if isinstance(group[0].pattern, Scattered)]
         if not drawing:
             return None
@@ -167,7 +167,7 @@ class Traffic(Record):
 
     @property
     def read_bytes(self) -> Expr:
-        """What memory sends."""
+        """Bytes that memory sends."""
         last = self.levels[-1]
         return last.fetched * last.level.unit
 
@@ -178,14 +178,14 @@ class Traffic(Record):
 
     @property
     def written_bytes(self) -> Expr:
-        """What memory takes."""
+        """Bytes that memory takes."""
         last = self.levels[-1]
         return last.written_back * last.level.unit
 
     @property
     def served(self) -> tuple[Served, ...]:
-        """What each level sends and takes: the first the words that the core loads and stores, each further one the
-        lines that the one before it fetches and writes back."""
+        """Bytes that each level sends and takes: the first the words that the core loads and stores, each further one
+        the lines that the one before it fetches and writes back."""
         asked = self.access.accesses * self.access.word
         first = (graph.ZERO, asked) if self.access.writes else (asked, graph.ZERO)
         lines = ((use.fetched * use.level.unit, use.written_back * use.level.unit) for use in self.levels[:-1])

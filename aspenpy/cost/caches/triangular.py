@@ -174,7 +174,7 @@ def _counters(bodies: Sequence[Expr]) -> frozenset[Expr]:
 
 @lru_cache(maxsize=1024)
 def _bounds(loops: tuple[Loop, ...], place: int) -> Bounds:
-    """Those of a counter by the counters around it."""
+    """The bounds of a counter by the counters around it."""
     domain = Domain.of(loops)
     for inner in range(place):
         domain = domain.without(COUNTERS[inner])

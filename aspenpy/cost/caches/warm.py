@@ -1,4 +1,4 @@
-"""What a cache still holds of data that were swept before the block began, all structures side by side."""
+"""Warm data: the part of those swept before a block began that a cache still holds, all structures side by side."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MOST_APART = 4
 
 
 class Swept(Record):
-    """What was touched since a block last touched a data structure, in lines of a cache: all of one `age` was swept
-    side by side, from begin to end. By name `ages` of the structures of the block, -1 for what was not touched until
-    then, and the `lines` that were swept of them; the `rest` with their ages. Where loops around the block go on in the
+    """Data touched since a block last touched a data structure, in lines of a cache: all of one `age` was swept side by
+    side, from begin to end. By name `ages` of the structures of the block, -1 for what was not touched until then, and
+    the `lines` that were swept of them; the `rest` with their ages. Where loops around the block go on in the
     structure, `sweep` are the lines that they touch of those of the block in which they go on, and `beside` those of
     others, with their ages, and whether they go on in them."""
 

@@ -237,7 +237,7 @@ def _halving_reduce_scatter(p: Expr, m: Expr) -> Cost:
 
 
 def _bruck_alltoall(p: Expr, m: Expr) -> Cost:
-    """What is for the rank k further travels the bits of k, one a round. TRG section 4.3."""
+    """Data for the rank k further travel the bits of k, one a round. TRG section 4.3."""
     s = steps(p)
     bits = _set_bits(p) * m
     return Cost(s, bits, graph.ZERO, s * p, p * bits, s, bits)
@@ -323,8 +323,8 @@ def candidate_algorithms(collective: str, *, all_pairs: bool = False) -> list[Al
 
 
 def cost(collective: str, algorithm: str, ranks: Size, size: Size = 0) -> Cost:
-    """What an algorithm sends among so many ranks. Raises NetworkError for names that there are not, for fewer than one
-    rank, and for an algorithm that is for powers of two where the number of ranks is known and none."""
+    """The cost of an algorithm among so many ranks. Raises NetworkError for names that there are not, for fewer than
+    one rank, and for an algorithm that is for powers of two where the number of ranks is known and none."""
     known = {each.name: each for each in algorithms(collective)}
     if algorithm not in known:
         hint = suggest_nearest(algorithm, known) or f"there are {', '.join(known)}"

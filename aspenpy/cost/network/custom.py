@@ -99,7 +99,7 @@ def _cut(pairs: Sequence[tuple[int, int]], half: set[int]) -> int:
 
 
 def _good_cut(pairs: Sequence[tuple[int, int]], count: int) -> int:
-    """What Kernighan and Lin's exchanges end with, from the half that is nearer to a node that is far out."""
+    """The cut that Kernighan and Lin's exchanges end with, from the half that is nearer to a node that is far out."""
     import networkx
     from networkx.algorithms.community import kernighan_lin_bisection
 

@@ -143,7 +143,7 @@ def neighbour_distance(placement: Placement, *, periodic: bool = True) -> Fracti
 
 
 def mean_random_distance(topology: Topology, ranks_per_node: int = 1) -> Fraction:
-    """What `random` placements have on average over all seeds, on any topology of known size: that of two nodes, but
+    """The mean distance of `random` placements over all seeds, on any topology of known size: that of two nodes, but
     for the chance of (r-1)/(rN-1) to be on one."""
     figures = topology.figures()
     slots = figures["nodes"] * ranks_per_node

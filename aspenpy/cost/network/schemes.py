@@ -1,6 +1,5 @@
-"""What messages take on a path, and ways to do a collective level by level: phases, each by one algorithm or the
-fastest, and the choice among ways and among algorithms.
-"""
+"""Times of messages on a path, and ways to do a collective level by level: phases, each by one algorithm or the
+fastest, and the choice among ways and among algorithms."""
 
 from __future__ import annotations
 
@@ -35,9 +34,9 @@ class Mesh(Record):
 
 
 class Link(Record):
-    """What messages take on a path, of ranks that send at the same time: `alpha` seconds each, `beta` a byte and
-    `gamma` a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start. On
-    a `mesh`, what goes to several partners goes over several links. A switch that reduces and copies by itself takes
+    """Times of messages on a path, of ranks that send at the same time: `alpha` seconds each, `beta` a byte and `gamma`
+    a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start. On a
+    `mesh`, what goes to several partners goes over several links. A switch that reduces and copies by itself takes
     `switch` seconds a byte; with `pipelined`, collectives are in pieces on this path and those around it at once."""
 
     alpha: Expr

@@ -32,7 +32,7 @@ FIGURES = (
 
 
 class NetworkError(ValueError):
-    """What a network cannot be. `parameter` names what is to be changed; whoever read the value knows its place."""
+    """A network that cannot be. `parameter` names what is to be changed; whoever read the value knows its place."""
 
     def __init__(self, message: str, parameter: str, hint: str | None = None) -> None:
         super().__init__(message)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Training(Record):
-    """What a model was trained on: rows, a hash of their contents, and the range of each column that it uses."""
+    """The training data of a model: rows, a hash of their contents, and the range of each column that it uses."""
 
     rows: int
     data_hash: str

@@ -240,7 +240,7 @@ PRECISION = 0.05
 
 
 class Assumption(Record):
-    """What is assumed, how it is tested, the statistic, its p if it has one, whether it holds, and what that says."""
+    """An assumption, how it is tested, the statistic, its p if it has one, whether it holds, and what that says."""
 
     name: str
     test: str

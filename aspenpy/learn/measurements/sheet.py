@@ -27,7 +27,7 @@ OTHER_SIGNS = ";\t"
 
 
 class Cell(NamedTuple):
-    """What stands in a row and a column: a text with its place in the file, or a value given in Python; `row` is the
+    """The content of a row and a column: a text with its place in the file, or a value given in Python; `row` is the
     line of the file, or the number of the row from 1."""
 
     value: Any

@@ -45,8 +45,8 @@ class Trait(Record):
 
 
 class Requirement(Node):
-    """What each parallel instance of a block asks of one resource. `amount` is quantity times size, in
-    the resource's unit (flops, bytes, messages, ...)."""
+    """The amount that each parallel instance of a block asks of one resource. `amount` is quantity times size, in the
+    resource's unit (flops, bytes, messages, ...)."""
 
     resource: str
     quantity: Expr

@@ -213,8 +213,8 @@ def repeat_totals(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr],
 
 
 def _carry_laws(counter: Expr, body: Totals, sums: Totals, carry: Callable[[Expr, Expr], None]) -> None:
-    """What a body may not be on any pass (a negative count within) is asked of its sum in other nodes: they
-    stand where the one of the body stands, or, if there were several, where the loop does."""
+    """Carries over the checks of a body on each pass (such as of a negative count) to the nodes of its sum: they stand
+    where the one of the body stands, or, if there were several, where the loop does."""
     laws: dict[str, set[Expr]] = {}
     for node in graph.topological_order(*body.values(), since=counter.serial):
         if node.kind == "checked":

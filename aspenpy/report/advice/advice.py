@@ -167,7 +167,7 @@ def _describe_significant(advice: Advice) -> Words:
 
 
 def _best(advice: Advice, item: NearOptimal) -> Words:
-    """What to change, and by how much it is better."""
+    """The best change, and by how much it is better."""
     said: list[Any] = [f"For {OBJECTIVES[item.objective]}: ", Link(changed(advice, item), "change")]
     said += ["; it takes ", explained(seconds(item.outcome.runtime), "optimum"), " ("]
     said += [explained(compare_values(item.outcome.runtime, advice.base.runtime), "against"), ")"]
@@ -223,7 +223,7 @@ def appendix(advice: Advice) -> list[Block]:
 
 
 def _component_blocks(advice: Advice) -> list[Block]:
-    """What is varied: the parameter and the line that it is written in."""
+    """The components that are varied: the parameter of each, and the line that it is written in."""
     rows: list[list[Span]] = []
     for item in advice.ranges:
         place, line = _place_and_line(advice, item)

@@ -1,4 +1,4 @@
-"""What an application is bound by: a report, and a section of the document of advice."""
+"""The bounds of an application: a report, and a section of the document of advice."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ MOST_IN_DOCUMENT = 12  # kernels
 
 
 def bound_blocks(advice: Advice) -> list[Block]:
-    """What each kernel and the whole run are bound by."""
+    """The bounds of each kernel and of the whole run."""
     whole = advice.classifications[0]
     rows = [_kernel_row(item, place) for place, item in enumerate(advice.classifications[: MOST_IN_DOCUMENT + 1])]
     left = len(advice.classifications) - len(rows)

@@ -355,7 +355,7 @@ def decided_blocks(advice: Advice) -> list[Block]:
 
 
 def _binding_sentences(item: Decision) -> list[list[Any]]:
-    """What keeps a decision from being better."""
+    """Sentences on the limits that keep a decision from being better."""
     name = item.label or item.settings
     subject = f"{name}: " if name else ""
     unit = UNIT_OF[item.objective]

@@ -154,7 +154,7 @@ def _note_missing_patterns(space: DesignSpace) -> list[str]:
 
 
 def _note_extrapolated(space: DesignSpace) -> list[str]:
-    """What the best configurations have beyond what the machine states, where no range is declared."""
+    """Notes where the best configurations go beyond what the machine states, where no range is declared."""
     ranges = {item.component: item for item in space.ranges if item.source == "vendor"}
     beyond = {
         name: value_of(name, value)
@@ -337,7 +337,7 @@ OBJECTIVES: dict[Objective, str] = {
 
 
 def matters_blocks(advice: Advice) -> list[Block]:
-    """What each component by itself changes."""
+    """The effect of each component by itself."""
     energies = {} if advice.energy_effects is None else {it.parameters[0]: it for it in advice.energy_effects.singles}
     bases = {item.component: item for item in advice.ranges}
     rows: list[list[Any]] = []

@@ -166,7 +166,7 @@ def _problem_sentences(cases: Sequence[Case], problem: Problem) -> str:
 
 
 def cap_note(space: DesignSpace) -> list[str]:
-    """What the power cap of a socket makes of the runtime, where it is reached."""
+    """A note on the effect of a socket's power cap on the runtime, where it is reached."""
     alone, capped = space.prediction.runtime, space.base.runtime
     if capped <= alone * (1 + SAME):
         return []

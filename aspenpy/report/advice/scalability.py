@@ -17,7 +17,7 @@ from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Repo
 
 
 def report_scalability(scaled: Scaled) -> Report:
-    """What each configuration comes to, and its points."""
+    """The result of each configuration, and its points."""
     data = {
         "application": scaled.case.application.name,
         "machine": scaled.case.required_machine.name,

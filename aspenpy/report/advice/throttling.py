@@ -1,4 +1,4 @@
-"""What it costs to restrict a machine: a report, and a section of the document of advice."""
+"""The cost of restricting a machine: a report, and a section of the document of advice."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _check_all(arguments: Arguments) -> Iterable[Diagnostic]:
 
 
 def _drop_repeated(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
-    """What is wrong in a file that several others include is said once."""
+    """Mistakes without those told before: a file that several others include is reported once."""
     return {str(diagnostic): diagnostic for diagnostic in diagnostics}.values()
 
 

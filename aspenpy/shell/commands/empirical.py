@@ -263,7 +263,7 @@ def _times_of_applications(model: LearntModel, sheet: Sheet) -> tuple[Applicatio
 
 
 def _run_trace(arguments: Arguments) -> int:
-    """What is busy when, as COS traces."""
+    """Reports when the core and the memory are busy, as COS traces."""
     traces = read_traces(_read_sheet(KINDS["cos"](), arguments))
     return deliver(report_stages(traces), arguments, lambda: draw_traces(traces))
 

@@ -135,7 +135,7 @@ def _least(energy: Energy, texts: list[str]) -> Optimum | None:
 
 
 def _warn_of_ends(best: Optimum, case: Case) -> list[Diagnostic]:
-    """What is said of the ends of an interval that leaves the range of its parameter."""
+    """Warnings of ends of an interval that leave the range of its parameter."""
     ends = (Prediction(case.with_set({best.parameter: end})) for end in (best.low, best.high))
     return [warning for end in ends for warning in end.outside_ranges()]
 

@@ -69,7 +69,7 @@ class Interval(NamedTuple):
 
 
 def _read_filters(arguments: Arguments) -> Wanted:
-    """What the options let through. Machines are loaded only if it is asked what is in them."""
+    """The filters that the options ask for. Machines are loaded only if it is asked what is in them."""
     year, cores, memory = (_read_interval(name, getattr(arguments, name)) for name in ("year", "cores", "memory"))
     vendor = _read_vendor(arguments.vendor) if arguments.vendor is not None else None
 

@@ -170,7 +170,7 @@ def _require_one_name(arguments: Arguments) -> str:
 
 
 def _refuse_name(name: str, text: str) -> None:
-    """What the language does not take for a name."""
+    """Refuses a text that the language does not take for a name."""
     if not (name.isidentifier() and name.isascii()):
         raise CommandError(f"`{name}` is no name for a machine: letters, digits and _, none of them a digit in front")
     try:
@@ -183,7 +183,7 @@ def _refuse_name(name: str, text: str) -> None:
 
 
 def _check_machines(arguments: Arguments) -> Iterator[Diagnostic]:
-    """What `aspenpy check` reports of each machine, and implausible numbers. Folders may hold other models."""
+    """Reports of `aspenpy check` on each machine, and implausible numbers. Folders may hold other models."""
     return check_files(arguments.names, lambda file: _check_file(*file, arguments.allow_outside))
 
 

@@ -29,7 +29,7 @@ Completions = Callable[[str], list[str]]  # the words that could end a text
 
 
 def lines(prompt: Callable[[], str], completions: Completions) -> Iterator[str]:
-    """What is typed behind a prompt, line by line, until the end of input. Ctrl-C gives an empty line."""
+    """Lines typed behind a prompt, one by one, until the end of input. Ctrl-C gives an empty line."""
     ask = _make_prompt(completions) if find_spec("prompt_toolkit") else _read_typed_line
     while True:
         try:
@@ -70,7 +70,7 @@ def _make_prompt(completions: Completions) -> Callable[[str], str]:
 
 
 def _read_typed_line(prompt: str) -> str:
-    """What is typed; where it is broken off, the cursor stands behind it and goes to a line of its own."""
+    """The line that is typed; where it is broken off, the cursor stands behind it and goes to a line of its own."""
     try:
         return input(prompt)
     except (KeyboardInterrupt, EOFError):

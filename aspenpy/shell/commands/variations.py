@@ -44,7 +44,7 @@ def vary(default: str) -> Option:
 
 
 def split_names(texts: list[str]) -> list[str]:
-    """What `--vary` names: at the commas between names, while those between values of a list stay."""
+    """The names in `--vary`: split at the commas between names, while those between values of a list stay."""
     names: list[str] = []
     for text in texts:
         parts = [part.text() for part in split_axes(Span(Source(text), 0, len(text)))]
@@ -55,8 +55,8 @@ def split_names(texts: list[str]) -> list[str]:
 
 
 def add_machines(arguments: Arguments) -> list[str]:
-    """What varies, the machines of `--machine` among it where they are several; one of those that vary is the machine
-    where `--machine` names none."""
+    """The parameters that vary, the machines of `--machine` among them where they are several; one of those that vary
+    is the machine where `--machine` names none."""
     names, found = machine_names(arguments.machines), split_names(arguments.vary)
     if len(names) > 1:
         found.append(f"machine={','.join(names)}")

@@ -111,7 +111,7 @@ def _format_axis_value(value: Any) -> str:
 
 
 class Answer(Record):
-    """What a line is answered with, warnings besides, and whether the session ends with it."""
+    """The answer to a line, with its warnings, and whether the session ends with it."""
 
     page: Page = ()
     warnings: tuple[Diagnostic, ...] = ()
@@ -140,12 +140,12 @@ class Conversation:
 
     @property
     def state(self) -> State:
-        """What was chosen and set."""
+        """The choices and settings of the session."""
         return self.history.now
 
     @property
     def prediction(self) -> Prediction:
-        """What is predicted now."""
+        """The current prediction."""
         return self.state.prediction
 
     def change(self, line: Span, state: State) -> Answer:

@@ -50,7 +50,7 @@ def first_word(span: Span) -> tuple[Span, Span]:
 
 
 def around(span: Span, word: str) -> tuple[Span, Span] | None:
-    """What stands before and behind the last such word; None where there is none."""
+    """The spans before and behind the last such word; None where there is none."""
     matches = list(re.finditer(rf"(?<!\S){word}(?!\S)", span.text()))
     if not matches:
         return None
@@ -184,8 +184,9 @@ PRODUCTS = {"edp": JOULES * SECONDS, "ed2p": JOULES * SECONDS**2}
 
 
 def metrics(prediction: Prediction) -> dict[str, Dimension | None]:
-    """What a prediction says, by name, with its dimension where it has one. Left out are `power`, which is a keyword of
-    the language (`energy/runtime` is the same), and sums over the machine's tree: `clock` would be one of all cores."""
+    """The metrics of a prediction, by name, each with its dimension where it has one. Left out are `power`, which is a
+    keyword of the language (`energy/runtime` is the same), and sums over the machine's tree: `clock` would be one of
+    all cores."""
     left_out = {"power", *summable(prediction.machine)}
     return {name: _dimension_of_metric(name) for name in metric_names(prediction) if name not in left_out}
 

@@ -147,7 +147,7 @@ def show(session: Conversation, rest: Span) -> Answer:
 
 
 def _split_at_word(rest: Span, word: str) -> tuple[Span, Span]:
-    """What stands before the last such word, nothing if there is none, and what stands behind it."""
+    """The text before the last such word, nothing if there is none, and the text behind it."""
     return around(rest, word) or (Span(rest.source, rest.start, rest.start), rest)
 
 
@@ -233,7 +233,7 @@ def sweep(session: Conversation, rest: Span) -> Answer:
 
 
 def _summarise_metrics(names: list[str], axes: list[Values], where: Span, state: State) -> Page:
-    """What metrics are at least and at most, and where."""
+    """The least and greatest values of metrics, and where they are."""
     import numpy
 
     dimensions = [Dimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]

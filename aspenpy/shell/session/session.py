@@ -20,7 +20,7 @@ from aspenpy.tables.table import Column, Paragraph, Table, Title
 
 
 class Command(Record):
-    """What a command is for, the function that answers it, how it is written (without, by its name alone), an example
+    """A command: its purpose, the function that answers it, how it is written (without, by its name alone), an example
     (without, as it is written), and the words that complete it."""
 
     purpose: str

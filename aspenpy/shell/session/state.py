@@ -23,12 +23,12 @@ class State(Case):
 
     @property
     def prediction(self) -> Prediction:
-        """What the state predicts; raises AspenError."""
+        """The prediction of the state; raises AspenError."""
         return predict(self)
 
     @property
     def reference(self) -> State:
-        """What the state is compared with."""
+        """The prediction that the state is compared with."""
         return self.baseline or self
 
 
