@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from aspenpy import AspenError, predict
+from aspenpy import AspenError, load_machine, predict
 from aspenpy.answers.traffic import Traffic
+from aspenpy.models.library import parse
 from tests.caches.programs import LINE, PAGE, Reference, counted, machine_of, modelled, simulator, swept
 from tests.caches.random_programs import access
 from tests.thorough import some, thorough
@@ -131,3 +132,31 @@ def test_a_row_that_two_loops_share(shape: tuple[str, int, int]) -> None:
     cold = 2 * words // 8  # x and y, the first time
     misses = level.read_misses + level.write_misses
     assert misses == pytest.approx(found.misses, rel=0.12, abs=cold)
+
+
+TABLE = """
+model look {
+  param reps = 10
+  data a as Array(4096, 8)
+  data b as Array(4096, 8)
+  kernel look { execute { loads [1000] of size [8] from a as random } }
+  kernel main {
+    execute { stores [4096] of size [8] to a as stream }
+    BESIDE
+    iterate [reps] { call look }
+  }
+}
+"""
+
+
+def test_a_table_that_nothing_finds_cold_has_a_time() -> None:
+    """Every visit of the table comes behind a sweep or a visit, so that none fills an empty cache; all fits."""
+    on = load_machine("epyc_9654")
+
+    def time_of_visit(beside: str) -> float:
+        loop = parse(TABLE.replace("BESIDE", beside))
+        few, many = (float(predict(loop, on, set={"reps": reps}).runtime) for reps in (10, 1010))
+        return (many - few) / 1000
+
+    beside = time_of_visit("execute { stores [4096] of size [8] to b as stream }")
+    assert beside == pytest.approx(time_of_visit(""), rel=0.02)

@@ -134,9 +134,11 @@ def random_touches(access: Access, around: Around, level: Level) -> list[Touches
         held = _share_of_sectors(held, level.line / level.sector)
     found = () if access.warm else around.last(access, level)
     cold = graph.add(*(last.share for last in found if last.swept is None))
-    runs = 1 / cold if cold is not graph.ZERO else graph.ONE  # executions of the block that fill the caches together
-    if cold is not graph.ZERO:
-        held = _share_held_from_empty(held, time * lines, sectors, (access.accesses + around.drawn) * runs)
+    is_cold = graph.compare(">", cold, 0)
+    runs = graph.if_else(is_cold, 1 / cold, 1) if cold is not graph.ZERO else graph.ONE
+    if cold is not graph.ZERO:  # so many executions of the block fill the caches together
+        filled = _share_held_from_empty(held, time * lines, sectors, (access.accesses + around.drawn) * runs)
+        held = graph.if_else(is_cold, filled, held)
     everything = graph.add(lines, passing, *(table.lines(level) for table in around.nests.tables))
     held = graph.if_else(graph.compare("<=", everything, level.lines), 1, held)
     again = at_least_none(access.accesses - different)
@@ -145,9 +147,8 @@ def random_touches(access: Access, around: Around, level: Level) -> list[Touches
         return [Touches(again, held, lines), Touches(different, left, graph.ZERO, warm=True)]
     first = graph.ZERO
     if cold is not graph.ZERO:
-        first = graph.apply(
-            "min", different, sectors * untouched * (1 - (1 - 1 / sectors) ** (access.accesses * runs)) / runs
-        )
+        touched = sectors * untouched * (1 - (1 - 1 / sectors) ** (access.accesses * runs)) / runs
+        first = graph.if_else(is_cold, graph.apply("min", different, touched), 0)
     shares = [(last.share, last.swept.of(around.names)) for last in found if last.swept is not None]
     kept = [share * _share_left(lines, swept, level) for share, swept in shares]
     left = graph.add(*kept) / graph.add(*(share for share, _ in shares))
