@@ -42,18 +42,23 @@ VALIDATED = ("znver4",)
 NEAR = Fraction(17, 10)
 """The factor within which flops of a lap agree with the passes that references say."""
 
+FEWER = 3
+"""How many times fewer passes flops may say than references: what does not change in a loop is computed before it."""
+
 Located = tuple[str, int]
 """A file by its real path, and a line."""
 
 
 class Match(Record):
     """A loop of the source and the compiled loop that does its work: `passes` of it in a lap. `rows` are the passes of
-    the loop around it in a lap of the compiled loop around that one."""
+    the loop around it in a lap of the compiled loop around that one. Where loops are exchanged, so that references move
+    by rows, one lies in no row of the other: it `is_reordered`."""
 
     nest: Nest
     loop: Loop
     passes: int
     rows: int = 1
+    is_reordered: bool = False
     around: Nest | None = None
     outer: Loop | None = None
 
@@ -194,7 +199,7 @@ def _match_loop(around: tuple[Nest, ...], code: Code, name: str) -> Match | None
         if matches:
             best = max(matches, key=lambda match: match.passes * match.rows)
             outer = code.parents.get(id(best.loop))
-            return best.replace(around=around[depth - 1] if depth else None, outer=outer)
+            return best.replace(around=around[depth - 1] if depth and not best.is_reordered else None, outer=outer)
     return None
 
 
@@ -214,6 +219,8 @@ def _measure(nest: Nest, loop: Loop) -> Match | None:
         passes = max(1, round(by_flops)) if by_flops else 1
         return Match(nest, loop, passes)
     rows = 1
+    if by_flops is not None and by_flops < by_stride / FEWER:
+        return Match(nest, loop, max(1, round(by_flops)), is_reordered=True)
     if by_flops is not None and by_flops > NEAR * by_stride:
         rows = round(by_flops / by_stride)
         if any(isinstance(item, Nest) for item in walk_items(nest.body)) or _is_short(nest):
@@ -340,8 +347,8 @@ def _blocks_to_avoid(match: Match, passes: int | None) -> frozenset[int]:
 
 def _law_of_rows(nest: Nest, rows: Sequence[tuple[int, Fraction]], steady: Fraction) -> Value:
     """Cycles of a row of K passes: those of rows that were simulated. Where K is no constant, the largest of straight
-    lines through rows of neighbouring lengths, and of one with the slope of a long loop through the longest: rows
-    overlap the less the longer they are, so that the law bends upwards alone."""
+    lines through rows of neighbouring lengths, and of one with the slope of a long loop through the longest where that
+    is steeper: rows overlap the less the longer they are, so that the law bends upwards alone."""
     if len(rows) == 1:
         return _constant(rows[0][1])
     passes = v.extreme("min", nest.bounds)
@@ -353,7 +360,9 @@ def _law_of_rows(nest: Nest, rows: Sequence[tuple[int, Fraction]], steady: Fract
     for (few, cycles), (many, more) in pairwise(rows):
         slope = (more - cycles) / (many - few)
         lines.append(_line(passes, slope, cycles - slope * few))
-    return v.extreme("max", (*lines, _line(passes, steady, most - steady * last)))
+    if steady > slope:
+        lines.append(_line(passes, steady, most - steady * last))
+    return v.extreme("max", lines)
 
 
 def _line(passes: Value, slope: Fraction, start: Fraction) -> Value:

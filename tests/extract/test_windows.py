@@ -63,7 +63,7 @@ def test_rows_of_constant_length_are_simulated_whole(tmp_path: Path) -> None:
     found = model(tmp_path, text, "-O1")
     (line,) = (line for line in found.splitlines() if "window" in line)
     cycles = float(line.partition("[")[2].partition("]")[0])
-    assert 100 * (7 * 4 + 4) <= cycles <= 100 * (7 * 4 + 9)
+    assert 100 * (7 * 3 + 4) <= cycles <= 100 * (7 * 3 + 9)  # without the jumps behind comparisons
 
 
 def test_rows_of_open_length_have_a_law(tmp_path: Path) -> None:
