@@ -32,6 +32,7 @@ from aspenpy.cost.prices import (
     LevelCost,
     Offer,
     RequirementCost,
+    Together,
     conflict_groups,
     longest,
     slowest,
@@ -93,7 +94,8 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
     )
     conflicts = where.conflicts if _guess_wrongly(block) else _overlap_branches(where.conflicts)
-    groups = conflict_groups(busy_by_server(costs, levels), conflicts)
+    begun = _begin_branches(costs)
+    groups = (*conflict_groups(busy_by_server(costs, levels), conflicts), *begun)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
     parts: list[RequirementCost | LevelCost] = [*costs, *levels]
     for part in parts:
@@ -102,7 +104,8 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     launch = _find_launch(costs, where.launch)
     if not by_place:
         return BlockCost(block, instances, costs, groups, slowest(groups), levels, launch)
-    alone = slowest(conflict_groups(busy_by_server(costs, levels, lambda part: part.alone), conflicts))
+    undisturbed = conflict_groups(busy_by_server(costs, levels, lambda part: part.alone), conflicts)
+    alone = slowest((*undisturbed, *begun))
     contention = [sum_terms(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
     return BlockCost(block, instances, costs, groups, norm(alone, most), levels, launch)
@@ -115,6 +118,13 @@ def _guess_wrongly(block: flow.Block) -> bool:
         if requirement.resource == BRANCHES
         for trait in requirement.traits
     )
+
+
+def _begin_branches(costs: Sequence[RequirementCost]) -> tuple[Together, ...]:
+    """Branches of which some are guessed wrongly begin one after the other, too, beside what else the core does."""
+    wrong = (cost for cost in costs if cost.requirement.resource == BRANCHES and cost.traits)
+    times = [graph.mul(cost.base, cost.rounds) for cost in wrong]
+    return (Together((BRANCHES,), sum_terms(times)),) if times else ()
 
 
 def _overlap_branches(conflicts: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
