@@ -191,7 +191,8 @@ class Places(Part):
         name = there.variable or ""
         self.scope.values.pop(name, None)
         size = there.type.size or 8
-        array = Array(f"{name}&", there.name or "local", "local", size, (), constant_polynomial(size), True, node.span)
+        label = f"{there.name or 'local'}_in_memory"  # its value is a parameter of that name
+        array = Array(f"{name}&", label, "local", size, (), constant_polynomial(size), True, node.span)
         return Place(self.names.add_array(array).key, ZERO)
 
 
