@@ -18,7 +18,7 @@ from aspenpy.allowance import Allowance, spending
 from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons, loop_operations, spend_operations
 from aspenpy.engine.backends import BACKENDS, Backend
 from aspenpy.engine.compiled import Kernel
-from aspenpy.engine.program import Program
+from aspenpy.engine.program import Program, unroll_loops
 from aspenpy.expr import graph
 from aspenpy.expr.array_rules import ConstantArray
 from aspenpy.expr.failures import FINE
@@ -268,7 +268,7 @@ class Worker:
                 formulas, box, grid = work.formulas[case], likely(work.columns), work.grid or (1,)
                 program = lower_formulas(formulas, work.inputs, work.seed, box)
                 kernel, loops = _compile_kernel(self.backend, program), None
-                if kernel is not None and (operations := loop_operations(formulas)) is not graph.ZERO:
+                if kernel is not None and (operations := loop_operations(unroll_loops(formulas))) is not graph.ZERO:
                     loops = Sheet(lower_formulas((operations,), work.inputs, work.seed, box), grid, work.columns)
                 self._sheets = {case: Sheet(program, grid, work.columns, kernel, loops)}
             return self._sheets[case]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aspenpy import AspenError, load_machine, parse, predict
+from aspenpy import AspenError, load_application, load_machine, parse, predict, sweep
 from aspenpy.allowance import OPERATIONS, Allowance, allowance, one_allowance, separate_allowance, spending
 from aspenpy.engine.arrays import loop_operations
 from aspenpy.engine.backends import BACKENDS
@@ -292,6 +292,18 @@ def test_a_sweep_of_nested_loops_is_refused(backend: str, jobs: int, depth: int,
     assert "--yes" in ran.err
     assert "Traceback" not in ran.err
     assert ran.seconds < (START_UP + SECONDS / share) * processes
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_loops_that_are_written_out_spend_nothing(backend: str) -> None:
+    """Two levels of a fat tree are two terms: a sweep of a network is refused at no number of points."""
+    require_backend(backend)
+    app, machine = load_application("lulesh"), load_machine("haswell")
+    with separate_allowance(100):
+        found = sweep(
+            app, machine, over={"steps": [float(place) for place in range(1, 2000)]}, backend=backend, cores=1
+        )
+    assert found["runtime"].values[99] == pytest.approx(predict(app, machine, set={"steps": 100}).runtime, rel=1e-12)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
