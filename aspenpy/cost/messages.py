@@ -14,6 +14,7 @@ from typing import Any
 from aspenpy.cost.halos import PathUse, grid_of, halo_time, numbers_of
 from aspenpy.cost.interconnect import Interconnect, enough, interconnect_of
 from aspenpy.cost.network.collectives import algorithms, cost
+from aspenpy.cost.network.cuts import crossing_time
 from aspenpy.cost.network.levels import Among, schemes
 from aspenpy.cost.network.schemes import Level, Scheme, best, best_scheme, best_time, fastest_scheme, time_by_path
 from aspenpy.cost.network.topology import NetworkError, floor
@@ -137,10 +138,9 @@ def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Pat
     time = fastest_scheme(ways)
     if trait.name == "alltoall" and paths is not None:
         for path, level in zip(all_paths(paths, sending), among.levels, strict=True):
-            half = floor(level.ranks / 2)
-            volume = half * (level.ranks - half) * among.size
-            rails = path.network.ports / path.network.nodes
-            crossing = path.network.topology.crossing_time(volume, rails * path.network.link)
+            net = path.network
+            ports = net.ports / net.nodes
+            crossing = crossing_time(net.topology, level.ends, ports, level.ranks, among.size, net.link)
             time = graph.apply("max", time, graph.if_else(graph.compare(">", level.ends, 1), crossing, 0))
     return Exchange(trait.name, trait.arguments, time, time, among.count, among.size, None, None, tuple(ways))
 

@@ -191,3 +191,15 @@ def test_without_a_link_the_data_decide() -> None:
     with pytest.raises(AspenError) as error:
         aspenpy.place(app, machine(text), {"k1": "gpu"}, best=True)
     assert codes(error.value) == ["no-link"]
+
+
+@pytest.mark.parametrize("name", ["cg", "comd", "comd_scaling", "spmv"])
+def test_sockets_without_places_for_the_ranks_are_left_out(name: str) -> None:
+    """Eight ranks have a core each of two Xeon E5-2637 v3; of the boards there is one of each kind."""
+    app, node = aspenpy.load_application(name), aspenpy.load_machine("vt_e5_2637")
+    found = aspenpy.place(app, node, set={"ranks": 8})
+    assert set(found.sockets.values()) == {"intel_xeon_e5_2637_v3"}
+    wanted = aspenpy.predict(app, node, socket="intel_xeon_e5_2637_v3", set={"ranks": 8}).runtime
+    assert found.runtime == pytest.approx(wanted, rel=1e-12)
+    with pytest.raises(AspenError, match="80 ranks, and `vt_e5_2637` has places for"):
+        aspenpy.place(app, node, set={"ranks": 80})

@@ -29,6 +29,9 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 
 MOST_TRIED = 3_000  # steps that are priced: some ten seconds
+UNABLE = ("no-such-resource", "too-many-ranks", "no-core-for-rank", "no-path")
+"""Mistakes of a kernel on a socket that has no places or nothing for it."""
+
 IMPOSSIBLE = ("no-link", "unknown-size")
 UNKNOWN = "unsettled-data"
 
@@ -89,7 +92,7 @@ class _Chooser:
             try:
                 times[name] = float(self._values([totals[Exclusive(name)]])[0])
             except AspenError as error:
-                if error.diagnostics[0].code != "no-such-resource":
+                if error.diagnostics[0].code not in UNABLE:
                     raise
                 times[name] = error.diagnostics[0]
         return times
@@ -218,7 +221,7 @@ class _Chooser:
         """Why a placement is left out: data that cannot be moved rule it out, data that cannot be followed leave open
         whether it would be the best. Other errors are the run's own."""
         code = error.diagnostics[0].code
-        if code not in (*IMPOSSIBLE, UNKNOWN):
+        if code not in (*UNABLE, *IMPOSSIBLE, UNKNOWN):
             raise error
         self.refused.setdefault(code, error)
 

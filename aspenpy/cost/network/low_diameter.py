@@ -144,15 +144,23 @@ def _join_groups(
     )
 
 
-def bisection_of_nodes(whole: Topology, nodes: Expr) -> Expr:
-    """A bound of the links that part so many nodes, which fill the groups one after the other, into two halves."""
+def links_between_groups(whole: Topology) -> tuple[Expr, Expr]:
+    """The links that join two groups, and the nodes of a group."""
+    sizes = dict(whole.parameters)
+    routers = _group(sizes).routers
+    return floor(routers * sizes["global_links"] / (sizes["groups"] - 1)), sizes["nodes_per_router"] * routers
+
+
+def bisection_of_nodes(whole: Topology, nodes: Expr, ports: Size = 1) -> Expr:
+    """A bound of the links that part so many nodes, which fill the groups one after the other, into two halves; each
+    node has so many ports."""
     sizes = dict(whole.parameters)
     group, p = _group(sizes), sizes["nodes_per_router"]
-    joining = floor(group.routers * sizes["global_links"] / (sizes["groups"] - 1))
-    groups = graph.apply("ceil", nodes / (p * group.routers))
+    joining, size = links_between_groups(whole)
+    groups = graph.apply("ceil", nodes / size)
     routers = graph.apply("min", group.routers, graph.apply("ceil", nodes / p))
     links = _links_among(sizes, routers)
-    return graph.apply("min", _cut(routers, links, joining, groups, p), floor(nodes / 2))
+    return graph.apply("min", _cut(routers, links, joining, groups, p), floor(nodes / 2) * ports)
 
 
 def _links_among(sizes: dict[str, Expr], routers: Expr) -> Expr:
