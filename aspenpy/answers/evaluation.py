@@ -242,7 +242,7 @@ class Evaluation(Result):
 
     def _longest_wait(self, waits: Mapping[str, float]) -> tuple[str | None, tuple[str, ...]]:
         """The group of resources that bounds for longest, and which of its members does; given seconds by resource."""
-        busy = {name: graph.ZERO for name in waits if self.totals.get(Busy(name), 0.0) > 0}
+        busy = {name: graph.ZERO for name in waits if self.totals.get(Busy(name), 0.0) > 0 or waits[name] > 0}
         groups = [group.resources for group in conflict_groups(busy, self.tree.conflicts)]
         if not any(waits[name] > 0 for name in busy):
             return None, ()

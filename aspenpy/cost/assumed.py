@@ -23,8 +23,8 @@ from aspenpy.models.machine.model import Component, Machine, Place, Property, Re
 RULES = os.path.join("machines", "rules", "assumed_cores.aspen")
 YEAR, LANES_WITH_WORK = "year", "simt"
 
-OF_CORES = ("chain", "branches", "accesses", "intops", "atomics", "locks", "barriers")
-"""Resources that every machine with a year prices; barriers are of a socket where it states them."""
+OF_CORES = ("chain", "branches", "accesses", "intops", "atomics", "locks", "barriers", "forks")
+"""Resources that every machine with a year prices; barriers and forks are of a socket where it states them."""
 
 
 @cache

@@ -144,6 +144,7 @@ RULES: tuple[tuple[str, str, str, Rule], ...] = (
         "s",
         lambda numbers, host: (1e-7 * max(1.0, log2(2 * host.cores)), "100 ns for each doubling of the cores"),
     ),
+    ("socket", "thread_start_latency", "s", _assume_constant(20e-6, "of Linux")),
     ("l1", "latency", "s", _assume_cycles("core", "load_latency", "a load")),
     ("l2", "latency", "s", _assume_constant(4e-9, "of most processors")),
     ("l3", "latency", "s", _assume_constant(15e-9, "of most processors")),

@@ -588,6 +588,17 @@ static void meet(void *unused, int thread)
     wait_for_all(&common);
 }
 
+static void do_nothing(void *unused, int thread)
+{
+  (void)unused, (void)thread;
+}
+
+static void start_threads(void *threads, int thread)
+{
+  (void)thread;
+  on_threads(*(int *)threads, do_nothing, NULL);
+}
+
 enum { TOUCHED = 64, FRESH = 8192 }; /* pages of a window, and of a mapping */
 
 static char *fresh;
@@ -657,6 +668,11 @@ static void memory(long first, long second, long third, long most, int threads)
     bandwidth("third_half", "core", 1, SLICE, third / 2, 0.25);
   }
   bandwidth("memory", "core", 1, SLICE, far, 0.25);
+  for (int some = 2; some < threads; some *= 2) {
+    char cores[99];
+    snprintf(cores, sizeof cores, "on_%d", some);
+    bandwidth("memory", cores, some, SLICE, far / some > SLICE ? far / some : SLICE, 0.25);
+  }
   bandwidth("memory", "all", threads, SLICE, far / threads > SLICE ? far / threads : SLICE, 0.25);
   sizes(second * 2, far);
   sizes_of_all(second, third < far / threads ? third : far / threads, threads);
@@ -666,6 +682,7 @@ static void memory(long first, long second, long third, long most, int threads)
   translation(far);
   common.threads = threads;
   print("barrier", "latency", least_time(threads, meet, NULL, SHORTEST, longer(threads)) / 100);
+  print("thread_start", "latency", least_time(1, start_threads, &threads, SHORTEST, 5 * seconds));
   atomics(threads, seconds);
   first_touches();
 }

@@ -166,6 +166,9 @@ def _derive_socket(found: Quantities) -> dict[str, Number]:
     numbers = {
         "barrier_latency": make_measured_number(found, "barrier_latency", "s", "all cores meet, waiting in a loop")
     }
+    if "thread_start_latency" in found:
+        about = "a thread for each core is started and has ended"
+        numbers["thread_start_latency"] = make_measured_number(found, "thread_start_latency", "s", about)
     if "process_start_latency" in found:
         numbers["process_start_latency"] = make_measured_number(
             found, "process_start_latency", "s", "a process that does nothing"

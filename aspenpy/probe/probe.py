@@ -81,6 +81,7 @@ def describe_measurements(found: Quantities, host: Topology) -> Iterator[str]:
     yield from _describe_pages(found)
     yield from _describe_overlaps(found)
     yield from _describe_outstanding_lines(found)
+    yield from _describe_saturation(found, len(host.processors))
     yield from _describe_private_caches(found, host)
     uncertain = [name for name, item in found.items() if item.spread > UNCERTAIN]
     if uncertain:
@@ -112,6 +113,15 @@ def _describe_outstanding_lines(found: Quantities) -> Iterator[str]:
         chains = [item.value for key, item in found.items() if key.startswith(f"{level}_chains_")]
         if chains and f"{level}_latency" in found:
             yield f"Lines of the {name} under way at once: {found[f'{level}_latency'].value / min(chains):.0f}."
+
+
+def _describe_saturation(found: Quantities, cores: int) -> Iterator[str]:
+    """Bandwidth of memory on one core, on twice as many each time, and on all."""
+    counts = [1, *(2**power for power in range(1, cores.bit_length()) if 2**power < cores), cores]
+    names = ["memory_load_core", *(f"memory_load_on_{count}" for count in counts[1:-1]), "memory_load_all"]
+    if cores > 1 and all(name in found for name in names):
+        rates = ", ".join(f"{count}: {found[name].value / 1e9:.3g}" for count, name in zip(counts, names, strict=True))
+        yield f"Loads from memory by the number of cores, GB/s: {rates}."
 
 
 def _describe_private_caches(found: Quantities, host: Topology) -> Iterator[str]:

@@ -61,7 +61,9 @@ LINK = "  resource intracomm(volume) [latency + volume/bandwidth]"
 
 MESSAGES = "  resource messages(volume) [latency + volume/bandwidth]  // one message of so many bytes"
 
-SOCKET = "  resource barriers(number) [number*barrier_latency]"
+SOCKET = """\
+  resource barriers(number) [number*barrier_latency]
+  resource forks(number) [number*thread_start_latency]"""
 
 
 def write_machine(name: str, numbers: Numbers, host: Topology, about: About) -> str:

@@ -81,6 +81,13 @@ def test_branches_cost_what_is_guessed_wrongly() -> None:
     assert cycles("execute { branches [1e6] flops [4e6] }") == pytest.approx(2e6, rel=1e-9)
 
 
+def test_branches_of_which_none_is_wrong_begin_one_a_cycle() -> None:
+    found = predict(application("execute { branches [1e6] as mispredicted(0) intops [1e6] }"), machine(MACHINE))
+    assert float(found.runtime) * 2e9 == pytest.approx(1e6, rel=1e-9)
+    assert found.bottleneck is not None
+    assert found.bottleneck.resource == "branches"
+
+
 def test_wrong_guesses_add_to_the_longest_of_what_overlaps() -> None:
     """Flops take 2e6 cycles and integers 3e6, side by side; 1e5 wrong guesses of 16 cycles come behind."""
     body = "flops [4e6] intops [12e6] branches [1e6] as mispredicted(0.1)"

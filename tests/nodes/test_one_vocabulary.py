@@ -43,6 +43,7 @@ VOCABULARY = (
     "locks [1e6]",
     "locks [1e6] as contended(4)",
     "barriers [1]",
+    "forks [1]",
     "accesses [1e6]",
     *(
         f"accesses [1e6] as {name}"
@@ -100,6 +101,7 @@ def cycles(need: str, stated: str = "", year: str = "property year [2010]", tran
         ("chain [1e6] as fma", 8e6),
         ("atomics [1e6]", 20e6),
         ("locks [1e6]", (20 + 5) * 1e6),
+        ("forks [10]", 10 * 20e-6 * 2e9),
         ("locks [1e6] as contended(4)", 4 * 200e6),
         ("atomics [1e6] as contended(4)", 4 * 200e6),
     ],

@@ -83,6 +83,7 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
         found |= {f"overlap_{level}_{which}_latency": 2e-9 for which in ("far", "near", "both")}
     return found | {
         "barrier_latency": 1e-7,
+        "thread_start_latency": 3e-5,
         "page_fault_latency": 2e-7,
         "page_return_latency": 1e-7,
         "process_start_latency": 6e-4,

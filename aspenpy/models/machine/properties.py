@@ -111,6 +111,9 @@ _CORE = (
 _SOCKET = (
     _Row("launch_latency", "socket", "s", "time until a block begins", "0", "1e-3", LATENCY),
     _Row("barrier_latency", "socket", "s", "time of a barrier of all threads", "0", "1e-3", LATENCY),
+    _Row(
+        "thread_start_latency", "socket", "s", "time to start a thread on each core and to end them", "0", "1", LATENCY
+    ),
     _Row("process_start_latency", "socket", "s", "time to start and end a process", "0", "10", LATENCY),
     _Row("transfer_latency", "cache socket node", "s", "time of a line from core to core", "1e-10", "1e-5"),
     _Row("schedule", "socket", WORD, "how parts of a loop are dealt out to kinds of cores"),
