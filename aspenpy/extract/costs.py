@@ -7,7 +7,7 @@ from typing import Literal
 
 from aspenpy.expr.node import Expr
 from aspenpy.expr.printer import to_text
-from aspenpy.extract.fit import Fit
+from aspenpy.extract.fit import Formula
 from aspenpy.extract.values import Value, key, to_expression
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -165,7 +165,7 @@ class Hole(Record):
     symbol: Expr
     span: Span | None = None
     low: int | None = None
-    fit: Fit | None = None
+    fit: Formula | None = None
     rule: str = ""
 
     def is_left(self) -> bool:
@@ -173,8 +173,13 @@ class Hole(Record):
         return self.fit is None and not self.rule
 
     def text(self) -> str:
-        """Its value in the language."""
-        return to_text(to_expression(self.value)) if self.fit is None else str(self.fit)
+        """Its value in the language; a fitted formula stays from 0 up, that of a share up to 1, at all sizes."""
+        if self.fit is None:
+            return to_text(to_expression(self.value))
+        text = str(self.fit)
+        if self.fit.falls():
+            text = f"max(0, {text})"
+        return f"min(1, {text})" if self.meaning.is_share and self.fit.grows() else text
 
 
 class Profile(Record):

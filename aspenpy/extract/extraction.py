@@ -523,7 +523,7 @@ class _Extractor:
     def _write_sizes(self, used: dict[Expr, Hole]) -> Iterator[str]:
         """Declares sizes of the command that a fitted formula needs and that the program has no name for."""
         named = {hole.name for hole in used.values()} | {macro.name for macro in self.program.macros}
-        wanted = {hole.fit.term.size for hole in used.values() if hole.fit is not None and hole.fit.term is not None}
+        wanted = {name for hole in used.values() if hole.fit is not None for name in hole.fit.sizes()}
         for name, value in self.sizes.items():
             if name in wanted - named:
                 yield f"param {name} = {format_number(value)}  // of the command"

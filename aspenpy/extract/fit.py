@@ -7,8 +7,9 @@ least squares of relative errors. Of the formulas the simplest is taken whose er
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from aspenpy.record import Record
@@ -21,50 +22,97 @@ EXACT = 0.005
 
 FEW_DIGITS = 4
 
+POOR_MEAN = 0.02
+"""Relative error of a mean's formula from which on the quotient of two totals is tried."""
+
+FEWEST = 3
+"""Runs from which on totals have formulas of their own."""
+
 Sizes = Mapping[str, float]
 
 
 class Term(Record):
-    """A power of a size, or its logarithm to base 2 (exponent None)."""
+    """A power of a size, and times its logarithm to base 2 where it is `logarithmic`."""
 
     size: str
-    exponent: int | None
+    exponent: int
+    logarithmic: bool = False
 
     def evaluate(self, sizes: Sizes) -> float:
-        value = sizes[self.size]
-        return math.log2(max(value, 1)) if self.exponent is None else float(value) ** self.exponent
+        value = float(sizes[self.size])
+        return value**self.exponent * (math.log2(max(value, 1)) if self.logarithmic else 1)
 
-    def __str__(self) -> str:
-        if self.exponent is None:
-            return f"log2({self.size})"
-        return self.size if self.exponent == 1 else f"{self.size}^{self.exponent}"
+    def scale(self, factor: float) -> str:
+        """The text of its product with a positive number."""
+        number = format_number(factor)
+        power = self.size if abs(self.exponent) == 1 else f"{self.size}^{abs(self.exponent)}"
+        above = ([power] if self.exponent > 0 else []) + ([f"log2({self.size})"] if self.logarithmic else [])
+        text = "*".join([*([] if number == "1" and above else [number]), *above])
+        return f"{text}/{power}" if self.exponent < 0 else text
 
 
 class Fit(Record):
-    """`constant + factor * term`, how many runs it was fitted to, and its largest relative error on them."""
+    """A constant and factors of terms, how many runs they were fitted to, and the largest relative error on them."""
 
     constant: float
-    factor: float
-    term: Term | None
+    parts: tuple[tuple[float, Term], ...]
     runs: int
     error: float
 
     def __str__(self) -> str:
-        if self.term is None or not self.factor:
-            return format_number(self.constant)
-        size = abs(self.factor)
-        if self.term.exponent is not None and self.term.exponent < 0:
-            scaled = f"{format_number(size)}/{Term(self.term.size, -self.term.exponent)}"
-        else:
-            scaled = str(self.term) if format_number(size) == "1" else f"{format_number(size)}*{self.term}"
-        if not self.constant:
-            return scaled if self.factor > 0 else f"-{scaled}"
-        if self.factor < 0:
-            return f"{format_number(self.constant)} - {scaled}"
-        return f"{scaled} {'+' if self.constant > 0 else '-'} {format_number(abs(self.constant))}"
+        signed = [(factor > 0, term.scale(abs(factor))) for factor, term in self.parts if factor]
+        if self.constant or not signed:
+            signed.append((self.constant >= 0, format_number(abs(self.constant))))
+        signed.sort(key=lambda part: not part[0])
+        text = "".join(f" {'+' if positive else '-'} {part}" for positive, part in signed)
+        return text[3:] if signed[0][0] else f"-{text[3:]}"
 
     def evaluate(self, sizes: Sizes) -> float:
-        return self.constant + (self.factor * self.term.evaluate(sizes) if self.term is not None else 0.0)
+        return self.constant + sum(factor * term.evaluate(sizes) for factor, term in self.parts)
+
+    def sizes(self) -> set[str]:
+        return {term.size for factor, term in self.parts if factor}
+
+    def falls(self) -> bool:
+        """Whether the formula may be below 0 at some sizes."""
+        return any(factor < 0 for factor, _ in self.parts) or (self.constant < 0 and bool(self.sizes()))
+
+    def grows(self) -> bool:
+        """Whether the formula may be above 1 at some sizes from 1 on, though it is not in the runs."""
+        most = self.constant + sum(max(0.0, factor) for factor, term in self.parts if term.exponent < 0)
+        climbs = any(factor > 0 and term.exponent >= 0 for factor, term in self.parts)
+        return climbs or (most > 1 and bool(self.sizes()))
+
+
+class Quotient(Record):
+    """A mean as the quotient of two totals, each of which has a shorter formula."""
+
+    total: Fit
+    entries: Fit
+    error: float
+
+    @property
+    def runs(self) -> int:
+        return self.total.runs
+
+    def __str__(self) -> str:
+        return f"({self.total})/({self.entries})"
+
+    def evaluate(self, sizes: Sizes) -> float:
+        entries = self.entries.evaluate(sizes)
+        return self.total.evaluate(sizes) / entries if entries else 0.0
+
+    def sizes(self) -> set[str]:
+        return self.total.sizes() | self.entries.sizes()
+
+    def falls(self) -> bool:
+        return self.total.falls() or self.entries.falls()
+
+    def grows(self) -> bool:
+        return True
+
+
+Formula = Fit | Quotient
 
 
 def format_number(value: float) -> str:
@@ -73,28 +121,46 @@ def format_number(value: float) -> str:
     return str(near) if abs(value - near) <= 1e-9 * max(1, abs(value)) else f"{value:.{FEW_DIGITS}g}"
 
 
+Form = tuple[tuple[Term, ...], bool]
+"""The terms of a formula, and whether it has a constant."""
+
+
 def fit_formula(points: Sequence[tuple[Sizes, float]], terms: Sequence[Term]) -> Fit:
-    """The formula for a quantity at some sizes; `terms` are tried in their order, after a constant."""
-    forms: list[tuple[Term | None, bool]] = [(None, True)]
+    """The formula for a quantity at some sizes; `terms` are tried in their order, after a constant, one by one and then
+    two by two."""
     varied = {term.size for term in terms if len({sizes[term.size] for sizes, _ in points}) > 1}
-    for term in terms:
-        if term.size in varied:
-            forms += [(term, False), (term, True)]
-    usable = [form for form in forms if len(points) >= _count_unknowns(form)]
-    errors = [_cross_validation_error(points, form) for form in usable]
-    best = min(errors)
-    allowed = max(EXACT, NEAR * best)
-    chosen = next(form for form, error in zip(usable, errors, strict=True) if error <= allowed)
-    return _solve_least_squares(points, chosen)
+    usable = [term for term in terms if term.size in varied]
+    chosen: list[tuple[Term, ...]] = [(term,) for term in usable]
+    chosen += itertools.combinations(usable, 2)
+    forms: list[Form] = [((), True), *((part, constant) for part in chosen for constant in (False, True))]
+    forms = [form for form in forms if len(form[0]) + form[1] <= max(1, len(points) - 1) or len(form[0]) < 2]
+    forms = [form for form in forms if len(form[0]) + form[1] <= len(points)]
+    errors = [_cross_validation_error(points, form) for form in forms]
+    allowed = max(EXACT, NEAR * min(errors))
+    tried = list(zip(forms, errors, strict=True))
+    short = next(form for form, error in tried if error <= allowed)
+    if len(short[0]) < 2:
+        return _solve_least_squares(points, short)
+    alike = [(error, place) for place, (form, error) in enumerate(tried) if len(form[0]) == 2 and form[1] == short[1]]
+    return _solve_least_squares(points, forms[min(alike)[1]])
 
 
-def _count_unknowns(form: tuple[Term | None, bool]) -> int:
-    return (form[0] is not None) + form[1]
+def fit_mean(points: Sequence[tuple[Sizes, float, float]], terms: Sequence[Term], of_totals: Sequence[Term]) -> Formula:
+    """The formula for a mean of so many passes over so many entries; where it fits the runs better, the quotient of the
+    formulas for both, in the terms `of_totals`."""
+    mean = fit_formula([(sizes, passes / entries) for sizes, passes, entries in points], terms)
+    if mean.error <= POOR_MEAN or len(points) < FEWEST:
+        return mean
+    total = fit_formula([(sizes, passes) for sizes, passes, _ in points], of_totals)
+    entered = fit_formula([(sizes, entries) for sizes, _, entries in points], of_totals)
+    found = Quotient(total, entered, 0.0)
+    error = max(_relative_error(found.evaluate(sizes), passes / entries) for sizes, passes, entries in points)
+    return found.replace(error=error) if error < mean.error else mean
 
 
-def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: tuple[Term | None, bool]) -> float:
+def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: Form) -> float:
     """The mean relative error at each point of the formula fitted to all others."""
-    if len(points) <= _count_unknowns(form):
+    if len(points) <= len(form[0]) + form[1]:
         return 0.0 if len(points) == 1 else math.inf
     errors = []
     for place, (sizes, value) in enumerate(points):
@@ -103,30 +169,37 @@ def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: tuple[T
     return fmean(errors)
 
 
-def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: tuple[Term | None, bool]) -> Fit:
-    """Least squares of relative errors, by the normal equations of at most two unknowns."""
-    term, with_constant = form
-    basis: list[Callable[[Sizes], float]] = [] if term is None else [term.evaluate]
-    basis += [lambda sizes: 1.0] if with_constant else []
+def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: Form) -> Fit:
+    """Least squares of relative errors, by the normal equations; what others already say has no part."""
+    terms, with_constant = form
     rows = []
     for sizes, value in points:
         weight = 1 / max(abs(value), 1e-12) if value else 1.0
-        rows.append(([function(sizes) * weight for function in basis], value * weight))
-    squares = [[sum(row[i] * row[j] for row, _ in rows) for j in range(len(basis))] for i in range(len(basis))]
-    sides = [sum(row[i] * value for row, value in rows) for i in range(len(basis))]
-    if len(basis) == 1:
-        solution = [sides[0] / squares[0][0] if squares[0][0] else 0.0]
-    else:
-        (a, b), (_, d) = squares
-        determinant = a * d - b * b
-        if abs(determinant) <= 1e-12 * a * d:
-            solution = [0.0, sides[1] / d]
-        else:
-            solution = [(d * sides[0] - b * sides[1]) / determinant, (a * sides[1] - b * sides[0]) / determinant]
-    factor = solution[0] if term is not None else 0.0
-    constant = solution[-1] if with_constant else 0.0
-    found = Fit(_round_digits(constant), _round_digits(factor), term, len(points), 0.0)
+        basis = [*(term.evaluate(sizes) for term in terms), *([1.0] if with_constant else [])]
+        rows.append(([number * weight for number in basis], value * weight))
+    solution = _solve_normal_equations(rows, len(terms) + with_constant)
+    constant = _round_digits(solution[-1]) if with_constant else 0.0
+    found = Fit(constant, tuple(zip(map(_round_digits, solution), terms, strict=False)), len(points), 0.0)
     return found.replace(error=max(_relative_error(found.evaluate(sizes), value) for sizes, value in points))
+
+
+def _solve_normal_equations(rows: Sequence[tuple[list[float], float]], count: int) -> list[float]:
+    """Elimination from the last unknown to the first; one that depends on those behind it is 0."""
+    system = [
+        [*(sum(row[i] * row[j] for row, _ in rows) for j in range(count)), sum(row[i] * side for row, side in rows)]
+        for i in range(count)
+    ]
+    scale = [system[i][i] for i in range(count)]
+    for pivot in reversed(range(count)):
+        if system[pivot][pivot] <= 1e-12 * scale[pivot]:
+            continue
+        for other in range(count):
+            if other != pivot:
+                factor = system[other][pivot] / system[pivot][pivot]
+                system[other] = [a - factor * b for a, b in zip(system[other], system[pivot], strict=True)]
+    return [
+        system[i][-1] / system[i][i] if scale[i] and abs(system[i][i]) > 1e-12 * scale[i] else 0.0 for i in range(count)
+    ]
 
 
 def _round_digits(value: float) -> float:

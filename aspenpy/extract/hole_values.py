@@ -35,7 +35,7 @@ from aspenpy.extract.costs import (
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Command, prepare_program
-from aspenpy.extract.fit import Fit, Term, fit_formula
+from aspenpy.extract.fit import Formula, Term, fit_mean
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED, SIZE_ASSUMED
 from aspenpy.extract.values import ONE, TooLong, Value
@@ -44,6 +44,9 @@ from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 MOST_RUNS = 1000
+
+TOTALS = ((1, False), (2, False), (3, False), (1, True), (0, True), (2, True))
+"""Powers of sizes that totals may have, with a logarithm or without."""
 
 SCALING = ("*", "/", "<<", ">>")
 
@@ -153,14 +156,15 @@ class Filling:
                 if all(site.span != other.span for other in sites):  # a line is counted for all copies of a function
                     sites.append(site)
 
-    def fit_holes(self) -> dict[Expr, Fit]:
+    def fit_holes(self) -> dict[Expr, Formula]:
         """A formula for each parameter that the runs give values of."""
-        measured: dict[Expr, list[tuple[Mapping[str, float], float]]] = {}
+        measured: dict[Expr, list[tuple[Mapping[str, float], float, float]]] = {}
         for point in self.runs:
             known = self._find_sizes(point)
-            for symbol, value in self._measure_values(point, known).items():
-                measured.setdefault(symbol, []).append((point.sizes, value))
-        return {symbol: fit_formula(values, self._list_terms(symbol)) for symbol, values in measured.items()}
+            for symbol, (passes, entries) in self._measure_values(point, known).items():
+                measured.setdefault(symbol, []).append((point.sizes, passes, entries))
+        totals = [Term(size, *power) for power in TOTALS for size in self.runs[0].sizes]
+        return {symbol: fit_mean(values, self._list_terms(symbol), totals) for symbol, values in measured.items()}
 
     def find_known(self, point: Point) -> dict[Expr, float]:
         """Values of the parameters at the sizes of a run: those of their formulas, and of macros."""
@@ -213,14 +217,15 @@ class Filling:
         start, step = v.number(straight[0]), v.number(straight[1])
         return None if start is None or not step else (symbol, (passes - float(start)) / float(step))
 
-    def _measure_values(self, point: Point, known: dict[Expr, float]) -> dict[Expr, float]:
-        found = {symbol: value for symbol, value in known.items() if symbol in self.holes}
+    def _measure_values(self, point: Point, known: dict[Expr, float]) -> dict[Expr, tuple[float, float]]:
+        """What was counted of each parameter, and of how many it is a part."""
+        found = {symbol: (value, 1.0) for symbol, value in known.items() if symbol in self.holes}
         for symbol, sites in self.sites.items():
             counted = [
                 counts for site in sites if (counts := self._count_at_site(self.holes[symbol], site, point, known))
             ]
             if counted and (whole := sum(entered for _, entered in counted)):
-                found[symbol] = sum(passes for passes, _ in counted) / whole
+                found[symbol] = sum(passes for passes, _ in counted), whole
         return found
 
     def _count_at_site(
@@ -267,10 +272,11 @@ class Filling:
         if not loops:
             exponents = (-1,)
         elif any(nest.span in self.logarithmic for nest in loops):
-            return [Term(size, None) for size in sizes]
+            return [Term(size, 0, True) for size in sizes]
         else:
             exponents = (*range(1, 1 + max(map(nesting_depth, loops))), -1)
-        return [Term(size, exponent) for exponent in exponents for size in sizes]
+        terms = [Term(size, exponent) for exponent in exponents for size in sizes]
+        return terms + [Term(size, 0, True) for size in sizes if loops and len(self.runs) > 2]
 
 
 def _find_command_line(program: r.Program) -> dict[str, int]:

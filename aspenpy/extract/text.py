@@ -318,12 +318,30 @@ class Body(Naming):
             array = self.name_array(request.array)
             way = f"{request.kind}s [{shared(request.words)}] of size [{request.size}]"
             way += f" {'from' if request.kind == 'load' else 'to'} {array}"
-            arguments = ", ".join(self.write_trips(_arguments_of_part(request, parts)))
-            trait = f"{request.trait}({arguments})" if arguments else request.trait
+            trait = self._write_pattern(request, _arguments_of_part(request, parts))
             if v.number(request.reuse) != 1:
                 trait += f", reuse({self.write_formula(request.reuse)})"
             lines.append(f"{way} as {trait}" if trait else way)
         return lines
+
+    def _write_pattern(self, request: Request, arguments: tuple[Trips, ...]) -> str:
+        """A pattern with its arguments. Means of rows are no whole numbers, as strides are: rows of a mean length that
+        follow each other are one walk, and other such strides are rounded up."""
+        if request.trait != "nest":
+            texts = self.write_trips(arguments)
+        else:
+            arguments = _join_rows(arguments, self._has_mean)
+            if len(arguments) == 2 and len(request.arguments) > 2 and _is_word(arguments[0], request.size):
+                return "stream"
+            texts = self.write_trips(arguments)
+            means = [place % 2 == 0 and self._has_mean(part) for place, part in enumerate(arguments)]
+            texts = [f"ceil({text})" if mean else text for text, mean in zip(texts, means, strict=True)]
+        return f"{request.trait}({', '.join(texts)})" if texts else request.trait
+
+    def _has_mean(self, value: Trips) -> bool:
+        """Whether a formula has a parameter that counts give, and not a size."""
+        symbols = () if isinstance(value, CounterRange) else v.symbols(value)
+        return any(symbol in self.names.holes and self.names.holes[symbol].low == 0 for symbol in symbols)
 
     @staticmethod
     def _write_bytes(amounts: Amounts, shared: Callable[[Value], str]) -> list[str]:
@@ -362,6 +380,24 @@ def _arguments_of_part(request: Request, parts: tuple[Value, ...]) -> tuple[Trip
         assert not isinstance(passes, CounterRange)
         arguments[place] = v.ratio(passes, part)
     return tuple(arguments)
+
+
+def _join_rows(arguments: tuple[Trips, ...], has_mean: Callable[[Trips], bool]) -> tuple[Trips, ...]:
+    """Strides and passes of a nest in which rows of a mean length that follow each other are one row."""
+    found = list(arguments)
+    place = 0
+    while place + 3 < len(found):
+        stride, passes, outer, times = found[place : place + 4]
+        ranges = any(isinstance(part, CounterRange) for part in (stride, passes, outer, times))
+        if ranges or not has_mean(outer) or not v.is_same(v.multiply(stride, passes), outer):  # type: ignore[arg-type]
+            place += 2
+        else:
+            found[place : place + 4] = [stride, v.multiply(passes, times)]  # type: ignore[arg-type]
+    return tuple(found)
+
+
+def _is_word(stride: Trips, size: int) -> bool:
+    return not isinstance(stride, CounterRange) and v.number(stride) == size
 
 
 def is_parallel(nest: Nest) -> bool:

@@ -138,7 +138,7 @@ def test_rows_of_a_sparse_matrix_follow_each_other(tmp_path: Path) -> None:
     found = model(text + "for (int k = ptr[i]; k < ptr[i + 1]; k++) y[i] += a[k]; }", tmp_path)
     assert "data ptr [204]" in found  # 51 numbers of 4 bytes
     assert "data a [400*ptr_difference]" in found  # 50 rows of 8 bytes each word
-    assert "from a as nest(8, ptr_difference, 8*ptr_difference, 50)" in found
+    assert "[50*ptr_difference] of size [8] from a as stream" in found
 
 
 def test_rows_that_are_walked_again_are_no_new_data(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aspenpy import load_application, load_machine, predict
 from aspenpy.extract.extraction import Extraction, Run, extract
 from aspenpy.extract.reconcile import LineCount
 from tests.extract import callgrind, modelled
@@ -99,3 +100,25 @@ def test_calls_that_differ_are_named(tmp_path: Path) -> None:
     found = extract(tmp_path / "calls.c", run=Run("./a.out"))
     (half,) = [item for item in found.diagnostics if item.code == "differs" and "half()" in item.message]
     assert re.search(r"1 times, the run 15$", half.message)
+
+
+def test_totals_of_nested_loops_have_laws(tmp_path: Path) -> None:
+    found = extract(WHOLE / "sort", run=Run("./a.out {n}", {"n": [128, 256, 512, 1024]}))
+    text = re.sub(r"param n = 1024", "param n = 4096", found.text)
+    (tmp_path / "model.aspen").write_text(text)
+    total = modelled.operations(tmp_path / "model.aspen")
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "model.aspen").write_text(extract(WHOLE / "sort", run=Run("./a.out 4096")).text)
+    ran = modelled.operations(tmp_path / "far" / "model.aspen")
+    assert total["compare dp"] == pytest.approx(ran["compare dp"], rel=0.03)  # at four times the largest size
+    sparse = extract(WHOLE / "cg", run=Run("./a.out -s {s} -i 100", {"s": [4, 6, 8, 10]}))
+    assert "param total = max(0, 7*s^3 - 6*s^2)" in sparse.text
+    assert "param start_difference = max(0, 7 - 6/s)" in sparse.text
+
+
+@pytest.mark.parametrize("name", ["haswell", "simple", "a64fx"])
+def test_rows_of_a_mean_length_are_priced(name: str, tmp_path: Path) -> None:
+    (tmp_path / "unequal.c").write_text(UNEQUAL.replace("? 3 : 30", "% 7"))
+    found = extract(tmp_path / "unequal.c", run=Run("./a.out 100"))
+    (tmp_path / "model.aspen").write_text(found.text)
+    assert predict(load_application(tmp_path / "model.aspen"), load_machine(name)).runtime > 0
