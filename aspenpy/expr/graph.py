@@ -161,8 +161,10 @@ def _make_chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule
         whole = whole and bool(term.traits & INTEGER)
     if len(parts) < 2:
         return parts[0] if parts else unit
-    args = tuple(parts)
-    return intern_node(kind, args, None, traits.common_traits(_known_traits(args)))
+    known = traits.ALL
+    for part in parts:
+        known &= part.traits
+    return intern_node(kind, tuple(parts), None, known)
 
 
 def add(*terms: Expr | Number) -> Expr:

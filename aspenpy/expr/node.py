@@ -122,7 +122,8 @@ def intern_node(kind: str, args: tuple[Expr, ...], payload: Any, traits: int) ->
     node = None if reference is None else reference()
     if node is None:
         with _lock:
-            node = _nodes.get(key)
+            reference = _references.get(key)
+            node = None if reference is None else reference()
             if node is None:
                 node = Expr.__new__(Expr)
                 closed = CLOSED

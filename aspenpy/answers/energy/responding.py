@@ -144,9 +144,8 @@ class Responding:
         self._least = self._uncore_least()
         drawn_by = adapters(self.where, tree, within_cap=within_cap)
         self._ports = {name: self._add("messages", *drawn) for name, drawn in drawn_by.items()}
-        for cost in tree.blocks.values():
-            for item in cost.requirements:
-                self._amounts_of_requirement(item, cost.instances)  # adds its terms
+        asked = [(item, cost.instances) for cost in tree.blocks.values() for item in cost.requirements]
+        self._asked = {item: self._amounts_of_requirement(item, instances) for item, instances in asked}  # adds terms
         self._headroom = Headroom(self.where, options)
 
     # -- terms -----------------------------------------------------------------------------------
@@ -232,7 +231,7 @@ class Responding:
 
     def _work(self, cost: BlockCost) -> Totals:
         """The amounts that waiting does not change."""
-        totals = add_totals([self._amounts_of_requirement(item, cost.instances) for item in cost.requirements])
+        totals = add_totals([self._asked[item] for item in cost.requirements])
         if self._cores is not None:
             cores = graph.apply("min", cost.instances.together, cost.instances.available(self.where.cores))
             totals[self._cores] = graph.mul(cores, cost.time)
