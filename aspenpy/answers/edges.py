@@ -23,12 +23,15 @@ QUANTITIES = ("accesses", "misses", "fetched", "written_back", "victims", "warm"
 """Of a requirement at a level: words or lines that reach it, those not found; bytes of lines fetched, of dirty lines
 written back, of clean ones given to a level that takes victims, and of those found as earlier blocks left them."""
 
+UNSURE = "unsure"
+"""Misses of touches of which only some are thought to find their line."""
+
 MOVING = ("fetched", "written_back", "victims")
 """Quantities in bytes."""
 
 
 class Moved(Total):
-    """One of the `QUANTITIES` of a requirement at a level."""
+    """One of the `QUANTITIES` of a requirement at a level, or its misses that are `UNSURE`."""
 
     quantity: str
     kernel: str
@@ -49,8 +52,8 @@ class ByLevel(Leaf):
                 lines = (
                     graph.mul(count, use.level.unit) for count in (use.fetched, use.written_back, use.victims, use.warm)
                 )
-                worth = (use.accesses, use.misses, *lines)
-                for name, amount in zip(QUANTITIES, worth, strict=True):
+                worth = (use.accesses, use.misses, *lines, use.unsure)
+                for name, amount in zip((*QUANTITIES, UNSURE), worth, strict=True):
                     key = Moved(name, kernel.name, traffic.access.requirement, use.level.name)
                     totals[key] = graph.mul(block.parallelism, amount)
         return totals
@@ -75,13 +78,14 @@ VARIATIONS: Mapping[str, Variation] = {
 
 class Spread(Record):
     """The misses of some accesses at a level, or bytes of what they ask for: as the machine states its caches, and as
-    they might be."""
+    they might be. So many of them are `unsure`."""
 
     accesses: float
     misses: float
     smaller: float
     larger: float
     apart: float
+    unsure: float = 0.0
 
     @property
     def near_edge(self) -> bool:
@@ -178,7 +182,8 @@ class Edges:
         for name, variation in VARIATIONS.items():
             share = variation.share(self._ways[keys[0].level]) if keys else 0.0
             others.append(total + share * (sum(self._moved[name].get(key, 0.0) for key in keys) - total))
-        return Spread(asked, total, *others)
+        unsure = (Moved(UNSURE, key.kernel, key.requirement, key.level) for key in keys if key.quantity == "misses")
+        return Spread(asked, total, *others, sum(stated.get(key, 0.0) for key in unsure))
 
 
 def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, float]) -> list[Diagnostic]:

@@ -84,9 +84,10 @@ def _behind(access: Access, nest: Nest, around: Around, level: Level) -> list[To
     return [Touches(at_least_none(touched), share, but_its_own(distance)), *first]
 
 
-def first_touches(access: Access, nest: Nest, around: Around, level: Level) -> list[Touches]:
-    """The first touches of lines: those that another nest of the same structure has touched before, and the others."""
-    lines = nest.lines(len(nest.loops), level.line)
+def first_touches(access: Access, nest: Nest, around: Around, level: Level, lines: Expr | None = None) -> list[Touches]:
+    """The first touches of lines, of so many or all of a nest: those that another of the same structure has touched
+    before, and the others."""
+    lines = nest.lines(len(nest.loops), level.line) if lines is None else lines
     known = []
     if around.before:
         again = _lines_touched_by_others(nest, around.before, lines, level)

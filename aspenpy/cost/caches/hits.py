@@ -28,7 +28,7 @@ def stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     pattern = access.pattern.part(graph.apply("min", 1, sweeps))
     sweeps = graph.apply("max", 1, sweeps)
     nest, others = pattern.nest, around.nests.lines(level)
-    sweep_lines = nest.lines(len(nest.loops), level.line)
+    sweep_lines = pattern.lines(level.line)
     parts, known = list[Touches](), sweep_lines
     for axis in range(len(pattern.extents) - 1, -1, -1):
         lines = _layers(pattern, nest, axis, level)
@@ -46,7 +46,7 @@ def stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     everything = graph.add(sweep_lines, *others)
     again = sweep_lines * at_least_none(sweeps - 1)
     parts.append(Touches(again, share_kept_in_sets(everything / level.sets, level), but_its_own(everything)))
-    return [*parts, *first_touches(access, nest, around, level)]
+    return [*parts, *first_touches(access, nest, around, level, sweep_lines)]
 
 
 def _layers_kept(pattern: Stencil, axis: int, lines: Expr, beside: list[Expr], level: Level) -> Expr:

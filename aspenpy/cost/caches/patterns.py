@@ -67,6 +67,15 @@ class Stencil(Record):
             stride = stride * trips
         return Nest(self.word, (*loops, *self.around), runs=self._runs(loops), pages=self.pages)
 
+    def lines(self, line: Expr) -> Expr:
+        """Different lines that a sweep touches. A star in three dimensions leaves out the rows along the edges of its
+        box, which are in the rim by two axes."""
+        lines = self.nest.lines(len(self.nest.loops), line)
+        if not self.star or len(self.extents) < 3:
+            return lines
+        row = self.nest.loops[1].stride / line
+        return graph.apply("max", 0, lines - (2 * self.radius) ** 2 * row)
+
     @property
     def shifts(self) -> list[tuple[int, ...]]:
         """Steps along each axis, the fastest first, to each point that is touched, in the order of their places."""

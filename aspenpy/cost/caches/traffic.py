@@ -145,7 +145,8 @@ class LevelUse(Record):
     """One requirement at one level, per parallel instance: `accesses` that reach the level, of which `misses` do not
     find their line; lines `fetched` from the next level and `written_back` to it, in units of the level. Where that is
     a victim cache, or exclusive, it takes clean lines, too: `victims`. A share of what would be fetched is `evaded`.
-    Units found there that were touched by the run before the block, and not by the block, are `warm`."""
+    Units found there that were touched by the run before the block, and not by the block, are `warm`. Of the misses so
+    many are `unsure`: those of touches of which only some are thought to find their line."""
 
     level: Level
     accesses: Expr
@@ -155,6 +156,7 @@ class LevelUse(Record):
     victims: Expr = graph.ZERO
     evaded: Expr = graph.ZERO
     warm: Expr = graph.ZERO
+    unsure: Expr = graph.ZERO
 
 
 class Traffic(Record):
@@ -255,7 +257,9 @@ def _group_traffic(
     fetching = [level.by_misses for level in levels]
     found = [touches.of(asking, around, level) for level in fetching]
     misses = [missed * check for missed in _misses(asking, found)]
-    warm = _found_warm(found)
+    warm, unsure = _found_warm(found), [graph.ZERO] * len(found)
+    if not leader.is_scattered:  # of which some hit by nature
+        unsure = [_unsure_misses(parts) for parts in found]
     stored = any(member.writes for member in group)
     lines = misses
     stores_differ = stored and _stores_differ(asking, around, levels[0])
@@ -266,7 +270,10 @@ def _group_traffic(
     walks = graph.ZERO if buffer is None else _misses(asking, [touches.of(asking, around, buffer)])[0]
     full = leader.stored_in_full(levels[-1].unit) if all(member.writes for member in group) else None
     uses = _uses(leader, misses, lines if stored else None, levels, full)
-    uses = tuple(use.replace(warm=use.level.brought * kept) for use, kept in zip(uses, warm, strict=True))
+    uses = tuple(
+        use.replace(warm=use.level.brought * kept, unsure=part)
+        for use, kept, part in zip(uses, warm, unsure, strict=True)
+    )
     first = Traffic(leader, uses, walks)
     none = [graph.ZERO] * len(levels)
     rest = {member.requirement: Traffic(member, _uses(member, none, None, levels)) for member in others}
@@ -340,6 +347,14 @@ def _found_warm(found: Sequence[Sequence[Touches]]) -> list[Expr]:
         warm.append(held if held_before is graph.ZERO else at_least_none(held - held_before))
         held_before = held
     return warm
+
+
+def _unsure_misses(parts: Sequence[Touches]) -> Expr:
+    """Of touches of which a share finds its line, the smaller of those that do and those that do not: sets are nearly
+    full then, and a line more or less turns them."""
+    certain = (graph.ZERO, graph.ONE)
+    doubtful = [part for part in parts if part.hits not in certain]
+    return graph.add(graph.ZERO, *(part.count * graph.apply("min", part.hits, 1 - part.hits) for part in doubtful))
 
 
 def _estimates_touches(access: Access) -> bool:
