@@ -65,6 +65,17 @@ MARGIN = Fraction(1, 10)
 STEEP = 2
 """An edge is where misses change so many times as much as the cache: those that go with 1 / size change as it does."""
 
+FEW_WAYS = 8
+STEEP_IN_FEW_WAYS = 5
+"""The same in sets of fewer ways, of which one is a large part. This one and those of misses that are unsure are chosen
+by half of 1,800 random programs (docs/caches.md)."""
+
+MANY_UNSURE = 0.15
+"""The share of misses from which it is told that they are of nearly full sets."""
+
+UNSURE_BY = 1.5
+"""How many times the misses that are unsure may be more, or fewer."""
+
 FEW = 1e-3
 """The share of its accesses below which a change at a level is told to nobody."""
 
@@ -78,7 +89,7 @@ VARIATIONS: Mapping[str, Variation] = {
 
 class Spread(Record):
     """The misses of some accesses at a level, or bytes of what they ask for: as the machine states its caches, and as
-    they might be. So many of them are `unsure`."""
+    they might be. So many of them are `unsure`; a set has so many `ways`."""
 
     accesses: float
     misses: float
@@ -86,16 +97,27 @@ class Spread(Record):
     larger: float
     apart: float
     unsure: float = 0.0
+    ways: float = FEW_WAYS
 
     @property
     def near_edge(self) -> bool:
         """Whether a cache a little larger or smaller is another matter."""
-        return self._turns(self.smaller) or self._turns(self.larger)
+        steep = float(MARGIN) * (STEEP if self.ways >= FEW_WAYS else STEEP_IN_FEW_WAYS)
+        return self._turns(self.smaller, steep * self.misses) or self._turns(self.larger, steep * self.misses)
 
     @property
     def by_place(self) -> bool:
-        """Whether it matters where arrays begin."""
-        return self._turns(self.apart)
+        """Whether it matters where arrays begin: by a factor of two."""
+        return self._turns(self.apart, min(self.misses, self.apart))
+
+    @property
+    def in_full_sets(self) -> bool:
+        """Whether many of the misses are of sets that are nearly full."""
+        return self._turns(self.misses + self.unsure, MANY_UNSURE * self.misses)
+
+    @property
+    def is_doubtful(self) -> bool:
+        return self.near_edge or self.by_place or self.in_full_sets
 
     @property
     def low(self) -> float:
@@ -108,12 +130,15 @@ class Spread(Record):
     @property
     def _possible_misses(self) -> tuple[float, ...]:
         """The misses that may as well be; the others where nothing turns."""
-        sizes = (self.smaller, self.larger) if self.near_edge else ()
-        return (self.misses, *sizes, *((self.apart,) if self.by_place else ()))
+        if not self.is_doubtful:
+            return (self.misses,)
+        unsure = UNSURE_BY * self.unsure
+        full = max(0.0, self.misses - unsure), max(self.misses, min(self.accesses, self.misses + unsure))
+        return (*full, self.smaller, self.larger, *((self.apart,) if self.by_place else ()))
 
-    def _turns(self, other: float) -> bool:
+    def _turns(self, other: float, allowed: float) -> bool:
         change = abs(other - self.misses)
-        return change > STEEP * float(MARGIN) * self.misses and change > FEW * self.accesses
+        return change > allowed and change > FEW * self.accesses
 
 
 _of_trees: WeakKeyDictionary[CostTree, Mapping[str, Totals]] = WeakKeyDictionary()
@@ -178,12 +203,13 @@ class Edges:
         """The sum of some quantities at a level. A cache that is smaller by less than a way has a way less in some of
         its sets."""
         total = sum(stated.get(key, 0.0) for key in keys)
-        others = []
+        others, ways = [], self._ways[keys[0].level] if keys else FEW_WAYS
         for name, variation in VARIATIONS.items():
-            share = variation.share(self._ways[keys[0].level]) if keys else 0.0
+            share = variation.share(ways)
             others.append(total + share * (sum(self._moved[name].get(key, 0.0) for key in keys) - total))
         unsure = (Moved(UNSURE, key.kernel, key.requirement, key.level) for key in keys if key.quantity == "misses")
-        return Spread(asked, total, *others, sum(stated.get(key, 0.0) for key in unsure))
+        smaller, larger, apart = others
+        return Spread(asked, total, smaller, larger, apart, sum(stated.get(key, 0.0) for key in unsure), ways)
 
 
 def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, float]) -> list[Diagnostic]:
@@ -201,6 +227,10 @@ def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, floa
                 if spread.near_edge:
                     message = f"{here}, near an edge of the cache: {_both(spread)}"
                     notes.append(Diagnostic("near-an-edge", message, span, severity="note"))
+                if spread.in_full_sets and not spread.near_edge:
+                    low, high = format_expected(spread.low), format_expected(spread.high)
+                    message = f"{here}, many in sets that are nearly full: {low} to {high}"
+                    notes.append(Diagnostic("nearly-full-sets", message, span, severity="note"))
                 if spread.by_place:
                     apart = f"{format_expected(spread.apart)} times where they lie apart"
                     message = f"{here} if its arrays lie one behind the other on pages, {apart}"

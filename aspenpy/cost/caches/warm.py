@@ -97,6 +97,7 @@ def missing_share(
     moments = [(u, u) for u in INSTANTS] if in_step else [*product(FEW_INSTANTS, repeat=2)]
     together = [*untouched, *[(0, graph.ZERO)] * len(swept.beside)]
     found: dict[tuple[Expr, ...], Expr] = {}
+    crowded = _crowding(own, touched[0][1], level)
     kept = []
     for u, v in moments:
         between = tuple(
@@ -104,9 +105,22 @@ def missing_share(
             for part, (later, lines) in zip(parts, together, strict=True)
         ) + tuple(_untouched_lines(lines, u, later, level) for later, lines in rest)
         if between not in found:
-            found[between] = _chance_kept(between, level)
+            mine, *others = between
+            found[between] = _chance_kept((mine * crowded, *others), level)
         kept.append(found[between])
     return 1 - (kept[0] if len(found) == 1 else graph.add(*kept) / len(kept))
+
+
+def _crowding(nest: Nest, lines: Expr, level: Level) -> Expr:
+    """How many times as many lines of a nest are in each set that it touches as if they lay side by side."""
+    depth = len(nest.loops)
+    if nest.dense(depth) or nest.depends:
+        return graph.ONE
+    touched = [part for loop in nest.moving(depth) for part in (loop.stride, loop.trips)]
+    if not touched:
+        return graph.ONE
+    met = graph.apply("sets_touched", nest.word, level.line, level.whole_sets, *touched)
+    return graph.apply("max", 1, graph.apply("min", level.sets, lines) / met)
 
 
 def _lines_of_pass(lines: Expr, later: int, moves: bool) -> Callable[[Expr, Expr], Expr]:
