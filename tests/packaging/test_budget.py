@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4230,
     "answers": 11100,
     "assembly": 850,
-    "cost": 12370,
+    "cost": 12480,
     "editor": 2750,
     "engine": 2280,
     "explore": 3770,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 95100
+MOST_IN_ALL = 95210
 
 
 def room_of(file: Path) -> str:
