@@ -214,7 +214,9 @@ def _measure(nest: Nest, loop: Loop) -> Match | None:
     moved, stride = largest_stride(lap), _largest_step(nest)
     by_stride = Fraction(moved, stride) if moved and stride else None
     flops = count_source_flops(nest.body)
-    by_flops = flops_of(lap) / flops if flops else None
+    by_flops = flops_of(loop.instructions()) / flops if flops else None
+    if by_flops == 0:
+        return None  # a loop for what the compiler does beside it
     if by_stride is None or by_stride.denominator > 1:
         passes = max(1, round(by_flops)) if by_flops else 1
         return Match(nest, loop, passes)

@@ -1,5 +1,6 @@
 """Loops of C as they are compiled, with a simulator of one cycle an instruction in place of llvm-mca; and with that."""
 
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import Simulator, find_simulator
 from aspenpy.extract import compiled
 from aspenpy.extract.extraction import extract
+from aspenpy.shell.commands import extract as command_extract
 from aspenpy.shell.main import main
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
@@ -100,6 +102,32 @@ def test_the_command_compiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     found = capsys.readouterr().out
     assert "by aspenpy extract --as o3" in found
     assert "as window, znver4" in found
+
+
+def test_the_command_takes_programs_as_they_are_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "k.c").write_text(SCALE)
+    entry = {"directory": str(tmp_path), "file": "k.c", "command": "gcc -O3 -c k.c"}
+    monkeypatch.setattr(command_extract, "find_simulator", lambda: Simulator("", "19.0", "znver4"))
+    assert main(["extract", str(tmp_path / "k.c")]) == 0
+    assert "// compiled by gcc -O2;" in capsys.readouterr().out
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+    assert main(["extract", str(tmp_path / "k.c")]) == 0
+    assert "// compiled by gcc -O3;" in capsys.readouterr().out
+    assert main(["extract", str(tmp_path / "k.c"), "--as", "source"]) == 0
+    assert "compiled by" not in capsys.readouterr().out
+
+
+def test_without_llvm_mca_the_command_takes_the_source_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "k.c").write_text(SCALE)
+    monkeypatch.setattr(command_extract, "find_simulator", lambda: None)
+    assert main(["extract", str(tmp_path / "k.c")]) == 0
+    told = capsys.readouterr()
+    assert "by aspenpy extract --as source\n" in told.out
+    assert "llvm-mca not installed" in told.err
 
 
 @pytest.mark.parametrize("command", ["gcc '-O2", "  "])

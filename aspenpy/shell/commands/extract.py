@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 
 from aspenpy.answers.incore import incore
-from aspenpy.assembly.compiling import NATIVE, Recipe
-from aspenpy.extract.execution import level_of_flags
+from aspenpy.assembly.compiling import NATIVE, Recipe, find_compiler
+from aspenpy.assembly.mca import find_simulator
+from aspenpy.extract.execution import level_of_flags, read_compile_options
 from aspenpy.extract.extraction import Run, extract
-from aspenpy.language.diagnostics import fail
+from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.language.source import Span
 from aspenpy.shell.failure import CommandError
@@ -35,7 +36,8 @@ MOST_SHOWN = 30
 EXAMPLES: Examples = (
     (
         "the model of a loop",
-        "printf 'void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 2; }' > f.c; aspenpy extract f.c",
+        "printf 'void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 2; }' > f.c; "
+        "aspenpy extract f.c --as source",
     ),
     (
         "into a file, with loads and stores of a loop that is vectorised",
@@ -45,7 +47,7 @@ EXAMPLES: Examples = (
     (
         "how often a loop passes that the source does not say, counted in three runs",
         "printf '#include <stdlib.h>\\nint main(int c, char **v) { int n = atoi(v[1]); while (n > 1) n /= 2; "
-        "return 0; }\\n' > h.c; aspenpy extract h.c --integers --run './a.out {n}' --over n=16,256,4096",
+        "return 0; }\\n' > h.c; aspenpy extract h.c --as source --integers --run './a.out {n}' --over n=16,256,4096",
     ),
 )
 
@@ -57,7 +59,10 @@ OPTIONS = (
         nargs="+",
     ),
     OUTPUT.here(": the model (default: it is shown)"),
-    LEVEL.here(" (default: as --compile says, else source)"),
+    LEVEL.here(
+        " (default: as the program is compiled, by --compile, compile_commands.json, or with -O2, where gcc and "
+        "llvm-mca are installed; else source)"
+    ),
     repeatable_option(
         "--function",
         "NAME",
@@ -116,10 +121,21 @@ def _refuse_expression(span: Span) -> float:
     fail("bad-axis", f"`{span.text()}` is no number", span, hint="write NAME=LOW..HIGH:log:5 or NAME=1,2,4")
 
 
+def _find_usual_recipe(source: str) -> Recipe | None:
+    usual = Recipe(read_compile_options(source).options or ("-O2",))
+    missing = [] if find_simulator() is not None else ["llvm-mca"]
+    missing += [] if find_compiler(usual, source) is not None else [usual.command(source)[0]]
+    if missing:
+        message = f"the program is taken as its source says it: {' and '.join(missing)} not installed"
+        report([Diagnostic("level", message, hint="--as names a level", severity="note")])
+    return None if missing else usual
+
+
 def _read_recipe(arguments: Arguments) -> Recipe | None:
-    """How the program is compiled, where the user says it."""
+    """How the program is compiled: as the user says it; else as compile_commands.json does, or with -O2, where a
+    compiler and llvm-mca are installed and no level is named."""
     if arguments.compile is None and arguments.target is None:
-        return None
+        return _find_usual_recipe(arguments.sources[0]) if arguments.level is None else None
     command = arguments.compile or "gcc -O2"
     try:
         words = shlex.split(command)

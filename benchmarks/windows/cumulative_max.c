@@ -1,0 +1,27 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+double a[4096], b[4096];
+__attribute__((noinline)) void kernel(int n)
+{
+  double most = a[0];
+  for (int i = 0; i < n; i++) {
+    if (a[i] > most)
+      most = a[i];
+    b[i] = most;
+  }
+}
+int main(int argc, char **argv)
+{
+  int n = argc > 1 ? atoi(argv[1]) : 1000;
+  int reps = argc > 2 ? atoi(argv[2]) : 1000;
+  struct timespec s, e;
+  for (int i = 0; i < 4096; i++) { a[i] = (i * 37) % 1009; b[i] = 0; }
+  kernel(n);
+  clock_gettime(CLOCK_MONOTONIC, &s);
+  for (int rep = 0; rep < reps; rep++)
+    kernel(n);
+  clock_gettime(CLOCK_MONOTONIC, &e);
+  printf("%.9e\n", ((e.tv_sec - s.tv_sec) + 1e-9 * (e.tv_nsec - s.tv_nsec)) / reps);
+  return 0;
+}

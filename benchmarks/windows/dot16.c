@@ -1,0 +1,26 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+short a[4096], b[4096];
+int total;
+__attribute__((noinline)) void kernel(int n)
+{
+  int sum = 0;
+  for (int i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  total = sum;
+}
+int main(int argc, char **argv)
+{
+  int n = argc > 1 ? atoi(argv[1]) : 2000;
+  int reps = argc > 2 ? atoi(argv[2]) : 1000;
+  struct timespec s, e;
+  for (int i = 0; i < 4096; i++) { a[i] = i; b[i] = 3 * i; }
+  kernel(n);
+  clock_gettime(CLOCK_MONOTONIC, &s);
+  for (int rep = 0; rep < reps; rep++)
+    kernel(n);
+  clock_gettime(CLOCK_MONOTONIC, &e);
+  printf("%.9e\n", ((e.tv_sec - s.tv_sec) + 1e-9 * (e.tv_nsec - s.tv_nsec)) / reps);
+  return 0;
+}

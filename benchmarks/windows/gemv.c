@@ -1,0 +1,27 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+double A[64][64], x[64], y[64];
+__attribute__((noinline)) void kernel(int n)
+{
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int j = 0; j < n; j++)
+      sum += A[i][j] * x[j];
+    y[i] = sum;
+  }
+}
+int main(int argc, char **argv)
+{
+  int n = argc > 1 ? atoi(argv[1]) : 48;
+  int reps = argc > 2 ? atoi(argv[2]) : 1000;
+  struct timespec s, e;
+  for (int i = 0; i < 64; i++) { x[i] = i; for (int j = 0; j < 64; j++) A[i][j] = i - j; }
+  kernel(n);
+  clock_gettime(CLOCK_MONOTONIC, &s);
+  for (int rep = 0; rep < reps; rep++)
+    kernel(n);
+  clock_gettime(CLOCK_MONOTONIC, &e);
+  printf("%.9e\n", ((e.tv_sec - s.tv_sec) + 1e-9 * (e.tv_nsec - s.tv_nsec)) / reps);
+  return 0;
+}
