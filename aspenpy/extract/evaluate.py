@@ -262,27 +262,55 @@ class Evaluator(Part):
         self.copy_members(node.value, node.target)
         return None
 
-    def members_in_registers(self, node: r.Expression) -> Mapping[str, Known]:
-        """Values of a structure's members that are in registers, by name; of a call those of the structure it
+    def known_members(self, node: r.Expression) -> Mapping[str, Known]:
+        """Values of a structure's members, in registers or in memory, by name; of a call those of the structure it
         returned."""
         if isinstance(node, r.Call):
             return self.stack.members
+        with self.state.collect():
+            there = self.places.locate(node)
+        if there is not None and there.place is not None:
+            return self._members_in_memory(there.place, node.type)
         if not isinstance(node, r.Variable):
             return {}
         head = f"{self.frame.aliases.get(node.key, node.key)}."
         return {name[len(head) :]: value for name, value in self.scope.values.items() if name.startswith(head)}
 
+    def _members_in_memory(self, place: Place, type: r.Type) -> dict[str, Known]:
+        found: dict[str, Known] = {}
+        for (owner, name), at in self.facts.member_offsets.items():
+            if owner == type.name and place.offset is not None:
+                known = self.scope.memory.get((place.array, v.key(v.add(place.offset, constant_polynomial(at)))))
+                found.update({} if known is None else {name: known})
+        return found
+
     def copy_members(self, source: r.Expression, target: r.Expression) -> None:
-        """Copies the members of a structure that are in registers to another one."""
-        there = self.places.locate_variable(target) if isinstance(target, r.Variable) else None
-        if there is None or there.variable is None:
+        """Copies what is known of the members of a structure to another one."""
+        given = self.known_members(source)
+        with self.state.collect():
+            there = self.places.locate(target)
+        if there is None:
             return
-        given = self.members_in_registers(source)
+        if there.place is not None:
+            self._set_members(there.place, target.type, given)
+            return
         head = f"{there.variable}."
         for name in [name for name in self.scope.values if name.startswith(head)]:
             self.scope.values.pop(name)
         for name, value in given.items():
             self.scope.values[head + name] = value
+
+    def _set_members(self, place: Place, type: r.Type, given: Mapping[str, Known]) -> None:
+        """What is known of the members of a structure in memory."""
+        for name, value in given.items():
+            at = self.facts.member_offsets.get((type.name, name))
+            if at is None or place.offset is None or isinstance(value, Real):
+                continue
+            offset = v.add(place.offset, constant_polynomial(at))
+            key = place.array, v.key(offset)
+            self.scope.memory[key], self.scope.offsets[key] = value, offset
+            self.names.called.setdefault(key, name)
+            self.names.fields.setdefault(key, name)
 
     def _update(self, node: r.Operation, before: Known, amount: Known) -> Known:
         if node.type.kind == "real":

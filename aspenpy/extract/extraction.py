@@ -266,6 +266,12 @@ class _Extractor:
             find_never_returning(self.program),
             Counter(node.key for body in bodies for node in walk_records(body) if isinstance(node, r.Call)),
             {item.variable.key: item.span for item in self.program.globals},
+            {
+                (node.base.type.name, node.name): node.offset
+                for function in self.program.functions
+                for node in walk_records(function.body)
+                if isinstance(node, r.Field)
+            },
         )
 
     def write_kernels(self) -> list[Kernel]:

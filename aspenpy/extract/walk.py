@@ -178,7 +178,7 @@ class Walker(Part):
         if self.stack.returned and node.kind == "return":
             read = self.scope.find_input(self.stack.returned[-1], found)
             self.stack.returned[-1] = found if read is None else read
-            self.stack.members = self.evaluator.members_in_registers(node.value)
+            self.stack.members = self.evaluator.known_members(node.value)
 
     def _walk_block(self, statements: tuple[r.Statement, ...]) -> None:
         for place, node in enumerate(statements):

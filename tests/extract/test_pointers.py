@@ -78,6 +78,40 @@ def test_structures_of_functions_that_stand_in_place_of_their_calls(tmp_path: Pa
     assert "from u as nest(8, 498, 0, passes)" in text
 
 
+MAKE = """
+#include <stdlib.h>
+typedef struct { int n; double *x; } vector;
+static vector make(int m) {
+  vector v;
+  v.n = m * m;
+  v.x = malloc(8 * v.n);
+  for (int i = 0; i < v.n; i++) v.x[i] = i;
+  return v;
+}
+static double total(const vector *v) {
+  double s = 0;
+  for (int i = 0; i < v->n; i++) s += v->x[i];
+  return s;
+}
+"""
+
+
+@pytest.mark.parametrize("copy", ["vector a = make(m);", "vector a; a = make(m);", "vector b = make(m); vector a = b;"])
+def test_structures_that_functions_return_keep_their_members(tmp_path: Path, copy: str) -> None:
+    text = text_of(tmp_path, MAKE + f"double run(int m) {{ {copy} return total(&a); }}")
+    assert data_of(text) == {"a": "16", "x": "8*m^2"}
+    assert re.findall(r"param (\w+) = .*// unknown", text) == ["m"]
+    assert "loads [m^2] of size [8] from x as stream" in text
+
+
+def test_members_of_another_structure_are_not_those_of_the_first(tmp_path: Path) -> None:
+    """The second structure is made anew after it was copied from the first."""
+    text = text_of(
+        tmp_path, MAKE + "double run(int m) { vector a = make(m); vector b = a; b = make(7); return total(&b); }"
+    )
+    assert "loads [49] of size [8] from" in text
+
+
 def test_three_pointers_take_turns(tmp_path: Path) -> None:
     text = text_of(
         tmp_path,
