@@ -129,6 +129,8 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         page="networks.md#in-pieces-over-all-rails", seen="left out"),
     StatedError("the same, up to 64 KiB, 26 rows", "messages", "nccl-tests as published", 0.37, None, (), 1.78, 26,
         page="networks.md#in-pieces-over-all-rails", seen="left out"),
+    StatedError("allreduce of MPI", "messages", "Lassen, osu_allreduce", 0.58, None, (), 3.03, 28,
+        page="networks.md#what-a-message-takes-there", seen="left out"),
     StatedError("COS", "runtime", "LULESH on 1 to 18 threads", None, 0.042, (), 0.093, None,
         "4 and 6 threads", "empirical.md#how-well-they-do", seen="left out"),
     StatedError("COS, form=clocks", "runtime", "twelve configurations of a GPU's clocks", None, 0.010, (), 0.111, 12,

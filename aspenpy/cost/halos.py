@@ -159,7 +159,8 @@ def _all_at_once(sides: list[list[Side]]) -> list[Expr]:
         time = latency + _longest(rates)
         if net.threshold is not None:
             long = graph.compare(">", _longest([each.taken * each.face for each in column]), net.threshold)
-            time = time + graph.if_else(long, net.handshake, 0)
+            eager = time if net.eager is graph.ZERO else latency + _longest([*rates, busiest * net.eager])
+            time = graph.if_else(long, time + net.handshake, eager)
         times.append(graph.if_else(graph.compare(">", _longest(used), 0), time, 0))
     return times
 

@@ -43,7 +43,7 @@ class Interconnect(Record):
     the machine's; of a path `inside` a node or socket, what it joins there. With `all_pairs` collectives may send to
     all partners at once; where they are `pipelined`, pieces are on this path and those around it at once. A long
     message is striped over so many `rails`. A switch that reduces by itself takes `switch` seconds for each byte of a
-    vector.
+    vector, and a message up to the threshold `eager` seconds for each of its bytes, which are copied.
     """
 
     place: Place
@@ -67,6 +67,7 @@ class Interconnect(Record):
     pipelined: bool = False
     rails: Expr = graph.ONE
     switch: Expr | None = None
+    eager: Expr = graph.ZERO
 
     @property
     def component(self) -> Component:
@@ -91,7 +92,7 @@ def interconnect_of(
     nodes = joined or _count(machine, socket, "node") or graph.ONE
     injection = _require_property(component, "bandwidth", "B/s", "property bandwidth [10 GB/s]")
     rate, combined = component.value("message_rate"), component.value("reduction_bandwidth")
-    in_switch = component.value("in_switch_bandwidth")
+    in_switch, eager = component.value("in_switch_bandwidth"), component.value("eager_bandwidth")
     threshold = component.value("rendezvous_threshold")
     handshake = graph.ZERO
     if threshold is not None:
@@ -121,6 +122,7 @@ def interconnect_of(
         pipelined="pipelined" in component.properties,
         rails=component.value("rails") or graph.ONE,
         switch=None if in_switch is None else graph.div(1, in_switch),
+        eager=graph.ZERO if eager is None or threshold is None else graph.div(1, eager),
     )
 
 

@@ -77,7 +77,8 @@ class Ranks(Record):
     def link(self, hops: Expr, apart: Expr) -> Link:
         """The link of messages that go so many hops, and so often to another node."""
         net = self.network
-        return Link(self.alpha(hops, apart), self.beta(apart), net.combining, net.threshold, net.handshake)
+        beta = self.beta(apart)
+        return Link(self.alpha(hops, apart), beta, net.combining, net.threshold, net.handshake, eager=net.eager)
 
     @property
     def is_reordered(self) -> bool:

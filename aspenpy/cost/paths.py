@@ -135,7 +135,7 @@ class Path(Record):
             port = graph.apply("max", rates[0], *rates[2:]) if rates[2:] else rates[0]
             mesh = Mesh(links, per_port / net.link, port, net.all_pairs)
         switch = None if net.switch is None else per_port * net.switch
-        return Link(alpha, beta, net.combining, net.threshold, net.handshake, mesh, switch, net.pipelined)
+        return Link(alpha, beta, net.combining, net.threshold, net.handshake, mesh, switch, net.pipelined, net.eager)
 
 
 def bound(paths: Paths) -> RankPlacement:

@@ -39,6 +39,7 @@ TOFU = (("fugaku_nodes", 2), ("tofu_d_dimensions", "{2, 1, 1, 1, 1, 1}"))
 NETWORKS = (
     # Lassen, converged-computing/metrics-operator-experiments, means of 20 runs
     Measured("sierra", "ibm_power9", 8, 1.148, "node"),
+    Measured("sierra", "ibm_power9", KIB, 1.9605, "node"),
     Measured("sierra", "ibm_power9", 8 * KIB, 4.912, "node"),
     Measured("sierra", "ibm_power9", 64 * KIB, 12.059, "node"),
     Measured("sierra", "ibm_power9", MIB, 82.04, "node"),

@@ -108,3 +108,19 @@ def test_pieces_pass_a_switch_both_ways_at_once() -> None:
     moving = max(inside, across)
     found = seconds("[1e9] as allreduce", 16, on)
     assert found == pytest.approx(waiting + moving + 2 * sqrt(waiting * moving), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [(1000, 5e-6 + 1000 / 2e9), (4096, 5e-6 + 4096 / 2e9), (4097, 8e-6 + 4097 / PORT), (1e6, 8e-6 + 1e6 / PORT)],
+)
+def test_short_messages_are_copied_and_long_ones_ask_before(size: float, expected: float) -> None:
+    """Up to 4 KiB at 2 GB/s, and beyond 3 us of asking at the 10 GB/s of the port; of a halo as of a message."""
+    words = "property rendezvous_threshold [4 KiB] property rendezvous_latency [3 us] property eager_bandwidth [2 GB/s]"
+    on = boxes(rails=words)
+    assert seconds(f"[{size}]", 2, on, ranks_per_node=1) == pytest.approx(expected, rel=1e-9)
+    halo = seconds(f"[{4 * size}] as halo(2, 1)", 2, on, ranks_per_node=1)
+    assert halo == pytest.approx(2 * expected, rel=1e-9)
+    both = seconds(f'[{4 * size}] as halo("all_ports", 2, 1)', 2, on, ranks_per_node=1)
+    bytes_each = 2 * size / PORT if size > 4096 else 2 * size / 2e9
+    assert both == pytest.approx(5e-6 + (3e-6 if size > 4096 else 0) + bytes_each, rel=1e-9)

@@ -35,9 +35,10 @@ class Mesh(Record):
 
 class Link(Record):
     """Times of messages on a path, of ranks that send at the same time: `alpha` seconds each, `beta` a byte and `gamma`
-    a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start. On a
-    `mesh`, what goes to several partners goes over several links. A switch that reduces and copies by itself takes
-    `switch` seconds a byte; with `pipelined`, collectives are in pieces on this path and those around it at once."""
+    a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start; shorter
+    ones are copied on the way, which takes `eager` seconds a byte where that is longer than sending them. On a `mesh`,
+    what goes to several partners goes over several links. A switch that reduces and copies by itself takes `switch`
+    seconds a byte; with `pipelined`, collectives are in pieces on this path and those around it at once."""
 
     alpha: Expr
     beta: Expr
@@ -47,6 +48,7 @@ class Link(Record):
     mesh: Mesh | None = None
     switch: Expr | None = None
     pipelined: bool = False
+    eager: Expr = graph.ZERO
 
     @property
     def all_pairs(self) -> bool:
@@ -59,7 +61,10 @@ class Link(Record):
         if self.threshold is None:
             return time
         long = graph.compare(">", sent.volume, sent.rounds * self.threshold)
-        return time + graph.if_else(long, sent.rounds * self.handshake, 0)
+        copied = graph.ZERO
+        if self.eager is not graph.ZERO:
+            copied = sent.volume * graph.apply("max", 0, self.eager - beta)
+        return time + graph.if_else(long, sent.rounds * self.handshake, copied)
 
     def message(self, size: Expr) -> Expr:
         """Seconds of one message."""

@@ -177,6 +177,7 @@ _NETWORK = (
     _Row("link_bandwidth", "interconnect", "B/s", "rate of a link between switches", "1e5", "1e14"),
     _Row("rails", "interconnect", "ports", "ports over which a rank stripes a long message", "1", "64"),
     _Row("in_switch_bandwidth", "interconnect", "B/s", "vector that switches reduce in a second", "1e6", "1e14"),
+    _Row("eager_bandwidth", "interconnect", "B/s", "rate of a message that is copied on its way", "1e6", "1e13"),
     _Row("pipelined", "interconnect", FLAG, "collectives run in pieces on all paths at once"),
     _Row("message_rate", "interconnect", "message/s", "messages that a port sends in a second", "1e3", "1e12"),
     _Row("reduction_bandwidth", "interconnect", "B/s", "rate at which a rank reduces what arrives", "1e6", "1e14"),
