@@ -272,8 +272,8 @@ class Calls(Part):
         return values.make_context(map(outside, found), memory, offsets, self._shared_in_memory())
 
     def _shared_in_memory(self) -> Shared:
-        """What a structure may say in a called function: the arguments of a function that nobody calls are parameters
-        of the model, which all kernels know."""
+        """Facts of a structure in a called function: the arguments of a function that nobody calls are parameters of
+        the model, which all kernels know."""
         function = self.frame.function
         is_root = function is not None and not self.facts.call_sites.get(function.key)
         return Shared(self.names.arrays, () if is_root else self.frame.arguments)

@@ -35,7 +35,7 @@ NOUNS = frozenset(
 )
 """Words that end as participles do, and are nouns of the field."""
 
-RIDDLES = ("Those ", "That of ", "What's ", "Which of ", "A row a ", "Of all of ")
+RIDDLES = ("What ", "Those ", "That of ", "What's ", "Which of ", "A row a ", "Of all of ")
 """Beginnings of docstrings that need the line above them to be understood."""
 
 

@@ -94,7 +94,7 @@ def _grid(network: Topology, used: Expr) -> Topology:
 
 
 def _sort(lengths: Sequence[Expr]) -> list[Expr]:
-    """The lengths, shortest first, by exchanges of neighbours."""
+    """The lengths, shortest first, by exchanges of neighbours: they may be symbols, which `min` and `max` can order."""
     found = list(lengths)
     for last in range(len(found) - 1, 0, -1):
         for place in range(last):
