@@ -214,7 +214,8 @@ def _measure(nest: Nest, loop: Loop) -> Match | None:
     moved, stride = largest_stride(lap), _largest_step(nest)
     by_stride = Fraction(moved, stride) if moved and stride else None
     flops = count_source_flops(nest.body)
-    by_flops = flops_of(loop.instructions()) / flops if flops else None
+    done = flops_of(lap) or flops_of(loop.instructions())  # a lap past a branch may have none
+    by_flops = done / flops if flops else None
     if by_flops == 0:
         return None  # a loop for what the compiler does beside it
     if by_stride is None or by_stride.denominator > 1:

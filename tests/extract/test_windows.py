@@ -146,3 +146,11 @@ def test_real_cycles_of_a_sum_in_order_are_the_latency_of_additions(tmp_path: Pa
     (tmp_path / "k.c").write_text(text)
     found = extract(tmp_path / "k.c", recipe=Recipe(("-O2",), "gcc", "haswell")).text
     assert "chain [3*n] as window, haswell" in found
+
+
+def test_a_loop_whose_laps_may_pass_its_flops_by_has_cycles(tmp_path: Path) -> None:
+    text = (
+        "void f(int n, double *x) {\n  for (int i = 0; i < n; i++) {\n    double a = x[i];\n    if (a < -9) a = -9;\n"
+        "    if (a > 9) a = 9;\n    x[i] = a * 1.5;\n  }\n}\n"
+    )
+    assert "window, znver4" in model(tmp_path, text)
