@@ -266,7 +266,8 @@ def when_compared(app: str, machine: str, prediction: Prediction) -> Entries:
     """The runtime beside those of other sockets of the machine, or beside another machine."""
     case = prediction.case
     several = len(prediction.machine.sockets) > 1
-    machines = machine if several else f"{machine},{BESIDE[machine == BESIDE[0]]}"
+    beside = WITH_FILES if app in WRITING else BESIDE
+    machines = machine if several else f"{machine},{beside[machine == beside[0]]}"
     found = shell("compare", app, "--machine", machines, *kernel_and_values(case))
     for item in found.get("machines", ()):
         if (item["machine"], item["socket"]) == (machine, prediction.socket):
@@ -281,6 +282,9 @@ def when_compared(app: str, machine: str, prediction: Prediction) -> Entries:
 
 BESIDE = ("haswell", "cori_haswell")
 """Machines of one kind of socket, for a comparison with one of them."""
+
+WRITING, WITH_FILES = ("jacobi_checkpoint",), ("frontera", "perlmutter_cpu")
+"""Applications that write files, and such machines with a file system."""
 
 
 def when_placed(app: str, machine: str, prediction: Prediction) -> Entries:
