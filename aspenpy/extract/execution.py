@@ -51,7 +51,9 @@ class Command(Record):
     program: int
 
     def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for word in self.words for name in _PLACE.findall(word)))
+        """The sizes that the program is given; those in its own name are macros that it is compiled with."""
+        given = (*self.words[: self.program], *self.words[self.program + 1 :])
+        return tuple(dict.fromkeys(name for word in given for name in _PLACE.findall(word)))
 
     def fill_in(self, values: Mapping[str, float], built: Sequence[str]) -> list[str]:
         """The command at some sizes, with what was built in place of the program."""

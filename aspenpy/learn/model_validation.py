@@ -178,18 +178,18 @@ def run_and_compare(
     watch: Watch = lambda done, points, text: None,
     clock: str = WALL,
 ) -> Validation:
-    """Predicts the case and runs the command at each point of some axes, whole numbers unless an axis is `:real`.
+    """Predicts the case and runs the command at each point of some axes, whole numbers unless an axis is `:real`; once
+    without axes.
     Raises AspenError where the command cannot be run, ends with an error, or has a placeholder that is no axis."""
     line = Command(command, list(over))
     axes = {name: axis if axis.whole is not None else axis.replace(whole=True) for name, axis in over.items()}
-    study = make_study(case, axes)
-    if study.points > MOST_POINTS:
-        fail(
-            "too-many-points",
-            f"{study.points} points are to be run",
-            hint=f"{MOST_POINTS} at most: fewer values an axis",
-        )
-    values = [study.point(number) for number in range(study.points)]
+    values: list[Mapping[str, float]] = [{}]
+    if axes:
+        study = make_study(case, axes)
+        if study.points > MOST_POINTS:
+            hint = f"{MOST_POINTS} at most: fewer values an axis"
+            fail("too-many-points", f"{study.points} points are to be run", hint=hint)
+        values = [study.point(number) for number in range(study.points)]
     predictions = [predict(case.with_set(value)) for value in values]
     points = []
     for number, (value, prediction) in enumerate(zip(values, predictions, strict=True)):

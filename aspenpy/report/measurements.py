@@ -117,7 +117,7 @@ def report_validated(found: Validation) -> Report:
         ("command", found.command),
         ("median error", format_share(found.median_error)),
         ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR:g}"),
-        ("worst", f"{far.ratio:.2f} times what was measured, at {_describe_point(far)}"),
+        ("worst", f"{far.ratio:.2f} times what was measured{_at_point(far)}"),
     ]
     data = {
         "application": found.case.application.name,
@@ -127,15 +127,18 @@ def report_validated(found: Validation) -> Report:
         "within": {"factor": NEAR, "points": found.near},
     }
     parts = (make_facts(said), _points_table(found), _kernels_table(found))
-    headline = f"{found.case.application.name} on {machine}: predicted and measured at {len(found.points)} points"
+    points = f"{len(found.points)} point" + ("s" if len(found.points) > 1 else "")
+    headline = f"{found.case.application.name} on {machine}: predicted and measured at {points}"
     return Report(headline, data, parts, found.diagnostics)
 
 
 register_report(Validation, report_validated)
 
 
-def _describe_point(point: Point) -> str:
-    return ", ".join(f"{name} = {value:g}" for name, value in point.values.items())
+def _at_point(point: Point) -> str:
+    """The values of the axes at a point, for the end of a sentence."""
+    values = ", ".join(f"{name} = {value:g}" for name, value in point.values.items())
+    return f", at {values}" if values else ""
 
 
 def _points_table(found: Validation) -> Table:
@@ -173,7 +176,7 @@ def _kernels_table(found: Validation) -> Table:
         Column("share", "share"),
         Column(BOUND_BY),
     )
-    return make_table(heads, last.kernels, "kernels", title=f"kernels at {_describe_point(last)}")
+    return make_table(heads, last.kernels, "kernels", title=f"kernels{_at_point(last).removeprefix(',')}")
 
 
 WIDTH, UP = 7, 4.0  # inches of the times

@@ -109,12 +109,18 @@ def _read_runs(arguments: Arguments) -> Run | None:
             if getattr(arguments, name):
                 raise CommandError(f"--{name.rstrip('s').replace('_', '-')} belongs to --run COMMAND")
         return None
+    over = list_sizes(arguments)
+    links = tuple(f"-l{name}" for name in arguments.links)
+    return Run(arguments.run, over, links, arguments.compiler, arguments.counts, arguments.allow_failure)
+
+
+def list_sizes(arguments: Arguments) -> dict[str, list[float]]:
+    """The sizes of --over, whole numbers unless they are `:real`."""
     over = {}
     for axis in axes_of(arguments.over).values():
         whole = axis if axis.whole is not None or axis.items else axis.replace(whole=True)
         over[axis.name] = [float(value) for value in values(whole, _refuse_expression, lambda name: None)]
-    links = tuple(f"-l{name}" for name in arguments.links)
-    return Run(arguments.run, over, links, arguments.compiler, arguments.counts, arguments.allow_failure)
+    return over
 
 
 def _refuse_expression(span: Span) -> float:

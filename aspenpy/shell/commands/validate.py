@@ -6,22 +6,26 @@ import shlex
 import shutil
 
 from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import predict
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.cost.windows import MODEL
+from aspenpy.extract.costs import Hole
 from aspenpy.extract.execution import CompileOptions, read_compile_options
-from aspenpy.extract.extraction import extract
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.extract.extraction import Run, extract
+from aspenpy.extract.units import find_units
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity
 from aspenpy.learn.measurements.measure import Target
-from aspenpy.learn.model_validation import PROCESSOR, WALL, run_and_compare
+from aspenpy.learn.model_validation import PROCESSOR, WALL, Command, run_and_compare
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
 from aspenpy.report.measurements import draw
+from aspenpy.shell.commands.extract import list_sizes
 from aspenpy.shell.commands.machine import probed
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import axes_of, machine_named, only_entry
-from aspenpy.shell.option import Arguments, Examples, command, flag, option
+from aspenpy.shell.option import Arguments, Examples, command, flag, option, repeatable_option
 from aspenpy.shell.options import PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, report
 from aspenpy.shell.progress import say
@@ -41,12 +45,20 @@ EXAMPLES: Examples = (
 )
 
 OPTIONS = (
-    option("source", "FILE", "a program in C or C++, or an application model"),
+    option(
+        "sources",
+        "FILE",
+        "a program in C or C++: files, a folder, or compile_commands.json; or an application model",
+        nargs="+",
+    ),
     RUN.here(required=True),
-    OVER.here(": sizes; may be repeated"),
+    OVER.here(": sizes, for commands with {NAME}; may be repeated"),
     machine(required=False, why=" (default: this host is measured first)"),
     LEVEL.here(" (default: as the program was compiled, else o2)", former="--level"),
     *FLAGS,
+    repeatable_option("--link", "NAME", "a library of the program, such as blas; may be repeated", dest="links"),
+    option("--compiler", "NAME", "the compiler that counts what runs, one of GCC's (default: gcc or g++)"),
+    flag("--strict", "refuses a model whose runtime depends on parameters that nobody knows"),
     *SETTINGS,
     PRECISION,
     *runs(5, 20, ("--least", "--most")),
@@ -57,20 +69,34 @@ OPTIONS = (
 )
 
 
+MOST_COUNTED = 4
+"""The smallest sizes of --over at which what runs is counted."""
+
+MOST_TRIED = 20
+"""Parameters without a known value whose effect on the runtime is tried."""
+
+NOTED, LEAST_TIME = 0.01, 1e-30
+"""The part of the runtime from which on an effect is told, and a time that only nothing takes less than (s)."""
+
+NOT_COUNTED = frozenset({"no-compiler", "not-compiled", "no-counts", "command-failed", "fixed-macro", "no-size"})
+"""Errors of a run behind which the model is made of the source alone."""
+
 NO_OPTIONS = CompileOptions((), "--as source")
 """Of a program that is taken as its source says it."""
 
 
 @command("validate", "measure", "Predict a program from its source, run it, and compare the times", OPTIONS, EXAMPLES)
 def run_validate(arguments: Arguments) -> int:
-    if not arguments.over:
-        raise CommandError("the sizes are missing: --over n=100..2000:log:5")
+    if arguments.picture and not arguments.over:
+        raise CommandError("a picture goes over sizes: --over n=100..2000:log:5")
     if arguments.most_runs < arguments.least_runs:
         raise CommandError(f"--most-runs {arguments.most_runs} is fewer than --least-runs {arguments.least_runs}")
+    Command(arguments.run, list(axes_of(arguments.over)))  # is refused before the program is read
     machine = machine_named(arguments.machine, arguments) if arguments.machine else _host_machine()
-    application = _extract_model(arguments, machine)
+    application, left = _extract_model(arguments, machine)
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
+    _report_placeholders(case, left, arguments.strict)
     target = Target(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
     found = run_and_compare(
         case,
@@ -81,6 +107,26 @@ def run_validate(arguments: Arguments) -> int:
         PROCESSOR if arguments.cpu_time else WALL,
     )
     return deliver(found.report(), arguments, lambda: draw(found))
+
+
+def _report_placeholders(case: Case, left: tuple[Hole, ...], refused: bool) -> None:
+    """Names the parameters without a known value on which the runtime depends. Raises AspenError where that is
+    refused."""
+    stated = {*case.set}
+    found = []
+    for hole in [hole for hole in left if hole.name not in stated][:MOST_TRIED]:
+        values = (hole.text(), f"({hole.text()})/2")
+        runtimes = [float(predict(case.with_set({hole.name: value})).runtime) for value in values]
+        change = abs(runtimes[1] - runtimes[0]) / max(*runtimes, LEAST_TIME)
+        if change >= NOTED:
+            message = f"`{hole.name}` has a placeholder, {hole.text()}: half of it changes the runtime by {change:.0%}"
+            severity: Severity = "error" if refused else "warning"
+            found.append(
+                Diagnostic("placeholder", message, hole.span, hint=f"--set {hole.name}=...", severity=severity)
+            )
+    if found and refused:
+        raise AspenError(*found)
+    report(found)
 
 
 def _host_machine() -> Machine:
@@ -97,7 +143,7 @@ def _compile_options(arguments: Arguments) -> CompileOptions:
         program = next(iter(shlex.split(arguments.run)), "")
     except ValueError:  # told where the command is read
         program = ""
-    found = read_compile_options(arguments.source, program)
+    found = read_compile_options(find_units(arguments.sources)[0].path, program)
     message = f"extracted with --as {found.level}: {found.said_by}"
     report([Diagnostic("level", message, hint="--as names another", severity="note")])
     return found
@@ -111,16 +157,29 @@ def _find_recipe(found: CompileOptions, machine: Machine) -> Recipe | None:
     return Recipe(found.options or ("-O2",))
 
 
-def _extract_model(arguments: Arguments, machine: Machine) -> Application:
-    """The model of the program; chains of operations are asked for where the machine has latencies for them."""
-    if arguments.source.endswith(".aspen"):
-        return load_application(arguments.source, allow_outside=arguments.allow_outside)
+def _extract_model(arguments: Arguments, machine: Machine) -> tuple[Application, tuple[Hole, ...]]:
+    """The model of the program, and its parameters without a known value; chains of operations are asked for where the
+    machine has latencies for them."""
+    name = arguments.sources[0]
+    if name.endswith(".aspen"):
+        return load_application(name, allow_outside=arguments.allow_outside), ()
     flags = (*(f"-I{folder}" for folder in arguments.folders), *(f"-D{macro}" for macro in arguments.macros))
     chains = any("chain" in component.resources for component in machine.components.values())
     options = _compile_options(arguments)
     recipe = _find_recipe(options, machine)
     level = arguments.level or options.level
-    extraction = extract(arguments.source, level=level, flags=flags, chains=chains, recipe=recipe)
-    found = parse(extraction.text, arguments.source)
+    links = tuple(f"-l{name}" for name in arguments.links)
+    sizes = {name: sorted(given)[:MOST_COUNTED] for name, given in list_sizes(arguments).items()}
+    run = Run(arguments.run, sizes, links, arguments.compiler)
+    try:
+        made = extract(arguments.sources, level=level, flags=flags, chains=chains, recipe=recipe, run=run)
+    except AspenError as error:
+        if not {item.code for item in error.diagnostics} <= NOT_COUNTED:
+            raise
+        hint = "what the source does not say has the values that extract gives it without a run"
+        message = f"no counts of a run: {error.diagnostics[0].message}"
+        report([Diagnostic("no-counts", message, hint=hint, severity="warning")])
+        made = extract(arguments.sources, level=level, flags=flags, chains=chains, recipe=recipe)
+    found = parse(made.text, name)
     assert isinstance(found, Application)
-    return found
+    return found, made.left()

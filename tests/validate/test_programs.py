@@ -1,0 +1,63 @@
+"""Programs in C that `validate` compiles, counts and predicts."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aspenpy.shell.main import main
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")
+
+OPTIONS = ["--machine", "haswell", "--least-runs", "2", "--most-runs", "2"]
+CG = Path(__file__).parents[1] / "extract" / "whole" / "cg"
+
+
+def test_a_command_without_sizes_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    subprocess.run(["gcc", "-O2", *sorted(map(str, CG.glob("*.c"))), "-o", "cg", "-lm"], check=True)
+    assert main(["validate", str(CG), "--run", "./cg -s 6 -i 9", *OPTIONS]) == 0
+    said = capsys.readouterr()
+    assert re.search(r"multiply +9 ", said.out)  # steps of the command
+    assert "1 point\n" in said.out
+    assert "placeholder" not in said.err
+
+
+RECURSIVE = """#include <stdlib.h>
+static double half(int n) { double s = n; if (n > 1) s *= half(n / 2); return s; }
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  double s = 0;
+  for (int i = 0; i < n; i++) s += half(i);
+  return s < 0;
+}
+"""
+
+
+def test_placeholders_that_matter_are_named_and_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("half.c").write_text(RECURSIVE)
+    subprocess.run(["gcc", "-O2", "half.c", "-o", "half"], check=True)
+    words = ["validate", "half.c", "--run", "./half {n}", "--over", "n=100,200", *OPTIONS]
+    assert main(words) == 0
+    assert "warning: `half_flops` has a placeholder, 20: half of it changes the runtime by" in capsys.readouterr().err
+    assert main([*words, "--strict"]) == 2
+    assert "error: `half_flops` has a placeholder" in capsys.readouterr().err
+    assert main([*words, "--strict", "--set", "half_flops=30"]) == 0
+
+
+def test_a_program_that_cannot_be_counted_is_predicted_from_its_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("half.c").write_text(RECURSIVE)
+    words = ["validate", "half.c", "--run", "true {n}", "--over", "n=100", *OPTIONS, "--compiler", "no-such-gcc"]
+    assert main(words) == 0
+    assert "no counts of a run: --run needs the compiler `no-such-gcc`" in capsys.readouterr().err
