@@ -24,14 +24,14 @@ MOST: dict[str, int] = {
     "page": 640,
     "probe": 2060,
     "report": 8600,
-    "shell": 6730,
+    "shell": 6790,
     "sweeps": 2610,
     "tables": 1630,
     "traces": 1600,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 95210
+MOST_IN_ALL = 95360
 
 
 def room_of(file: Path) -> str:
