@@ -335,9 +335,9 @@ class Scaling(Result):
                     found[ranks] = None
                     del low[ranks], high[ranks]
                 else:
-                    low[ranks], high[ranks] = high[ranks], high[ranks] ** 2
+                    low[ranks], high[ranks] = high[ranks], high[ranks] ** 2  # from 2, five squarings reach 4e9
         while open_ := [ranks for ranks in low if high[ranks] / low[ranks] > 1 + 1e-9]:
-            middles = [sqrt(low[ranks] * high[ranks]) for ranks in open_]
+            middles = [sqrt(low[ranks] * high[ranks]) for ranks in open_]  # of growths that span orders of magnitude
             for ranks, middle, here in zip(open_, middles, self._efficiencies(open_, middles), strict=True):
                 (high if here >= wanted else low)[ranks] = middle
         return [found[ranks] if ranks in found else high[ranks] for ranks in self.ranks]
@@ -382,7 +382,7 @@ class Scaling(Result):
         first, last = self.ranks[0], self.ranks[-1]
         counts = set(range(first, min(last, SEARCHED_ONE_BY_ONE) + 1)) | {first, last}
         octaves = range(SEARCHED_ONE_BY_ONE.bit_length() - 1, int(log(last, 2)) + 1)
-        counts |= {(1 << octave) * (64 + part) // 64 for octave in octaves for part in range(64)}
+        counts |= {(1 << octave) * (64 + part) // 64 for octave in octaves for part in range(64)}  # 1.6 % apart at most
         return sorted(ranks for ranks in counts if first <= ranks <= last)
 
     def _nearest_candidates(self, accepted: Sequence[int]) -> list[int]:
