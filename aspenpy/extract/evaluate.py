@@ -301,7 +301,7 @@ class Evaluator(Part):
             self.scope.values[head + name] = value
 
     def _set_members(self, place: Place, type: r.Type, given: Mapping[str, Known]) -> None:
-        """What is known of the members of a structure in memory."""
+        """Keeps known facts of the members of a structure in memory."""
         for name, value in given.items():
             at = self.facts.member_offsets.get((type.name, name))
             if at is None or place.offset is None or isinstance(value, Real):

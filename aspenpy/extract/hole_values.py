@@ -218,7 +218,7 @@ class Filling:
         return None if start is None or not step else (symbol, (passes - float(start)) / float(step))
 
     def _measure_values(self, point: Point, known: dict[Expr, float]) -> dict[Expr, tuple[float, float]]:
-        """What was counted of each parameter, and of how many it is a part."""
+        """Counts of each parameter in the run, and the number of which each is a part."""
         found = {symbol: (value, 1.0) for symbol, value in known.items() if symbol in self.holes}
         for symbol, sites in self.sites.items():
             counted = [
