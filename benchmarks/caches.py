@@ -35,6 +35,36 @@ def mapping() -> Subject:
     return Subject(lambda: map_application(lulesh, haswell), bare_python, is_right)
 
 
+def many_arrays() -> Subject:
+    """Forty arrays in three loops, each with two of them as its indices, in four orders."""
+    orders = ("8, n, 0, n, 8*n, n", "8*n, n, 8, n, 0, n", "0, n, 8*n, n, 8, n", "8, n, 8*n, n, 0, n")
+    data = " ".join(f"data A{number} as Matrix(n, n, 8)" for number in range(40))
+    loads = " ".join(f"loads [n^3] of size [8] from A{number} as nest({orders[number % 4]})" for number in range(40))
+    haswell = aspenpy.load_machine("haswell")
+    text = f"model arrays {{ param n = 300 {data} kernel main {{ execute {{ {loads} }} }} }}"
+
+    def mapped() -> Any:
+        return map_application(aspenpy.parse(text), haswell)
+
+    def is_right(tree: Any) -> bool:
+        return all(cost.traffic is not None for block in tree.blocks.values() for cost in block.requirements)
+
+    return Subject(mapped, bare_python, is_right)
+
+
+def rows_of_a_sparse_matrix() -> Subject:
+    """Five words of each of a million rows: a stream, whose traffic takes no longer than that of a thousand."""
+    text = """model rows { param n = 1e6 data A [40*n] kernel main {
+      execute { loads [5*n] of size [8] from A as nest(8, 5, 40, n) } } }"""
+    haswell = aspenpy.load_machine("haswell")
+
+    def moved() -> Any:
+        rows: Any = aspenpy.parse(text)
+        return aspenpy.traffic(rows, haswell).totals
+
+    return Subject(moved, bare_python, lambda totals: totals[-1].read_misses == 40e6 / 64)
+
+
 def references() -> Subject:
     """A product of matrices of 205 kB each, nine million references, most of them found in the first cache."""
     product, haswell = aspenpy.load_application("cache_mm_blk16"), aspenpy.load_machine("haswell")
@@ -56,7 +86,11 @@ def sizes_and_ways() -> Subject:
 
 def available() -> tuple[Benchmark, ...]:
     """Those that this machine can run."""
-    found = [Benchmark("map LULESH, a pattern on each access", "python -c pass", 100, mapping, seconds)]
+    found = [
+        Benchmark("map LULESH, a pattern on each access", "python -c pass", 100, mapping, seconds),
+        Benchmark("map 40 arrays in three loops", "python -c pass", 80, many_arrays, seconds),
+        Benchmark("traffic of a million sparse rows", "python -c pass", 15, rows_of_a_sparse_matrix, seconds),
+    ]
     if BACKENDS["c"].missing() is None:
         found.append(Benchmark("nine million references, simulated", "python -c pass", 60, references, seconds))
         title = "LRU hits over cache sizes and ways"
