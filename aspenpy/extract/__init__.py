@@ -1,12 +1,13 @@
 """Application models from programs, in five stages; each knows the ones before it by what they hand on alone.
 
     source        `front_end`, `tree*`: libclang reads a file of C or C++; nothing else in this room knows libclang
-    records       `records`: functions, statements and expressions of any language; `effects` says what they may change
+    records       `records`: functions, statements and expressions of any language; `effects` says what they may change,
+                  `linking` makes one program of several `units`
     walk          `walk` with its parts (`loops`, `branches`, `calls`, `evaluate`, `memory`, `places`): each function as
                   a tree of loops, accesses and operations (`costs`), of which `registers` drops what a compiler spares
     closed forms  `blocks`, `count`, `triangles`, `patterns`: the amounts and the order of touches of a nest of loops
     text          `text`, `naming`: kernels, parameters and data in the Aspen language
 
-`extraction` goes through them. Beside them, `execution`, `line_counts`, `hole_values` and `fit` run the program to fill
-in what its source does not say.
+`extraction` goes through them. Beside them, `execution`, `counted_units`, `line_counts`, `hole_values` and `fit` run
+the program to fill in what its source does not say; `replay` and `reconcile` hold the model against the run.
 """
