@@ -204,6 +204,12 @@ class Visits(NamedTuple):
     outside: Any
     counts: Any
 
+    def only(self, chosen: Any) -> Visits:
+        """Those of the visits that are chosen."""
+        given = (self.places, self.left, self.found, *self.outside)
+        places, left, found, *outside = (numpy.broadcast_to(part, chosen.shape)[chosen] for part in given)
+        return Visits(places, left, found, outside, self.counts[chosen])
+
 
 def _count_lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
     """The lines of a walk in the set of each visited line: what follows the first visit, and what is done before the
@@ -230,7 +236,7 @@ def share_of_visits(limit: int, trips: list[int], structures: list[list[Walk]], 
     if any(walk.reach_in_bytes(trips) > FURTHEST for walks in structures for walk in walks):
         raise DomainError(f"the loops of a window span at most {FURTHEST:,} bytes")
     visits = _sample_visits(structures[0][0], trips, cache)
-    in_use = 0
+    counted, in_use = visits.counts.sum(), numpy.zeros(visits.counts.shape, dtype=numpy.int64)
     for walks in structures:
         lines = sum(_count_lines_between(walk, visits, cache) for walk in walks)
         if len(walks) > 1:
@@ -241,8 +247,9 @@ def share_of_visits(limit: int, trips: list[int], structures: list[list[Walk]], 
         in_use = in_use + lines
         kept = (in_use <= limit) & visits.counts
         if not kept.any():
-            break
-    return float(kept.sum() / visits.counts.sum())
+            return 0.0
+        visits, in_use, kept = visits.only(kept), in_use[kept], kept[kept]
+    return float(kept.sum() / counted)
 
 
 def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
