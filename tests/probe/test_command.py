@@ -66,7 +66,6 @@ def test_it_is_shown_beside_another_machine(capsys: pytest.CaptureFixture[str]) 
         (["machine", "check", "haswell", "--from", "x"], "belong to `aspenpy machine probe`"),
         (["machine", "probe", "a", "--from", LSCPU, "--compare"], "the library has no `Made-up(R) 8x2 CPU @ 2.00GHz`"),
         (["machine", "probe", "a", "--from", "none.json"], "file not found: `none.json`"),
-        (["validate", "x.c", "--run", "true"], "the sizes are missing: --over n=100..2000:log:5"),
         (
             ["validate", "x.c", "--run", "true {n}", "--over", "n=1", "--most-runs", "2"],
             "--most-runs 2 is fewer than --least-runs 5",
