@@ -27,9 +27,9 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.parser import parse_condition, parse_expression, parse_file
 from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Source
-from aspenpy.models.application.load import link as link_application
+from aspenpy.models.application.load import link_application as link_application
 from aspenpy.models.application.model import Application
-from aspenpy.models.machine.load import link as link_machine
+from aspenpy.models.machine.load import link_machine as link_machine
 from aspenpy.models.machine.model import Machine
 
 Quantity = int | float | Fraction | str | Expr

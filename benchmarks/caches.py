@@ -11,7 +11,7 @@ import numpy
 import aspenpy
 from aspenpy.cost.mapper import map_application
 from aspenpy.engine.backends import BACKENDS
-from aspenpy.models.library import find
+from aspenpy.models.library import find_source
 from aspenpy.sweeps.grid import make_study
 from aspenpy.sweeps.run import Run
 from benchmarks.measure import Benchmark, Subject, bare_python, seconds
@@ -24,7 +24,7 @@ DISTANCES = "model distances { param far = 500 kernel main { execute { loads [1e
 
 
 def mapping() -> Subject:
-    text, accesses = ACCESS.subn(r"\1 as stream", find("apps", "lulesh").text)
+    text, accesses = ACCESS.subn(r"\1 as stream", find_source("apps", "lulesh").text)
     lulesh: Any = aspenpy.parse(text)
     haswell = aspenpy.load_machine("haswell")
 

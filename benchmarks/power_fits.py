@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 
 from aspenpy.expr.evaluate import evaluate_many
-from aspenpy.models.library import load_machine, names
+from aspenpy.models.library import library_names, load_machine
 from aspenpy.record import Record
 
 CORES = 36  # of a Platinum 8360Y
@@ -131,7 +131,7 @@ def nodes(data: Path) -> list[tuple[str, float, float]]:
     for name, watts in measured.items():
         socket, sockets = (name[:-3], int(name[-1])) if name[-3:-1] == "_x" else (name, 1)
         machine = socket.removeprefix("intel_").removeprefix("amd_")
-        if machine in names("machines") and "idle_power" in load_machine(machine).components[socket].properties:
+        if machine in library_names("machines") and "idle_power" in load_machine(machine).components[socket].properties:
             packages = sockets * (full_load(machine, socket) + MEMORY)
             found.append((name, (packages + BOARD) / SUPPLY, float(numpy.median(watts))))
     return found

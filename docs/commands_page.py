@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aspenpy.shell.option import Command, OneOf, Option
-from aspenpy.shell.registry import GROUPS, entries, load_command
+from aspenpy.shell.registry import GROUPS, commands_by_name, load_command
 
 FILE = Path(__file__).with_name("commands.md")
 SECTION = re.compile(r"^## `aspenpy ([\w-]+)`\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -26,7 +26,7 @@ def options_of(command: Command) -> Iterator[Option]:
 
 
 def commands() -> list[Command]:
-    return [load_command(name) for name in entries()]
+    return [load_command(name) for name in commands_by_name()]
 
 
 def shared_options() -> dict[str, Option]:
@@ -53,7 +53,7 @@ def all_commands() -> str:
     shared = shared_options()
     lines = []
     for group, title in GROUPS.items():
-        listed = [entry for entry in entries().values() if entry.group == group]
+        listed = [entry for entry in commands_by_name().values() if entry.group == group]
         lines.append(f"{title[0].upper()}{title[1:]}:\n")
         rows = ((f"[`aspenpy {entry.name}`](#aspenpy-{entry.name})", entry.summary) for entry in listed)
         lines.append(table(("command", ""), ("---", "---"), *rows))

@@ -5,7 +5,7 @@ from pathlib import Path
 from argparse_manpage.manpage import Manpage
 
 from aspenpy.shell.parser import Parser
-from aspenpy.shell.registry import entries, load_command
+from aspenpy.shell.registry import commands_by_name, load_command
 from aspenpy.version import VERSION
 
 FOLDER = Path(__file__).parent / "_build" / "man"
@@ -15,7 +15,7 @@ def page(name: str) -> str:
     """The manual page of a command, as roff."""
     parser = Parser(load_command(name))
     examples, parser.epilog = parser.epilog or "", None
-    parser.man_short_description = entries()[name].summary  # type: ignore[attr-defined]
+    parser.man_short_description = commands_by_name()[name].summary  # type: ignore[attr-defined]
     lines = examples.partition("\n")[2].replace("\\", "\\e").splitlines()
     text = str(Manpage(parser)).partition("\n")[2].replace(f"aspenpy {name} \\-", f"aspenpy-{name} \\-", 1)
     title = f'.TH ASPENPY\\-{name.upper()} 1 "" "aspenpy {VERSION}" "Manual of aspenpy"'
@@ -24,6 +24,6 @@ def page(name: str) -> str:
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for command in entries():
+    for command in commands_by_name():
         (FOLDER / f"aspenpy-{command}.1").write_text(page(command), encoding="utf-8")
-    print(f"{FOLDER.relative_to(Path.cwd())}: {len(entries())} pages; man -l shows one")
+    print(f"{FOLDER.relative_to(Path.cwd())}: {len(commands_by_name())} pages; man -l shows one")

@@ -15,7 +15,7 @@ from aspenpy.language.nodes import Application, Chain, Name, Number, Parameter
 from aspenpy.language.opening import MAXIMUM_SIZE
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
-from aspenpy.models.library import find
+from aspenpy.models.library import find_source
 
 
 def write(folder: Path, **texts: str) -> None:
@@ -349,7 +349,7 @@ def test_unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, 
 
 def test_name_too_long_for_a_file() -> None:
     with pytest.raises(AspenError) as error:
-        find("machines", "m" * 5000)
+        find_source("machines", "m" * 5000)
     assert error.value.diagnostics[0].code == "unknown-machine"
 
 

@@ -57,7 +57,7 @@ def alternatives(machine: Machine, socket: str | None, component: str, names: tu
         root = machine.root
         fail("no-such-component", f"`{root.name}` has no {kind}, so that there is no other one", root.name_span)
     stated = _describe_stated(place)
-    known = tuple(SHAPES) if component == "topology" else memories()
+    known = tuple(SHAPES) if component == "topology" else memories_of_library()
     for name in names:
         if name != stated:
             require_known(name, known, f"unknown-{component}", f"the library has no {component} `{name}`", None)
@@ -73,7 +73,7 @@ def kind_of_machine(machine: Machine, socket: str | None, component: str) -> str
     return None if place is None else _describe_stated(place)
 
 
-def memories() -> tuple[str, ...]:
+def memories_of_library() -> tuple[str, ...]:
     """The memories of the library, by the names of their parts."""
     folder = os.path.join(models_folder(), "machines", "parts", "memories")
     return tuple(sorted(name.removesuffix(".aspen") for name in os.listdir(folder)))
@@ -147,7 +147,7 @@ def is_alternative(text: str) -> bool:
     return parse_axis(text, "<--vary>").name in KINDS
 
 
-def variants(machine: Machine, socket: str | None, wanted: Sequence[str]) -> Variants:
+def machines_with_alternatives(machine: Machine, socket: str | None, wanted: Sequence[str]) -> Variants:
     """The machines with each of the wanted alternatives. Raises AspenError."""
     ranges: list[ComponentRange] = []
     machines, base = [machine], 0

@@ -16,7 +16,7 @@ from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.responding import FILES
 from aspenpy.answers.energy.term import Key
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.answers.roofline_points import Point, points
+from aspenpy.answers.roofline_points import Point, roofline_points
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.instances import FILE_RESOURCES, FILE_SYSTEM
 from aspenpy.cost.prices import LAUNCH
@@ -161,7 +161,7 @@ class Classified(Result):
     @cached_property
     def classifications(self) -> tuple[Classification, ...]:
         """The whole application, then its kernels that take time, the longest first."""
-        placed = {point.kernel: point for point in points(self.prediction)}
+        placed = {point.kernel: point for point in roofline_points(self.prediction)}
         uses = sorted((use for use in self.prediction.kernels if use.exclusive > 0), key=lambda use: -use.exclusive)
         shares = {use.name: self._time_shares(use.name, use.exclusive) for use in uses}
         joules = self._joules()

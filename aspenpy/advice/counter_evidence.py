@@ -124,7 +124,7 @@ def xie_beni(points: Floats, centres: Floats, memberships: Floats) -> float:
     return compactness / nearest if nearest > 0 else float("inf")
 
 
-def candidates(points: Floats, most: int, fuzziness: float = FUZZINESS) -> tuple[Clusters, ...]:
+def clusterings(points: Floats, most: int, fuzziness: float = FUZZINESS) -> tuple[Clusters, ...]:
     """Two clusters, three, and so on up to `most`, with one and a half points to each at least. Their centres are in
     the coordinates of the points' own span, of which there are no more than points."""
     left, singular, _ = numpy.linalg.svd(points, full_matrices=False)
@@ -133,7 +133,7 @@ def candidates(points: Floats, most: int, fuzziness: float = FUZZINESS) -> tuple
     return tuple(fuzzy_c_means(spanned, count, fuzziness) for count in range(2, last + 1))
 
 
-def best(found: Sequence[Clusters]) -> Clusters:
+def best_clustering(found: Sequence[Clusters]) -> Clusters:
     """Clusters with the least sum of ranks by the partition coefficient (greatest first) and Xie and Beni's index
     (least first); of equals that with the greater coefficient."""
     several = [item for item in found if float(item.memberships.sum(axis=1).min()) >= POINTS_TO_EACH] or found[:1]
@@ -247,7 +247,7 @@ def _components(sheet: Sheet, name: str) -> tuple[str, ...]:
 # -- the regression --------------------------------------------------------------------------------
 
 
-def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: CounterOptions) -> CounterEvidence:
+def counter_evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: CounterOptions) -> CounterEvidence:
     """Evidence of the counters about the runtime or the energy."""
     require_library("scipy", "significance by counters")
     target = read_numbers(sheet, metric)
@@ -258,8 +258,8 @@ def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: Coun
         hint = f"the {metric} of the runs correlates with none of them: {', '.join(counters.names)}"
         fail("nothing-significant", f"no counter is significant for the {metric}", sheet.span, hint=hint)
     here, drawn = _explain_variance(counters.values[:, kept], target, options.seed)
-    tried = candidates(_profiles(counters.values, target), MOST_CLUSTERS, options.fuzziness)
-    clusters = best(tried) if tried else _each_alone(len(counters.names))
+    tried = clusterings(_profiles(counters.values, target), MOST_CLUSTERS, options.fuzziness)
+    clusters = best_clustering(tried) if tried else _each_alone(len(counters.names))
     names = _name_clusters(clusters, counters.known, options.fuzziness)
     belongs = _belonging(clusters, names, counters.known)
     shares = {place: float(worth) for place, worth in zip(kept, here / here.sum(), strict=True)}

@@ -31,7 +31,7 @@ from aspenpy.advice.scalability import MOST_NODES, node_counts
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
-from aspenpy.answers.metrics import metric, summable
+from aspenpy.answers.metrics import find_metric, summable_properties
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.paths import paths_of
 from aspenpy.engine.arrays import Floats
@@ -79,7 +79,7 @@ class Choices:
         wanted = components_to_vary(case, options)
         self.space = DesignSpace(case, wanted, options.system, levels=options.levels, options=energy, size=options.size)
         self.nodes = self._count_stated_nodes()
-        self.costs = options.price is not None or "cost" in summable(self.space.prediction.machine)
+        self.costs = options.price is not None or "cost" in summable_properties(self.space.prediction.machine)
         self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
         self._with_more_nodes()
         size = int(numpy.prod([len(values) for values in self.levels]))
@@ -129,7 +129,7 @@ class Choices:
     def _quantities(self, energy: EnergyOptions) -> tuple[Quantity, Quantity, Quantity]:
         prediction = self.space.prediction
         nothing: Quantity = lambda each: each.tree.runtime  # noqa: E731 - a row that is not read
-        cost = metric("cost").expr if "cost" in summable(prediction.machine) else nothing
+        cost = find_metric("cost").expr if "cost" in summable_properties(prediction.machine) else nothing
         if self.space.powerless is not None:
             return (nothing, nothing, cost)
         totals = {id(each): energy_totals(each.tree, energy) for each in self.space.space.cases}
@@ -299,7 +299,8 @@ class Decided(Result):
         self.case, self.budget, self.objective = case, budget, objective
         self.choices = tuple(Choices(case.with_set(item.settings), options or ChoiceOptions()) for item in inputs)
         self.decisions = tuple(
-            decision(item, choices, objective, budget) for item, choices in zip(inputs, self.choices, strict=True)
+            decide_for_input(item, choices, objective, budget)
+            for item, choices in zip(inputs, self.choices, strict=True)
         )
 
     def require_met(self) -> None:
@@ -316,7 +317,7 @@ class Decided(Result):
         )
 
 
-def decision(item: Input, choices: Choices, objective: Objective, budget: Budget) -> Decision:
+def decide_for_input(item: Input, choices: Choices, objective: Objective, budget: Budget) -> Decision:
     """The best of the choices for an input."""
     kept = choices.within(budget)
     if not kept.any():

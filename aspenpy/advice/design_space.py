@@ -15,7 +15,7 @@ from math import comb
 
 import numpy
 
-from aspenpy.advice.alternatives import is_alternative, variants
+from aspenpy.advice.alternatives import is_alternative, machines_with_alternatives
 from aspenpy.advice.configurable import Configurable, configurable
 from aspenpy.advice.configuration import OBJECTIVES, ComponentRange, NearOptimal, Objective, Outcome, configuration_of
 from aspenpy.advice.problem import on_all_places, problem_of
@@ -141,7 +141,9 @@ class DesignSpace(Result):
         self.stated, self.problem = case, problem_of(case, size)
         self.machine: Configurable = configurable(case.required_machine, case.socket)
         self.levels, self.options, self.wanted = levels, options, tuple(wanted)
-        parts = variants(case.required_machine, case.socket, [text for text in wanted if is_alternative(text)])
+        parts = machines_with_alternatives(
+            case.required_machine, case.socket, [text for text in wanted if is_alternative(text)]
+        )
         cases = [
             on_all_places(case.changed(machine=configurable(each, case.socket).machine), self.problem)
             for each in parts.machines
@@ -208,7 +210,7 @@ class DesignSpace(Result):
     @cached_property
     def base(self) -> Outcome:
         """Runtime and energy where nothing varies. Raises AspenError where the run has no value there."""
-        return outcome(self.space.evaluator(self._quantities)(self.space.base[None, :])[:, 0])
+        return outcome_in_column(self.space.evaluator(self._quantities)(self.space.base[None, :])[:, 0])
 
     @cached_property
     def boxes(self) -> tuple[Box, ...]:
@@ -270,7 +272,7 @@ class DesignSpace(Result):
         return tuple(self._near_optimal(*found) for found in best_on_grid(self.grid, self._evaluate, wanted))
 
     def _near_optimal(self, objective: Objective, point: Floats, values: Floats, searched: float) -> NearOptimal:
-        best = outcome(values)
+        best = outcome_in_column(values)
         least = best.value_of(objective)
         gap = (searched - least) / least if least else 0.0
         chosen = {self.ranges[place].component: place for place in self.grid.chosen}
@@ -294,7 +296,7 @@ def _refuse_many(components: int, levels: int) -> None:
         fail("too-many-points", message, hint=f"--levels {fewer} is few enough; --vary names fewer components")
 
 
-def outcome(values: Floats) -> Outcome:
+def outcome_in_column(values: Floats) -> Outcome:
     """The outcome in a column of runtime and, where known, energy."""
     return Outcome(float(values[0]), float(values[1]) if len(values) > 1 else None)
 

@@ -10,7 +10,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.peaks import value_of
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
-from aspenpy.cost.interconnect import concrete, interconnect_of
+from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
 from aspenpy.cost.ranks import place_ranks
 from aspenpy.explore.problem_size import Growth, Work, is_brick, shares_of_ranks, sizes_per_rank
 from aspenpy.explore.scaling import RANKS
@@ -100,7 +100,7 @@ def one_node(machine: Machine, socket: str | None) -> dict[str, Setting]:
     for place in machine.places(socket):
         if place.component.type == "interconnect" and "topology" in place.component.properties:
             try:
-                concrete(machine, interconnect_of(machine, place, socket), alone)
+                topology_in_numbers(machine, interconnect_of(machine, place, socket), alone)
             except AspenError:
                 return {}
     return {nodes.sets: 1}

@@ -171,18 +171,18 @@ def ranges_of(
     told = {item.component: item for item in system}
     chosen = [item for item in machine.parameters if item.component in axes]
     if not axes:
-        chosen = [item for item in machine.parameters if wanted or item.component in told or is_turned(item)]
-    found = (_range(item, axes.get(item.component), told.get(item.component)) for item in chosen)
+        chosen = [item for item in machine.parameters if wanted or item.component in told or may_be_changed(item)]
+    found = (_range_of(item, axes.get(item.component), told.get(item.component)) for item in chosen)
     return tuple(item for item in found if item is not None)
 
 
-def is_turned(parameter: ComponentParameter) -> bool:
+def may_be_changed(parameter: ComponentParameter) -> bool:
     """Whether somebody can change it on a machine that is there, or buy another part that the machine's range says."""
     component = COMPONENTS[parameter.component]
     return bool(component.turned) and not parameter.soldered and (component.down or parameter.low is not None)
 
 
-def _range(parameter: ComponentParameter, axis: Axis | None, told: SystemRange | None) -> ComponentRange | None:
+def _range_of(parameter: ComponentParameter, axis: Axis | None, told: SystemRange | None) -> ComponentRange | None:
     component = COMPONENTS[parameter.component]
     if axis is not None and axis.items:
         return _range_from_list(component, parameter, axis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from aspenpy.advice.counter_evidence import CounterOptions, Counters, counters_in, evidence
+from aspenpy.advice.counter_evidence import CounterOptions, Counters, counter_evidence, counters_in
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.significance import CounterEvidence, Disagreement, LeftOut, MetricName, Significance
 from aspenpy.answers.case import Case
@@ -57,7 +57,7 @@ class Significant(Result):
         if self.sheet is None or self.counters is None:
             return ()
         metrics = METRICS if "energy" in self.sheet.names else METRICS[:1]
-        return tuple(evidence(self.sheet, metric, self.counters, self.options) for metric in metrics)
+        return tuple(counter_evidence(self.sheet, metric, self.counters, self.options) for metric in metrics)
 
     @property
     def significances(self) -> tuple[Significance, ...]:

@@ -10,7 +10,7 @@ import numpy
 
 from aspenpy.advice.configurable import configurable
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.uncertain import Sampled, quantities, sample_configurations
+from aspenpy.advice.uncertain import Sampled, sample_configurations, uncertain_quantities
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.cap import PowerByClock, power_by_clock
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
@@ -60,7 +60,7 @@ class Throttled(Result):
         self.case, self.noise = case, noise
         self.parts = tuple(float(part) for part in numpy.arange(pieces, 0, -1) / pieces)
         self.powerless: Diagnostic | None = self.space.powerless
-        self._evaluate = self.space.space.evaluator(quantities(self.space), missing=True)
+        self._evaluate = self.space.space.evaluator(uncertain_quantities(self.space), missing=True)
         power = self._power()
         self.restrictions = (
             *(self._restrict(item.component) for item in self.space.ranges if item.component in RESTRICTED),

@@ -50,7 +50,7 @@ def sample_configurations(
     """Runtime and energy while components vary by normally distributed parts of what is stated, independently, by
     relative standard `deviations`; those that are `slower` only lose by it, as under noise of the system. The energy is
     None where the machine states no power."""
-    evaluate = space.space.evaluator(quantities(space), missing=True)
+    evaluate = space.space.evaluator(uncertain_quantities(space), missing=True)
     points = numpy.tile(space.space.base, (count + 1, 1))
     generator = numpy.random.default_rng(generator_seed(space.case.seed))
     for place, item in enumerate(space.ranges):
@@ -62,11 +62,11 @@ def sample_configurations(
             drawn = abs(drawn) if item.component in WORSE_IF_MORE else -abs(drawn)
         points[1:, place] *= numpy.maximum(1 + drawn, LOWEST)
     values = evaluate(points)
-    runtime = summary(values[0])
-    return runtime, summary(values[1]) if len(values) > 1 else None
+    runtime = summarise_samples(values[0])
+    return runtime, summarise_samples(values[1]) if len(values) > 1 else None
 
 
-def quantities(space: DesignSpace) -> tuple[Quantity, ...]:
+def uncertain_quantities(space: DesignSpace) -> tuple[Quantity, ...]:
     """Runtime and, where the machine states power, energy."""
     if space.powerless is not None:
         return (lambda prediction: prediction.tree.runtime,)
@@ -74,7 +74,7 @@ def quantities(space: DesignSpace) -> tuple[Quantity, ...]:
     return (lambda each: totals[id(each)].capped_runtime, lambda each: totals[id(each)].energy)
 
 
-def summary(values: Floats) -> Sampled:
+def summarise_samples(values: Floats) -> Sampled:
     """Of a value where all is as stated, with the samples behind it; those without a value are left out."""
     known = values[1:][~numpy.isnan(values[1:])]
     low, high = numpy.quantile(known, ENDS)
@@ -129,10 +129,13 @@ class Uncertain:
         self.runtime_claim = _runtime_claim(space, error)
         self.power_claim = _power_claim(space)
         runtimes, energies = self._samples()
-        self.runtime, self.energy = summary(runtimes), None if energies is None else summary(energies)
+        self.runtime, self.energy = (
+            summarise_samples(runtimes),
+            None if energies is None else summarise_samples(energies),
+        )
         slower, hungrier = self._errors()
-        self.total_runtime = summary(runtimes * slower)
-        self.total_energy = None if energies is None else summary(energies * slower * hungrier)
+        self.total_runtime = summarise_samples(runtimes * slower)
+        self.total_energy = None if energies is None else summarise_samples(energies * slower * hungrier)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -142,7 +145,7 @@ class Uncertain:
     def _samples(self) -> tuple[Floats, Floats | None]:
         """Runtime and energy where all is as stated, then of each sample."""
         variables = [_variable(self.space, claim.name) for claim in self.inputs]
-        wanted = quantities(self.space)
+        wanted = uncertain_quantities(self.space)
         if not variables:
             point = self.space.base
             values = numpy.array([[point.runtime], [point.energy or 0.0]][: len(wanted)])

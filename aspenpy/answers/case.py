@@ -17,7 +17,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import callees_first, walk
+from aspenpy.models.application.total import callees_first, walk_flow
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 
@@ -204,7 +204,7 @@ class Run:
     @cached_property
     def scope(self) -> Scope:
         """Meanings of the names of the run."""
-        roots = [expr for kernel in callees_first(self.entry) for expr in expressions(kernel.body)]
+        roots = [expr for kernel in callees_first(self.entry) for expr in expressions_in_flow(kernel.body)]
         return scope_of(self.application, self.machine, self.entry, self.case.set, roots)
 
     def values(self, exprs: Sequence[Expr]) -> list[Any]:
@@ -216,9 +216,9 @@ class Run:
         return self.scope.formulas(exprs)
 
 
-def expressions(node: flow.Flow) -> list[Expr]:
+def expressions_in_flow(node: flow.Flow) -> list[Expr]:
     """All that is computed in a flow; callees are not entered."""
-    return [expr for part in walk(node) for expr in _expressions_of_node(part)]
+    return [expr for part in walk_flow(node) for expr in _expressions_of_node(part)]
 
 
 def _expressions_of_node(node: flow.Flow) -> list[Expr]:

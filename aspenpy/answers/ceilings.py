@@ -8,7 +8,7 @@ from aspenpy.answers.peaks import Peak, redefine_parameters, value_of
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.caches.level import Level, levels_of
 from aspenpy.cost.instances import FILE_RESOURCES
-from aspenpy.cost.target import target
+from aspenpy.cost.target import target_of
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.machine.model import Component, Machine
@@ -45,7 +45,7 @@ def memory_ceilings(
 ) -> tuple[Ceiling, ...]:
     """Of memories. Loads and stores of one memory that take turns at the same rate are one ceiling."""
     ceilings: list[Ceiling] = []
-    conflicts = target(machine, socket).conflicts
+    conflicts = target_of(machine, socket).conflicts
     together = not conflicts.isdisjoint((MEMORY, MEMORY[::-1]))
     definitions = redefine_parameters(machine, settings)
     for ceiling in (_ceiling_of_peak(peak) for peak in peaks if peak.resource in MEMORY and peak.of_all):

@@ -50,7 +50,7 @@ class EcmBlock(Record):
     @property
     def notation(self) -> str:
         """`{9.5 || 8 | 10 | 6 | 12.7}`"""
-        return f"{{{short(self.overlapping)} || {' | '.join(short(term.cycles) for term in self.terms)}}}"
+        return f"{{{one_digit(self.overlapping)} || {' | '.join(one_digit(term.cycles) for term in self.terms)}}}"
 
 
 class Ecm(Record, Result):
@@ -180,6 +180,6 @@ def _block(
     return EcmBlock(kernel.name, block.label, per_line, cycles(_CORE), tuple(terms), cycles(_ALL), cores, available)
 
 
-def short(cycles: float) -> str:
+def one_digit(cycles: float) -> str:
     """Cycles with one digit behind the point, or none."""
     return f"{cycles:.1f}".removesuffix(".0")

@@ -53,7 +53,7 @@ def seconds_on_paths(tree: CostTree) -> dict[OnPath, Expr]:
     return of_kind(OnPath, run_totals(_Leaf(tree), tree.entry))
 
 
-def components(tree: CostTree) -> dict[str, str]:
+def component_paths(tree: CostTree) -> dict[str, str]:
     """The paths by name, as paths of components."""
     return {place.component.name: "/".join(place.path) for place, _ in tree.residence.where.between_ranks.places}
 
@@ -269,7 +269,7 @@ class Evaluation(Result):
             for kernel in (key.kernel, None):
                 spent = by_kernel.setdefault(kernel, {})
                 spent[key.path] = spent.get(key.path, 0.0) + float(seconds)
-        paths = components(self.tree)
+        paths = component_paths(self.tree)
         return {
             kernel: paths[max(spent, key=spent.__getitem__)]
             for kernel, spent in by_kernel.items()

@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, Run, case_of
-from aspenpy.answers.paths import Scene, Visit, largest, visits
+from aspenpy.answers.paths import Scene, Visit, largest_over_passes, visits_of_blocks
 from aspenpy.answers.scope import Value
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.cost.residence import Residence, collect_placed_data
-from aspenpy.cost.target import target
+from aspenpy.cost.target import target_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -129,7 +129,7 @@ class Footprint(Result):
         those in which others do; none without a machine, or where nothing serves loads."""
         if self.machine is None:
             return ()
-        where = target(self.machine, self.socket)
+        where = target_of(self.machine, self.socket)
         if "loads" not in where.offers:
             return ()
         first = where.offers["loads"].place
@@ -157,7 +157,7 @@ class Footprint(Result):
         """The part of the data that the fullest of the components of a place has, where ranks are bound to some of
         them: each rank has as much as another. None where no block has ranks that share their work out."""
         assert self.machine is not None
-        where = target(self.machine, self.socket, self.run.case.placement)
+        where = target_of(self.machine, self.socket, self.run.case.placement)
         found = [(touch.visit.scene, where.instances(touch.visit.block)) for touch in self._touches]
         numbers = self.run.formulas([scene.here([one.placed])[0] for scene, one in found if one.placed is not None])
         most = max(self.run.values([number for number in numbers if not graph.free_symbols(number)]), default=0)
@@ -234,7 +234,7 @@ class Footprint(Result):
         """The requirements that name a data structure, where the run reaches them."""
         met = [
             (visit, requirement)
-            for visit in visits(self.run.entry)
+            for visit in visits_of_blocks(self.run.entry)
             for requirement in visit.block.requirements
             if requirement.target is not None
         ]
@@ -290,7 +290,7 @@ class Footprint(Result):
             return value
         (formula,) = self.run.formulas([scene.where_reached(size)])
         around = [(loop.node.counter, count) for loop, count in zip(loops, counts, strict=True)]
-        most: Value | None = largest(formula, around, self.run.case.seed)
+        most: Value | None = largest_over_passes(formula, around, self.run.case.seed)
         return most
 
     def _bytes(self, names: Iterable[str]) -> Value:

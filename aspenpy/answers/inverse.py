@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from aspenpy.expr import graph
-from aspenpy.expr.bounds import bound
+from aspenpy.expr.bounds import bound_over_box
 from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
@@ -66,7 +66,7 @@ class Search:
         self._value = value
         self.target = target
         self.whole = whole
-        self.slope = None if jumps(expr, symbol) else differentiate(expr, symbol)
+        self.slope = None if may_leap(expr, symbol) else differentiate(expr, symbol)
         self.solutions: list[Solution] = []
         self.leaps: list[Leap] = []
         self._known: dict[Real, Real] = {}
@@ -121,9 +121,9 @@ class Search:
         if low == high:
             return Range(self.value(low), self.value(low), 0)
         box = {self.symbol: (low, high)}
-        bounded = bound(self.expr, box, self.symbol)
+        bounded = bound_over_box(self.expr, box, self.symbol)
         if bounded.direction is None and self.slope is not None:
-            slope = bound(self.slope, box, self.symbol)
+            slope = bound_over_box(self.slope, box, self.symbol)
             if slope.low >= 0 or slope.high <= 0:
                 return bounded._replace(direction=1 if slope.low >= 0 else -1)
         return bounded
@@ -223,7 +223,7 @@ class Search:
         return merged
 
 
-def jumps(expr: Expr, symbol: Expr) -> bool:
+def may_leap(expr: Expr, symbol: Expr) -> bool:
     """Whether the expression may leap as the symbol moves, so that its slope does not tell where it goes."""
     moving = dict.fromkeys(graph.dependents(expr, on=[symbol]))
     return any(

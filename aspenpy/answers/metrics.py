@@ -40,7 +40,7 @@ METRICS: dict[str, Metric] = {
 """By name. Any other name is that of a resource, or of a property that components of the machine have."""
 
 
-def metric(name: str) -> Metric:
+def find_metric(name: str) -> Metric:
     """The metric of that name; whether a prediction has it, `Metric.expr` tells."""
     if name in METRICS:
         return METRICS[name]
@@ -51,11 +51,11 @@ def metric(name: str) -> Metric:
 
 def has_metric(prediction: Prediction, name: str) -> bool:
     """Whether there is such a metric of a prediction."""
-    return name in METRICS or name in _amount_names(prediction) or name in summable(prediction.machine)
+    return name in METRICS or name in _amount_names(prediction) or name in summable_properties(prediction.machine)
 
 
 def metric_names(prediction: Prediction) -> list[str]:
-    return list(dict.fromkeys([*METRICS, *_amount_names(prediction), *summable(prediction.machine)]))
+    return list(dict.fromkeys([*METRICS, *_amount_names(prediction), *summable_properties(prediction.machine)]))
 
 
 def _amount_names(prediction: Prediction) -> list[str]:
@@ -66,7 +66,7 @@ def _amount_names(prediction: Prediction) -> list[str]:
 def _other_metric(prediction: Prediction, name: str) -> Expr:
     if name in _amount_names(prediction):
         return prediction.metric(name)
-    if name in summable(prediction.machine):
+    if name in summable_properties(prediction.machine):
         return sum_property(prediction.machine, name)
     known = metric_names(prediction)
     hint = suggest_nearest(name, known) or "there are " + ", ".join(known)
@@ -77,7 +77,7 @@ def _other_metric(prediction: Prediction, name: str) -> Expr:
 # -- over the tree of a machine --------------------------------------------------------------------
 
 
-def summable(machine: Machine) -> list[str]:
+def summable_properties(machine: Machine) -> list[str]:
     """The names of the properties that components in the machine's tree give values to."""
     places = machine.first_places()
     properties = (item for place in places for item in place.component.properties.values() if item.value is not None)

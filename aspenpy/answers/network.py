@@ -9,7 +9,7 @@ from typing import Any
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.peaks import redefine_parameters
 from aspenpy.answers.scope import Setting
-from aspenpy.cost.interconnect import concrete, interconnect_of
+from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.network.topology import Topology
@@ -77,7 +77,7 @@ class Network(Result):
         self._paths = _paths_of_socket(machine, place, self.socket)
         by_level = self._paths.by_level
         self._interconnect = all_paths(self._paths)[-1].network if by_level else interconnect_of(machine, place)
-        self.topology: Topology = concrete(machine, self._interconnect, self._definitions)
+        self.topology: Topology = topology_in_numbers(machine, self._interconnect, self._definitions)
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, Run, case_of
-from aspenpy.answers.paths import Visit, largest, visits
+from aspenpy.answers.paths import Visit, largest_over_passes, visits_of_blocks
 from aspenpy.answers.scope import Value
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -68,7 +68,7 @@ class Parallelism(Result):
 
     @refuse_float_overflow
     def _blocks(self) -> tuple[BlockParallelism, ...]:
-        met = list(visits(self.run.entry))
+        met = list(visits_of_blocks(self.run.entry))
         factors = [
             (*visit.scene.here([visit.block.parallelism, visit.block.width or graph.ONE]), _passes_of_maps(visit))
             for visit in met
@@ -103,7 +103,7 @@ class Parallelism(Result):
         reached = [visit.scene.where_reached(expr) for expr in exprs]
         formulas = self.run.formulas([*reached, *(loop.count for loop in loops)])
         around = [(loop.node.counter, count) for loop, count in zip(loops, formulas[len(exprs) :], strict=True)]
-        return [largest(expr, around, self.run.case.seed) for expr in formulas[: len(exprs)]]
+        return [largest_over_passes(expr, around, self.run.case.seed) for expr in formulas[: len(exprs)]]
 
 
 parallelism = Parallelism  # what `aspenpy parallelism` shows, under the command's name

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aspenpy.expr import graph
-from aspenpy.expr.bounds import Box, bound
+from aspenpy.expr.bounds import Box, bound_over_box
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import RISING
@@ -100,9 +100,9 @@ class Visit(Record):
         return totaller.kernel(_wrap_in_kernel(found)).get("worth", graph.ZERO)
 
 
-def visits(entry: flow.Kernel) -> Iterator[Visit]:
+def visits_of_blocks(entry: flow.Kernel) -> Iterator[Visit]:
     """Every block of a run on every call path, in the order written."""
-    waiting = [(entry.body, opening(entry))]
+    waiting = [(entry.body, opening_scene(entry))]
     met = 0
     while waiting:
         node, scene = waiting.pop()
@@ -113,14 +113,14 @@ def visits(entry: flow.Kernel) -> Iterator[Visit]:
                 fail("too-many-paths", message, entry.name_span, hint="look at one of the kernels with --kernel")
             yield Visit(scene.enter_label(node.label), node)
         else:
-            waiting += reversed(steps(node, scene))
+            waiting += reversed(scenes_of_parts(node, scene))
 
 
-def opening(entry: flow.Kernel) -> Scene:
+def opening_scene(entry: flow.Kernel) -> Scene:
     return Scene(entry, (entry.name,), {entry.context: graph.ZERO}, {}, (), (entry.name,))
 
 
-def steps(node: flow.Flow, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
+def scenes_of_parts(node: flow.Flow, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
     """Parts of a node, each in its scene, in the order written."""
     rule: Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]] = _STEPS[type(node)]
     return rule(node, scene)
@@ -188,7 +188,7 @@ def _wrap_in_kernel(body: flow.Flow) -> flow.Kernel:
 # -- the largest value over the passes of loops ----------------------------------------------------
 
 
-def largest(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
+def largest_over_passes(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
     """The largest value of an expression over the passes of the loops around it, pairs of counter and count, the
     outermost first; nothing else may be left open in them. None where that cannot be told: it neither rises nor falls
     with a counter, and there are too many passes to try."""
@@ -196,7 +196,7 @@ def largest(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
     box: dict[Expr, tuple[Any, Any]] = {}
     passes, certain = 1, True
     for counter, count in loops:
-        reach = bound(count, box, counter)
+        reach = bound_over_box(count, box, counter)
         if reach.high == math.inf:
             return None
         last = max(math.ceil(reach.high) - 1, 0)
@@ -226,7 +226,7 @@ def _largest_at_extremes(expr: Expr, loops: Sequence[tuple[Expr, Expr]], box: Bo
     extreme = expr
     for counter, count in reversed(loops):
         if counter in graph.free_symbols(extreme):
-            direction = bound(extreme, box, counter).direction
+            direction = bound_over_box(extreme, box, counter).direction
             if direction is None:
                 return None
             last = graph.sub(graph.apply("ceil", count), graph.ONE)

@@ -8,13 +8,13 @@ from itertools import combinations
 from typing import Any
 
 from aspenpy.allowance import one_allowance
-from aspenpy.answers.scope import Setting, circular
+from aspenpy.answers.scope import Setting, circle_mistake
 from aspenpy.answers.scope import Value as Real
 from aspenpy.cost.compute import price
 from aspenpy.cost.instances import ONE_INSTANCE
 from aspenpy.cost.operations import CLASSES, tensor_rates
 from aspenpy.cost.prices import Offer
-from aspenpy.cost.target import Target, choose_socket, target
+from aspenpy.cost.target import Target, choose_socket, target_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import CircularDefinition, EvaluationError, evaluate_many, order_definitions
 from aspenpy.expr.graph import Expr
@@ -106,7 +106,7 @@ def together(found: Iterable[Peak], resource: str, precision: str | None = None)
 
 def _list_offers(machine: Machine, socket: str | None, everywhere: bool) -> Iterable[Offer]:
     if not everywhere:
-        where = target(machine, socket)
+        where = target_of(machine, socket)
         beside = (Offer(resource, place) for place in where.others for resource in place.component.resources.values())
         return *where.offers.values(), *beside
     return (
@@ -129,7 +129,7 @@ def redefine_parameters(machine: Machine, settings: Mapping[str, Setting]) -> di
     try:
         order_definitions(list(definitions), definitions)
     except CircularDefinition as error:
-        raise AspenError(circular(error, None, machine)) from None
+        raise AspenError(circle_mistake(error, None, machine)) from None
     return definitions
 
 

@@ -235,12 +235,12 @@ def count(
     :raises AspenError: for a resource that the kernel does not need, and for names without a value
     """
     case = case_of(app, None, options)
-    scope, amounts = counts(case, tuple(traits))
+    scope, amounts = amounts_by_resource(case, tuple(traits))
     value: Value = scope.values([amount_of(amounts, resource)], case.seed)[0]
     return value
 
 
-def counts(case: Case, traits: tuple[str, ...] = ()) -> tuple[Scope, dict[str, Expr]]:
+def amounts_by_resource(case: Case, traits: tuple[str, ...] = ()) -> tuple[Scope, dict[str, Expr]]:
     """The amount of each resource a kernel asks for, as expressions, with the scope that gives them values."""
     app, entry = case.application, case.application.flow(case.kernel)
     amounts = dict.fromkeys(app.resources, graph.ZERO)

@@ -20,7 +20,7 @@ from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import FILE_RESOURCES, ONE_INSTANCE, Instances
 from aspenpy.cost.prices import RequirementCost, conflict_groups
 from aspenpy.cost.sharing import sharing
-from aspenpy.cost.target import Target, target
+from aspenpy.cost.target import Target, target_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import refuse_float_overflow
@@ -118,7 +118,7 @@ class Point(Record):
 
 
 @refuse_float_overflow
-def points(prediction: Prediction) -> list[Point]:
+def roofline_points(prediction: Prediction) -> list[Point]:
     """The application and behind it its kernels that do flops, the one that takes longest first."""
     totals = roofline_totals(prediction.tree)
     values = prediction.scope.numbers(totals, prediction.seed)
@@ -193,7 +193,7 @@ def _points_at_levels(
     """The caches that serve these bytes, and all memories together; empty where no access pattern is given."""
     if not served:
         return ()
-    offers = target(prediction.machine, prediction.socket).offers
+    offers = target_of(prediction.machine, prediction.socket).offers
     memory = next((offers[name].place.component.name for name in MEMORY if name in offers), "memory")
     memory = "memory" if prediction.tree.residence.offers else memory
     traffic_of = {**served, memory: volume}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.placement_options import Rule
 from aspenpy.cost.rank_units import describe_component
-from aspenpy.cost.ranks import RankPlacement, ratio
+from aspenpy.cost.ranks import RankPlacement, ratio_of_counts
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.record import Record
@@ -69,10 +69,10 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
     socket = placement.socket
     if socket is not None:
         asked += [placement.used(socket, ranks), placement.fullest(socket, ranks), placement.takes(socket)]
-        asked += [ratio(socket.count, placement.nodes)]
+        asked += [ratio_of_counts(socket.count, placement.nodes)]
         core = tree.residence.where.core
         if core is not None:
-            asked += [ratio(core.count, socket.count), placement.places_of_rank(core)]
+            asked += [ratio_of_counts(core.count, socket.count), placement.places_of_rank(core)]
     try:
         values = prediction.scope.values(asked, prediction.seed)
     except (AspenError, OverflowError):

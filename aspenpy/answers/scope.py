@@ -48,7 +48,7 @@ from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.models.units import Written, require_units
 
 
-def counts(application: Application, entry: flow.Kernel, machine: Machine | None) -> dict[Expr, Span | None]:
+def symbols_of_counts(application: Application, entry: flow.Kernel, machine: Machine | None) -> dict[Expr, Span | None]:
     """The symbols that count instances of blocks (`execute [ranks]`), ranks of grids (`grid(ranks, 2, 0)`) or
     components (`node [nodes]`), with the first place where they do."""
     found: dict[Expr, Span | None] = {}
@@ -232,7 +232,7 @@ class Scope:
 
     @cached_property
     def _counts(self) -> dict[Expr, Span | None]:
-        return counts(self.application, self.entry, self.machine)
+        return symbols_of_counts(self.application, self.entry, self.machine)
 
     def refuse_fraction(self, symbol: Expr, name: str, value: Any) -> None:
         """Raises AspenError where a parameter that counts something would have a value that is not whole."""
@@ -445,7 +445,7 @@ class Scope:
         return machines if owner == OWNER else [*self.application.known_names(), *machines]
 
     def _describe_circle(self, error: CircularDefinition) -> AspenError:
-        return AspenError(circular(error, self.application, self.machine, self.overridden))
+        return AspenError(circle_mistake(error, self.application, self.machine, self.overridden))
 
 
 def scope_of(
@@ -460,7 +460,7 @@ def scope_of(
     return Scope(application, machine, entry, definitions, all_origins(application, machine), settings, roots)
 
 
-def circular(
+def circle_mistake(
     error: CircularDefinition,
     application: Application | None,
     machine: Machine | None,

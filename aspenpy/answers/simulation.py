@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, NoReturn
 
 from aspenpy.answers.edges import Moved
-from aspenpy.answers.paths import Scene, opening
+from aspenpy.answers.paths import Scene, opening_scene
 from aspenpy.answers.played_blocks import (
     Part,
     access_exprs,
@@ -104,8 +104,8 @@ class Simulation:
         self._end = FIRST_PAGE
         self._draws = Random(prediction.seed)
         for name in self._sizes:
-            self._place(name, self._size(name, opening(prediction.tree.entry)) or 0)
-        self._follow(prediction.tree.entry.body, opening(prediction.tree.entry), ())
+            self._place(name, self._size(name, opening_scene(prediction.tree.entry)) or 0)
+        self._follow(prediction.tree.entry.body, opening_scene(prediction.tree.entry), ())
 
     @cached_property
     def moved(self) -> Mapping[Moved, float]:

@@ -6,7 +6,7 @@ import math
 from typing import Any, Literal, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, Run, case_of
-from aspenpy.answers.paths import Scene, opening
+from aspenpy.answers.paths import Scene, opening_scene
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.profile import Timer
 from aspenpy.answers.scope import Value
@@ -113,7 +113,7 @@ class Trace(Result):
 
     def _steps(self, most: int) -> list[Step]:
         """The first steps of the run. A waiting entry is a node in its scene, or a step that is ready."""
-        entry = _Waiting(self.entry.body, opening(self.entry), 0, None if self._timer is None else 0.0)
+        entry = _Waiting(self.entry.body, opening_scene(self.entry), 0, None if self._timer is None else 0.0)
         steps = [self._step("call", entry, name=self.entry.name, values=self._values_of_formals(entry.scene))]
         waiting: list[Step | _Waiting] = [entry.replace(depth=1)]
         while waiting:

@@ -21,19 +21,19 @@ SLACK = 1e-6  # the part of a sweep that rounding may make
 
 def uneven_sweeps(prediction: Evaluation, accesses: Iterable[Access]) -> list[Diagnostic]:
     """A warning for each access of which it is certain."""
-    return uneven(accesses, lambda ratio: prediction.scope.values([ratio], prediction.seed)[0])
+    return warn_of_parts_of_sweeps(accesses, lambda ratio: prediction.scope.values([ratio], prediction.seed)[0])
 
 
-def uneven(accesses: Iterable[Access], value: Callable[[Expr], Any]) -> list[Diagnostic]:
+def warn_of_parts_of_sweeps(accesses: Iterable[Access], value: Callable[[Expr], Any]) -> list[Diagnostic]:
     """The warnings, with what gives an expression its value."""
     warnings = []
     for access in accesses:
         sweeps = _sweeps(access, value)
         if sweeps and abs(sweeps - round(sweeps)) > SLACK * max(1, sweeps):
-            warnings.append(_uneven(access, sweeps))
+            warnings.append(_warn_of_uneven(access, sweeps))
             if isinstance(access.pattern, Stencil):
                 layers = _value(access.pattern.extents[-1], value)
-                warnings += _thin(access, None if layers is None else sweeps * layers)
+                warnings += _warn_of_thin(access, None if layers is None else sweeps * layers)
     return warnings
 
 
@@ -50,7 +50,7 @@ def _value(quotient: Expr, value: Callable[[Expr], Any]) -> float | None:
     return float(ratio) if isinstance(ratio, int | float | Fraction) else None
 
 
-def _thin(access: Access, layers: float | None) -> list[Diagnostic]:
+def _warn_of_thin(access: Access, layers: float | None) -> list[Diagnostic]:
     """Layer conditions count whole layers: below one, simulated caches miss two to four times less often."""
     if layers is None or layers >= 1 - SLACK:
         return []
@@ -60,7 +60,7 @@ def _thin(access: Access, layers: float | None) -> list[Diagnostic]:
     return [warning("thin-stencil", message, need.span, hint=hint)]
 
 
-def _uneven(access: Access, sweeps: float) -> Diagnostic:
+def _warn_of_uneven(access: Access, sweeps: float) -> Diagnostic:
     need = access.requirement
     assert access.sweep is not None
     message = f"`{need.resource}` makes {sweeps:.3g} sweeps of its pattern, not a whole number"

@@ -28,7 +28,7 @@ OF_CORES = ("chain", "branches", "accesses", "intops", "atomics", "locks", "barr
 
 
 @cache
-def rules() -> Machine:
+def rules_for_cores() -> Machine:
     return load_machine(os.path.join(models_folder(), RULES))
 
 
@@ -72,7 +72,11 @@ def rule_of(core: Place) -> Component | None:
     if year is None or year.value is None or year.value.kind != "number" or core.component.value("clock") is None:
         return None
     kind = "gpu" if LANES_WITH_WORK in core.component.properties else "cpu"
-    known = {int(name.split("_")[1]): item for name, item in rules().components.items() if name.startswith(f"{kind}_")}
+    known = {
+        int(name.split("_")[1]): item
+        for name, item in rules_for_cores().components.items()
+        if name.startswith(f"{kind}_")
+    }
     older = [each for each in known if each <= year.value.payload]
     return known[max(older) if older else min(known)]
 

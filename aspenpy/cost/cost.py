@@ -39,7 +39,7 @@ from aspenpy.models.application.total import (
     of_kind,
     run_totals,
     scale_totals,
-    walk,
+    walk_flow,
 )
 from aspenpy.models.machine.model import Machine
 
@@ -168,7 +168,7 @@ class CostTree:
     @cached_property
     def overlapping(self) -> bool:
         """Whether any branches of a `par` run at once: else the time of a block does not depend on others."""
-        parts = (part for kernel in self.kernels for part in walk(kernel.body))
+        parts = (part for kernel in self.kernels for part in walk_flow(kernel.body))
         return any(isinstance(part, flow.Parallel) and self.overlaps(part) for part in parts)
 
     def groups(self, totals: Totals) -> tuple[Together, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from aspenpy.cost.network.collectives import MOST_DIMENSIONS, Cost, halo
 from aspenpy.cost.network.reordered import brick_of
 from aspenpy.cost.network.schemes import Link
-from aspenpy.cost.network.shift import crossing, leaving
+from aspenpy.cost.network.shift import ranks_crossing, ranks_leaving
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.paths import Path, Paths, all_paths, ranks_within
 from aspenpy.cost.prices import first_largest
@@ -247,9 +247,9 @@ class Neighbours(Record):
             if not path.inner:
                 load = self._off_node(below)
             elif place == len(paths) - 1:
-                load = leaving(below, stride, self.length, count)
+                load = ranks_leaving(below, stride, self.length, count)
             else:
-                load = crossing(below, full, stride, self.length, count)
+                load = ranks_crossing(below, full, stride, self.length, count)
             load = graph.if_else(inner, load, 0) if path.inner else load
             members = below if path.inner else self.among.per_node
             senders = graph.apply("min", load * graph.apply("ceil", full / members), full)
@@ -265,7 +265,7 @@ class Neighbours(Record):
         if order not in ("block", "cyclic"):
             return average
         several = graph.apply("ceil", members / below)
-        load = several * leaving(below, self.stride, self.length, self.among.count)
+        load = several * ranks_leaving(below, self.stride, self.length, self.among.count)
         if order == "cyclic":  # the last plane of a node may have fewer ranks, of which as many leave it
             size = self.among.dealt
             planes = graph.apply("min", members, self.apart * size * graph.apply("ceil", members / size))

@@ -25,7 +25,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import is_certainly_at_most
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import callees_first, inside
+from aspenpy.models.application.total import callees_first, parts_of_flow
 from aspenpy.record import Record
 
 MOST_SOURCES = 8
@@ -154,7 +154,9 @@ class History:
             elif isinstance(node, flow.Repeat):
                 self._orders[node] = self._order_of_loop(node, kernel)
             else:
-                self._orders[node] = reduce(join_orders, (self._order(part, kernel) for part in inside(node)), ())
+                self._orders[node] = reduce(
+                    join_orders, (self._order(part, kernel) for part in parts_of_flow(node)), ()
+                )
         return self._orders[node]
 
     def _order_of_loop(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
@@ -252,7 +254,7 @@ class History:
             in_turn = isinstance(node, flow.Sequence | flow.Parallel)
             chances = [chance for chance, _ in node.cases] if isinstance(node, flow.Expectation) else None
             before = step.before
-            for number, part in enumerate(inside(node)):
+            for number, part in enumerate(parts_of_flow(node)):
                 chance = graph.ONE if chances is None else self._resolve([chances[number]], step)[0]
                 self._walk(part, step.replace(before=before), times * chance)
                 before = join_orders(before, self._order(part, kernel)) if in_turn else before

@@ -126,7 +126,7 @@ def interconnect_of(
     )
 
 
-def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr] | None = None) -> Topology:
+def topology_in_numbers(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr] | None = None) -> Topology:
     """The topology in numbers, by `values` of symbols or the machine's own. Raises AspenError, at the property, for
     numbers that make no network, or none for so many nodes."""
     names = [name for name, _ in network.topology.parameters if name in network.component.properties]
@@ -188,7 +188,7 @@ def _size_hint(made: Topology) -> str:
     )
 
 
-def enough(network: Interconnect, value: Expr) -> Expr:
+def require_enough_nodes(network: Interconnect, value: Expr) -> Expr:
     """The value where the network has the machine's nodes, told at the property where not."""
     made, component = network.topology, network.component
     if made.kind in FILLED and "nodes" not in component.properties:

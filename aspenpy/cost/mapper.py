@@ -7,7 +7,7 @@ from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions
 from aspenpy.cost.residence import Residence
-from aspenpy.cost.target import rank_counts, target
+from aspenpy.cost.target import rank_counts, target_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, fail
@@ -38,7 +38,7 @@ def map_application(
         reached = [(block, item) for item in callees_first(entry) for block in blocks_in(item.body)]
         counts = rank_counts(block for block, _ in reached)
         asked = [need for block, _ in reached for need in block.requirements]
-        where = target(machine, socket, ranks, counts, one=application.is_in_library and not counts, asked=asked)
+        where = target_of(machine, socket, ranks, counts, one=application.is_in_library and not counts, asked=asked)
         hierarchy = Hierarchy(machine, where.socket, application, entry, definitions)
         origins = all_origins(application, machine)
         residence = Residence(application, entry, where)

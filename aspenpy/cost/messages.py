@@ -12,11 +12,19 @@ from fractions import Fraction
 from typing import Any
 
 from aspenpy.cost.halos import PathUse, grid_of, halo_time, numbers_of
-from aspenpy.cost.interconnect import Interconnect, enough, interconnect_of
+from aspenpy.cost.interconnect import Interconnect, interconnect_of, require_enough_nodes
 from aspenpy.cost.network.collectives import algorithms, cost
 from aspenpy.cost.network.cuts import crossing_time
-from aspenpy.cost.network.levels import Among, schemes
-from aspenpy.cost.network.schemes import Level, Scheme, best, best_scheme, best_time, fastest_scheme, time_by_path
+from aspenpy.cost.network.levels import Among, ways_of_collective
+from aspenpy.cost.network.schemes import (
+    Level,
+    Scheme,
+    best_algorithm,
+    best_scheme,
+    best_time,
+    fastest_scheme,
+    time_by_path,
+)
 from aspenpy.cost.network.topology import NetworkError, floor
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.paths import MESSAGE, Paths, all_paths, levels_between, network_of_run
@@ -61,7 +69,7 @@ class Exchange(AppliedTrait):
         if self.parts is None or self.algorithm is not None:
             return self.algorithm
         ranks, size, *parts = (Fraction(values(expr)) for expr in (self.ranks, self.size, *self.parts))
-        return best(self.name, int(ranks), size, *parts)
+        return best_algorithm(self.name, int(ranks), size, *parts)
 
 
 def exchange_of(
@@ -88,7 +96,7 @@ def exchange_of(
     else:
         time = paths.joined(found.time, parallelism, trait.span)
     for each in networks or [whole]:
-        time = enough(each, time)
+        time = require_enough_nodes(each, time)
     return found.replace(time=time)
 
 
@@ -134,7 +142,7 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
 
 def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Paths | None, sending: Expr) -> Exchange:
     """A collective whose phases are inside sockets, inside nodes and between nodes, while so many ranks send."""
-    ways = schemes(trait.name, among, algorithm)
+    ways = ways_of_collective(trait.name, among, algorithm)
     time = fastest_scheme(ways)
     if trait.name == "alltoall" and paths is not None:
         for path, level in zip(all_paths(paths, sending), among.levels, strict=True):

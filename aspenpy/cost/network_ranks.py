@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from aspenpy.cost.interconnect import Interconnect
 from aspenpy.cost.network.reordered import Brick, leaving_brick
 from aspenpy.cost.network.schemes import Link
-from aspenpy.cost.network.shift import distance, leaving_dealt, off_node
+from aspenpy.cost.network.shift import leaving_dealt, mean_distance, off_node
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -96,7 +96,7 @@ class Ranks(Record):
             *(length / side for length, side in list(zip(lengths, brick.sides, strict=True))[axis + 1 :])
         )
         apart = leaving_brick(lengths[axis], brick.sides[axis], graph.ONE)
-        return apart * (distance(made, stride) + made.terminal_hops), apart
+        return apart * (mean_distance(made, stride) + made.terminal_hops), apart
 
     def neighbours(self, stride: Expr, length: Expr, dimensions: int) -> tuple[Expr, Expr]:
         """Hops to the neighbour in the grid of ranks, `stride` ranks further in a ring of `length`, and how often it is
@@ -115,4 +115,4 @@ class Ranks(Record):
         apart = off_node(stride, filled, used)
         if self.order == "cyclic":
             apart = leaving_dealt(stride, length, filled, used)
-        return distance(made, stride, filled) + apart * made.terminal_hops, apart
+        return mean_distance(made, stride, filled) + apart * made.terminal_hops, apart

@@ -20,7 +20,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.source import Span
-from aspenpy.models.machine.model import Machine, Place, word
+from aspenpy.models.machine.model import Machine, Place, word_of_property
 from aspenpy.record import Record
 
 INTERCONNECT, MESSAGES = "interconnect", "messages"
@@ -87,7 +87,7 @@ def paths_of(machine: Machine, socket: str | None, ranks: RankPlacement | None) 
 def _joins(machine: Machine, place: Place, socket: str | None, ranks: RankPlacement | None) -> bool:
     """Whether an interconnect is for the ranks on a socket."""
     component = place.component
-    named = word(component, "joins")
+    named = word_of_property(component, "joins")
     if named is None:
         return True
     if named not in machine.components:
@@ -138,7 +138,7 @@ class Path(Record):
         return Link(alpha, beta, net.combining, net.threshold, net.handshake, mesh, switch, net.pipelined, net.eager)
 
 
-def bound(paths: Paths) -> RankPlacement:
+def require_bound_ranks(paths: Paths) -> RankPlacement:
     """The components that ranks occupy, which have to be known."""
     assert paths.ranks is not None
     return paths.ranks
@@ -148,7 +148,7 @@ def all_paths(paths: Paths, ranks: Expr | None = None) -> list[Path]:
     """The paths, innermost first; of the network the part that so many ranks have. Raises AspenError where what a
     component says makes none."""
     found: list[Path] = []
-    inside = bound(paths).unit
+    inside = require_bound_ranks(paths).unit
     for place, container in paths.places:
         if container.parents:
             ends = graph.div(inside.count, container.count)
@@ -177,13 +177,13 @@ def network_of_run(network: Interconnect, placement: RankPlacement | None, ranks
 
 def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
     """Of so many ranks those in the fullest container of a path."""
-    return bound(paths).fullest(path.container, ranks) if path.inner else ranks
+    return require_bound_ranks(paths).fullest(path.container, ranks) if path.inner else ranks
 
 
 def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tuple[Level, ...]:
     """The levels of the paths among so many ranks that are next to each other, while so many send in all."""
     levels = []
-    below, inside = graph.ONE, bound(paths).unit
+    below, inside = graph.ONE, require_bound_ranks(paths).unit
     for path in all_paths(paths, sending or ranks):
         level = _make_level(paths, path, (ranks, sending or ranks), below, inside)
         levels.append(level)
@@ -194,7 +194,7 @@ def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tu
 def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> Level:
     """For so many ranks, and so many that send, on a path above containers `inside`, the fullest of which has `below`
     ranks."""
-    placement, (ranks, sending) = bound(paths), counts
+    placement, (ranks, sending) = require_bound_ranks(paths), counts
     full, senders = (ranks_within(paths, path, count) for count in counts)
     if placement.is_compact:
         least = ranks - full * (graph.apply("ceil", ranks / full) - 1)

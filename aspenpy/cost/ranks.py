@@ -77,7 +77,7 @@ class RankPlacement(Record):
     @property
     def is_full(self) -> bool:
         """Whether a node takes as many ranks as its hardware has places for."""
-        return self.capacity is _scale(ratio(self.unit.count, self.nodes), self.sharers, self.units)
+        return self.capacity is _scale(ratio_of_counts(self.unit.count, self.nodes), self.sharers, self.units)
 
     @property
     def is_compact(self) -> bool:
@@ -95,7 +95,7 @@ class RankPlacement(Record):
 
     def of_rank(self, count: Expr) -> Expr:
         """The share of each rank in so many components of the machine."""
-        return _scale(ratio(count, self.unit.count), self.units, self.sharers)
+        return _scale(ratio_of_counts(count, self.unit.count), self.units, self.sharers)
 
     def takes(self, place: Place) -> Expr:
         """The ranks that one component of a place takes; less than 1 where a rank has several. Ranks of several cores
@@ -104,13 +104,13 @@ class RankPlacement(Record):
             return self.capacity
         if self.of_socket is not None and self.socket is not None and place.path == self.socket.path:
             return self.of_socket
-        places = _scale(ratio(self.unit.count, self._count(place)), self.sharers, self.units)
+        places = _scale(ratio_of_counts(self.unit.count, self._count(place)), self.sharers, self.units)
         inside = self.socket is not None and _is_in(place, self.socket) and place.path != self.socket.path
         return places if inside else _whole(places, self.units)
 
     def hardware_places(self, containers: Expr) -> Expr:
         """The ranks that the hardware of one of so many containers has places for."""
-        return _whole(_scale(ratio(self.unit.count, containers), self.sharers, self.units), self.units)
+        return _whole(_scale(ratio_of_counts(self.unit.count, containers), self.sharers, self.units), self.units)
 
     def run_nodes(self, ranks: Expr) -> Expr:
         """The nodes of the run, with a rank or without."""
@@ -137,7 +137,9 @@ class RankPlacement(Record):
         if self.node is not None and not _is_in(place, self.node):
             if self.distribution.nodes == "compact":
                 return graph.apply("min", ranks, self.takes(place))
-            of_a_node = graph.div(self.on_a_node(ranks), ratio(place.count, self.nodes))  # ports, such as one for each
+            of_a_node = graph.div(
+                self.on_a_node(ranks), ratio_of_counts(place.count, self.nodes)
+            )  # ports, such as one for each
             return graph.apply("min", ranks, graph.apply("ceil", of_a_node))
         near = most = ranks
         if self.node is not None and not self.is_dense:
@@ -154,7 +156,7 @@ class RankPlacement(Record):
     def used(self, place: Place, ranks: Expr) -> Expr:
         """How many of the components of a place have any rank."""
         if self.node is not None and not _is_in(place, self.node) and not self.is_dense:
-            return graph.mul(self.nodes_used(ranks), ratio(place.count, self.nodes))
+            return graph.mul(self.nodes_used(ranks), ratio_of_counts(place.count, self.nodes))
         if self.is_dense:
             return graph.apply("ceil", graph.div(ranks, self.takes(place)))
         if self.node is not None and place.path == self.node.path:
@@ -229,7 +231,7 @@ class RankPlacement(Record):
         around = self.nodes
         if self.socket is not None and _is_in(container, self.socket) and container.path != self.socket.path:
             around = self.socket.count
-        return ratio(self._count(container), around)
+        return ratio_of_counts(self._count(container), around)
 
     def _node_groups(self, ranks: Expr) -> list[Group]:
         """Numbers of nodes, and of the ranks on each of them; the first has most."""
@@ -261,7 +263,7 @@ def _deal_evenly(ranks: Expr, number: Expr) -> list[Group]:
     return [(more, graph.apply("ceil", graph.div(ranks, number))), (graph.sub(number, more), each)]
 
 
-def ratio(count: Expr, other: Expr) -> Expr:
+def ratio_of_counts(count: Expr, other: Expr) -> Expr:
     """The quotient of how often two components are there: products of quantities, of which both have those of what both
     are part of."""
     above, below = ([*each.args] if each.kind == "mul" else [each] for each in (count, other))
@@ -365,7 +367,7 @@ def _limit_capacity(placement: RankPlacement, options: PlacementOptions) -> Rank
     capacity = placement.hardware_places(placement.nodes)
     socket = placement.socket
     if socket is not None:
-        sockets, whole = ratio(socket.count, placement.nodes), placement.hardware_places(socket.count)
+        sockets, whole = ratio_of_counts(socket.count, placement.nodes), placement.hardware_places(socket.count)
         if placement.of_socket is not None:
             capacity = graph.mul(placement.of_socket, sockets)
         elif placement.units > 1:

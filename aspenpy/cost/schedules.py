@@ -28,7 +28,7 @@ from itertools import pairwise
 
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import Offer, RequirementCost, longest
-from aspenpy.cost.ranks import RankPlacement, ratio
+from aspenpy.cost.ranks import RankPlacement, ratio_of_counts
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.machine.model import Component, Place
@@ -120,7 +120,7 @@ def _cores_of_ranks(placement: RankPlacement, places: Sequence[Place], instances
     )
     bounds = [graph.ZERO]
     for place in places:
-        bounds.append(graph.add(bounds[-1], ratio(place.count, within)))
+        bounds.append(graph.add(bounds[-1], ratio_of_counts(place.count, within)))
     found = []
     for end in bounds[1:]:
         fit = graph.apply("floor", graph.div(graph.mul(end, placement.sharers), placement.units))

@@ -167,7 +167,7 @@ def rank_counts(blocks: Iterable[flow.Block]) -> frozenset[Expr]:
     )
 
 
-def target(
+def target_of(
     machine: Machine,
     socket: str | None,
     ranks: PlacementOptions = MACHINES_OWN,

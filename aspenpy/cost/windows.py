@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from aspenpy.cost.operations import CLASSES, FLOPS, INTOPS, UNITS
 from aspenpy.cost.waiting import CHAIN, LOAD
 from aspenpy.models.application import flow
-from aspenpy.models.machine.model import Place, word
+from aspenpy.models.machine.model import Place, word_of_property
 
 WINDOW = "window"
 """The trait of cycles that hold for one scheduling model, whose name is a trait beside it."""
@@ -31,7 +31,7 @@ def is_window(requirement: flow.Requirement) -> bool:
 def find_windows(requirements: Sequence[flow.Requirement], core: Place | None) -> tuple[flow.Requirement, ...]:
     """The cycles among some requirements that hold for a core, as chains of no class, which are cycles."""
     windows = [need for need in requirements if is_window(need)]
-    model = word(core.component, MODEL) if windows and core is not None else None
+    model = word_of_property(core.component, MODEL) if windows and core is not None else None
     named = (need for need in windows if model in {trait.name for trait in need.traits})
     return tuple(need.replace(traits=()) for need in named)
 

@@ -19,10 +19,10 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
-from aspenpy.models.application.load import link
+from aspenpy.models.application.load import link_application
 from aspenpy.models.application.model import Application
-from aspenpy.models.library import find
-from aspenpy.models.machine.load import load as load_machine_source
+from aspenpy.models.library import find_source
+from aspenpy.models.machine.load import read_machine as load_machine_source
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.machine.variants import write_out_variants
 from aspenpy.record import NamedTuple
@@ -129,7 +129,7 @@ def _model(source: Source, reader: Reader) -> Application | Machine:
     """The model in a source; one that is to be included need not be a whole machine."""
     node = parse_file(source, reader)
     if isinstance(node, nodes.Application):
-        return link(node, source, [], reader)
+        return link_application(node, source, [], reader)
     return Machine(write_out_variants(node))
 
 
@@ -139,7 +139,7 @@ def _machine(question: Question) -> tuple[Machine | None, str]:
         return None, ""
     reader = Reader(unsaved=question.unsaved)
     try:
-        return load_machine_source(find("machines", question.machine, reader), reader), ""
+        return load_machine_source(find_source("machines", question.machine, reader), reader), ""
     except AspenError as error:
         return None, error.diagnostics[0].message
 

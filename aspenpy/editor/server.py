@@ -21,7 +21,7 @@ from aspenpy.editor.documents import Document, Text, Workspace, path_of, syntax_
 from aspenpy.editor.meaning import Meaning, Question, Worker
 from aspenpy.editor.protocol import diagnostic_of
 from aspenpy.editor.requests import FAR, REQUESTS
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 from aspenpy.version import VERSION
 
 MOST_BYTES = 64 * 2**20
@@ -208,7 +208,7 @@ class Editor:
         for method, (request, options) in REQUESTS.items():
             handler = _plain(partial(request, self.workspace))
             self.server.feature(method, options)(self.server.thread()(handler) if method in FAR else handler)
-        self.server.command("aspen.machines")(_plain(lambda: names("machines")))
+        self.server.command("aspen.machines")(_plain(lambda: library_names("machines")))
 
     def run(self) -> None:
         """Serves the editor on standard input and output until it goes."""

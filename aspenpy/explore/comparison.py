@@ -21,7 +21,7 @@ from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.occupancy import unlike_ranks
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.prices import LINK, over_link
-from aspenpy.cost.target import target
+from aspenpy.cost.target import target_of
 from aspenpy.explore.crossovers import Contender, Crossovers
 from aspenpy.explore.race import Seen
 from aspenpy.explore.variable import takes_whole
@@ -100,7 +100,7 @@ class Comparison(Result):
 
     def _transfer(self, prediction: Prediction) -> Expr:
         """The kernel's data over the link."""
-        offer = target(prediction.machine, prediction.socket).offers.get(LINK)
+        offer = target_of(prediction.machine, prediction.socket).offers.get(LINK)
         if offer is None:
             message = f"machine `{prediction.machine.name}` declares no link: nothing there offers `{LINK}`"
             fail("no-link", message, prediction.machine.root.name_span, hint="compare without --transfer")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aspenpy.answers.metrics import has_metric, metric, metric_names
+from aspenpy.answers.metrics import find_metric, has_metric, metric_names
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -35,7 +35,7 @@ class Constraint(Record):
 
     def sides(self, prediction: Prediction) -> tuple[Expr, Expr]:
         """The left and the right side, in the symbols of the models."""
-        return quantity(self.node.left, prediction), quantity(self.node.right, prediction)
+        return read_quantity(self.node.left, prediction), read_quantity(self.node.right, prediction)
 
     def excess(self, prediction: Prediction) -> Expr:
         """Expression that is at most 0 where the constraint holds (exactly 0 for `==`)."""
@@ -56,7 +56,7 @@ class Parsed(NamedTuple):
     node: nodes.Expression
 
 
-def constraints(texts: Sequence[str]) -> list[Constraint]:
+def read_constraints(texts: Sequence[str]) -> list[Constraint]:
     """The constraints of several texts, in each of which commas and `and` join them. Raises AspenError."""
     return [found for text in texts for part in split_constraints(text) for found in _parse_joined(part)]
 
@@ -85,7 +85,7 @@ def _parse_joined(text: str) -> list[Constraint]:
     return [Constraint(str(item) if item.span is None else item.span.text().strip(), item) for item in plain]
 
 
-def objective(text: str) -> Parsed:
+def read_objective(text: str) -> Parsed:
     """The quantity that is to be least or greatest: a metric, a parameter, or an expression of such."""
     node = parse_value(text, "<objective>")
     if isinstance(node, nodes.Array):
@@ -96,7 +96,7 @@ def objective(text: str) -> Parsed:
 # -- names -----------------------------------------------------------------------------------------
 
 
-def quantity(node: nodes.Expression, prediction: Prediction) -> Expr:
+def read_quantity(node: nodes.Expression, prediction: Prediction) -> Expr:
     """An expression of metrics, parameters and constants, lowered. Raises AspenError at an unknown name, and where
     units contradict each other."""
     dimension_of(node, lambda name: _dimension_of_name(name, prediction))
@@ -114,7 +114,7 @@ def _resolve_name(node: nodes.Name, prediction: Prediction) -> Expr:
         if parameter is not None:
             message = f"`{node.name}` is a metric and a parameter"
             fail("ambiguous-name", message, node.span, hint="give the parameter another name in its model")
-        return metric(node.name).expr(prediction)
+        return find_metric(node.name).expr(prediction)
     expr = parameter or constant_value(node.name)
     if expr is None:
         metrics = metric_names(prediction)
@@ -144,7 +144,7 @@ def unit_of_quantity(node: nodes.Expression, prediction: Prediction) -> str:
 def _dimension_of_name(name: str, prediction: Prediction) -> Dimension | None:
     if not has_metric(prediction, name):
         return None if _symbol_of_parameter(name, prediction) is None else parameter_dimension(name, prediction)
-    unit = metric(name).unit
+    unit = find_metric(name).unit
     try:
         return parse_unit(unit).dimension if unit else None
     except KeyError:  # such as J*s, which no literal is in

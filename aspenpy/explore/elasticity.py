@@ -7,8 +7,8 @@ from typing import NamedTuple, cast
 
 import numpy
 
-from aspenpy.answers.inverse import jumps
-from aspenpy.answers.metrics import metric
+from aspenpy.answers.inverse import may_leap
+from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.variable import Variable, variable_from_range
@@ -100,7 +100,7 @@ def elasticities(
 def _plain_parameters(prediction: Prediction, metric_name: str) -> list[str]:
     """The parameters that the metric depends on whose value is a number other than 0 and no member of an enum."""
     scope = prediction.scope
-    used = scope.used([metric(metric_name).expr(prediction)])
+    used = scope.used([find_metric(metric_name).expr(prediction)])
     names = {symbol: scope.display_name(symbol) for symbol in used if scope.definitions[symbol].kind == "number"}
     items = {name: variable_from_range(name, prediction) for name in names.values() if "." not in name}
     chosen = [name for name, item in items.items() if item is None or item.kind != "choice"]
@@ -125,7 +125,7 @@ class _Asked:
     def __init__(self, prediction: Prediction, name: str, item: Variable | None, metric_name: str) -> None:
         self.prediction, self.name, self.item, self.metric = prediction, name, item, metric_name
         self.symbol = prediction.scope.symbol(name)
-        self.formula = prediction.scope.formulas([metric(metric_name).expr(prediction)], [name])[0]
+        self.formula = prediction.scope.formulas([find_metric(metric_name).expr(prediction)], [name])[0]
         self.base = float(prediction.scope.values([self.symbol], prediction.seed)[0])
         self.whole = is_countable(name, prediction) if item is None else item.kind == "whole"
 
@@ -135,7 +135,7 @@ class _Asked:
     def found(self, point: bool) -> Elasticity:
         if point:
             return self._slope(self._ratio())
-        if jumps(self.formula, self.symbol):
+        if may_leap(self.formula, self.symbol):
             return self._secant("steps")
         try:
             return self._slope(self._ratio())
@@ -228,7 +228,7 @@ class _Asked:
         value = int(place) if place.is_integer() else place
         try:
             there = Prediction(self.prediction.case.with_set({self.name: value}))
-            there.scope.values([metric(self.metric).expr(there)], there.seed)
+            there.scope.values([find_metric(self.metric).expr(there)], there.seed)
             self._values(self.formula, numpy.array([place]))
         except AspenError as error:
             return f"at {self.name} = {self._format_value(place)}: {error.diagnostics[0].message}"

@@ -22,7 +22,7 @@ from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
-from aspenpy.sweeps.points import ramps
+from aspenpy.sweeps.points import replace_staircases
 
 MOST_LIFTED = 40  # unknowns that are added; further ones stay kinks
 
@@ -109,7 +109,7 @@ class Smooth:
         """Of each row by each unknown, steps outside of loops as ramps; None where there are none."""
         looped = _nodes_in_loops(rows)
         try:
-            smooth = ramps(rows, lambda node: node not in looped)
+            smooth = replace_staircases(rows, lambda node: node not in looped)
             slopes = [differentiate(ramp, unknown) for ramp in smooth for unknown in self.unknowns]
         except ValueError:
             return None

@@ -16,9 +16,9 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.explore.constraint import (
     Constraint,
     Parsed,
-    constraints,
-    objective,
-    quantity,
+    read_constraints,
+    read_objective,
+    read_quantity,
     refuse_contradiction,
     split_constraints,
 )
@@ -44,7 +44,7 @@ class Goal(Record):
 
     def expr(self, prediction: Prediction) -> Expr:
         """The quantity to minimise, in the symbols of the models."""
-        subject = quantity(self.subject.node, prediction)
+        subject = read_quantity(self.subject.node, prediction)
         return graph.neg(subject) if self.greatest else subject
 
     def quantity(self, value: float) -> float:
@@ -296,7 +296,7 @@ Texts = str | Sequence[str]  # one text, in which commas separate, or several
 def goals_of(minimise: Texts, maximise: Texts) -> list[Goal]:
     """The quantities to minimise, then those to maximise."""
     goals = [
-        Goal(objective(part), greatest)
+        Goal(read_objective(part), greatest)
         for texts, greatest in ((minimise, False), (maximise, True))
         for text in ([texts] if isinstance(texts, str) else texts)
         for part in (split_constraints(text) if text.strip() else [])
@@ -308,7 +308,7 @@ def goals_of(minimise: Texts, maximise: Texts) -> list[Goal]:
 
 def search_goals(space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int = DEFAULT_SEED) -> Optimum | Front:
     """The optimum of one goal, the Pareto front of several."""
-    held = constraints([subject_to] if isinstance(subject_to, str) else subject_to)
+    held = read_constraints([subject_to] if isinstance(subject_to, str) else subject_to)
     return find_optimum(space, goals[0], held) if len(goals) == 1 else pareto(space, goals, held, seed=seed)
 
 

@@ -18,7 +18,7 @@ from time import monotonic, process_time
 from aspenpy.answers.inverse import Piece, Search
 from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
-from aspenpy.expr.bounds import bound, bound_nodes
+from aspenpy.expr.bounds import bound_nodes, bound_over_box
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import ANYWHERE, FLAT, Range, Real, magnitude_of_end
@@ -43,14 +43,14 @@ MOST_WRITTEN = 256
 Known = dict[Expr, Range]
 
 
-def difference(first: Expr, second: Expr, symbol: Expr, low: Real, high: Real) -> Range:
+def range_of_difference(first: Expr, second: Expr, symbol: Expr, low: Real, high: Real) -> Range:
     """The range of `first - second` over the interval, without a direction; (0, 0) where they are equal all over it."""
     box = {symbol: (low, high)}
     pair = graph.array([first, second])
     known = bound_nodes(pair, box, symbol)
     forms = _form_nodes(pair, known)
     apart = add_polynomials([forms[first], -forms[second]])
-    return bound(_factor_out(apart), box, symbol)._replace(direction=None) if apart else Range(0, 0)
+    return bound_over_box(_factor_out(apart), box, symbol)._replace(direction=None) if apart else Range(0, 0)
 
 
 def write_out_sums(expr: Expr) -> Expr:
@@ -261,8 +261,8 @@ class Race(Search):
         plain = super()._range(low, high)
         if low == high or plain.direction is not None or not plain.low < 1 < plain.high:
             return plain
-        base = bound(self.second, {self.symbol: (low, high)}, self.symbol)
-        apart = difference(self.first, self.second, self.symbol, low, high)
+        base = bound_over_box(self.second, {self.symbol: (low, high)}, self.symbol)
+        apart = range_of_difference(self.first, self.second, self.symbol, low, high)
         if apart.single and apart.low == 0:
             return Range(1, 1, FLAT)
         if base.low <= 0 or math.inf in (base.high, apart.high, -apart.low):

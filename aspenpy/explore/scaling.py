@@ -19,7 +19,7 @@ from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, split_options
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
-from aspenpy.answers.evaluation import MESSAGES, Bottleneck, components, seconds_on_paths
+from aspenpy.answers.evaluation import MESSAGES, Bottleneck, component_paths, seconds_on_paths
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.prices import conflict_groups
@@ -314,7 +314,7 @@ class Scaling(Result):
         name, seconds = max(longest, key=waits.__getitem__), sum(waits[name] for name in longest)
         component = self.prediction.component_of(name)
         if name == MESSAGES and any(paths.values()):
-            component = components(self.prediction.tree)[max(paths, key=paths.__getitem__)]
+            component = component_paths(self.prediction.tree)[max(paths, key=paths.__getitem__)]
         return Bottleneck(name, component, seconds, seconds / time, longest)
 
     def _growths(self, wanted: float) -> list[float | None]:

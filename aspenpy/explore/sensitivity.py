@@ -10,8 +10,7 @@ import numpy
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.metrics import metric
-from aspenpy.answers.metrics import metric as named_metric
+from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.prediction import predict
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.elasticity import Elasticities, elasticities
@@ -91,7 +90,7 @@ def effects(space: Space, *, metric_name: str = "runtime", pairs: bool = True) -
     output parameter corresponding to a change in input parameter" are taken in parts of the output where nothing is
     varied, and put in parts of the largest one.
     """
-    quantity = metric(metric_name).expr
+    quantity = find_metric(metric_name).expr
     base = float(space.evaluator([quantity])(space.base[None, :])[0, 0])
     tried = boxes(space, space.evaluator([quantity], missing=True), pairs=pairs)
     return effects_in(space, quantity, metric_name, base, [(box, 0) for box in tried])
@@ -190,7 +189,7 @@ def sensitivity(
     if vary is None and method in ("elasticity", "derivative"):
         return elasticities(prediction, metric_name=metric, point=method == "derivative")
     if vary is None:
-        variables = declared_variables(prediction, [named_metric(metric).expr(prediction)])
+        variables = declared_variables(prediction, [find_metric(metric).expr(prediction)])
         if not variables:
             hint = "name what varies, such as --vary n=1..100"
             fail("nothing-varies", f"the {metric} depends on no parameter that declares a range", hint=hint)

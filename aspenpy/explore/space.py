@@ -10,7 +10,7 @@ import numpy
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.engine.arrays import Floats
-from aspenpy.explore.variable import CASES, Variable, case_variable, variable
+from aspenpy.explore.variable import CASES, Variable, case_variable, read_variable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
@@ -194,4 +194,4 @@ def make_space(case: Case, vary: Varied, load: Callable[[str], Machine] = load_m
 def _read_parameter(axis: Axis, predictions: Sequence[Prediction]) -> Variable:
     """Read by the first case that has it."""
     knowing = [item for item in predictions if _has_name(item, axis.name)]
-    return variable(axis, (knowing or list(predictions))[0])
+    return read_variable(axis, (knowing or list(predictions))[0])

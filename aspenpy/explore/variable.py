@@ -15,7 +15,14 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import BYTES, format_quantity, unit_symbol
 from aspenpy.language.source import Span
 from aspenpy.record import Record
-from aspenpy.sweeps.declarations import base_value, counts, declaration, parameter_dimension, plain_number, rank_counts
+from aspenpy.sweeps.declarations import (
+    base_value,
+    find_declaration,
+    is_count,
+    parameter_dimension,
+    plain_number,
+    rank_counts,
+)
 
 Kind = Literal["real", "whole", "choice"]
 
@@ -116,7 +123,7 @@ def case_variable(axis: Axis) -> Variable:
     return Variable(axis.name, "choice", 0.0, len(labels) - 1.0, 0.0, places, labels, case=True)
 
 
-def variable(axis: Axis | str, prediction: Prediction) -> Variable:
+def read_variable(axis: Axis | str, prediction: Prediction) -> Variable:
     """The parameter that `n`, `n=1..100`, `n=1..1e6:log:whole` or `n=1,2,4` lets vary."""
     axis = parse_axis(axis) if isinstance(axis, str) else axis
     if axis.count is not None or axis.spacing == "pow2":
@@ -180,7 +187,7 @@ def value_of_end(name: str, span: Span, prediction: Prediction) -> float:
 
 def variable_from_range(name: str, prediction: Prediction) -> Variable | None:
     """The parameter over the range or the enum that its model declares; None where it declares neither."""
-    declaring = declaration(name, prediction)
+    declaring = find_declaration(name, prediction)
     if declaring is None:
         return None
     if declaring.members:
@@ -198,7 +205,7 @@ def _infer_variable(name: str, low: float, high: float, prediction: Prediction) 
     """Whole where the value and both ends are, without a unit, and the numbers between can be gone through."""
     base = base_value(name, prediction)
     dimension = parameter_dimension(name, prediction)
-    countable = all(counts(value, dimension) for value in (base, low, high))
+    countable = all(is_count(value, dimension) for value in (base, low, high))
     unit = "" if dimension is None else unit_symbol(dimension)
     whole = countable and dimension != BYTES and high - low < MOST_WHOLE
     return Variable(name, "whole" if whole else "real", low, high, base, unit=unit, countable=countable)
@@ -218,7 +225,9 @@ def declared_variables(prediction: Prediction, exprs: list[Expr]) -> list[Variab
     scope = prediction.scope
     names = [scope.display_name(used) for used in scope.used(exprs) if used not in scope.overridden]
     names = [name for name in names if "." not in name or name in prediction.application.parameters]
-    variables = (variable_from_range(name, prediction) for name in names if declaration(name, prediction) is not None)
+    variables = (
+        variable_from_range(name, prediction) for name in names if find_declaration(name, prediction) is not None
+    )
     return [_limit_ranks(item, prediction) for item in variables if item is not None]
 
 

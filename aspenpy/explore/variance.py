@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from aspenpy.answers.metrics import metric
+from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.space import Skipped, Space
@@ -186,7 +186,7 @@ def _run(space: Space, places: Floats, metric_name: str, together: int) -> tuple
     """The metric at the places that are kept, and which these are: each `together` of them are compared with each
     other, so that all are left out where one has no value."""
     columns = [item.at(places[:, place]) for place, item in enumerate(space.variables)]
-    points, quantity = numpy.column_stack(columns), metric(metric_name).expr
+    points, quantity = numpy.column_stack(columns), find_metric(metric_name).expr
     values: Floats = space.evaluator([quantity], missing=True)(points)[0]
     skipped = space.skipped(quantity, points, values)
     whole = ~numpy.isnan(values).reshape(-1, together).any(axis=1)

@@ -22,7 +22,7 @@ from aspenpy.expr.node import operation_of
 Box = Mapping[Expr, tuple[Real, Real]]  # the interval of each symbol
 
 
-def bound(expr: Expr, box: Box, moving: Expr) -> Range:
+def bound_over_box(expr: Expr, box: Box, moving: Expr) -> Range:
     """The range of an expression over a box; the direction is that with `moving`, whatever the others are."""
     return bound_nodes(expr, box, moving)[expr]
 
@@ -100,7 +100,7 @@ def _bound_sum(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) 
     fewest, most = math.ceil(count.low), math.ceil(count.high)
     if most == 0:
         return Range(0, 0, FLAT)
-    term = bound(body, {**box, counter: (0, most - 1)}, moving)
+    term = bound_over_box(body, {**box, counter: (0, most - 1)}, moving)
     if term.high <= 0:
         return intervals.negate_range(_bound_repeated(intervals.negate_range(term), fewest, most, count.direction))
     return _bound_repeated(term, fewest, most, count.direction)

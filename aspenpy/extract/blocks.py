@@ -208,7 +208,7 @@ class Summary:
         item = event.item
         assert isinstance(item, Access)
         offset = _start_offset(item.offset)
-        begin = None if offset is None else v.key(offset)
+        begin = None if offset is None else v.value_key(offset)
         key = (item.kind, item.array, item.size, pattern and pattern.key(), begin)
         sweeps = frozenset(nest.counter for nest in event.nests[-1:] if is_deep)
         known = moved.get(key)
@@ -243,9 +243,9 @@ class Summary:
         result = ZERO
         for amount, guards in event.terms:
             key = (
-                v.key(amount),
+                v.value_key(amount),
                 tuple(nest.counter for nest in event.nests),
-                tuple((guard.operator, v.key(guard.value)) for guard in guards),
+                tuple((guard.operator, v.value_key(guard.value)) for guard in guards),
             )
             if key not in totals:
                 totals[key] = self.counter.total(amount, Domain(event.nests, guards))

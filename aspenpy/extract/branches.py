@@ -212,8 +212,8 @@ def _select_value(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
         bound, change = v.add(guards[0].value, ONE), v.subtract(one, two)
         for limit in (bound, guards[0].value):
             if v.is_same(change, limit) or v.is_same(change, -limit):
-                return v.extreme("max" if v.is_same(change, limit) else "min", (one, two))
-        holds = v.extreme("min", (ONE, v.extreme("max", (ZERO, bound))))
+                return v.extreme_of("max" if v.is_same(change, limit) else "min", (one, two))
+        holds = v.extreme_of("min", (ONE, v.extreme_of("max", (ZERO, bound))))
         return v.add(two, v.multiply(change, holds))
     except TooLong:
         return None

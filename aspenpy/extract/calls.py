@@ -65,7 +65,9 @@ class Calls(Part):
             return self._resize(node)
         is_whole = node.type.kind != "real" and [part.type.kind for part in node.arguments[:1]] == ["integer"]
         if node.name in k.EXTREMES and len(node.arguments) == 2 and is_whole:
-            return v.extreme(k.EXTREMES[node.name], [self.evaluator.evaluate_integer(part) for part in node.arguments])
+            return v.extreme_of(
+                k.EXTREMES[node.name], [self.evaluator.evaluate_integer(part) for part in node.arguments]
+            )
         if node.name in k.GROWING and node.arguments and (grown := self.places.locate(node.arguments[0])) is not None:
             self._note_size(grown, None)
         if node.name in k.COPIES and len(node.arguments) == 3:

@@ -354,7 +354,7 @@ def _law_of_rows(nest: Nest, rows: Sequence[tuple[int, Fraction]], steady: Fract
     is steeper: rows overlap the less the longer they are, so that the law bends upwards alone."""
     if len(rows) == 1:
         return _constant(rows[0][1])
-    passes = v.extreme("min", nest.bounds)
+    passes = v.extreme_of("min", nest.bounds)
     (first, least), (last, most) = rows[0], rows[-1]
     if v.counters(passes):
         slope = (most - least) / (last - first)
@@ -365,7 +365,7 @@ def _law_of_rows(nest: Nest, rows: Sequence[tuple[int, Fraction]], steady: Fract
         lines.append(_line(passes, slope, cycles - slope * few))
     if steady > slope:
         lines.append(_line(passes, steady, most - steady * last))
-    return v.extreme("max", lines)
+    return v.extreme_of("max", lines)
 
 
 def _line(passes: Value, slope: Fraction, start: Fraction) -> Value:

@@ -192,7 +192,7 @@ class Trips(Part):
             array = rename_array(one.array, arrays)
             apart = v.subtract(one.offset, first.setdefault(array, one.offset))
             given[symbol] = atom_polynomial(graph.symbol(f"{array} {v.number(apart)}", "array"))
-        return v.key(v.substitute(bound, given))
+        return v.value_key(v.substitute(bound, given))
 
     def _bounds_of_test(self, node: r.Expression, counter: Expr) -> list[Value]:
         """Passes before one part of a condition fails for the first time."""

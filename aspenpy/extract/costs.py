@@ -8,7 +8,7 @@ from typing import Literal
 from aspenpy.expr.node import Expr
 from aspenpy.expr.printer import to_text
 from aspenpy.extract.fit import Formula
-from aspenpy.extract.values import Value, key, to_expression
+from aspenpy.extract.values import Value, to_expression, value_key
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -58,7 +58,7 @@ class Access(Record):
     pinned: bool = False
 
     def place(self) -> tuple[str, object]:
-        return (self.array, None if self.offset is None else key(self.offset))
+        return (self.array, None if self.offset is None else value_key(self.offset))
 
 
 class Arithmetic(Record):

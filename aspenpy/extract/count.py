@@ -148,7 +148,7 @@ class Counter:
             return False
         if any(base.kind != "symbol" for monomial in value.terms for base, _ in monomial):
             return False
-        self.assumptions.setdefault(v.key(value), value)
+        self.assumptions.setdefault(v.value_key(value), value)
         return True
 
     def is_nonnegative(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:

@@ -222,7 +222,7 @@ class Evaluator(Part):
             return None
         self.evaluate(condition)
         less = condition.operator[0] == "<"
-        return v.extreme("min" if less == straight else "max", sides[:2])
+        return v.extreme_of("min" if less == straight else "max", sides[:2])
 
     def _assign(self, node: r.Assignment) -> Known:
         target, type = node.target, node.type
@@ -280,7 +280,7 @@ class Evaluator(Part):
         found: dict[str, Known] = {}
         for (owner, name), at in self.facts.member_offsets.items():
             if owner == type.name and place.offset is not None:
-                known = self.scope.memory.get((place.array, v.key(v.add(place.offset, constant_polynomial(at)))))
+                known = self.scope.memory.get((place.array, v.value_key(v.add(place.offset, constant_polynomial(at)))))
                 found.update({} if known is None else {name: known})
         return found
 
@@ -307,7 +307,7 @@ class Evaluator(Part):
             if at is None or place.offset is None or isinstance(value, Real):
                 continue
             offset = v.add(place.offset, constant_polynomial(at))
-            key = place.array, v.key(offset)
+            key = place.array, v.value_key(offset)
             self.scope.memory[key], self.scope.offsets[key] = value, offset
             self.names.called.setdefault(key, name)
             self.names.fields.setdefault(key, name)

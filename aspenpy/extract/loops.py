@@ -326,7 +326,7 @@ class Loops(Part):
         for place, value in after.memory.items():
             if single_symbol(value) in after.inputs:
                 after.find_input(value, one.before.memory.get(place))
-        passes = bounds[0] if len(bounds) == 1 else v.extreme("min", bounds)
+        passes = bounds[0] if len(bounds) == 1 else v.extreme_of("min", bounds)
         for name, start in one.entry.items():
             found = one.exchanged.get(name)
             if name in one.steps and share is None:

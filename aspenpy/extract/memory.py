@@ -84,7 +84,7 @@ class Memory(Part):
             found = self.state.make_unknown(source_text(node), node.span, steady)
             (symbol,) = v.symbols(found)
             if offset is not None:
-                self.names.origins[symbol] = (array, ("any", v.key(_mask_varying(offset))))
+                self.names.origins[symbol] = (array, ("any", v.value_key(_mask_varying(offset))))
                 own = _member_name(node) or self.names.pointing.get(array, array)
                 name = there.name or self.names.arrays[array].name
                 self.names.read[symbol] = Read(own, name, source_text(node), offset)
@@ -105,7 +105,7 @@ class Memory(Part):
         nothing in them stores to its name."""
         if offset is None or v.counters(offset) or any(self.names.varying.get(symbol) for symbol in v.symbols(offset)):
             return False
-        if self.unaliased_member((array, v.key(offset))) is not None:
+        if self.unaliased_member((array, v.value_key(offset))) is not None:
             return not any(
                 f"={name}" in self._stored_names(changed.stored, changed.calls) for _, changed in self.active.changes
             )

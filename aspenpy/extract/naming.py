@@ -108,7 +108,7 @@ class Model:
             self.reaches[array] = known and reach and known
         else:
             further = v.is_never_negative(v.subtract(reach, known))
-            self.reaches[array] = reach if further else v.extreme("max", (known, reach))
+            self.reaches[array] = reach if further else v.extreme_of("max", (known, reach))
 
     # -- kernels -----------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract.costs import Array, Hole, Meaning, Place
 from aspenpy.extract.library_functions import PURE
-from aspenpy.extract.values import COUNTER, Value, is_same, key, owners, symbols
+from aspenpy.extract.values import COUNTER, Value, is_same, owners, symbols, value_key
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 from aspenpy.language.vocabulary import KEYWORDS
@@ -216,7 +216,12 @@ def is_default(value: Known) -> bool:
 
 def is_equal(a: Known, b: Known) -> bool:
     if isinstance(a, Place) and isinstance(b, Place):
-        return a.array == b.array and a.offset is not None and b.offset is not None and key(a.offset) == key(b.offset)
+        return (
+            a.array == b.array
+            and a.offset is not None
+            and b.offset is not None
+            and value_key(a.offset) == value_key(b.offset)
+        )
     if isinstance(a, Real) and isinstance(b, Real):
         return a is b or (a.paths == b.paths and a.number == b.number)
     return isinstance(a, Polynomial) and isinstance(b, Polynomial) and is_same(a, b)

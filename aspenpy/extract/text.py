@@ -150,9 +150,9 @@ class Body(Naming):
         self.counter.around.pop()
         if not inner:
             return []
-        passes = v.extreme("min", nest.bounds)
+        passes = v.extreme_of("min", nest.bounds)
         if not self.counter.assume_nonnegative(passes, around, ()):
-            passes = v.extreme("max", (ZERO, passes))
+            passes = v.extreme_of("max", (ZERO, passes))
         if nest.share is not None:
             passes = v.multiply(passes, nest.share)
         count = self.write_formula(passes)

@@ -36,8 +36,8 @@ def loop_key(loop: StridedLoop) -> object:
     """Key that is equal for loops with the same strides and trips, whatever their counters' names."""
     stride, trips = loop
     if isinstance(trips, CounterRange):
-        return v.key(stride), v.key(trips.low), v.key(trips.high)
-    return v.key(stride), v.key(trips)
+        return v.value_key(stride), v.value_key(trips.low), v.value_key(trips.high)
+    return v.value_key(stride), v.value_key(trips)
 
 
 def is_triangular(nests: Iterable[tuple[Nest, ...]]) -> bool:

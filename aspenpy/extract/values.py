@@ -84,7 +84,7 @@ def is_same(a: Value, b: Value) -> bool:
     return a.terms == b.terms
 
 
-def key(value: Value) -> frozenset[tuple[Monomial, Fraction]]:
+def value_key(value: Value) -> frozenset[tuple[Monomial, Fraction]]:
     """Hashable key, equal for equal values."""
     return frozenset(value.terms.items())
 
@@ -201,7 +201,7 @@ def from_expression(node: Expr) -> Value:
     if node.kind == "apply" and node.payload in ROUNDED and node.args[0].kind == "div":
         return ROUNDED[node.payload](from_expression(node.args[0].args[0]), from_expression(node.args[0].args[1]))
     if node.kind == "apply" and node.payload in ("min", "max"):
-        return extreme(node.payload, list(map(from_expression, node.args)))
+        return extreme_of(node.payload, list(map(from_expression, node.args)))
     return atom_polynomial(node)
 
 
@@ -290,7 +290,7 @@ def remainder(a: Value, b: Value) -> Value:
     return ZERO if quotient(a, b) is not None else subtract(a, multiply(b, floor_quotient(a, b)))
 
 
-def extreme(function: str, values: Iterable[Value]) -> Value:
+def extreme_of(function: str, values: Iterable[Value]) -> Value:
     """`min` or `max` of values; of two that differ by a number, one is dropped."""
     left: list[Value] = []
     for value in values:

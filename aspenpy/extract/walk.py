@@ -169,7 +169,7 @@ class Walker(Part):
             there = self.evaluator.places.locate(node.value)
             place = there.place if there is not None else None
             if place is not None and place.offset is not None and there is not None and there.is_member():
-                self.names.fields.setdefault((place.array, v.key(place.offset)), there.name)
+                self.names.fields.setdefault((place.array, v.value_key(place.offset)), there.name)
             self.stack.returned[-1] = (
                 place.replace(name=place.name or there.name) if place is not None and there else None
             )

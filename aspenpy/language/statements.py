@@ -37,12 +37,12 @@ def walk_nodes(tree: Any) -> Iterator[Record]:
         item = pending.pop()
         if isinstance(item, Record):
             yield item
-            pending += [getattr(item, field) for field in reversed(branches(item))]
+            pending += [getattr(item, field) for field in reversed(fields_of_node(item))]
         elif isinstance(item, tuple):
             pending += reversed(item)
 
 
-def branches(node: Record) -> list[str]:
+def fields_of_node(node: Record) -> list[str]:
     """The fields of a node that say what it is; where it stands does not."""
     return [field for field in node._fields if not field.endswith("span")]
 
@@ -51,16 +51,16 @@ def walk_statements(statements: tuple[nodes.Statement, ...]) -> Iterator[nodes.S
     """Some statements and all inside them, in the order written."""
     for statement in statements:
         yield statement
-        for body in bodies(statement):
+        for body in bodies_of_statement(statement):
             yield from walk_statements(body)
 
 
-def calls(statements: tuple[nodes.Statement, ...]) -> list[nodes.Call]:
+def calls_in_statements(statements: tuple[nodes.Statement, ...]) -> list[nodes.Call]:
     """Every call in some statements, nested ones included, in the order written."""
     return [statement for statement in walk_statements(statements) if isinstance(statement, nodes.Call)]
 
 
-def bodies(statement: nodes.Statement) -> list[tuple[nodes.Statement, ...]]:
+def bodies_of_statement(statement: nodes.Statement) -> list[tuple[nodes.Statement, ...]]:
     """The blocks inside a statement."""
     if isinstance(statement, _SIMPLE):
         return []
@@ -70,7 +70,7 @@ def bodies(statement: nodes.Statement) -> list[tuple[nodes.Statement, ...]]:
 _SIMPLE = (nodes.Execute, nodes.Call, nodes.Sample)  # statements without blocks, which nearly all of a long model are
 
 
-def expressions(statement: nodes.Statement) -> list[nodes.Expression | nodes.Condition]:
+def expressions_of_statement(statement: nodes.Statement) -> list[nodes.Expression | nodes.Condition]:
     """The expressions and conditions of a statement itself, those of requirements excluded."""
     return [part for part in _walk_parts(statement) if not isinstance(part, tuple)]
 

@@ -12,11 +12,11 @@ from aspenpy.language.format import format_text
 from aspenpy.language.opening import read_first_bytes
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
-from aspenpy.models.application.load import link as link_application
-from aspenpy.models.application.load import load as load_application_source
+from aspenpy.models.application.load import link_application as link_application
+from aspenpy.models.application.load import read_application as load_application_source
 from aspenpy.models.application.model import Application
-from aspenpy.models.machine.load import link as link_machine
-from aspenpy.models.machine.load import load as load_machine_source
+from aspenpy.models.machine.load import link_machine as link_machine
+from aspenpy.models.machine.load import read_machine as load_machine_source
 from aspenpy.models.machine.model import Machine
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 Kind = Literal["apps", "machines"]
 
 
-def names(kind: Kind) -> list[str]:
+def library_names(kind: Kind) -> list[str]:
     """The names of the library's applications or machines, sorted."""
     return sorted(list_models(os.path.join(models_folder(), kind)))
 
 
-def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> Source:
+def find_source(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> Source:
     """The source of a model: a text if it has a brace, as every model has and no file of that path exists; a file if
     there is one of that path or if it looks like a path, else the library's model of that name."""
     reader = reader or Reader()
@@ -38,19 +38,20 @@ def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> 
     if isinstance(path_or_name, str) and "{" in text and not os.path.isfile(text):
         return Source(text, "<text>")
     looks_like_path = not isinstance(path_or_name, str) or "/" in text or "\\" in text or text.endswith(".aspen")
-    is_file = os.path.isfile(text) and (text not in names(kind) or is_text(text))
+    is_file = os.path.isfile(text) and (text not in library_names(kind) or is_text(text))
     if looks_like_path or is_file:
         refuse_source_code(text)
         return reader.read(path_or_name)
-    if text in names(kind):
+    if text in library_names(kind):
         return reader.read(os.path.join(models_folder(), kind, f"{text}.aspen"))
     refuse_source_code(text)
     noun, other = {"apps": ("application", "a machine"), "machines": ("machine", "an application")}[kind]
-    if text in names("machines" if kind == "apps" else "apps"):
+    if text in library_names("machines" if kind == "apps" else "apps"):
         message = f"`{text}` is a model of the library, but {other} and no {noun}"
         fail(f"unknown-{noun}", message, hint=f"`aspenpy list {kind}` shows the {noun}s")
     hint = (
-        suggest_nearest(text, names(kind)) or f"`aspenpy list {kind}` shows the library's; a file is named by its path"
+        suggest_nearest(text, library_names(kind))
+        or f"`aspenpy list {kind}` shows the library's; a file is named by its path"
     )
     fail(f"unknown-{noun}", f"there is no file and no {noun} in the library called `{text}`", hint=hint)
 
@@ -82,7 +83,7 @@ def load_application(model: str | Path, *, allow_outside: bool = False) -> Appli
         that was found
     """
     reader = Reader(allow_outside=allow_outside)
-    return load_application_source(find("apps", model, reader), reader)
+    return load_application_source(find_source("apps", model, reader), reader)
 
 
 def load_machine(model: str | Path, *, allow_outside: bool = False) -> Machine:
@@ -92,12 +93,12 @@ def load_machine(model: str | Path, *, allow_outside: bool = False) -> Machine:
     :raises AspenError: where the file cannot be read and where the model is wrong
     """
     reader = Reader(allow_outside=allow_outside)
-    return load_machine_source(find("machines", model, reader), reader)
+    return load_machine_source(find_source("machines", model, reader), reader)
 
 
 def source_of(model: str | Path, reader: Reader) -> Source:
     """The source of a model of either kind, named as for `load_application`."""
-    return find("machines" if str(model) in names("machines") else "apps", model, reader)
+    return find_source("machines" if str(model) in library_names("machines") else "apps", model, reader)
 
 
 def parse(text: str, name: str = "<text>") -> Application | Machine:

@@ -37,7 +37,7 @@ class Parameter(Record):
     counted: Expr | None = None
 
 
-def parameter(name: str, symbol: Expr, value: Expr, node: nodes.Parameter, lower: Lowering) -> Parameter:
+def make_parameter(name: str, symbol: Expr, value: Expr, node: nodes.Parameter, lower: Lowering) -> Parameter:
     low, high = (None if end is None else lower_guarded(lower, end) for end in (node.low, node.high))
     argument = None if node.counts is None else node.counts.argument
     counted = None if argument is None else lower_guarded(lower, argument)

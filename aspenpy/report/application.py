@@ -15,7 +15,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Leaf, Totals, callees_first, calls_in, run_totals
 from aspenpy.models.units import Units
 from aspenpy.record import Record
-from aspenpy.report.listings import Declared, Tree, declaration_table, lines
+from aspenpy.report.listings import Declared, Tree, declaration_table, tree_lines
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, make_facts, make_table
 
@@ -131,7 +131,7 @@ def _calls_table(application: Application, trees: list[Tree[Called]]) -> Table:
     rows = [
         (prefix + called.kernel, called.times, "its calls stand further up" if called.above else None)
         for tree in trees
-        for prefix, called in lines(tree)
+        for prefix, called in tree_lines(tree)
     ]
     named = {row[0].rpartition(" ")[2] for row in rows}
     rows += [(name, 0, None) for name in application.kernels if name not in named]

@@ -106,8 +106,8 @@ def _bound_text(item: Any) -> str | None:
 
 def _stretches_table(sweep: Crossovers) -> Table:
     heads = (
-        Column(f"{sweep.parameter} from", number, "right", key="low"),
-        Column("to", number, "right", key="high"),
+        Column(f"{sweep.parameter} from", format_number, "right", key="low"),
+        Column("to", format_number, "right", key="high"),
         Column("fastest", get=lambda item: " = ".join((item.fastest, *item.tied)), media=TEXT),
         Column("name", get="fastest", media=DATA),
         Column("tied", media=DATA, get=lambda item: list(item.tied)),
@@ -134,7 +134,7 @@ def _crossover_tables(sweep: Crossovers) -> tuple[Table, Table]:
     behind = Column("times behind", get=lambda item: times_in_words(item, item.behind))
     meet = all(map(sweep.meets, sweep.crossovers))
     names = (Column("from", get="first"), Column("to", get="second"))
-    where = Column(f"at {sweep.parameter}", get=lambda item: place(item.before, item.behind))
+    where = Column(f"at {sweep.parameter}", get=lambda item: merge_neighbours(item.before, item.behind))
     shown = (where, *names, *((before.replace(header="both take"),) if meet else (before, behind)))
     heads = (
         *names,
@@ -158,7 +158,7 @@ UNPROVEN = (
 def _note_unproven(item: Unproven, sweep: Crossovers) -> str:
     name = sweep.parameter
     ranges = [
-        place(crossover.before, crossover.behind)
+        merge_neighbours(crossover.before, crossover.behind)
         for crossover in sweep.crossovers
         if {crossover.first, crossover.second} == {item.first, item.second}
         and item.low <= crossover.before <= item.high
@@ -168,22 +168,22 @@ def _note_unproven(item: Unproven, sweep: Crossovers) -> str:
         f"{few}: {name} = {', '.join(ranges)}" if ranges else f"at the {item.looks} values that were tried they do not"
     )
     pair = f"{item.first} and {item.second}"
-    where = f"between {name} = {number(item.low)} and {number(item.high)}"
+    where = f"between {name} = {format_number(item.low)} and {format_number(item.high)}"
     return f"Not proven: {pair} may change places more often {where}; {said}."
 
 
-def place(before: Any, behind: Any) -> str:
+def merge_neighbours(before: Any, behind: Any) -> str:
     """Two neighbours that read the same are one place: a step at a real number lies just behind it."""
-    first, second = number(before), number(behind)
+    first, second = format_number(before), format_number(behind)
     return first if first == second else f"{first} .. {second}"
 
 
-def number(value: Any) -> str:
+def format_number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{float(value):,.9g}"
 
 
 def _range_of_sweep(sweep: Crossovers) -> str:
-    return f"{number(sweep.low)} .. {number(sweep.high)}{', whole numbers' if sweep.whole else ''}"
+    return f"{format_number(sweep.low)} .. {format_number(sweep.high)}{', whole numbers' if sweep.whole else ''}"
 
 
 # -- as a picture ----------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def _name_crossovers(axes: Any, sweep: Crossovers) -> None:
         taken = {row for other, row in rows if abs(other - across) < ROOM}
         row = next(number for number in range(len(taken) + 1) if number not in taken)
         rows.append((across, row))
-        text = place(item.before, item.behind)
+        text = merge_neighbours(item.before, item.behind)
         axes.annotate(text, at, textcoords="offset points", xytext=(8, -14 - LINE * row), color=INK)
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from math import ceil
 from typing import Any
 
-from aspenpy.answers.ecm import Ecm, EcmBlock, Term, short
+from aspenpy.answers.ecm import Ecm, EcmBlock, Term, one_digit
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.explanation import Explanation, Step
 from aspenpy.answers.incore import InCore
@@ -350,7 +350,7 @@ def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:
         *make_columns("kernel block"),
         Column("iterations", "count"),
         Column("ecm", get="notation"),
-        Column("one core", short, align="right", key="cycles"),
+        Column("one core", one_digit, align="right", key="cycles"),
         Column("saturated by", _whole_cores, align="right", key="cores"),
         *((Column("overlapping"), terms, Column("available")) if media == JSON else ()),
     )
@@ -364,12 +364,12 @@ def _term_as_data(term: Term) -> dict[str, object]:
 def _block_facts(block: EcmBlock) -> list[tuple[str, str]]:
     rows = [
         ("a line of work", f"{format_count(block.iterations)} iterations"),
-        ("cycles", f"{block.notation} = {short(block.cycles)}"),
-        ("T_OL", f"{short(block.overlapping)}: the core computes, beside all else"),
+        ("cycles", f"{block.notation} = {one_digit(block.cycles)}"),
+        ("T_OL", f"{one_digit(block.overlapping)}: the core computes, beside all else"),
     ]
     for term in block.terms:
         told = "adds up with the other serial levels" if term.serial else "overlaps"
-        rows.append((term.symbol, f"{short(term.cycles)}: {term.component}, {told}"))
+        rows.append((term.symbol, f"{one_digit(term.cycles)}: {term.component}, {told}"))
     if block.cores is not None:
         rows.append(("memory", f"saturated by {_whole_cores(block.cores)} of {format_count(block.available)} cores"))
     return rows

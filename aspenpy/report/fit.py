@@ -26,7 +26,7 @@ MOST_SHOWN = 30  # measurements in a page; of more, those with the largest error
 
 REFUSED = (
     Column("not fitted", key="name"),
-    Column("stays", lambda value: number(value), "right", key="value"),
+    Column("stays", lambda value: six_digits(value), "right", key="value"),
     Column("why", key="reason", wrapped=True),
 )
 
@@ -65,19 +65,21 @@ def heading(fit: Fit) -> str:
 def _parameters_table(fit: Fit) -> Table:
     heads = (
         Column("parameter", key="name"),
-        Column("before", number, "right"),
-        Column("fitted", number, "right", key="value", get=lambda it: it.value if it.determined else None),
+        Column("before", six_digits, "right"),
+        Column("fitted", six_digits, "right", key="value", get=lambda it: it.value if it.determined else None),
         Column(
-            f"{percent(fit.confidence)} interval from",
-            number,
+            f"{three_digits(fit.confidence)} interval from",
+            six_digits,
             "right",
             get=lambda it: _end_of_interval(it, 0),
             media=TEXT,
         ),
-        Column("to", number, "right", get=lambda it: _end_of_interval(it, 1), media=TEXT),
+        Column("to", six_digits, "right", get=lambda it: _end_of_interval(it, 1), media=TEXT),
         Column("interval", media=JSON),
         Column("deviation", media=JSON),
-        Column("range", lambda ends: f"{number(ends[0])} .. {number(ends[1])}", get=lambda it: [it.low, it.high]),
+        Column(
+            "range", lambda ends: f"{six_digits(ends[0])} .. {six_digits(ends[1])}", get=lambda it: [it.low, it.high]
+        ),
         Column("remark", wrapped=True),
     )
     return make_table(heads, fit.parameters, "parameters", sparse=True, media=("text", "json"))
@@ -92,8 +94,8 @@ def facts_of(fit: Fit) -> Table:
     largest = signed_percent(fit.worst.error)
     where = "" if largest == signed_percent(0) else f" in row {fit.worst.measurement.row}"
     rows = (
-        ("root mean square", f"{percent(fit.rms)}, before the fit {percent(fit.rms_before)}"),
-        ("mean", percent(fit.mean_error)),
+        ("root mean square", f"{three_digits(fit.rms)}, before the fit {three_digits(fit.rms_before)}"),
+        ("mean", three_digits(fit.mean_error)),
         ("largest", f"{largest}{where}"),
         ("degrees of freedom", format_count(fit.freedom)),
     )
@@ -167,18 +169,18 @@ def unit_of_metric(metric: str) -> str:
     return METRICS[metric].unit if metric in METRICS else unit_of_resource(metric)
 
 
-def number(value: float) -> str:
+def six_digits(value: float) -> str:
     """Six digits."""
     return f"{value:.6g}"
 
 
-def percent(value: float) -> str:
+def three_digits(value: float) -> str:
     """Three digits; what is left of rounding errors as 0."""
     return f"{100 * value:.3g} %" if abs(value) >= 1e-12 else "0 %"
 
 
 def signed_percent(value: float) -> str:
-    return f"{'+' if value > 0 and percent(value) != '0 %' else ''}{percent(value)}"
+    return f"{'+' if value > 0 and three_digits(value) != '0 %' else ''}{three_digits(value)}"
 
 
 # -- as a picture ----------------------------------------------------------------------------------
@@ -201,7 +203,7 @@ def draw(fit: Fit) -> Any:
         axes.axhspan(-band, band, color=SHADE, zorder=0)
         axes.axhline(0, color=INK, linewidth=1, zorder=1)
         end: dict[str, Any] = {"xy": (1, band), "xycoords": ("axes fraction", "data"), "xytext": (-4, 3)}
-        axes.annotate(f"root mean square {percent(fit.rms)}", **end, **beside)
+        axes.annotate(f"root mean square {three_digits(fit.rms)}", **end, **beside)
     if len(places) > 1:
         figure.axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1))
     return figure

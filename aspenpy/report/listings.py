@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from aspenpy.language import nodes
 from aspenpy.language.source import Source, Span
-from aspenpy.models.library import Kind, find, names
+from aspenpy.models.library import Kind, find_source, library_names
 from aspenpy.models.machine.texts import Header, header
 from aspenpy.record import Record
 from aspenpy.tables.formats import rows_as_objects
@@ -93,7 +93,7 @@ class Tree(Generic[Item]):
         self.branches = branches
 
 
-def lines(root: Tree[Item]) -> Iterator[tuple[str, Item]]:
+def tree_lines(root: Tree[Item]) -> Iterator[tuple[str, Item]]:
     """Each item, the root first, with the lines that lead to it."""
     waiting = [("", "", root)]
     while waiting:
@@ -147,7 +147,7 @@ MACHINES = tuple(map(_header_column, ("kind", "vendor", "year")))
 
 def sources(kind: Kind, wanted: Wanted | None = None) -> Sources:
     """The models of the library; with `wanted` only those."""
-    by_name = {name: find(kind, name) for name in names(kind)}
+    by_name = {name: find_source(kind, name) for name in library_names(kind)}
     if wanted is None:
         return by_name
     return {name: source for name, source in by_name.items() if wanted(name, header(source.text))}

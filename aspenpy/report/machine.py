@@ -22,7 +22,7 @@ from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.texts import Origin, provenance
 from aspenpy.models.units import Units
 from aspenpy.report import network as networks
-from aspenpy.report.listings import Declared, Tree, declaration_table, lines
+from aspenpy.report.listings import Declared, Tree, declaration_table, tree_lines
 from aspenpy.tables.formats import rows_as_objects
 from aspenpy.tables.numbers import Amount, unit_of_resource
 from aspenpy.tables.registry import register_report
@@ -112,7 +112,7 @@ def tree_of(machine: Machine) -> Tree[Place]:
 def _components(machine: Machine) -> Table:
     rows = tuple(
         (prefix + place.component.name, _type_of(machine, place), *_numbers(machine, place), _describe_offers(place))
-        for prefix, place in lines(tree_of(machine))
+        for prefix, place in tree_lines(tree_of(machine))
     )
     heads = (
         *make_columns("component type"),

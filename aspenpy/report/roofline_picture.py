@@ -233,7 +233,7 @@ def _name_bandwidths(axes: Any, names: Mapping[float, str], seen: Window) -> Non
     from math import atan2, degrees
 
     across, up = WIDTH / log10(seen.right / seen.left), UP / log10(seen.top / seen.bottom)
-    for (rate, text), turn in zip(names.items(), turns([log10(rate) * up for rate in names]), strict=True):
+    for (rate, text), turn in zip(names.items(), label_turns([log10(rate) * up for rate in names]), strict=True):
         x = max(seen.left, seen.bottom / rate) * 10 ** ((0.12 + turn * NAME_WIDTH) / across)
         axes.annotate(
             f"{drop_middle(text)}: {format_quantity(rate, 'B/s')}",
@@ -247,7 +247,7 @@ def _name_bandwidths(axes: Any, names: Mapping[float, str], seen: Window) -> Non
         )
 
 
-def turns(heights: Sequence[float]) -> list[int]:
+def label_turns(heights: Sequence[float]) -> list[int]:
     """How many names each stands behind: those of roofs within `CLOSE` inches take different places."""
     numbers: dict[float, int] = {}
     for height in sorted(heights, reverse=True):
@@ -276,7 +276,7 @@ def _place_of_point(point: Point, seen: Window) -> tuple[float, float]:
     return across, _height_of_rate(point.predicted, seen)
 
 
-def depths(places: Sequence[tuple[float, float]]) -> list[int]:
+def label_depths(places: Sequence[tuple[float, float]]) -> list[int]:
     """How many lines below its point each number is written, so that those of neighbours do not hide each other."""
     rows: dict[int, int] = {}
     for number in sorted(range(len(places)), key=places.__getitem__):
@@ -291,7 +291,7 @@ def depths(places: Sequence[tuple[float, float]]) -> list[int]:
 def _draw_points(axes: Any, points: Sequence[Point], seen: Window) -> None:
     """Draws predictions as filled points and the roof's bounds as open ones; a number leads to the name."""
     applications = list(dict.fromkeys(point.application for point in points))
-    below = depths([_place_of_point(point, seen) for point in points])
+    below = label_depths([_place_of_point(point, seen) for point in points])
     for number, point in enumerate(points, 1):
         colour = MARKED[applications.index(point.application) % len(MARKED)]
         mark, size = ("D", 7) if point.kernel is None else ("o", 5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from aspenpy.answers.metrics import metric
+from aspenpy.answers.metrics import find_metric
 from aspenpy.explore.elasticity import Elasticities, Elasticity
 from aspenpy.explore.sensitivity import Effects, Found
 from aspenpy.explore.variance import Morris, Sobol
@@ -27,7 +27,7 @@ def _format_index(value: float) -> str:
 
 def report_sensitivity(result: Found) -> Report:
     """Reports the parameters that move the metric most, then each parameter."""
-    subject, unit = result.subject, metric(result.metric).unit
+    subject, unit = result.subject, find_metric(result.metric).unit
     data, parts = _METHODS[type(result)](result, unit)
     skipped = None if isinstance(result, tuple) else result.skipped
     if skipped is not None:

@@ -10,8 +10,8 @@ import numpy
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
-from aspenpy.sweeps.result import Summary, SweepResult, attributes
-from aspenpy.sweeps.study import Study, label
+from aspenpy.sweeps.result import Summary, SweepResult, attributes_of_study
+from aspenpy.sweeps.study import Study, case_label
 from aspenpy.tables.drawing import MAP, SHADE, STYLES, label_axis, name_ends, place_ticks, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, count_of
 from aspenpy.tables.registry import register_report
@@ -27,7 +27,7 @@ def report_summary(summary: Summary) -> Report:
     """The same of a sweep whose points are not kept."""
     study = summary.study
     data = {
-        **attributes(study),
+        **attributes_of_study(study),
         "points": summary.points,
         "dimensions": {item.name: item.size for item in study.directions},
         "metrics": {
@@ -195,7 +195,7 @@ def _mark_of_line(row: Any, place: int) -> str | None:
 
 def _label_of_line(result: SweepResult, place: int) -> str:
     case = result.study.cases[place]
-    return ", ".join(label(case, item.name) for item in result.study.categories)
+    return ", ".join(case_label(case, item.name) for item in result.study.categories)
 
 
 def _draw_map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[str]) -> None:

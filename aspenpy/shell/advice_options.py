@@ -20,9 +20,9 @@ from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, WATTS
 from aspenpy.language.files import measurements_path, replace_file, require_writable
 from aspenpy.learn.measurements.measure import Target
 from aspenpy.report.advice.advice import document
-from aspenpy.shell.failure import CommandError, writing
+from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.operands import case_of_arguments, quantity_of
-from aspenpy.shell.option import Arguments, option, pairs, positive, words
+from aspenpy.shell.option import Arguments, option, positive, split_pairs, split_words
 from aspenpy.shell.options import OUTPUT
 from aspenpy.shell.study_options import BUDGET, COLUMN, MINIMISE, PRECISION
 from aspenpy.tables.document import write_html, write_markdown
@@ -76,7 +76,7 @@ DECIDE_OPTIONS = (
 def budget_of(arguments: Arguments) -> Budget:
     """The limits of `--budget`."""
     form = f"LIMIT=QUANTITY, of {', '.join(LIMITS)}"
-    given = pairs("--budget", form, [word for text in arguments.budget for word in words(text)])
+    given = split_pairs("--budget", form, [word for text in arguments.budget for word in split_words(text)])
     limits = {}
     for name, text in given.items():
         if name not in LIMITS:
@@ -87,7 +87,7 @@ def budget_of(arguments: Arguments) -> Budget:
 
 def objective_of(arguments: Arguments) -> Objective:
     """The one metric of `--minimise`."""
-    names = [name for text in arguments.minimise for name in words(text)]
+    names = [name for text in arguments.minimise for name in split_words(text)]
     if len(names) > 1 or not set(names) <= {*OBJECTIVES}:
         raise CommandError(f"--minimise: expected one of {', '.join(OBJECTIVES)}, not `{', '.join(names)}`")
     return cast("Objective", names[0]) if names else "runtime"
@@ -104,7 +104,7 @@ def price_of(arguments: Arguments) -> float | None:
 def input_of(text: str) -> Input:
     """`small: nx=20,ny=20`; the label may be left out."""
     label, colon, rest = text.partition(":")
-    settings = pairs("--input", "NAME=EXPR,NAME=EXPR, such as nx=40,ny=40", words(rest if colon else text))
+    settings = split_pairs("--input", "NAME=EXPR,NAME=EXPR, such as nx=40,ny=40", split_words(rest if colon else text))
     return Input(label.strip() if colon else "", dict(settings))
 
 
@@ -124,7 +124,9 @@ def choice_options(options: AdviceOptions) -> ChoiceOptions:
 
 def group_for(models: Sequence[str], options: AdviceOptions, arguments: Arguments) -> Grouped:
     """Step 5 for several applications; an input whose label is the name of one is of that one."""
-    runs = {name: _read_runs(text) for name, text in pairs("--runs", "NAME=N", words(arguments.runs)).items()}
+    runs = {
+        name: _read_runs(text) for name, text in split_pairs("--runs", "NAME=N", split_words(arguments.runs)).items()
+    }
     inputs = {item.label: item for item in map(input_of, arguments.input)}
     for option_name, names in (("--runs", runs), ("--input", inputs)):
         for name in names:
@@ -169,14 +171,14 @@ def require_error(arguments: Arguments) -> None:
 
 def uncertain_of(arguments: Arguments) -> dict[str, float] | None:
     """The standard deviations of `--uncertain`."""
-    given = pairs("--uncertain", "NAME=S", words(arguments.uncertain))
+    given = split_pairs("--uncertain", "NAME=S", split_words(arguments.uncertain))
     return {name: _read_deviation(text) for name, text in given.items()} or None
 
 
 def write_document(advice: Advice, arguments: Arguments) -> None:
     """The report into the file of `--output`."""
     text = DOCUMENTS[suffix_of(arguments.output)](advice, command_line(arguments.command_line))
-    with writing(arguments.output), replace_file(arguments.output) as unfinished:
+    with refuse_unwritable(arguments.output), replace_file(arguments.output) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 
@@ -250,6 +252,6 @@ def counting_of(arguments: Arguments) -> tuple[str | None, CounterOptions]:
                 raise CommandError(f"--{name} chooses among --counters FILE")
         return None, CounterOptions(fuzziness=arguments.fuzziness)
     target = Target(precision=arguments.precision)
-    columns = pairs("--column", "NAME=HEADER, such as runtime=time", arguments.columns)
-    options = CounterOptions(tuple(words(arguments.use)), arguments.where, columns, arguments.fuzziness, target)
+    columns = split_pairs("--column", "NAME=HEADER, such as runtime=time", arguments.columns)
+    options = CounterOptions(tuple(split_words(arguments.use)), arguments.where, columns, arguments.fuzziness, target)
     return measurements_path(arguments.counters), options

@@ -10,12 +10,12 @@ from typing import Any, TypeVar, get_args
 from aspenpy.answers.metrics import METRICS
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.application.model import Application
-from aspenpy.models.library import Kind, load_application, load_machine, names
+from aspenpy.models.library import Kind, library_names, load_application, load_machine
 from aspenpy.models.machine.model import Machine
-from aspenpy.shell.option import words
+from aspenpy.shell.option import split_words
 from aspenpy.shell.output import COLORS
 from aspenpy.shell.parser import Parser
-from aspenpy.shell.registry import ALIASES, entries, load_command
+from aspenpy.shell.registry import ALIASES, commands_by_name, load_command
 from aspenpy.shell.study_options import STEPS
 from aspenpy.tables.numbers import RESOURCE_UNITS
 
@@ -34,9 +34,9 @@ def complete() -> None:
     root.add_argument("-V", "--version", action="store_true")
     subparsers = root.add_subparsers(parser_class=_Subparser)
     line = os.environ.get("COMP_LINE", "").split()
-    for name in [*entries(), *(alias for alias in ALIASES if alias in line)]:
+    for name in [*commands_by_name(), *(alias for alias in ALIASES if alias in line)]:
         command = ALIASES.get(name, name)
-        parser = subparsers.add_parser(name, help=entries()[command].summary)
+        parser = subparsers.add_parser(name, help=commands_by_name()[command].summary)
         if name in line:
             _add_options(parser, command)
     argcomplete.autocomplete(root, always_complete_options="long")
@@ -64,7 +64,7 @@ def _complete_from_library(kind: Kind) -> Completer:
         from argcomplete.completers import FilesCompleter
 
         files = [] if "," in prefix else FilesCompleter(("aspen",))(prefix)
-        return [*_complete_list(prefix, names(kind)), *files]
+        return [*_complete_list(prefix, library_names(kind)), *files]
 
     return candidates
 
@@ -77,7 +77,7 @@ def _complete_from_models(
     def candidates(prefix: str, parsed_args: Namespace, **_: Any) -> list[str]:
         application = _load_quietly(load_application, getattr(parsed_args, "model", None))
         named = getattr(parsed_args, "machine", None) or getattr(parsed_args, "machines", None) or ()
-        machine = _load_quietly(load_machine, next((name for text in named for name in words(text)), None))
+        machine = _load_quietly(load_machine, next((name for text in named for name in split_words(text)), None))
         return [word + end for word in _complete_list(prefix, found(application, machine))]
 
     return candidates

@@ -23,7 +23,7 @@ class ClosedPipe(Exception):
 
 
 @contextmanager
-def writing(path: str | Path) -> Iterator[None]:
+def refuse_unwritable(path: str | Path) -> Iterator[None]:
     """Refuses a file that cannot be written."""
     try:
         yield

@@ -22,7 +22,7 @@ from aspenpy.shell.output import (
     warn_of_old_name,
 )
 from aspenpy.shell.progress import progress
-from aspenpy.shell.registry import ALIASES, GROUPS, entries, find_command, load_command
+from aspenpy.shell.registry import ALIASES, GROUPS, commands_by_name, find_command, load_command
 from aspenpy.version import VERSION
 
 USAGE = """\
@@ -148,7 +148,7 @@ def run(arguments: list[str]) -> int:
 
 def _list_commands(group: Group) -> str:
     """A group of the help: its title, and a line for each command."""
-    listed = [f"  {entry.name:<12} {entry.summary}" for entry in entries().values() if entry.group == group]
+    listed = [f"  {entry.name:<12} {entry.summary}" for entry in commands_by_name().values() if entry.group == group]
     return "\n".join([f"{GROUPS[group]}:", *listed])
 
 
@@ -156,5 +156,5 @@ def _describe_unknown(name: str) -> str:
     from aspenpy.language.diagnostics import suggest_nearest
 
     noun = "option" if name.startswith("-") else "command"
-    hint = suggest_nearest(name, entries()) or "`aspenpy --help` lists the commands"
+    hint = suggest_nearest(name, commands_by_name()) or "`aspenpy --help` lists the commands"
     return f"there is no {noun} `{name}`; {hint}"

@@ -24,7 +24,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, words
+from aspenpy.shell.option import Arguments, split_words
 from aspenpy.shell.options import machine_names, settings_of
 
 
@@ -58,7 +58,7 @@ def machines_of(arguments: Arguments) -> list[tuple[Machine, str | None]]:
     """The machines of a command that takes several with their sockets, paired in order; a single machine takes all the
     sockets."""
     found = [machine_named(name, arguments) for name in machine_names(arguments.machines)]
-    sockets: list[str | None] = [*words(arguments.sockets)] or [None]
+    sockets: list[str | None] = [*split_words(arguments.sockets)] or [None]
     if len(found) == 1 and sockets == [None]:
         sockets = list(found[0].sockets)
     if len(found) == 1:
@@ -84,7 +84,7 @@ def _require_socket_everywhere(machines: Sequence[Machine], socket: str | None) 
             fail("unknown-socket", message, machine.root.name_span, hint=hint)
 
 
-def entries(application: Application, kernel: str | None) -> list[str]:
+def entry_kernels(application: Application, kernel: str | None) -> list[str]:
     """The kernels to evaluate: the one asked for, else `main`, else each that has no arguments."""
     kernels = [kernel] if kernel else application.entry_kernels()
     if not kernels:
@@ -96,7 +96,7 @@ def entries(application: Application, kernel: str | None) -> list[str]:
 
 def only_entry(application: Application, kernel: str | None) -> str:
     """The kernel to evaluate where there can be only one."""
-    kernels = entries(application, kernel)
+    kernels = entry_kernels(application, kernel)
     if len(kernels) > 1:
         message = f"application `{application.name}` has no kernel `main`"
         hint = "choose one with --kernel: " + ", ".join(kernels)

@@ -185,12 +185,12 @@ def rename_options(options: Iterable[Option | OneOf], line: Sequence[str]) -> tu
 # -- texts with several names -----------------------------------------------------------------------
 
 
-def words(text: str | None) -> list[str]:
+def split_words(text: str | None) -> list[str]:
     """The names between commas, empty ones left out."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-def pairs(option: str, form: str, texts: Iterable[str]) -> dict[str, str]:
+def split_pairs(option: str, form: str, texts: Iterable[str]) -> dict[str, str]:
     """The texts before and behind the first `=` of each, as name and value; of two for one name the later holds."""
     values: dict[str, str] = {}
     for text in texts:

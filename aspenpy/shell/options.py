@@ -7,7 +7,17 @@ from aspenpy.cost.kinds_of_cores import SCHEDULES
 from aspenpy.cost.placement_options import THREADS
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Option, choice, flag, option, pairs, positive, repeatable_option, words
+from aspenpy.shell.option import (
+    Arguments,
+    Option,
+    choice,
+    flag,
+    option,
+    positive,
+    repeatable_option,
+    split_pairs,
+    split_words,
+)
 from aspenpy.shell.output import require_drawable
 from aspenpy.tables.formats import FORMATS
 
@@ -128,7 +138,7 @@ def require_one_machine(arguments: Arguments) -> None:
 
 def machine_names(given: list[str]) -> list[str]:
     """The machines that are given by commas, or one after the other."""
-    names = [name for text in given for name in words(text)]
+    names = [name for text in given for name in split_words(text)]
     if given and not names:
         raise CommandError("--machine: the name is empty")
     return names
@@ -179,4 +189,4 @@ OTHER_SUFFIXES = "xlsx xls ods parquet nc yaml yml html pdf svg png".split()
 
 def settings_of(arguments: Arguments) -> dict[str, str]:
     """The values of `--set` by name."""
-    return pairs("--set", "NAME=EXPR, such as n=1000", arguments.settings)
+    return split_pairs("--set", "NAME=EXPR, such as n=1000", arguments.settings)

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from aspenpy.language.diagnostics import Diagnostic, render, warning
 from aspenpy.language.files import STANDARD_OUTPUT, replace_file, require_writable, write_whole
-from aspenpy.shell.failure import ClosedPipe, CommandError, writing
+from aspenpy.shell.failure import ClosedPipe, CommandError, refuse_unwritable
 from aspenpy.shell.option import Arguments
 from aspenpy.tables.drawing import use_style
 from aspenpy.tables.formats import FORMATS
@@ -38,7 +38,7 @@ def save(path: str, draw: Callable[[], Any]) -> None:
     require_drawable(path)
     with use_style():  # with no date in it, the same picture is the same file
         figure = draw()
-        with writing(path), replace_file(path) as unfinished:
+        with refuse_unwritable(path), replace_file(path) as unfinished:
             metadata = {"Date": None} if suffix == ".svg" else None
             figure.savefig(unfinished, dpi=150, format=suffix[1:], metadata=metadata)
 

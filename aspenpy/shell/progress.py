@@ -94,13 +94,13 @@ def progress(text: str) -> Iterator[None]:
         shown.close()
 
 
-def say(text: str, done: float | None = None) -> None:
+def report_activity(text: str, done: float | None = None) -> None:
     """Reports what the command does now, and which part of it is done where that is known."""
     for shown in _shown[-1:]:
         shown.text, shown.done = text, None if done is None else min(max(done, 0.0), 1.0)
 
 
-def counted(total: int, text: str) -> Callable[[int], None]:
+def report_count(total: int, text: str) -> Callable[[int], None]:
     """Is told how many more of the total are done, and says so with the rate."""
     began, done = monotonic(), 0
 
@@ -108,11 +108,11 @@ def counted(total: int, text: str) -> Callable[[int], None]:
         nonlocal done
         done += count
         rate = done / max(monotonic() - began, 1e-9)
-        say(f"{text}, {done:,} of {total:,}, {rate:,.0f} a second", done / total if total else 1.0)
+        report_activity(f"{text}, {done:,} of {total:,}, {rate:,.0f} a second", done / total if total else 1.0)
 
     return seen
 
 
 def say_read(done: int, total: int | None, references: int) -> None:
     """Bytes of a trace that are read, bytes in all where they are known, and references so far."""
-    say(f"{references / 1e6:.1f} M references", done / total if total else None)
+    report_activity(f"{references / 1e6:.1f} M references", done / total if total else None)

@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
 
 @cache
-def entries() -> dict[str, Entry]:
+def commands_by_name() -> dict[str, Entry]:
     """Every command by name, by group and then by alphabet, read from the texts of the modules."""
     modules = [file.removesuffix(".py") for file in os.listdir(FOLDER) if file.endswith(".py")]
     found = sorted(entry for module in modules for entry in _entries_of(module))
@@ -52,7 +52,7 @@ def find_command(name: str) -> Entry | None:
         for entry in _entries_of(name):
             if entry.name == name:
                 return entry
-    return entries().get(name)
+    return commands_by_name().get(name)
 
 
 def _entries_of(module: str) -> list[Entry]:

@@ -29,7 +29,7 @@ class Declaration(Record):
     known: Mapping[str, Parameter]
 
 
-def declaration(name: str, prediction: Prediction) -> Declaration | None:
+def find_declaration(name: str, prediction: Prediction) -> Declaration | None:
     """Of the parameter of that name; None for an argument or a name that nobody defines."""
     plain, owner = prediction.scope.symbol(name).payload[:2]
     model: Application | Machine = prediction.machine if owner == OWNER else prediction.application
@@ -44,7 +44,7 @@ def declaration(name: str, prediction: Prediction) -> Declaration | None:
 
 def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
     """Dimension of a parameter, as far as its model tells."""
-    declaring = declaration(name, prediction)
+    declaring = find_declaration(name, prediction)
     if declaring is None:
         return None
     return Units({known: item.node.value for known, item in declaring.known.items()}).dimension(declaring.node.value)
@@ -65,10 +65,10 @@ def base_value(name: str, prediction: Prediction) -> float:
 
 def is_countable(name: str, prediction: Prediction) -> bool:
     """Whether the value of a parameter is a whole number, without a unit or of bytes."""
-    return counts(base_value(name, prediction), parameter_dimension(name, prediction))
+    return is_count(base_value(name, prediction), parameter_dimension(name, prediction))
 
 
-def counts(value: float, dimension: Dimension | None) -> bool:
+def is_count(value: float, dimension: Dimension | None) -> bool:
     """Whether a value is a whole number, without a unit or of bytes, that double precision holds."""
     return dimension in (None, DIMENSIONLESS, BYTES) and float(value).is_integer() and abs(value) < 2**53
 

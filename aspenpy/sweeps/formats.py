@@ -22,9 +22,9 @@ import numpy
 from aspenpy.expr.failures import REASONS
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.record import Record
-from aspenpy.sweeps.result import attributes
+from aspenpy.sweeps.result import attributes_of_study
 from aspenpy.sweeps.store import Store
-from aspenpy.sweeps.study import Study, label
+from aspenpy.sweeps.study import Study, case_label
 from aspenpy.sweeps.work import Stretch
 
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made and written together
@@ -57,7 +57,7 @@ def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
     count = stretch.values.shape[1]
     case, first = divmod(stretch.start, study.points_of_case)
     table: dict[str, Any] = {
-        item.name: numpy.full(count, label(study.cases[case], item.name)) for item in study.categories
+        item.name: numpy.full(count, case_label(study.cases[case], item.name)) for item in study.categories
     }
     places = numpy.unravel_index(numpy.arange(first, first + count), study.grid or (1,))
     for dimension, place in zip(study.dimensions, places, strict=False):
@@ -151,7 +151,7 @@ def write_json(store: Store, path: Path) -> None:
     """One object: attributes, units, and rows as arrays of values."""
     study = store.study
     head = {
-        **attributes(study),
+        **attributes_of_study(study),
         "units": study.units,
         "dimensions": {item.name: item.size for item in study.directions},
         "columns": _list_headers(study),
@@ -173,7 +173,7 @@ def write_parquet(store: Store, path: Path) -> None:
     kinds |= {item.name: pyarrow.string() for item in study.categories}
     units = {name: {"units": study.units[name]} if name in study.units else None for name in kinds}
     fields = [pyarrow.field(name, kind, metadata=units[name]) for name, kind in kinds.items()]
-    schema = pyarrow.schema(fields, metadata=attributes(study))
+    schema = pyarrow.schema(fields, metadata=attributes_of_study(study))
     options = {"compression": "zstd", "use_dictionary": labels}
     with open(path, "wb") as file, parquet.ParquetWriter(file, schema, **options) as writer:
         for table in _walk_tables(store):

@@ -32,12 +32,12 @@ Worth = Callable[[Span], float]  # the value of an expression in the language, a
 Declared = Callable[[str], tuple[float, float] | None]  # the range that the model gives a parameter
 
 
-def length(axis: Axis) -> int:
+def count_values(axis: Axis) -> int:
     """How many values it has, at most."""
     return len(axis.items) or axis.count or POINTS
 
 
-def values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
+def axis_values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
     """The values of a numeric axis, float64; raises AspenError."""
     if axis.items:
         return numpy.array([read_number_or_expression(item, worth) for item in axis.items])
@@ -50,9 +50,13 @@ def values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
         steps = "equal ratios" if spacing == "log" else "powers of two"
         message = f"`{axis.name}` cannot go from {low:.6g} in {steps}"
         fail("bad-range", message, axis.span, hint="begin above 0, or say :lin")
-    if length(axis) > MOST_VALUES:
-        fail("too-long", f"`{axis.name}` has {length(axis):,} values, and an axis at most {MOST_VALUES:,}", axis.span)
-    column: Floats = _space_values(low, high, spacing, length(axis))
+    if count_values(axis) > MOST_VALUES:
+        fail(
+            "too-long",
+            f"`{axis.name}` has {count_values(axis):,} values, and an axis at most {MOST_VALUES:,}",
+            axis.span,
+        )
+    column: Floats = _space_values(low, high, spacing, count_values(axis))
     if axis.whole:
         column = numpy.unique(numpy.clip(numpy.rint(column), numpy.ceil(low), numpy.floor(high)))
     if not len(column) or (axis.whole and numpy.ceil(low) > numpy.floor(high)):
@@ -239,7 +243,7 @@ def _numbers_as_column(name: str, items: Iterable[Any]) -> Floats:
 
 def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout) -> None:
     """Refuses more points or values than a user can have meant, before they are made."""
-    lengths = {name: length(axis) if isinstance(axis, Axis) else len(axis) for name, axis in axes.items()}
+    lengths = {name: count_values(axis) if isinstance(axis, Axis) else len(axis) for name, axis in axes.items()}
     _refuse_long([lengths[name] for name, axis in axes.items() if isinstance(axis, Axis)], layout)
     for name in (name for group in layout.zip for name in group[1:]):
         lengths.pop(name, None)
@@ -299,7 +303,7 @@ def _column_of_values(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
     if isinstance(axis, Axis):
         if axis.whole is None and not axis.items and scope.is_count(name):
             axis = axis.replace(whole=True)
-        column = values(axis, probe.reader(name), probe.declared)
+        column = axis_values(axis, probe.reader(name), probe.declared)
         if axis.whole is False:
             return column
     else:
@@ -363,7 +367,7 @@ def _span_of_axis(axis: Axis | Floats, probe: _Probe) -> Spread:
     if axis.items:
         read = probe.reader(axis.name)
         return Spread(choices=tuple(read_number_or_expression(item, read) for item in axis.items))
-    ends = values(axis.replace(count=2), probe.reader(axis.name), probe.declared)
+    ends = axis_values(axis.replace(count=2), probe.reader(axis.name), probe.declared)
     low, high = float(ends[0]), float(ends[-1])
     spacing = axis.spacing or ("log" if axis.declared and axis.log(low, high) else "lin")
     whole = probe.counts(axis.name, low, high) if axis.whole is None else axis.whole

@@ -32,7 +32,7 @@ MOST_KEPT = 256  # points whose exact values are kept for the nodes that come la
 STEPS = frozenset({"ceil", "floor", "round"})  # functions whose slope is 0 and which yet rise with their argument
 
 
-def ramps(exprs: Sequence[Expr], of: Callable[[Expr], bool]) -> list[Expr]:
+def replace_staircases(exprs: Sequence[Expr], of: Callable[[Expr], bool]) -> list[Expr]:
     """The expressions with the ramp that each of some staircases climbs in its place: what a search follows where the
     steps themselves are flat."""
 
@@ -102,7 +102,7 @@ class Points(Lanes):
         symbols = [symbol for symbol in self.columns if symbol in graph.free_symbols(node)]
         rows = numpy.column_stack([self.columns[symbol][lanes] for symbol in symbols])
         each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
-        values = [self._at_a_point(node, dict(zip(symbols, map(plain, row), strict=True))) for row in each]
+        values = [self._at_a_point(node, dict(zip(symbols, map(python_number, row), strict=True))) for row in each]
         settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))  # which may be alike on all
         if settled.dtype == bool and not numpy.isfinite(values).all():
             settled = settled.astype(numpy.float64)  # a condition without a value is nan
@@ -123,7 +123,7 @@ class Points(Lanes):
     def by_exact_rules(self, expr: Expr, lane: int) -> float:
         """The value of a root where it is nan; raises EvaluationError where it has none by the exact rules either. What
         it needs first, and became nan first, is tried first: it is often a small part of it."""
-        values = {symbol: plain(column[lane]) for symbol, column in self.columns.items()}
+        values = {symbol: python_number(column[lane]) for symbol, column in self.columns.items()}
         run = Evaluation(values, self.run.seed)
         run.compute([self._find_undefined(expr, lane)])
         try:
@@ -159,7 +159,7 @@ class Points(Lanes):
 
 
 def _evaluate_in_pass(seed: int, node: Expr, values: dict[Expr, Any]) -> float:
-    return _evaluate_exactly(node, Evaluation({name: plain(value) for name, value in values.items()}, seed))
+    return _evaluate_exactly(node, Evaluation({name: python_number(value) for name, value in values.items()}, seed))
 
 
 def _evaluate_exactly(node: Expr, run: Evaluation) -> float:
@@ -239,7 +239,7 @@ def _to_float(expr: Expr, value: Any) -> float:
         raise EvaluationError(expr, "the value is not a floating-point number") from None
 
 
-def plain(value: Any) -> int | float:
+def python_number(value: Any) -> int | float:
     """Python's own number; whole ones as int, for the exact rules."""
     number = float(value)
     return int(number) if number.is_integer() and abs(number) < 2**53 else number

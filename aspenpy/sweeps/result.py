@@ -129,8 +129,8 @@ class SweepResult(Result, Mapping[str, NamedArray]):
             for (name, metric), row in zip(study.metrics.items(), values, strict=True)
         }
         self.reason = NamedArray("reason", names, reasons.reshape(study.shape), "")
-        self.coords = coordinates(study)
-        self.attrs = attributes(study)
+        self.coords = axis_coordinates(study)
+        self.attrs = attributes_of_study(study)
         self.study = study
         self.all_values, self._reasons = values, reasons
 
@@ -190,7 +190,7 @@ class SweepResult(Result, Mapping[str, NamedArray]):
         return xarray.Dataset(metrics, coords, dict(self.attrs))
 
 
-def coordinates(study: Study) -> dict[str, tuple[str, NDArray[Any]]]:
+def axis_coordinates(study: Study) -> dict[str, tuple[str, NDArray[Any]]]:
     """The dimension of each parameter and category, and its values along it."""
     labels = {item.name: (item.name, numpy.array(item.labels)) for item in study.categories}
     return labels | {
@@ -198,7 +198,7 @@ def coordinates(study: Study) -> dict[str, tuple[str, NDArray[Any]]]:
     }
 
 
-def attributes(study: Study) -> dict[str, str]:
+def attributes_of_study(study: Study) -> dict[str, str]:
     """Names of the models, settings and hashes of what was swept."""
     names = [(case.application.name, case.required_machine.name, case.kernel) for case in study.cases]
     listed = (", ".join(dict.fromkeys(column)) for column in zip(*names, strict=True))

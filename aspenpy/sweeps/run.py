@@ -28,7 +28,7 @@ from aspenpy.engine.backends import Backend, choose_backend
 from aspenpy.expr.failures import REASONS
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.sweeps.study import Study
-from aspenpy.sweeps.work import Stretch, Work, Worker, likely, lower_formulas
+from aspenpy.sweeps.work import Stretch, Work, Worker, likely_ranges, lower_formulas
 
 STRETCH = 1 << 20
 """Points of a stretch, at least, where there are so many: what is computed, kept and written as a whole."""
@@ -52,7 +52,7 @@ class Run:
         client: Any = None,
         memory: int = MEMORY,
     ) -> None:
-        box = likely(study.columns.values())
+        box = likely_ranges(study.columns.values())
         programs = [lower_formulas(formulas, study.inputs, study.seed, box) for formulas in study.formulas]
         self.study = study
         self.backend: Backend = choose_backend(backend, programs, study.points_of_case, memory)

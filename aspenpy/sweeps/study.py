@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.metrics import metric
+from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.engine.arrays import Floats
@@ -21,14 +21,14 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.model import parameters_with_range, range_warning
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
-from aspenpy.sweeps.points import capped_points, plain
+from aspenpy.sweeps.points import capped_points, python_number
 
 MOST_LOOKED_AT = 33  # points of a case at which its power cap is looked at
 
 AXIS = "axis"  # owner of the symbols that stand for the values of axes
 
 
-def label(case: Case, category: str) -> str:
+def case_label(case: Case, category: str) -> str:
     """The name of a case along an axis: its application, machine, socket or kernel."""
     names = {"app": case.application.name, "machine": case.required_machine.name}
     return names[category] if category in names else str(getattr(case, category))
@@ -69,7 +69,7 @@ class Study:
         metrics: Sequence[str] = ("runtime",),
     ) -> None:
         self.cases, self.categories, self.dimensions = tuple(cases), tuple(categories), tuple(dimensions)
-        self.metrics = {name: metric(name) for name in metrics}
+        self.metrics = {name: find_metric(name) for name in metrics}
         first = self.cases[0]
         self.set, self.seed, self.overlap = first.set, first.seed, first.overlap
         self.columns = {
@@ -141,9 +141,9 @@ class Study:
     def point(self, number: int) -> dict[str, Any]:
         """Labels and values of the axes at a point, by name."""
         case, place = divmod(number, self.points_of_case)
-        axes: dict[str, Any] = {item.name: label(self.cases[case], item.name) for item in self.categories}
+        axes: dict[str, Any] = {item.name: case_label(self.cases[case], item.name) for item in self.categories}
         for dimension, index in zip(self.dimensions, numpy.unravel_index(place, self.grid or (1,)), strict=False):
-            axes |= {name: plain(values[index]) for name, values in dimension.columns.items()}
+            axes |= {name: python_number(values[index]) for name, values in dimension.columns.items()}
         return axes
 
     def failure(self, number: int) -> AspenError | None:
@@ -203,7 +203,9 @@ class Study:
     def _find_waste(self, prediction: Prediction) -> list[Diagnostic]:
         """Warnings of wasted parts that hold at both ends of all axes together."""
         first, last = (
-            Prediction(prediction.case.with_set({name: plain(end(column[1])) for name, column in self.columns.items()}))
+            Prediction(
+                prediction.case.with_set({name: python_number(end(column[1])) for name, column in self.columns.items()})
+            )
             for end in (numpy.min, numpy.max)
         )
         codes = {item.code for item in last.wasted}
@@ -232,7 +234,7 @@ class Study:
                 except AspenError:
                     continue  # the ends of its range depend on an axis
                 for value in (values.min(), values.max()):
-                    warnings.append(range_warning(parameter, plain(value), *ends))
+                    warnings.append(range_warning(parameter, python_number(value), *ends))
         return [item for item in warnings if item is not None]
 
 
@@ -253,6 +255,6 @@ def _lower_metrics(
     """The prediction of a case and its metrics, as formulas in the symbols of the axes. The formulas of the last cases
     are kept: another sweep over the same axes need not make them again."""
     prediction = Prediction(case)
-    formulas = prediction.scope.formulas([metric(name).expr(prediction) for name in metrics])
+    formulas = prediction.scope.formulas([find_metric(name).expr(prediction) for name in metrics])
     prediction.scope.require_known(formulas, inputs)
     return prediction, tuple(formulas)

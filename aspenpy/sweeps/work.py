@@ -265,7 +265,7 @@ class Worker:
         with self._lock:
             if case not in self._sheets:
                 work = self.work
-                formulas, box, grid = work.formulas[case], likely(work.columns), work.grid or (1,)
+                formulas, box, grid = work.formulas[case], likely_ranges(work.columns), work.grid or (1,)
                 program = lower_formulas(formulas, work.inputs, work.seed, box)
                 kernel, loops = _compile_kernel(self.backend, program), None
                 if kernel is not None and (operations := loop_operations(unroll_loops(formulas))) is not graph.ZERO:
@@ -286,7 +286,7 @@ def _compile_kernel(backend: Backend, program: Program) -> Kernel | None:
     return backend.kernel(program) if backend.kernel else None
 
 
-def likely(columns: Iterable[tuple[int, Floats]]) -> tuple[tuple[float, float], ...]:
+def likely_ranges(columns: Iterable[tuple[int, Floats]]) -> tuple[tuple[float, float], ...]:
     """Between which values each column lies, with room around what was looked at of a long one."""
     return tuple(_widen(values, values[:: max(1, len(values) // SAMPLED)]) for _, values in columns)
 

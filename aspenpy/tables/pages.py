@@ -58,7 +58,8 @@ def table_lines(table: Table) -> list[str]:
     """Headers, a rule, rows; each column as wide as its widest cell."""
     texts = [[make_visible(text) for text in row] for row in table.texts()]
     cells = [
-        align_cells(column, kind.side) for column, kind in zip(transpose(texts, table), table.columns, strict=True)
+        align_cells(column, kind.side)
+        for column, kind in zip(transpose_table(texts, table), table.columns, strict=True)
     ]
     head = [[column.header] if table.has_headers else [] for column in table.columns]
     widths = [max(map(display_width, heads + column), default=0) for heads, column in zip(head, cells, strict=True)]
@@ -75,7 +76,7 @@ def table_lines(table: Table) -> list[str]:
     return [make_visible(table.title), *(GAP + line for line in lines)] if table.title else lines
 
 
-def transpose(rows: list[list[str]], table: Table) -> list[list[str]]:
+def transpose_table(rows: list[list[str]], table: Table) -> list[list[str]]:
     return [[row[place] for row in rows] for place in range(len(table.columns))]
 
 

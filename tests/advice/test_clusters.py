@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy
 import pytest
 
-from aspenpy.advice.counter_evidence import best, candidates, fuzzy_c_means, partition_coefficient, xie_beni
+from aspenpy.advice.counter_evidence import best_clustering, clusterings, fuzzy_c_means, partition_coefficient, xie_beni
 from aspenpy.engine.arrays import Floats
 
 
@@ -66,11 +66,11 @@ def test_indices_by_hand() -> None:
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_the_number_of_clusters_is_found(count: int) -> None:
-    assert best(candidates(blobs(7, count, 0.4), 8)).count == count
+    assert best_clustering(clusterings(blobs(7, count, 0.4), 8)).count == count
 
 
 def test_a_cluster_is_more_than_a_point() -> None:
     """A lone point far from two blobs: both indices are best where it is a cluster of its own."""
-    tried = candidates(numpy.concatenate([blobs(5, 2, 0.1), [[0.0, 20.0]]]), 4)
+    tried = clusterings(numpy.concatenate([blobs(5, 2, 0.1), [[0.0, 20.0]]]), 4)
     assert max(tried, key=lambda item: item.partition).count == min(tried, key=lambda item: item.xie_beni).count == 3
-    assert best(tried).count == 2
+    assert best_clustering(tried).count == 2

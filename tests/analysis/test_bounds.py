@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aspenpy.expr import graph
-from aspenpy.expr.bounds import bound
+from aspenpy.expr.bounds import bound_over_box
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.intervals import ANYWHERE, FALLING, FLAT, RISING
 from aspenpy.language import nodes
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.language.source import Source
-from aspenpy.models.application.load import link
+from aspenpy.models.application.load import link_application
 from tests.random_models import expression
 from tests.thorough import examples
 
@@ -24,7 +24,7 @@ X = graph.symbol("x")
 
 
 def lowered(text: str) -> graph.Expr:
-    app = link(nodes.Application("none", (), ()), Source(""), [])
+    app = link_application(nodes.Application("none", (), ()), Source(""), [])
     return Lowering(lambda node: X if node.name == "x" else app.resolve(node), {})(parse_expression(text))
 
 
@@ -56,19 +56,19 @@ def lowered(text: str) -> graph.Expr:
     ],
 )
 def test_by_hand(text: str, low: int, high: int, expected: tuple[Any, ...]) -> None:
-    assert bound(lowered(text), {X: (low, high)}, X) == expected
+    assert bound_over_box(lowered(text), {X: (low, high)}, X) == expected
 
 
 @pytest.mark.parametrize("text", ["1/x", "log(x)", "mod(3, x)"])
 def test_what_cannot_be_told_is_left_open(text: str) -> None:
-    assert bound(lowered(text), {X: (-1, 5)}, X) == ANYWHERE
+    assert bound_over_box(lowered(text), {X: (-1, 5)}, X) == ANYWHERE
 
 
 def test_a_sum_without_closed_form() -> None:
     """ceil(i/2) for i = 0 .. n-1, with n from 2 to 4: at least nothing, at most four times the largest."""
     counter = graph.counter("i")
     total = graph.summation(counter, X, graph.apply("ceil", counter / 2))
-    found = bound(total, {X: (2, 4)}, X)
+    found = bound_over_box(total, {X: (2, 4)}, X)
     assert found.direction == RISING
     assert found.low <= 1 <= 4 <= found.high <= 8
 
@@ -81,7 +81,7 @@ def test_random_expressions(data: st.DataObject, first: int, second: int) -> Non
     if "t[" in text or "lookup" in text or "{" in text:
         return
     expr = lowered(text)
-    found = bound(expr, {X: (low, high)}, X)
+    found = bound_over_box(expr, {X: (low, high)}, X)
     tried = sorted({low + (high - low) * Fraction(part, 12) for part in range(13)})
     try:
         values = [evaluate(expr, {X: x}) for x in tried]

@@ -6,7 +6,7 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.checks.applications import check_application
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 from aspenpy.models.machine.model import Place
 from aspenpy.shell.main import main
 from tests.tiny import application
@@ -15,7 +15,7 @@ CLASSES = ("add", "fma", "divide", "square_root", "compare", "convert")
 PRECISIONS = ("dp", "sp")
 
 
-@pytest.mark.parametrize("name", names("machines"))
+@pytest.mark.parametrize("name", library_names("machines"))
 def test_a_rate_that_a_core_states_is_not_missed(name: str) -> None:
     """What a core states is not said to be missing, and `check` warns of what `eval` warns of on some socket."""
     where = aspenpy.load_machine(name)

@@ -6,7 +6,7 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.checks.machines import impossible_powers
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 from tests.tiny import machine
 
 NEGATIVE = "a power cannot be {} W: it must not be negative"
@@ -53,6 +53,6 @@ def test_taken(powers: str) -> None:
     assert in_socket(powers) == []
 
 
-@pytest.mark.parametrize("name", names("machines"))
+@pytest.mark.parametrize("name", library_names("machines"))
 def test_the_library(name: str) -> None:
     assert list(impossible_powers(aspenpy.load_machine(name))) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 
 pytest.importorskip("argcomplete")
 
@@ -26,12 +26,12 @@ def offered(line: str, folder: Path) -> set[str]:
     ("line", "expected"),
     [
         ("aspenpy ev", {"eval"}),
-        ("aspenpy eval co", {name for name in names("apps") if name.startswith("co")}),
+        ("aspenpy eval co", {name for name in library_names("apps") if name.startswith("co")}),
         ("aspenpy eval comd --par ", {"add", "overlap"}),
         ("aspenpy eval mine", {"mine.aspen"}),
         ("aspenpy compare comd --machine haswell,hasw", {"haswell,haswell"}),
         ("aspenpy eval comd --machine haswell --set n", PARAMETERS_OF_COMD),
-        ("aspenpy optimize co", {name for name in names("apps") if name.startswith("co")}),
+        ("aspenpy optimize co", {name for name in library_names("apps") if name.startswith("co")}),
         ("aspenpy sweep comd --machine haswell,simple --over haswell_cl", {"haswell_clock="}),
         ("aspenpy show hasw", {"haswell"}),
         ("aspenpy eval comd --metric ru", {"runtime"}),

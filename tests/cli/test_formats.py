@@ -11,7 +11,7 @@ import pytest
 
 from aspenpy.shell.main import main
 from aspenpy.shell.option import Option
-from aspenpy.shell.registry import entries, load_command
+from aspenpy.shell.registry import commands_by_name, load_command
 from aspenpy.tables.formats import FORMATS
 
 LINES = {
@@ -75,7 +75,7 @@ def line_of(command: str, files: dict[str, str]) -> list[str]:
 
 
 def test_every_command_with_formats_has_them_all() -> None:
-    with_formats = {command for command in entries() if choices(command)}
+    with_formats = {command for command in commands_by_name() if choices(command)}
     assert with_formats == {*LINES, *ELSEWHERE}
     for command in with_formats:
         assert choices(command) - {"speedscope"} == {*FORMATS}, command

@@ -17,7 +17,7 @@ import aspenpy
 from aspenpy.explore import problem
 from aspenpy.shell.main import main
 from aspenpy.shell.option import Command, Group
-from aspenpy.shell.registry import GROUPS, entries
+from aspenpy.shell.registry import GROUPS, commands_by_name
 from tests.cli.conftest import ROOT, Runner
 from tests.thorough import some
 
@@ -36,7 +36,7 @@ PROGRAMS = {"incore": "osaca"}
 """What an extra brings that a command calls."""
 
 
-@pytest.mark.parametrize("command", ["", *entries()])
+@pytest.mark.parametrize("command", ["", *commands_by_name()])
 def test_examples_work(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,19 +67,19 @@ def test_examples_work(
 def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     text = help_of([], capsys)
     listed = text.partition(f"{GROUPS['predict']}:\n")[2].partition("\noptions, ")[0]
-    assert re.findall(r"^  ([\w-]+) +\S", listed, re.M) == list(entries())
+    assert re.findall(r"^  ([\w-]+) +\S", listed, re.M) == list(commands_by_name())
     assert text == help_of(["--help"], capsys)
 
 
 def test_the_commands_that_are_listed_are_those_that_are_declared() -> None:
     declared = {
         item.name: (item.group, item.summary, module)
-        for module in {entry.module for entry in entries().values()}
+        for module in {entry.module for entry in commands_by_name().values()}
         for item in vars(import_module(f"aspenpy.shell.commands.{module}")).values()
         if isinstance(item, Command)
     }
-    assert declared == {entry.name: (entry.group, entry.summary, entry.module) for entry in entries().values()}
-    assert {*GROUPS} == {entry.group for entry in entries().values()} == {*get_args(Group)}
+    assert declared == {entry.name: (entry.group, entry.summary, entry.module) for entry in commands_by_name().values()}
+    assert {*GROUPS} == {entry.group for entry in commands_by_name().values()} == {*get_args(Group)}
 
 
 def test_version(run: Runner) -> None:

@@ -13,7 +13,7 @@ from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.shell import main as shell
 from aspenpy.shell.main import main
-from aspenpy.shell.registry import entries
+from aspenpy.shell.registry import commands_by_name
 
 BODIES = (
     "ceil(i/3)",
@@ -81,7 +81,7 @@ def model_of(seed: int, default: str) -> str:
 
 
 def test_every_command_is_asked() -> None:
-    assert LINES.keys() | ASK_NO_MODEL == entries().keys()
+    assert LINES.keys() | ASK_NO_MODEL == commands_by_name().keys()
 
 
 @pytest.mark.parametrize("default", ["600", "3e9"])

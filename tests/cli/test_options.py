@@ -9,10 +9,10 @@ import pytest
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import OneOf, Option, plain_arguments
 from aspenpy.shell.parser import Parser
-from aspenpy.shell.registry import entries, load_command
+from aspenpy.shell.registry import commands_by_name, load_command
 
 LINES = [
-    *(words[1:] for name in entries() for _, line in load_command(name).examples
+    *(words[1:] for name in commands_by_name() for _, line in load_command(name).examples
       if (words := shlex.split(line, comments=True))[0] == "aspenpy" and "|" not in words),
     ["eval"],
     ["eval", "comd"],
@@ -71,7 +71,7 @@ NUMBERS = {
 def test_defaults_are_those_of_the_help() -> None:
     """What argparse gives where a line says nothing, what the help says of it, and numbers as they are promised."""
     found = {}
-    for name in entries():
+    for name in commands_by_name():
         for item in flat(load_command(name).options):
             default, said = item.more.get("default"), re.search(r"\(default: ([^);]*)\)", item.help)
             if said and isinstance(default, int | float) and not isinstance(default, bool):

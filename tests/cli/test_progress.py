@@ -14,7 +14,7 @@ import pytest
 
 from aspenpy.shell import progress as module
 from aspenpy.shell.output import emit
-from aspenpy.shell.progress import CLEAR, LONGEST, Progress, counted, progress, say
+from aspenpy.shell.progress import CLEAR, LONGEST, Progress, progress, report_activity, report_count
 from tests.thorough import HANGS
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
@@ -49,7 +49,7 @@ def test_says_what_is_done_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = watched(monkeypatch)
     with progress("aspenpy place"):
         wait_for(terminal, "aspenpy place, ")
-        say("crossovers over n", 0.25)
+        report_activity("crossovers over n", 0.25)
         wait_for(terminal, "[#####               ] 25 % crossovers over n, ")
     assert terminal.getvalue().endswith(CLEAR)
 
@@ -67,7 +67,7 @@ def test_makes_room_for_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None
 def test_nothing_of_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = watched(monkeypatch, patience=HANGS)
     with progress("quick"):
-        say("quick", 1.0)
+        report_activity("quick", 1.0)
     assert terminal.getvalue() == ""
 
 
@@ -81,7 +81,7 @@ def test_nothing_where_a_line_cannot_be_replaced(environment: dict[str, str], mo
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(module, "Progress", None)
     with progress("slow"):
-        say("slow")
+        report_activity("slow")
     assert stream.getvalue() == ""
 
 
@@ -97,7 +97,7 @@ def test_line_fits() -> None:
 def test_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = watched(monkeypatch)
     with progress("aspenpy sweep"):
-        seen = counted(4000, "points by numpy")
+        seen = report_count(4000, "points by numpy")
         seen(1000)
         seen(2000)
         wait_for(terminal, "75 % points by numpy, 3,000 of 4,000, ")

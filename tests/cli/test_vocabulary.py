@@ -10,7 +10,7 @@ import pytest
 
 from aspenpy.extract.registers import LEVELS
 from aspenpy.shell.option import OneOf, Option, rename_options
-from aspenpy.shell.registry import entries, load_command
+from aspenpy.shell.registry import commands_by_name, load_command
 from aspenpy.shell.study_options import LEVEL
 from tests.cli.conftest import Runner
 
@@ -27,7 +27,7 @@ def options_of(command: str) -> Iterator[Option]:
 
 
 NAMED: dict[str, dict[str, Option]] = {}
-for _command in entries():
+for _command in commands_by_name():
     for _option in options_of(_command):
         for _name in _option.names:
             if _name.startswith("-"):
@@ -48,7 +48,7 @@ def test_a_name_has_one_meaning(name: str) -> None:
     assert len(meanings) == 1, meanings
 
 
-@pytest.mark.parametrize("command", entries())
+@pytest.mark.parametrize("command", commands_by_name())
 def test_a_former_name_is_no_name_of_today(command: str) -> None:
     names = {name for option in options_of(command) for name in option.names}
     former = [name for option in options_of(command) for name in option.former]

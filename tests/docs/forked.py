@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aspenpy.shell.main import main
-from aspenpy.shell.registry import entries
+from aspenpy.shell.registry import commands_by_name
 
 QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
 FOR_THE_SHELL = re.compile(r"""[|&;<>()$`*?\[\]#~{}!"'\\\n]""")
@@ -71,7 +71,7 @@ def plain_command(line: str) -> Command | None:
 
 
 def load_modules(
-    names: Iterable[str] = (*HEAVY, *(f"aspenpy.shell.commands.{command}" for command in entries())),
+    names: Iterable[str] = (*HEAVY, *(f"aspenpy.shell.commands.{command}" for command in commands_by_name())),
 ) -> None:
     """Imports, once for all copies, what commands import when they need it."""
     for name in names:

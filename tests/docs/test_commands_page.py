@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from aspenpy.shell.registry import entries, load_command
+from aspenpy.shell.registry import commands_by_name, load_command
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -31,10 +31,10 @@ def test_the_page_says_what_the_help_says(update_pictures: bool) -> None:
         commands_page.FILE.write_text(commands_page.generate(PAGE))
     else:
         assert commands_page.generate(PAGE) == PAGE
-    assert list(SECTIONS) == list(entries())
+    assert list(SECTIONS) == list(commands_by_name())
 
 
-@pytest.mark.parametrize("command", entries())
+@pytest.mark.parametrize("command", commands_by_name())
 def test_a_section_speaks_of_options_that_there_are(command: str) -> None:
     by_hand = commands_page.MADE.sub("", SECTIONS[command])
     told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", "".join(re.findall(r"`-[^`\n]+`", by_hand))))

@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from aspenpy.shell.registry import entries
+from aspenpy.shell.registry import commands_by_name
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -22,7 +22,7 @@ def test_commands() -> None:
     told = {
         name for row in re.findall(r"^\|.*\| (.*) \|$", section, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
     }
-    assert told <= set(entries())
+    assert told <= set(commands_by_name())
     assert len(told) > 30
 
 

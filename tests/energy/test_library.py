@@ -5,7 +5,7 @@ import pytest
 import aspenpy
 from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 
 POWERLESS = {"cachegrind"}
 """Machines that stand for no hardware and draw nothing."""
@@ -25,7 +25,7 @@ def test_a_simulator_has_no_energy() -> None:
         Energy(found)
 
 
-@pytest.mark.parametrize("name", sorted({*names("machines")} - POWERLESS))
+@pytest.mark.parametrize("name", sorted({*library_names("machines")} - POWERLESS))
 def test_every_socket_has_an_energy(name: str) -> None:
     app, machine = aspenpy.load_application("matmul"), aspenpy.load_machine(name)
     for socket in machine.sockets:
@@ -49,7 +49,7 @@ def test_every_socket_has_an_energy(name: str) -> None:
 
 PROCESSORS = {
     socket: name
-    for name in names("machines")
+    for name in library_names("machines")
     for socket, component in aspenpy.load_machine(name).components.items()
     if component.type == "socket" and "uncore_power" in component.properties
 }

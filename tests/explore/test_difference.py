@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.explore.race import MOST_PASSES, difference, write_out_sums
+from aspenpy.explore.race import MOST_PASSES, range_of_difference, write_out_sums
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.intervals import Range
@@ -31,7 +31,7 @@ def places(low: int, high: int) -> list[Fraction]:
 
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.lists(NUMBERS, min_size=1, max_size=5), NUMBERS, st.integers(1, 9))
 def test_polynomials(first: list[int], second: list[int], low: int, width: int) -> None:
-    found = difference(polynomial(first), polynomial(second), X, low, low + width)
+    found = range_of_difference(polynomial(first), polynomial(second), X, low, low + width)
     for x in places(low, low + width):
         assert found.low <= value(first, x) - value(second, x) <= found.high
 
@@ -40,7 +40,7 @@ def test_polynomials(first: list[int], second: list[int], low: int, width: int) 
 def test_what_both_have_cancels(shared: list[int], a: int, b: int, width: int) -> None:
     """(p + a) - (p + b) is a - b all over the interval, however wide the bounds of p are."""
     first, second = graph.add(polynomial(shared), graph.number(a)), graph.add(polynomial(shared), graph.number(b))
-    assert difference(first, second, X, -width, width) == Range(a - b, a - b)
+    assert range_of_difference(first, second, X, -width, width) == Range(a - b, a - b)
 
 
 @given(
@@ -54,7 +54,7 @@ def test_extremes_and_steps(name: str, first: list[int], second: list[int], low:
     step = graph.apply("ceil", graph.div(X, graph.number(3)))
     one = graph.apply(name, polynomial(first), graph.mul(graph.number(2), step))
     other = graph.add(polynomial(second), step)
-    found = difference(one, other, X, low, low + width)
+    found = range_of_difference(one, other, X, low, low + width)
     rule = max if name == "max" else min
     for x in places(low, low + width):
         ceiling = -(-x // 3)
@@ -75,8 +75,8 @@ def test_short_sums_are_written_out() -> None:
     """At x from 60 to 64: x + x/8 + 1 against x + x/8 + 2, as x/64 is 1 at most."""
     one, two = write_out_sums(grids(3, 100)), write_out_sums(grids(3, 200))
     assert "sum" not in {node.kind for node in graph.topological_order(one)}
-    assert difference(one, two, X, 60, 64) == Range(-1, -1)
-    apart = difference(grids(3, 100), grids(3, 200), X, 60, 64)  # as sums they could lie anywhere
+    assert range_of_difference(one, two, X, 60, 64) == Range(-1, -1)
+    apart = range_of_difference(grids(3, 100), grids(3, 200), X, 60, 64)  # as sums they could lie anywhere
     assert apart.low < -1 < apart.high
 
 

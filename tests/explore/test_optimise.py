@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Case, optimise
-from aspenpy.answers.metrics import metric
+from aspenpy.answers.metrics import find_metric
 from aspenpy.explore import problem
 from aspenpy.explore.optimise import Front, Optimum, non_dominated
 from aspenpy.explore.variance import Sobol
@@ -55,17 +55,17 @@ def asked(vary: list[str], **options: object) -> Optimum:
 def test_a_property_is_summed_over_the_tree() -> None:
     """Two sockets with four cores at 10 * 2 each and a memory at 3*10/2; eight cores of area 3."""
     prediction = aspenpy.predict(*both(WORK, NODE))
-    cost, area = (prediction.scope.values([metric(name).expr(prediction)])[0] for name in ("cost", "area"))
+    cost, area = (prediction.scope.values([find_metric(name).expr(prediction)])[0] for name in ("cost", "area"))
     assert cost == 100 + 2 * (4 * 20 + 15)
     assert area == 2 * 4 * 3
-    assert metric("tdp").unit == "W"
+    assert find_metric("tdp").unit == "W"
 
 
 def test_every_kind_of_socket_counts() -> None:
     text = """machine m { node a } node a { socket [2] s socket [3] t }
 socket s { property tdp [5 W] core c } socket t { property tdp [7 W] core c } core c { resource flops(x) [x] }"""
     prediction = aspenpy.predict(application("execute { flops [1] }"), machine(text), socket="s")
-    assert prediction.scope.values([metric("tdp").expr(prediction)]) == [2 * 5 + 3 * 7]
+    assert prediction.scope.values([find_metric("tdp").expr(prediction)]) == [2 * 5 + 3 * 7]
 
 
 # -- real variables --------------------------------------------------------------------------------

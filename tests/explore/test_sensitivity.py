@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Case, sensitivity
-from aspenpy.answers.metrics import metric
+from aspenpy.answers.metrics import find_metric
 from aspenpy.explore.sensitivity import Effects
 from aspenpy.explore.space import make_space
-from aspenpy.explore.variable import declared_variables, variable, variable_from_range
+from aspenpy.explore.variable import declared_variables, read_variable, variable_from_range
 from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.language.diagnostics import AspenError
@@ -358,7 +358,7 @@ def test_kinds_of_declared_ranges() -> None:
 def test_ranks_vary_over_those_that_the_machine_takes_and_the_program_accepts(name: str, expected: list[int]) -> None:
     """Cubes, any, and squares of ranks on the 16 nodes of 8 cores each of `haswell`."""
     prediction = aspenpy.predict(aspenpy.load_application(name), aspenpy.load_machine("haswell"))
-    varied = {item.name: item for item in declared_variables(prediction, [metric("runtime").expr(prediction)])}
+    varied = {item.name: item for item in declared_variables(prediction, [find_metric("runtime").expr(prediction)])}
     assert varied["ranks"].values.tolist() == expected
 
 
@@ -366,7 +366,7 @@ def test_ranks_vary_over_those_that_the_machine_takes_and_the_program_accepts(na
 def test_empty_ranges_are_refused(text: str) -> None:
     prediction = aspenpy.predict(application("execute { flops [n] }", "param n = 2"), machine())
     with pytest.raises(AspenError) as error:
-        variable(text, prediction)
+        read_variable(text, prediction)
     assert codes(error.value) == ["empty-range"]
 
 
@@ -386,17 +386,17 @@ def test_empty_ranges_are_refused(text: str) -> None:
 def test_what_cannot_vary(text: str, code: str) -> None:
     prediction = aspenpy.predict(application("execute { flops [n] }", "param n = 2"), machine())
     with pytest.raises(AspenError) as error:
-        variable(text, prediction)
+        read_variable(text, prediction)
     assert codes(error.value) == [code]
 
 
 def test_each_kind_covers_its_values_evenly() -> None:
     prediction = aspenpy.predict(application("execute { flops [n] }", "param n = 2 in 1 .. 4"), machine())
     places = (numpy.arange(4000) + 0.5) / 4000
-    counts = numpy.unique(variable("n", prediction).at(places), return_counts=True)
+    counts = numpy.unique(read_variable("n", prediction).at(places), return_counts=True)
     assert counts[0].tolist() == [1, 2, 3, 4]
     assert counts[1].tolist() == [1000] * 4
-    assert variable("n=1..100:real:log", prediction).at(numpy.array([0.0, 0.5, 1.0])).tolist() == pytest.approx(
+    assert read_variable("n=1..100:real:log", prediction).at(numpy.array([0.0, 0.5, 1.0])).tolist() == pytest.approx(
         [1, 10, 100]
     )
 

@@ -18,7 +18,7 @@ from aspenpy.language.files import grammar_path, models_folder
 from aspenpy.language.tokens import words
 from aspenpy.language.vocabulary import PHRASES
 from aspenpy.shell.parser import Parser
-from aspenpy.shell.registry import entries, load_command
+from aspenpy.shell.registry import commands_by_name, load_command
 
 NUMBERS = (
     "0 1 2 3 7 -1 0.5 1/3 1e3 1e6 1e18 1e308 1e-308 1e-320 9007199254740993 18446744073709551616 2^64 -0.0 1e400 .5 007"
@@ -159,7 +159,7 @@ def _actions(command: str) -> tuple[Action, ...]:
 
 def line(random: Random) -> list[str]:
     """A command line: most of the arguments a command must have, and some of its options."""
-    command = random.choice([name for name in entries() if name not in LEFT_OUT])
+    command = random.choice([name for name in commands_by_name() if name not in LEFT_OUT])
     found = [command]
     for action in _actions(command):
         wanted = action.required or not action.option_strings

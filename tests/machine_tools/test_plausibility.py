@@ -7,7 +7,7 @@ import pytest
 import aspenpy
 from aspenpy.answers.checks.plausibility import RANGES, implausible
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 from aspenpy.models.machine.texts import skeleton
 from tests.tiny import machine
 
@@ -120,7 +120,7 @@ def test_both_ends_of_each_range(kind: str, name: str) -> None:
     assert len(told(low / 2 if low else Fraction(-1))) == 1
 
 
-@pytest.mark.parametrize("name", names("machines"))
+@pytest.mark.parametrize("name", library_names("machines"))
 def test_the_library_is_plausible(name: str) -> None:
     assert [str(item) for item in implausible(aspenpy.load_machine(name))] == []
 

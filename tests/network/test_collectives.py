@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aspenpy.cost.network.collectives import ALGORITHMS, COLLECTIVES, Cost, cost, halo
-from aspenpy.cost.network.schemes import best, best_time, ranges
+from aspenpy.cost.network.schemes import best_algorithm, best_time, ranges_of_sizes
 from aspenpy.cost.network.topology import NetworkError
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate, evaluate_many
@@ -134,15 +134,15 @@ def test_the_best_is_the_fastest_of_all(
     fastest = min(times.values())
     p = graph.symbol("P")
     assert evaluate(best_time(collective, p, size, alpha, beta, gamma), {p: ranks}) == fastest
-    assert times[best(collective, ranks, size, alpha, beta, gamma)] == fastest
+    assert times[best_algorithm(collective, ranks, size, alpha, beta, gamma)] == fastest
 
 
 def test_where_the_best_changes() -> None:
     """Allreduce of 8 ranks: doubling takes 3 alpha + 3 m beta, Rabenseifner's 6 alpha + 7/4 m beta: they meet at
     m = 12/5 alpha/beta. The ring has as many bytes and more rounds."""
-    found = ranges("allreduce", 8, 10, 1)
+    found = ranges_of_sizes("allreduce", 8, 10, 1)
     assert [(each.algorithm, each.start) for each in found] == [("recursive_doubling", 0), ("rabenseifner", 24)]
-    assert [best("allreduce", 8, size, 10, 1) for size in (0, 23, 24)] == [
+    assert [best_algorithm("allreduce", 8, size, 10, 1) for size in (0, 23, 24)] == [
         "recursive_doubling", "recursive_doubling", "rabenseifner"
     ]  # fmt: skip
 
@@ -150,7 +150,7 @@ def test_where_the_best_changes() -> None:
 def test_where_seven_ranks_change() -> None:
     """Doubling takes 40 + 4m, Rabenseifner's 60 + 7m/2, the ring 120 + 12m/7: it overtakes doubling at m = 35, where
     Rabenseifner's has not yet."""
-    found = ranges("allreduce", 7, 10, 1)
+    found = ranges_of_sizes("allreduce", 7, 10, 1)
     assert [(each.algorithm, each.start) for each in found] == [("recursive_doubling", 0), ("ring", 35)]
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aspenpy.cost.network.collectives import COLLECTIVES
-from aspenpy.cost.network.levels import Among, schemes
+from aspenpy.cost.network.levels import Among, ways_of_collective
 from aspenpy.cost.network.schemes import Level, Link, Scheme, best_scheme, fastest_scheme
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
@@ -74,7 +74,7 @@ class Nodes:
 
     def schemes(self, collective: str, amount: int, algorithm: str | None = None) -> dict[str, Scheme]:
         among = Among(self.levels(), graph.number(self.ranks), graph.number(amount))
-        return {each.name: each for each in schemes(collective, among, algorithm)}
+        return {each.name: each for each in ways_of_collective(collective, among, algorithm)}
 
     def by_node(self, data: Sequence[Any]) -> list[list[Any]]:
         starts = [sum(self.sizes[:node]) for node in range(self.count)]
@@ -425,7 +425,7 @@ def test_long_messages_wait_for_a_handshake() -> None:
     level = Level("net", four, four, four, four, link, link)
 
     def seconds(algorithm: str, size: int) -> Any:
-        (way,) = schemes("allreduce", Among((level,), four, graph.number(size)), algorithm)
+        (way,) = ways_of_collective("allreduce", Among((level,), four, graph.number(size)), algorithm)
         return evaluate(way.time)
 
     assert [seconds("ring", size) for size in (400, 404)] == [6 * 110, 6 * (10 + 101 + 5)]

@@ -10,7 +10,7 @@ from math import lcm
 import pytest
 
 from aspenpy.cost.network.collectives import ALGORITHMS, cost
-from aspenpy.cost.network.levels import Among, schemes
+from aspenpy.cost.network.levels import Among, ways_of_collective
 from aspenpy.cost.network.schemes import Link, Mesh, fastest_scheme
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
@@ -84,7 +84,7 @@ def test_all_pairs_are_taken_where_a_path_has_them() -> None:
         one = link(path, 8, all_pairs=all_pairs)
         levels = on.levels()
         among = Among((levels[0].replace(one=one, all=one),), graph.number(8), graph.number(10**9))
-        times[all_pairs] = float(evaluate(fastest_scheme(schemes("allreduce", among))))
+        times[all_pairs] = float(evaluate(fastest_scheme(ways_of_collective("allreduce", among))))
     moved = 2 * 10**9 / 8 / 50e9  # an eighth over each link, twice
     assert times == {False: pytest.approx(14e-5 + moved), True: pytest.approx(2e-5 + moved)}
     assert not any(each.all_pairs for (_, name), each in ALGORITHMS.items() if name != "all_pairs")

@@ -9,7 +9,7 @@ from math import prod
 import pytest
 
 import aspenpy
-from aspenpy.cost.network.shift import distance
+from aspenpy.cost.network.shift import mean_distance
 from aspenpy.cost.network.topologies import topology
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.language.diagnostics import AspenError
@@ -162,4 +162,4 @@ def test_neighbours_on_the_same_switch(shift: int, per_node: int) -> None:
     for rank in range(ranks):
         here, there = rank // per_node, (rank + shift) % ranks // per_node
         played += 0 if here // 4 == there // 4 else 1 if here // 16 == there // 16 else far
-    assert float(evaluate(distance(network, shift, per_node))) == pytest.approx(played / ranks, rel=1e-12)
+    assert float(evaluate(mean_distance(network, shift, per_node))) == pytest.approx(played / ranks, rel=1e-12)

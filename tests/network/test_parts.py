@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy import Application, AspenError, Machine
 from aspenpy.cost.network.part import PARTS, part_of
-from aspenpy.cost.network.shift import distance
+from aspenpy.cost.network.shift import mean_distance
 from aspenpy.cost.network.topologies import topology
 from aspenpy.cost.network.topology import Topology
 from aspenpy.cost.placement_options import PlacementOptions
@@ -130,7 +130,7 @@ def test_a_neighbour_on_a_part_of_a_torus(used: int, shift: int, ranks_per_node:
     total = sum(
         hops[places[rank // ranks_per_node]][places[(rank + shift) % ranks // ranks_per_node]] for rank in range(ranks)
     )
-    found = distance(part_of(network, USED, ALL), shift, ranks_per_node)
+    found = mean_distance(part_of(network, USED, ALL), shift, ranks_per_node)
     assert evaluate(found, {USED: used, ALL: 48}) == pytest.approx(total / ranks, rel=1e-12, abs=1e-12)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.cost.network.shift import distance, off_node
+from aspenpy.cost.network.shift import mean_distance, off_node
 from aspenpy.cost.network.topologies import topology
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import number, symbol
@@ -48,7 +48,7 @@ def test_against_every_rank(kind: str, shift: int, ranks_per_node: int) -> None:
     network = topology(kind, **SHAPES[kind])
     ranks = int(evaluate(network.nodes)) * ranks_per_node
     hops, other = counted(kind, SHAPES[kind], shift % ranks, ranks_per_node)
-    assert evaluate(distance(network, shift, ranks_per_node)) == hops
+    assert evaluate(mean_distance(network, shift, ranks_per_node)) == hops
     assert evaluate(off_node(shift, ranks_per_node, network.nodes)) == other
 
 
@@ -66,7 +66,7 @@ def test_fat_tree(arity: int, levels: int, taper: int, shift: int) -> None:
         2 * sum(up(node, level) != up((node + shift) % nodes, level) for level in range(levels - 1))
         for node in range(nodes)
     )
-    assert evaluate(distance(network, shift)) == Fraction(hops, nodes)
+    assert evaluate(mean_distance(network, shift)) == Fraction(hops, nodes)
 
 
 def test_routers_and_groups_of_a_dragonfly() -> None:
@@ -74,22 +74,22 @@ def test_routers_and_groups_of_a_dragonfly() -> None:
     group, the others the router; of four ranks a node the next is on another router for 1/8, in another group for 1/32.
     """
     network = topology("dragonfly", nodes_per_router=2, routers=4, global_links=2)
-    assert evaluate(distance(network, 3, 1)) == Fraction(5, 8) + Fraction(3, 8) * Fraction(5, 2)
-    assert evaluate(distance(network, 1, 4)) == Fraction(1, 8) - Fraction(1, 32) + Fraction(1, 32) * Fraction(5, 2)
+    assert evaluate(mean_distance(network, 3, 1)) == Fraction(5, 8) + Fraction(3, 8) * Fraction(5, 2)
+    assert evaluate(mean_distance(network, 1, 4)) == Fraction(1, 8) - Fraction(1, 32) + Fraction(1, 32) * Fraction(5, 2)
 
 
 def test_every_size_may_be_a_symbol() -> None:
     k, s, r = symbol("k"), symbol("s"), symbol("r")
     network = topology("torus", dimensions=(k, k))
-    formula = distance(network, s, r)
+    formula = mean_distance(network, s, r)
     for values in ((4, 3, 2), (5, 7, 1), (3, 11, 3)):
         bound = dict(zip((k, s, r), values, strict=True))
         known = topology("torus", dimensions=(values[0], values[0]))
-        assert evaluate(formula, bound) == evaluate(distance(known, number(values[1]), values[2]))
+        assert evaluate(formula, bound) == evaluate(mean_distance(known, number(values[1]), values[2]))
 
 
 def test_the_average_over_all_shifts_is_the_average_distance() -> None:
     """On a network that is alike everywhere: shifts 1 to N - 1 are all other nodes."""
     network = topology("torus", dimensions=(4, 3, 2))
-    total = sum(Fraction(evaluate(distance(network, shift))) for shift in range(1, 24))
+    total = sum(Fraction(evaluate(mean_distance(network, shift))) for shift in range(1, 24))
     assert total / 23 == evaluate(network.average_distance)

@@ -6,7 +6,7 @@ from math import prod
 
 import pytest
 
-from aspenpy.cost.network.shift import crossing, leaving
+from aspenpy.cost.network.shift import ranks_crossing, ranks_leaving
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 
@@ -37,7 +37,7 @@ def test_those_that_leave_a_node(grid: tuple[int, ...]) -> None:
         stride, beyond = neighbours(grid, axis)
         for each in (1, 2, 3, 4, 5, 6, 8, 12, 17):
             window = min(each, ranks)
-            found = evaluate(leaving(*map(graph.number, (window, stride, length, ranks))))
+            found = evaluate(ranks_leaving(*map(graph.number, (window, stride, length, ranks))))
             exact = counted(beyond, window, ranks)
             ring = stride * length
             if ring % window == 0 or window % ring == 0:
@@ -55,5 +55,5 @@ def test_those_that_stay_in_the_node(grid: tuple[int, ...]) -> None:
         for outer in (4, 8):
             for inner in (1, 2, 4):
                 sizes = (min(inner, ranks), min(outer, ranks))
-                found = evaluate(crossing(*map(graph.number, (*sizes, stride, length, ranks))))
+                found = evaluate(ranks_crossing(*map(graph.number, (*sizes, stride, length, ranks))))
                 assert found == counted(beyond, *sizes), (axis, inner, outer)

@@ -11,11 +11,11 @@ from math import isfinite
 import pytest
 
 import aspenpy
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 from tests.thorough import THOROUGH
 
-APPLICATIONS = names("apps")
-MACHINES = names("machines")
+APPLICATIONS = library_names("apps")
+MACHINES = library_names("machines")
 PARTS = 21
 
 REFUSALS = {

@@ -8,7 +8,7 @@ import pytest
 
 import aspenpy
 from aspenpy import predict
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 from tests.tiny import application, machine
 
 CHAINS = (
@@ -59,7 +59,7 @@ BLOCKS = " ".join(f'execute "{number}" {{ {need} }}' for number, need in enumera
 MODEL = f"model all {{ data list [64 MiB] kernel main {{ {BLOCKS} }} }}"
 
 
-@pytest.mark.parametrize("name", names("machines"))
+@pytest.mark.parametrize("name", library_names("machines"))
 def test_every_machine_prices_all(name: str) -> None:
     loaded = aspenpy.load_machine(name)
     for socket in loaded.sockets:

@@ -13,9 +13,9 @@ MOST: dict[str, int] = {
     "cost": 12480,
     "editor": 2750,
     "engine": 2280,
-    "explore": 3770,
+    "explore": 3790,
     "expr": 5850,
-    "extract": 11790,
+    "extract": 11840,
     "generate": 850,
     "language": 4810,
     "learn": 7010,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 95360
+MOST_IN_ALL = 95500
 
 
 def room_of(file: Path) -> str:

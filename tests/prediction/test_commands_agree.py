@@ -22,7 +22,7 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.network import has_network
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 from aspenpy.page.inputs import Numbers
 from aspenpy.page.machine import machine_page
 from aspenpy.shell.main import main
@@ -42,7 +42,7 @@ QUICK = ("stream", "matmul", "jacobi", "spmv", "fft1d", "cache_triad", "montecar
 
 
 def pairs() -> list[tuple[str, str]]:
-    apps, machines = names("apps"), names("machines")
+    apps, machines = library_names("apps"), library_names("machines")
     if THOROUGH:
         return [(app, machine) for app in apps for machine in machines]
     left_over = [QUICK[number % len(QUICK)] for number in range(len(machines) - len(apps))]
@@ -103,7 +103,9 @@ AMONG = (512, 64, 6)
 """Ranks of a collective: the first of these that a machine has places for."""
 
 
-@pytest.mark.parametrize("machine", [name for name in names("machines") if has_network(aspenpy.load_machine(name))])
+@pytest.mark.parametrize(
+    "machine", [name for name in library_names("machines") if has_network(aspenpy.load_machine(name))]
+)
 def test_collectives_take_as_long_in_a_model_as_the_network_says(machine: str) -> None:
     for socket in aspenpy.load_machine(machine).sockets:
         found = network_of(machine, socket)

@@ -14,7 +14,7 @@ import numpy
 import pytest
 
 import aspenpy
-from aspenpy.answers.metrics import has_metric, metric
+from aspenpy.answers.metrics import find_metric, has_metric
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.c_text import HEADERS, find_used_helpers, read_helpers, to_c_fragment
 from aspenpy.engine.compiled import is_compilable
@@ -44,7 +44,7 @@ class Formula:
         self.title, self.prediction = title, prediction
         self.symbols = [prediction.scope.symbol(name) for name in free]
         self.metric, self.free = metric_name, free
-        self.expr = prediction.scope.formulas([metric(metric_name).expr(prediction)], free)[0]
+        self.expr = prediction.scope.formulas([find_metric(metric_name).expr(prediction)], free)[0]
         draws = random.Random(title)
         base = prediction.scope.values(self.symbols)
         self.points = []

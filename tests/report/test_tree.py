@@ -1,6 +1,6 @@
 """Lines that lead from a name to the one it hangs on."""
 
-from aspenpy.report.listings import Tree, lines
+from aspenpy.report.listings import Tree, tree_lines
 
 
 def leaf(name: str) -> Tree[str]:
@@ -9,7 +9,7 @@ def leaf(name: str) -> Tree[str]:
 
 def test_lines() -> None:
     tree = Tree("a", [Tree("b", [leaf("c"), leaf("d")]), leaf("e"), Tree("f", [leaf("g")])])
-    assert [prefix + name for prefix, name in lines(tree)] == [
+    assert [prefix + name for prefix, name in tree_lines(tree)] == [
         "a",
         "├── b",
         "│   ├── c",
@@ -24,4 +24,4 @@ def test_deep_trees_do_not_recurse() -> None:
     tree = leaf("end")
     for _ in range(5000):
         tree = Tree("step", [tree])
-    assert sum(1 for _ in lines(tree)) == 5001
+    assert sum(1 for _ in tree_lines(tree)) == 5001

@@ -34,15 +34,15 @@ def test_differences(value: float, base: float, text: str) -> None:
     ],
 )  # fmt: skip
 def test_percent_of_a_fit(value: float, text: str, signed: str) -> None:
-    assert (fit.percent(value), fit.signed_percent(value)) == (text, signed)
+    assert (fit.three_digits(value), fit.signed_percent(value)) == (text, signed)
 
 
 @pytest.mark.parametrize(
     ("write", "value", "text"),
     [
-        (comparison.number, 1234567, "1,234,567"), (comparison.number, 1234.5, "1,234.5"),
-        (comparison.number, Fraction(1, 3), "0.333333333"), (fit.number, 1 / 3, "0.333333"),
-        (fit.number, 1234567.0, "1.23457e+06"),
+        (comparison.format_number, 1234567, "1,234,567"), (comparison.format_number, 1234.5, "1,234.5"),
+        (comparison.format_number, Fraction(1, 3), "0.333333333"), (fit.six_digits, 1 / 3, "0.333333"),
+        (fit.six_digits, 1234567.0, "1.23457e+06"),
         (format_count, 10**15 - 1, "999,999,999,999,999"), (format_count, 10**15, "1e+15"),
         (format_count, 1 - 10**15, "-999,999,999,999,999"),
         (format_count, 2.5, "2.5"), (format_count, 0, "0"),

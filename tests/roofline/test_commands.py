@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.report.roofline_picture import depths
+from aspenpy.report.roofline_picture import label_depths
 from aspenpy.tables.drawing import spread_apart
 from tests.cli.conftest import Runner, models, run
 
@@ -99,7 +99,7 @@ def test_picture(run: Runner, models: Path, suffix: str, begins: bytes) -> None:
 def test_labels_keep_apart() -> None:
     assert spread_apart([0.1, 0.11, 0.5], 0.03) == pytest.approx([0.1, 0.13, 0.5])
     assert spread_apart([0.97, 0.98], 0.05) == pytest.approx([0.95, 1.0])
-    assert depths([(0.5, 0.5), (0.51, 0.5), (0.52, 0.5), (0.9, 0.5), (0.51, 0.9)]) == [0, 1, 2, 0, 0]
+    assert label_depths([(0.5, 0.5), (0.51, 0.5), (0.52, 0.5), (0.9, 0.5), (0.51, 0.9)]) == [0, 1, 2, 0, 0]
 
 
 @pytest.mark.parametrize(

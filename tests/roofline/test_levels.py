@@ -20,7 +20,7 @@ import aspenpy
 from aspenpy import AspenError, predict, roofline
 from aspenpy.answers.roofline_points import Point
 from aspenpy.answers.traffic import Traffic
-from aspenpy.report.roofline_picture import turns
+from aspenpy.report.roofline_picture import label_turns
 from tests.cli.conftest import Runner, models, run
 from tests.tiny import application, codes, machine
 
@@ -237,8 +237,8 @@ def test_picture(run: Runner, on: tuple[str, ...], models: Path) -> None:
 
 
 def test_names_of_close_roofs_stand_behind_each_other() -> None:
-    assert turns([3.0, 2.9, 2.8, 1.0, 0.5]) == [0, 1, 2, 0, 0]
-    assert turns([1.0, 1.4, 1.2]) == [0, 0, 1]
+    assert label_turns([3.0, 2.9, 2.8, 1.0, 0.5]) == [0, 1, 2, 0, 0]
+    assert label_turns([1.0, 1.4, 1.2]) == [0, 0, 1]
 
 
 # -- the level that bounds, elsewhere --------------------------------------------------------------

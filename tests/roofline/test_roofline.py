@@ -11,7 +11,7 @@ from aspenpy import AspenError, roofline
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import Point
-from aspenpy.models.library import names
+from aspenpy.models.library import library_names
 from tests.tiny import application, codes, machine
 
 MACHINE = """
@@ -123,7 +123,9 @@ def test_kernels_stand_behind_their_application() -> None:
     assert only(found).attainable == pytest.approx(16e9 / 3.24)
 
 
-@pytest.mark.parametrize("name", sorted({"comd", "lulesh", "matmul", "spmv", "stream", "cg"} & {*names("apps")}))
+@pytest.mark.parametrize(
+    "name", sorted({"comd", "lulesh", "matmul", "spmv", "stream", "cg"} & {*library_names("apps")})
+)
 def test_nothing_is_above_its_roof(name: str) -> None:
     """Rounds of P over Q, latencies and messages only add time to that of large amounts."""
     found = roofline(aspenpy.load_machine("haswell"), [aspenpy.load_application(name)])

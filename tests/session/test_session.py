@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy import AspenError, Session
 from aspenpy.language.source import Source, Span, split_at_commas, split_at_sign
-from aspenpy.shell.session.question import around, read_line
+from aspenpy.shell.session.question import read_line, split_around
 from aspenpy.shell.session.question import read_question as question
 from aspenpy.shell.session.session import COMMANDS
 from aspenpy.tables.table import Table
@@ -218,8 +218,8 @@ def test_parts_of_a_line() -> None:
     assert line.text() == "set f = max(a, b), g = {1, 2}"
     assert [part.text() for part in split_at_commas(line)] == ["set f = max(a, b)", "g = {1, 2}"]
     assert [part.text() for part in split_at_sign(line, "=") or ()] == ["set f", "max(a, b), g = {1, 2}"]
-    assert around(read_line("flops over over over n"), "over")[0].text() == "flops over over"  # type: ignore[index]
-    assert around(read_line("overall"), "over") is None
+    assert split_around(read_line("flops over over over n"), "over")[0].text() == "flops over over"  # type: ignore[index]
+    assert split_around(read_line("overall"), "over") is None
     assert split_at_sign(read_line("(a = b)"), "=") is None
 
 

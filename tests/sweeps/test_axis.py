@@ -5,7 +5,7 @@ import pytest
 
 from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.sweeps.grid import values
+from aspenpy.sweeps.grid import axis_values
 from tests.tiny import codes
 
 
@@ -14,7 +14,7 @@ def refused(text):
 
 
 def numbers(text, declared=None):
-    return values(parse_axis(text), refused, lambda name: declared).tolist()
+    return axis_values(parse_axis(text), refused, lambda name: declared).tolist()
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_range_that_the_model_declares():
 
 def test_an_expression_is_the_languages_business():
     asked = []
-    found = values(parse_axis("n=2*k,max(1, 2)"), lambda text: asked.append(text.text()) or 3.0, lambda name: None)
+    found = axis_values(parse_axis("n=2*k,max(1, 2)"), lambda text: asked.append(text.text()) or 3.0, lambda name: None)
     assert (asked, found.tolist()) == (["2*k", "max(1, 2)"], [3, 3])
 
 

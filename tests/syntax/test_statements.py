@@ -8,7 +8,7 @@ from aspenpy.language import nodes
 from aspenpy.language.parser import parse_file
 from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Source
-from aspenpy.language.statements import bodies, expressions, walk_statements
+from aspenpy.language.statements import bodies_of_statement, expressions_of_statement, walk_statements
 
 LEAF = "execute { flops [n] }"
 
@@ -35,8 +35,8 @@ def only(text: str) -> nodes.Statement:
 )
 def test_own_expressions_and_bodies(text: str, own: list[str], inside: int) -> None:
     statement = only(text)
-    assert [to_aspen(expression) for expression in expressions(statement)] == own
-    assert len(bodies(statement)) == inside
+    assert [to_aspen(expression) for expression in expressions_of_statement(statement)] == own
+    assert len(bodies_of_statement(statement)) == inside
 
 
 def test_statements_in_the_order_written() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from aspenpy.answers.case import expressions
-from aspenpy.answers.checks.values import circles, collecting, failures, start_of
+from aspenpy.answers.case import expressions_in_flow
+from aspenpy.answers.checks.values import certain_errors, circular_definitions, collect_errors, start_of
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.data_warnings import sizes_below_zero
 from aspenpy.answers.prediction import predict
-from aspenpy.answers.scope import DEFAULT_SEED, Setting, circular
+from aspenpy.answers.scope import DEFAULT_SEED, Setting, circle_mistake
 from aspenpy.answers.traffic import Traffic
-from aspenpy.answers.uneven_sweeps import uneven
+from aspenpy.answers.uneven_sweeps import warn_of_parts_of_sweeps
 from aspenpy.cost.accesses import histogram_reader
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.reading import SENSELESS, Reader, read_access
@@ -22,7 +22,7 @@ from aspenpy.cost.memory import Hierarchy
 from aspenpy.cost.operations import unknown_trait
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.residence import collect_placed_data, memory_named
-from aspenpy.cost.target import Target, choose_socket, target
+from aspenpy.cost.target import Target, choose_socket, target_of
 from aspenpy.cost.trait_names import CACHE_TRAITS
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError
@@ -142,7 +142,7 @@ def _check_counts(application: Application, found: list[Diagnostic]) -> list[Dia
 def _check_constants(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
     """Constants in kernels that have no value: a run may never need them."""
     exprs = [expr for kernel in kernels for expr in _kernel_expressions(kernel)]
-    diagnostics = [item for expr in exprs for item in failures(expr, application.origins)]
+    diagnostics = [item for expr in exprs for item in certain_errors(expr, application.origins)]
     return [item.replace(severity="warning") for item in diagnostics]
 
 
@@ -161,7 +161,7 @@ def _contains_error(span: Span | None, errors: list[Diagnostic]) -> bool:
 def _check_recursion(application: Application) -> list[Diagnostic]:
     """Kernels of the application that call themselves; an imported one never calls back."""
     found: list[Diagnostic] = []
-    with collecting(found):
+    with collect_errors(found):
         callees_first(own_callees(application), application.kernels)
     return found
 
@@ -176,7 +176,7 @@ def _kernel_expressions(kernel: flow.Kernel) -> list[Expr]:
         for argument in ((given.low, given.high) if isinstance(given, flow.Counted) else (given,))
         if isinstance(argument, Expr)
     ]
-    return [*expressions(kernel.body), *arguments, *(value for _, value in kernel.overrides)]
+    return [*expressions_in_flow(kernel.body), *arguments, *(value for _, value in kernel.overrides)]
 
 
 def _all_expressions(application: Application, kernels: list[flow.Kernel]) -> list[Expr]:
@@ -191,12 +191,12 @@ def _check_values(application: Application) -> list[Diagnostic]:
     """Parameters and data sizes whose value fails whatever the user sets: put-off mistakes, division by zero."""
     named = {parameter.symbol: parameter.value for parameter in application.parameters.values()}
     exprs = [*named.values(), *(data.size for data in application.data.values())]
-    return [diagnostic for expr in exprs for diagnostic in failures(expr, application.origins)]
+    return [diagnostic for expr in exprs for diagnostic in certain_errors(expr, application.origins)]
 
 
 def _check_circles(application: Application) -> list[Diagnostic]:
     definitions = all_definitions(application, None, None)
-    return [circular(found, application, None) for found in circles(list(definitions), definitions)]
+    return [circle_mistake(found, application, None) for found in circular_definitions(list(definitions), definitions)]
 
 
 def _check_names(application: Application, machine: Machine | None, kernels: list[flow.Kernel]) -> list[Diagnostic]:
@@ -299,7 +299,7 @@ def _list_requirements(kernels: list[flow.Kernel]) -> list[flow.Requirement]:
 
 def _check_unoffered_resources(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Requirements that no part of the machine serves, whichever of the sockets is chosen."""
-    targets = [target(machine, socket, asked=_list_requirements(kernels)) for socket in sockets]
+    targets = [target_of(machine, socket, asked=_list_requirements(kernels)) for socket in sockets]
     return [
         nobody_offers(item, targets[0])
         for item in _list_requirements(kernels)
@@ -313,7 +313,7 @@ def _check_memories(application: Application, machine: Machine, sockets: Sockets
     for node in collect_placed_data(application).values():
         missing: list[Diagnostic] = []
         for socket in sockets if node.memory is not None else ():
-            with collecting(missing):
+            with collect_errors(missing):
                 memory_named(machine, socket, node)
         warnings += missing[:1] if len(missing) == len(sockets) else []
     return warnings
@@ -322,7 +322,7 @@ def _check_memories(application: Application, machine: Machine, sockets: Sockets
 def _check_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Traits that change nothing on this machine: those that the price of their requirement ignores on each socket that
     serves it, and that no cache reads."""
-    targets = [target(machine, socket, asked=_list_requirements(kernels)) for socket in sockets]
+    targets = [target_of(machine, socket, asked=_list_requirements(kernels)) for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
     warnings: list[Diagnostic] = []
     for block in (block for kernel in kernels for block in blocks_in(kernel.body)):
@@ -342,7 +342,7 @@ def _check_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets
 def _find_ignored_traits(requirement: flow.Requirement, block: flow.Block, where: Target) -> tuple[str, ...]:
     """The traits that the price of a requirement ignores; none where it has no price, which is an error of its own."""
     unpriced: list[Diagnostic] = []
-    with collecting(unpriced):
+    with collect_errors(unpriced):
         return price_on_lanes(requirement, where.instances(block), where, {}).ignored
     return ()
 
@@ -353,11 +353,11 @@ def _check_patterns(
     """Patterns of access that the machine's caches cannot make sense of."""
     warnings: list[Diagnostic] = []
     for socket in sockets:
-        where = target(machine, socket)
+        where = target_of(machine, socket)
         for kernel in kernels:
             hierarchy = Hierarchy(machine, socket, application, kernel, all_definitions(application, machine, kernel))
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
-                with collecting(warnings):
+                with collect_errors(warnings):
                     hierarchy.traffic(block, where.instances(block), where.serving)
     return list(dict.fromkeys(warnings))
 
@@ -378,7 +378,7 @@ def _check_patterns_without_cache(application: Application, kernels: list[flow.K
             access = read_access(requirement, reader, frozenset())
             if access is not None:
                 run.compute([access.check])
-                warnings |= dict.fromkeys(uneven([access], lambda expr: run.compute([expr])[0]))
+                warnings |= dict.fromkeys(warn_of_parts_of_sweeps([access], lambda expr: run.compute([expr])[0]))
         except AspenError as error:
             warnings |= dict.fromkeys(item for item in error.diagnostics if item.code == SENSELESS)
         except EvaluationError as error:

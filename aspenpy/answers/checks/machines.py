@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aspenpy.answers.checks.values import circles, collecting, failures, start_of
+from aspenpy.answers.checks.values import certain_errors, circular_definitions, collect_errors, start_of
 from aspenpy.answers.energy.power import power_of
-from aspenpy.answers.scope import DEFAULT_SEED, circular
-from aspenpy.cost.interconnect import concrete, interconnect_of
+from aspenpy.answers.scope import DEFAULT_SEED, circle_mistake
+from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
 from aspenpy.cost.kinds_of_cores import RANK, idle_kinds, working_kinds
 from aspenpy.cost.paths import Paths, all_paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN
@@ -31,7 +31,10 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
     return [
         *machine.warnings,
         *_check_machine_values(machine),
-        *(circular(found, None, machine) for found in circles(list(machine.definitions), machine.definitions)),
+        *(
+            circle_mistake(found, None, machine)
+            for found in circular_definitions(list(machine.definitions), machine.definitions)
+        ),
         *_check_machine_names(machine),
         *range_warnings(
             machine.parameters, lambda exprs: evaluate_many(exprs, None, DEFAULT_SEED, machine.definitions)
@@ -47,11 +50,11 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
 
 
 def _check_machine_values(machine: Machine) -> list[Diagnostic]:
-    broken = [error for expr in dict.fromkeys(machine.expressions) for error in failures(expr, machine.origins)]
+    broken = [error for expr in dict.fromkeys(machine.expressions) for error in certain_errors(expr, machine.origins)]
     parts = [part for component in machine.components.values() for part in component.parts]
     spans: Origins = {graph.checked("quantity", part.quantity): part.span for part in parts if part.span is not None}
     quantities = dict.fromkeys(graph.checked("quantity", part.quantity) for part in parts)
-    return broken + [error for expr in quantities for error in failures(expr, spans)]
+    return broken + [error for expr in quantities for error in certain_errors(expr, spans)]
 
 
 def _check_machine_names(machine: Machine) -> list[Diagnostic]:
@@ -120,13 +123,13 @@ def _check_networks(machine: Machine) -> list[Diagnostic]:
     inner = set()
     for paths in _paths_between_ranks(machine):
         inner |= {place.path for place, container in paths.places if container.parents}
-        with collecting(errors):
+        with collect_errors(errors):
             for path in all_paths(paths):
-                concrete(machine, path.network)
+                topology_in_numbers(machine, path.network)
     for place in machine.first_places():
-        with collecting(errors):
+        with collect_errors(errors):
             if "topology" in place.component.properties and place.path not in inner:
-                concrete(machine, interconnect_of(machine, place))
+                topology_in_numbers(machine, interconnect_of(machine, place))
     return list(dict.fromkeys(errors))
 
 
@@ -149,7 +152,7 @@ def _check_rank_flags(machine: Machine) -> list[Diagnostic]:
     """Flags `rank` where no rank can live, or too many of them; and such as have a value, which says nothing."""
     found: list[Diagnostic] = []
     for socket in machine.sockets or (None,):
-        with collecting(found):
+        with collect_errors(found):
             place_ranks(machine, socket, MACHINES_OWN)
     for component in machine.components.values():
         flag = component.properties.get(RANK)

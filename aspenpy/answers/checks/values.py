@@ -15,7 +15,7 @@ from aspenpy.language.source import Span
 
 
 @contextmanager
-def collecting(found: list[Diagnostic]) -> Iterator[None]:
+def collect_errors(found: list[Diagnostic]) -> Iterator[None]:
     """Errors are added to what was found, and no more is done."""
     try:
         yield
@@ -23,7 +23,7 @@ def collecting(found: list[Diagnostic]) -> Iterator[None]:
         found += error.diagnostics
 
 
-def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
+def certain_errors(expr: Expr, origins: Origins) -> list[Diagnostic]:
     """Certain errors in the value of an expression; none where a symbol may still change it."""
     broken = [node.payload for node in needed_nodes(expr) if node.kind == "failure"]
     if broken:
@@ -31,7 +31,7 @@ def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
     if graph.free_symbols(expr):
         return []
     found: list[Diagnostic] = []
-    with collecting(found), locating(origins):
+    with collect_errors(found), locating(origins):
         evaluate(expr, {})
     return found
 
@@ -39,7 +39,7 @@ def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
 MOST_CIRCLES = 20
 
 
-def circles(symbols: Iterable[Expr], definitions: Mapping[Expr, Expr]) -> list[CircularDefinition]:
+def circular_definitions(symbols: Iterable[Expr], definitions: Mapping[Expr, Expr]) -> list[CircularDefinition]:
     """The circular definitions among some symbols, each once, and 20 at most."""
     left = dict(definitions)
     cycles: list[CircularDefinition] = []

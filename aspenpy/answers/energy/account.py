@@ -204,11 +204,11 @@ def within_budget(energy: Energy, joules: float) -> Verdict:
 
 def below_cap(energy: Energy, watts: float) -> Verdict:
     """Whether no kernel draws more power than that, on average over its own time."""
-    name, drawn = strongest(energy)
+    name, drawn = strongest_kernel(energy)
     return Verdict("power cap", watts, drawn, "W", name)
 
 
-def strongest(energy: Energy) -> tuple[str | None, float]:
+def strongest_kernel(energy: Energy) -> tuple[str | None, float]:
     """The kernel that draws most power, and its watts; nothing for a run that takes no time."""
     powers = {kernel.name: kernel.power for kernel in energy.kernels if kernel.power is not None}
     if not powers:

@@ -15,7 +15,7 @@ from aspenpy.answers.energy.options import NicMode
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import FILE_SYSTEM, Instances
 from aspenpy.cost.prices import Offer, RequirementCost
-from aspenpy.cost.target import target
+from aspenpy.cost.target import target_of
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.graph import Expr
@@ -101,7 +101,7 @@ class PowerTree:
         self.machine = machine
         self.origins = origins
         self.powers = {name: power_of(machine, item, origins) for name, item in machine.components.items()}
-        self.offers = dict(target(machine, socket).offers)
+        self.offers = dict(target_of(machine, socket).offers)
         self.places = {place.path: place for place in machine.first_places(socket)}
         self.socket = next((item for item in self.places.values() if item.component.name == socket), None)
 

@@ -23,7 +23,7 @@ from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import Instances, is_file_system
 from aspenpy.cost.operations import PRECISIONS, PRODUCT, has_product_units, read_operation
 from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, RequirementCost, longest
-from aspenpy.cost.ranks import ratio
+from aspenpy.cost.ranks import ratio_of_counts
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -112,7 +112,7 @@ class Occupancy:
         there = place.count
         node = next((item for item in self.where.places.values() if item.component.type == "node"), None)
         if self.charged == "nodes_used" and node is not None:
-            there = graph.mul(ratio(place.count, node.count), self.held(instances, node))
+            there = graph.mul(ratio_of_counts(place.count, node.count), self.held(instances, node))
         working = place.path == self.where.central.path or any(place.path == item.path for item in self.beside)
         if not working:
             return there
@@ -332,6 +332,6 @@ class Responding:
         return totals
 
 
-def responds(component: Component) -> bool:
+def states_responding_power(component: Component) -> bool:
     """Whether a socket states the model."""
     return IDLE in component.properties

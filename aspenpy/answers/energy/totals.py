@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from aspenpy.answers.energy.aeem import Aeem
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions, refuse_unknown, settle_options
 from aspenpy.answers.energy.power import HOW
-from aspenpy.answers.energy.responding import Responding, responds
+from aspenpy.answers.energy.responding import Responding, states_responding_power
 from aspenpy.answers.energy.roofline_law import RooflineLaw
 from aspenpy.answers.energy.term import Key, Law, Term
 from aspenpy.answers.energy.waiting import Waiting, waiting_of_block
@@ -39,11 +39,11 @@ class EnergyTotals:
         refuse_unknown(options)
         self.tree = tree
         socket = tree.machine.root if tree.socket is None else tree.machine.components[tree.socket]
-        self.options = settle_options(options, responds(socket))
+        self.options = settle_options(options, states_responding_power(socket))
         self.law: Law = LAWS[self.options.law](tree, self.options)
         if not self.law.terms:
             self._refuse_powerless()
-        self._losses = losses(tree, self.law.terms) if self.options.charged == "machine" else {}
+        self._losses = conversion_losses(tree, self.law.terms) if self.options.charged == "machine" else {}
 
     @property
     def terms(self) -> dict[Key, Term]:
@@ -146,7 +146,7 @@ class _Amounts(TimedLeaf):
 # -- what a machine loses on the way to its components -------------------------------------------------------------
 
 
-def losses(tree: CostTree, terms: Mapping[Key, Term]) -> dict[Key, dict[Key, Expr]]:
+def conversion_losses(tree: CostTree, terms: Mapping[Key, Term]) -> dict[Key, dict[Key, Expr]]:
     """For each component that converts, the joules that are lost there for each joule of a term.
 
     A component may declare `property efficiency [0.94]`: of each joule that comes in, so much comes out, and the rest

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import LINK, Offer, over_link
-from aspenpy.cost.target import Target, target
+from aspenpy.cost.target import Target, target_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
@@ -25,7 +25,7 @@ class Memories:
         if not machine.sockets:
             message = f"machine `{machine.name}` has no component of type `socket` to place kernels on"
             fail("no-socket", message, machine.root.name_span)
-        self.targets = {socket: target(machine, socket) for socket in machine.sockets}
+        self.targets = {socket: target_of(machine, socket) for socket in machine.sockets}
         paths = {socket: _path_of_memory(socket, where) for socket, where in self.targets.items()}
         numbers = {path: number for number, path in enumerate(dict.fromkeys(paths.values()))}
         self.of_socket = {socket: numbers[path] for socket, path in paths.items()}
@@ -56,7 +56,7 @@ def _path_of_memory(socket: str, where: Target) -> tuple[str, ...]:
     return (socket,) if offer is None else offer.place.path
 
 
-def way(held: int, memory: int) -> Iterator[tuple[int, int]]:
+def route_between(held: int, memory: int) -> Iterator[tuple[int, int]]:
     """The hops, through the host, by which data held by some memories (a bit each) get to another."""
     if held >> memory & 1:
         return
@@ -110,7 +110,7 @@ def touch_location(where: Location, memory: int, writes: bool) -> tuple[Location
             for hop in dict.fromkeys((*if_so, *if_not))
         }
         return fork_location(where.condition, holds, fails), moves
-    hops = tuple(way(where, memory))
+    hops = tuple(route_between(where, memory))
     reached = 1 << memory | (1 << HOST if hops else 0) | where
     return (1 << memory if writes else reached), dict.fromkeys(hops, graph.ONE)
 

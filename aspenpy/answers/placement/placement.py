@@ -34,7 +34,7 @@ from aspenpy.models.application.total import (
     calls_in,
     of_kind,
     sum_terms,
-    walk,
+    walk_flow,
 )
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -112,7 +112,7 @@ class Question:
     @cached_property
     def overlapping(self) -> bool:
         """Whether there are branches that run at once."""
-        nodes = (node for kernel in self.tree.kernels for node in walk(kernel.body))
+        nodes = (node for kernel in self.tree.kernels for node in walk_flow(kernel.body))
         return any(isinstance(node, flow.Parallel) and self.tree.overlaps(node) for node in nodes)
 
     @cached_property

@@ -9,17 +9,17 @@ from aspenpy.cost.caches.around import Around
 from aspenpy.cost.caches.interference import (
     Window,
     footprint,
-    hits,
     reuse,
     reuse_of_sibling,
+    reuse_window,
+    share_found,
     share_kept_in_sets,
-    window,
 )
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine
 from aspenpy.cost.caches.policies import Touches, at_least_none, but_its_own
-from aspenpy.cost.caches.siblings import apart, meets, together
+from aspenpy.cost.caches.siblings import are_across_diagonal, touches_the_same, words_met
 from aspenpy.cost.caches.warm import missing_share
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -42,7 +42,7 @@ def affine(access: Access, around: Around, level: Level) -> list[Touches]:
         if nest.crosses(depth) and not (nest.depends or others.depend):
             moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
             seams = graph.apply("min", again, nest.seams(depth, level.line) * moving)
-            share, distance = hits(nest, others, Window(depth, depth, 0), level)
+            share, distance = share_found(nest, others, Window(depth, depth, 0), level)
             parts.append(Touches(seams, share, but_its_own(distance)))
             again = again - seams
         found = reuse(nest, others, depth, level)
@@ -59,7 +59,7 @@ def _lines_met_again(nest: Nest, around: Around, depth: int, share: Expr, level:
     """Of the lines that a loop touches again, and of which that share is found, those that are there because a sibling
     has found them in the same pass, as A[k][j] for j = i does those of A[k][i]."""
     for sibling in around.nests.siblings:
-        words = meets(nest, sibling, depth)
+        words = words_met(nest, sibling, depth)
         if words is not None:
             inner, all_lines = (sibling.lines_of_all_passes(number, level.line) for number in (depth - 1, depth))
             theirs, _ = reuse(sibling, around.nests.of(nest, sibling), depth, level)
@@ -78,8 +78,8 @@ def _behind(access: Access, nest: Nest, around: Around, level: Level) -> list[To
     if around.ahead.to_a_word:
         touched, first = touched - nest.lines(len(nest.loops), level.line), first_touches(access, nest, around, level)
     share, distance = graph.ONE, graph.ZERO
-    if not together(nest, other, depth):
-        found = hits(other, around.nests.of(nest, other), window(other, depth + 1), level)
+    if not touches_the_same(nest, other, depth):
+        found = share_found(other, around.nests.of(nest, other), reuse_window(other, depth + 1), level)
         share, distance = around.mean(nest, found, depth + 1, nest.lines(depth, level.line))
     return [Touches(at_least_none(touched), share, but_its_own(distance)), *first]
 
@@ -112,7 +112,7 @@ def first_touches(access: Access, nest: Nest, around: Around, level: Level, line
 def _lines_touched_by_others(nest: Nest, before: Sequence[Nest], lines: Expr, level: Level) -> Expr:
     """Of the lines of a nest those that others of the structure touch. Of two that are on different sides of a diagonal
     only those on it: what both have more than a rectangle around them."""
-    beside = [other for other in before if not apart(nest, other)]
+    beside = [other for other in before if not are_across_diagonal(nest, other)]
     if beside:
         return graph.apply("min", lines, footprint(beside, level))
     around = graph.apply("max", *(other.lines_around(level.line) for other in (nest, *before)))

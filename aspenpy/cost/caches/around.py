@@ -9,7 +9,7 @@ from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest
 from aspenpy.cost.caches.siblings import Cover
-from aspenpy.cost.caches.triangular import averages
+from aspenpy.cost.caches.triangular import mean_over_counters
 from aspenpy.cost.caches.warm import COLD, Last, Memory
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -46,4 +46,4 @@ class Around(Record):
         if not (nest.depends or self.nests.depend):
             return list(values)
         nests = (nest, *self.nests.siblings, *(other for others in self.nests.others for other in others))
-        return averages(values, weight, [other.loops for other in nests], depth)
+        return mean_over_counters(values, weight, [other.loops for other in nests], depth)

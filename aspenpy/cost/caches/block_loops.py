@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import Loop, exact
-from aspenpy.cost.caches.nest import Nest, longest, product
+from aspenpy.cost.caches.domain import Loop, multiply_out
+from aspenpy.cost.caches.nest import Nest, longest_trips, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Run, Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -58,7 +58,7 @@ def _join_words(offsets: Sequence[Expr], word: Expr) -> list[tuple[Expr, Expr]]:
     """Runs of words that certainly lie side by side: where they begin, and their bytes."""
     groups: dict[object, list[tuple[float, Expr]]] = {}
     for offset in offsets:
-        terms = exact(offset).terms
+        terms = multiply_out(offset).terms
         rest = frozenset((monomial, factor) for monomial, factor in terms.items() if monomial)
         constant = sum(float(factor) for monomial, factor in terms.items() if not monomial)
         groups.setdefault(rest, []).append((constant, offset))
@@ -131,7 +131,7 @@ def in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
     if not models:
         models = [_refine_loops(affine)] if affine else []
     depth = max(map(len, models), default=0)
-    trips = [longest([counts[at] for counts in models if at < len(counts)]) for at in range(depth)]
+    trips = [longest_trips([counts[at] for counts in models if at < len(counts)]) for at in range(depth)]
     brought = [_extend_through_block(access, trips) for access in accesses]
     depth = max((len(access.nest.loops) for access in brought if access.nest is not None), default=0)
     padded = [_pad_loops(access, depth) for access in brought]
@@ -146,12 +146,12 @@ def _refine_loops(patterns: Sequence[Affine]) -> list[Expr]:
     counts = list(dict.fromkeys(sweeps.trips for _, sweeps in swept))
     if blocked or not counts:
         models = blocked or [[loop.trips for loop in pattern.nest.loops] for pattern in patterns]
-        return [longest(list(trips)) for trips in zip(*models, strict=True)]
+        return [longest_trips(list(trips)) for trips in zip(*models, strict=True)]
     if len(counts) > 1 and all(count.kind == "number" for count in counts):
         counts.sort(key=lambda count: -count.payload)
-        first = longest([sweep.trips for sweep, sweeps in swept if sweeps.trips is counts[0]])
+        first = longest_trips([sweep.trips for sweep, sweeps in swept if sweeps.trips is counts[0]])
         return [first, *(many / few for many, few in pairwise(counts)), counts[-1]]
-    return [longest([sweep.trips for sweep, _ in swept]), longest(counts)]
+    return [longest_trips([sweep.trips for sweep, _ in swept]), longest_trips(counts)]
 
 
 def _same_depth(accesses: Sequence[Access]) -> None:

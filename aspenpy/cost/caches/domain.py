@@ -144,7 +144,7 @@ class Domain(Record):
 
     def certain(self, expr: Expr) -> bool:
         """Whether it is not negative in any pass, for parameters of at least 1."""
-        terms = exact(self._end(expr, len(self.ends), -1)).terms
+        terms = multiply_out(self._end(expr, len(self.ends), -1)).terms
         several = {monomial: factor for monomial, factor in terms.items() if monomial}
         grows = all(factor > 0 and all(power > 0 for _, power in powers) for powers, factor in several.items())
         return grows and sum(terms.values()) >= 0
@@ -164,7 +164,7 @@ class Domain(Record):
 def _line(expr: Expr, counter: Expr) -> tuple[Fraction, Expr]:
     """(slope, rest) of an expression by a counter."""
     slope, rest = Fraction(0), dict[Monomial, Fraction]()
-    for monomial, factor in exact(expr).terms.items():
+    for monomial, factor in multiply_out(expr).terms.items():
         if monomial == ((counter, 1),):
             slope = factor
         elif any(counter in graph.free_symbols(base) for base, _ in monomial):
@@ -178,7 +178,7 @@ def _line(expr: Expr, counter: Expr) -> tuple[Fraction, Expr]:
 
 
 @lru_cache(maxsize=4096)
-def exact(expr: Expr) -> Exact:
+def multiply_out(expr: Expr) -> Exact:
     """An expression multiplied out; what is no sum, product or quotient is an atom."""
     forms: dict[Expr, Exact] = {}
     for node in topological_order(expr):
@@ -201,21 +201,21 @@ def write_form(form: Exact) -> Expr:
 
 def gather_terms(expr: Expr) -> Expr:
     """The same with equal terms gathered."""
-    return write_form(exact(expr))
+    return write_form(multiply_out(expr))
 
 
 # -- sums ------------------------------------------------------------------------------------------
 
 
-def total(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
+def sum_over_counter(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
     """The sum of a body over all values of a counter: in closed form where the body is a polynomial of the counter and
     the bounds are, else by bands."""
-    form = exact(body)
+    form = multiply_out(body)
     atoms = {base for monomial in form.terms for base, _ in monomial}
     plain = all(base is counter or counter not in graph.free_symbols(base) for base in atoms)
     if not plain or any(power < 0 for monomial in form.terms for base, power in monomial if base is counter):
         return sum_in_bands(body, counter, bounds)
-    last, before = exact(bounds.high), exact(gather_terms(bounds.low - 1))
+    last, before = multiply_out(bounds.high), multiply_out(gather_terms(bounds.low - 1))
     parts = []
     for monomial, factor in form.terms.items():
         power = dict(monomial).get(counter, 0)

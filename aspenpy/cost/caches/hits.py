@@ -177,13 +177,13 @@ def _share_held_beside(
             left = graph.apply("exp", -time * lines * draws / others)
             filled, slope = filled + others * (1 - left), slope + lines * draws * left
         for pieces in walks:
-            touched, pace = _least(pieces, time * lines)
+            touched, pace = _least_with_slope(pieces, time * lines)
             filled, slope = filled + touched, slope + lines * pace
         time += (level.lines - filled) / graph.apply("max", RARE, slope)
     return graph.apply("min", 1, 1 - graph.apply("exp", -time)), time
 
 
-def _least(pieces: Sequence[tuple[Expr, Expr]], draws: Expr) -> tuple[Expr, Expr]:
+def _least_with_slope(pieces: Sequence[tuple[Expr, Expr]], draws: Expr) -> tuple[Expr, Expr]:
     """The least of a + b t at so many draws, and its b."""
     (start, pace), *others = pieces
     least = start + pace * draws

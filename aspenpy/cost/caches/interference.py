@@ -9,7 +9,7 @@ from math import prod
 
 from aspenpy.cost.caches.domain import STILL
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Nest, are_nearly_equal, join_nearly_equal, longest, product
+from aspenpy.cost.caches.nest import Nest, are_nearly_equal, join_nearly_equal, longest_trips, product
 from aspenpy.cost.caches.siblings import are_apart, find_cover
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -101,7 +101,7 @@ class Window(Record):
     place: int
 
 
-def window(nest: Nest, carried: int) -> Window:
+def reuse_window(nest: Nest, carried: int) -> Window:
     """Loops in which the access stands still touch the line to the end, so that they do not part the touches."""
     depth = carried - 1
     while depth and nest.loops[depth - 1].repeats:
@@ -146,14 +146,14 @@ def reuse(own: Nest, others: Neighbours, carried: int, level: Level) -> tuple[Ex
     Where the loop goes on where the loops inside have ended, its passes share the line at the seam, which is touched
     twice in a row.
     """
-    between = window(own, carried)
-    share, lines = hits(own, others, between, level)
+    between = reuse_window(own, carried)
+    share, lines = share_found(own, others, between, level)
     inner = own.moving(carried - 1)
     loop = own.loops[carried - 1]
     if not inner or not loop.moves or own.order(carried)[-1] != carried - 1:
         return share, lines
     gap = graph.apply("abs", loop.stride - own.span(inner))
-    seam, few = hits(own, others, Window(carried, 0, 0), level)
+    seam, few = share_found(own, others, Window(carried, 0, 0), level)
     goes_on = graph.compare("<", gap, level.line)
     return graph.if_else(goes_on, seam, share), graph.if_else(goes_on, few, lines)
 
@@ -170,13 +170,15 @@ def reuse_of_sibling(own: Nest, sibling: Nest, others: Neighbours, level: Level)
     passed = min(different, sibling.outermost)
     crossing = passed and own.loops[passed - 1].moves and sibling.loops[passed - 1].moves
     parts = PARTS if crossing else ((graph.ONE, graph.ONE),)
-    between, beside = window(sibling, passed + 1), others.of(own, sibling)
-    found = [(*hits(sibling, beside, between, level, part), chance) for part, chance in parts]
+    between, beside = reuse_window(sibling, passed + 1), others.of(own, sibling)
+    found = [(*share_found(sibling, beside, between, level, part), chance) for part, chance in parts]
     share = graph.add(*(part * chance for part, _, chance in found))
     return share, graph.add(*(lines * chance for _, lines, chance in found))
 
 
-def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Expr = graph.ONE) -> tuple[Expr, Expr]:
+def share_found(
+    own: Nest, others: Neighbours, between: Window, level: Level, part: Expr = graph.ONE
+) -> tuple[Expr, Expr]:
     """The share of the reuses in the window, or in that part of it, that find their line, and the lines in between.
 
     A set keeps its lines while no more of them are in use than it has ways: they are counted set by set. Of nests that
@@ -211,7 +213,7 @@ def _hits_in_windows(
         for loop in range(between.depth, depth)
         if any(nest.loops[loop].moves for nests in structures for nest in nests)
     ]
-    trips = [longest(nest.longest[loop].trips for nests in structures for nest in nests) for loop in outside]
+    trips = [longest_trips(nest.longest[loop].trips for nests in structures for nest in nests) for loop in outside]
     window, way = [graph.number(len(outside)), *trips], level.line * level.sets
     for number, nests in enumerate(structures):
         begin = _begin(number, len(structures), level)

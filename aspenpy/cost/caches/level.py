@@ -13,7 +13,7 @@ from aspenpy.cost.sharing import STORE_RATES, bandwidth_of_all_cores
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest
-from aspenpy.models.machine.model import Component, Machine, Place, word
+from aspenpy.models.machine.model import Component, Machine, Place, word_of_property
 from aspenpy.record import Record
 
 
@@ -293,7 +293,7 @@ def _require_property(component: Component, name: str, example: str) -> Expr:
 
 def _word(component: Component, name: str, words: tuple[str, ...]) -> str:
     """A property that is one of a few words; the first where it is absent."""
-    written = word(component, name)
+    written = word_of_property(component, name)
     if written is None:
         return words[0]
     if written not in words:

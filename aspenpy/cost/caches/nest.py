@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
-from aspenpy.cost.caches.domain import COUNTERS, Loop, exact
+from aspenpy.cost.caches.domain import COUNTERS, Loop, multiply_out
 from aspenpy.cost.caches.level import Level
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -30,7 +30,7 @@ class Nest(Record):
 
     @property
     def accesses(self) -> Expr:
-        return triangular.accesses(self.loops) if self.depends else product(loop.trips for loop in self.loops)
+        return triangular.count_accesses(self.loops) if self.depends else product(loop.trips for loop in self.loops)
 
     def begin_in(self, way: Expr) -> Expr | None:
         """Where it begins in a cache whose ways have so many bytes; None where nothing says it."""
@@ -45,7 +45,7 @@ class Nest(Record):
     @property
     def depends(self) -> bool:
         """Whether the trips of a loop depend on the counter of another."""
-        return triangular.depends(self.loops)
+        return triangular.trips_depend(self.loops)
 
     @property
     def outermost(self) -> int:
@@ -60,7 +60,7 @@ class Nest(Record):
 
     def within(self, depth: int) -> tuple[Loop, ...]:
         """The innermost `depth` loops, each with the most trips that it makes for any counters of the others."""
-        return triangular.hull(self.loops, depth) if self.depends else self.loops[:depth]
+        return triangular.widest_loops(self.loops, depth) if self.depends else self.loops[:depth]
 
     def order(self, depth: int) -> tuple[int, ...]:
         """The places of those loops."""
@@ -75,19 +75,19 @@ class Nest(Record):
         dense one as long, so that the smallest product over k is the footprint.
         """
         if self.depends:
-            return triangular.lines(self.loops, self.order(depth), depth, line, summed=False)
+            return triangular.lines_of_pass(self.loops, self.order(depth), depth, line, summed=False)
         return _independent_lines(Nest(self.word, self.loops), depth, line)
 
     def lines_of_all_passes(self, depth: int, line: Expr) -> Expr:
         """The sum of those over all passes of the loops around."""
         if self.depends:
-            return triangular.lines(self.loops, self.order(depth), depth, line, summed=True)
+            return triangular.lines_of_pass(self.loops, self.order(depth), depth, line, summed=True)
         return self.lines(depth, line) * product(loop.trips for loop in self.loops[depth:])
 
     def on_average(self, depth: int) -> tuple[Loop, ...]:
         """The innermost `depth` loops, each with its mean trips over the passes of the others of them."""
         loops = self.loops[:depth]
-        if not triangular.depends(loops):
+        if not triangular.trips_depend(loops):
             return loops
         return tuple(map(Loop, [loop.stride for loop in loops], triangular.mean_trips(loops)))
 
@@ -225,7 +225,7 @@ NEARLY = 64
 @lru_cache(maxsize=4096)
 def are_nearly_equal(first: Expr, second: Expr) -> bool:
     """Whether strides differ by few bytes, and are surely many times as long, as a row and the step of a diagonal."""
-    terms = exact(first - second).terms
+    terms = multiply_out(first - second).terms
     apart = abs(sum(map(Fraction, terms.values()), Fraction(0)))
     if any(terms) or not 0 < apart < NEARLY:
         return False
@@ -242,7 +242,7 @@ def join_nearly_equal(first: Loop, second: Loop, word: Expr) -> tuple[Loop, Expr
     return joined, word + differ * (fewer - 1)
 
 
-def longest(trips: Iterable[Expr]) -> Expr:
+def longest_trips(trips: Iterable[Expr]) -> Expr:
     """The trips of a loop, which arrays outside of it give as 1."""
     different = list(dict.fromkeys(count for count in trips if count is not graph.ONE)) or [graph.ONE]
     return graph.apply("max", *different) if len(different) > 1 else different[0]

@@ -35,11 +35,11 @@ MOST_RIM = Fraction(3, 2)
 Window = list[Expr | int]
 
 
-def least(*values: Expr | int) -> Expr:
+def smallest(*values: Expr | int) -> Expr:
     return graph.apply("min", *values)
 
 
-def most(*values: Expr | int) -> Expr:
+def largest(*values: Expr | int) -> Expr:
     return graph.apply("max", *values)
 
 
@@ -49,8 +49,8 @@ def offsets(access: Access, around: Around, level: Level) -> list[Touches]:
     pattern = access.pattern
     assert isinstance(pattern, Offsets)
     sweeps = access.accesses / pattern.sweep
-    pattern = pattern.part(least(1, sweeps))
-    sweeps = most(1, sweeps)
+    pattern = pattern.part(smallest(1, sweeps))
+    sweeps = largest(1, sweeps)
     walks = Walks(pattern, around, level)
     lines = pattern.nest.lines(len(pattern.nest.loops), level.line)
     visits = [walks.visits(run) for run in pattern.runs]
@@ -89,8 +89,8 @@ class Walks:
     def visits(self, run: Run) -> Expr:
         """Lines that a walk comes to, one after the other."""
         nest = self.walk.replace(word=run.bytes)
-        near = self._words * least(1, self.pace / self.level.line)
-        return most(near, nest.lines(len(nest.loops), self.level.line))
+        near = self._words * smallest(1, self.pace / self.level.line)
+        return largest(near, nest.lines(len(nest.loops), self.level.line))
 
     def touched(self, run: Run) -> Expr:
         """Lines that a run touches, summed over all its places."""
@@ -120,7 +120,7 @@ class Walks:
         loop = self.walk.loops[along]
         begins = [run.steps[along] * loop.stride for run in self.runs]
         ends = [begin + run.bytes for begin, run in zip(begins, self.runs, strict=True)]
-        nest = self.walk.replace(word=most(*ends) - least(*begins) if len(ends) > 1 else self.runs[0].bytes)
+        nest = self.walk.replace(word=largest(*ends) - smallest(*begins) if len(ends) > 1 else self.runs[0].bytes)
         return self._words * nest.run_lines((Loop(graph.ZERO, graph.ONE),), (loop,), self.level.line)
 
     def touches_of_next_walk(self, again: Expr, visits: Sequence[Expr]) -> list[Touches]:
@@ -129,7 +129,7 @@ class Walks:
         if not gaps:
             return [Touches(again, graph.ONE, graph.ZERO, near=True)]
         counts = [self._share_met(*gap) * count for gap, count in zip(gaps, visits, strict=False)]
-        scale = again / most(1, graph.add(*counts))
+        scale = again / largest(1, graph.add(*counts))
         found = list[Touches]()
         for (behind, ahead), count in zip(gaps, counts, strict=True):
             share, lines = self.share_since(behind, ahead, self.time(behind, ahead))
@@ -153,7 +153,7 @@ class Walks:
     def share_of_next_word(self, own: Run) -> Expr:
         """The share of the touches of a line by the next word that find it: a word of each walk comes between."""
         outside = self._drifts()
-        phases = most(1, graph.apply("floor", self.level.line / self.pace) - 1)
+        phases = largest(1, graph.apply("floor", self.level.line / self.pace) - 1)
         window: Window = [1 + len(outside), phases, *self._trips(outside), *self._own_line(1 + len(outside))]
         for run in self.runs:
             if run is not own:
@@ -170,17 +170,17 @@ class Walks:
         touch in between: from the last word of the line to its first."""
         last = at_least_none(self.level.line - self.pace)
         per_word = self.passes[self.moving[0]] if self.moving else graph.ONE
-        time = most(1, time - (last + behind.bytes - self.walk.word) / self.pace * per_word)
+        time = largest(1, time - (last + behind.bytes - self.walk.word) / self.pace * per_word)
         outside, lines = self._drifts(), graph.ZERO
         window: Window = [len(outside), *self._trips(outside), *self._own_line(len(outside))]
         for run, following in zip(self.runs, (*self.runs[1:], None), strict=True):
             since, spacing = time, None
             if following is not None:
-                since = least(time, self.time(run, following))
+                since = smallest(time, self.time(run, following))
                 spacing = following.place - run.place
             place = last + run.place - ahead.place
             if run is ahead:
-                place, since = place + self.pace, most(1, since - 1)
+                place, since = place + self.pace, largest(1, since - 1)
             walked, count = self._touched_since(self.walk, since, run.bytes, spacing)
             window += [1, *walked, *[0] * len(outside), self._around(place)]
             lines += count
@@ -205,8 +205,8 @@ class Walks:
             longest = graph.compare("<=", loop.stride, ends * MOST_RIM + self.level.line)
             follows = graph.junction("and", graph.compare(">=", loop.stride, ends), longest)
             dense = graph.junction("and", dense, follows)
-            limit = least(limit, graph.if_else(follows, limit, self.passes[outer]))
-            passes = least(loop.trips, most(1, graph.apply("round", time / self.passes[outer])))
+            limit = smallest(limit, graph.if_else(follows, limit, self.passes[outer]))
+            passes = smallest(loop.trips, largest(1, graph.apply("round", time / self.passes[outer])))
             loops += [loop.stride, graph.if_else(dense, 1, passes)]
             rows = rows * graph.if_else(dense, 1, passes)
             between.append((graph.if_else(dense, loop.stride - ends, 0), self.passes[outer]))
@@ -215,9 +215,9 @@ class Walks:
             graph.add(graph.ZERO, *(gap * graph.apply("round", limit / per) for gap, per in between)) / first.stride
         )
         if spacing is not None:
-            steps = least(steps, 1 + at_least_none(spacing - length) / first.stride)
-        steps = most(1, steps)
-        lines = rows * (steps * least(self.level.line, first.stride) + length) / self.level.line
+            steps = smallest(steps, 1 + at_least_none(spacing - length) / first.stride)
+        steps = largest(1, steps)
+        lines = rows * (steps * smallest(self.level.line, first.stride) + length) / self.level.line
         return [length, len(moving), first.stride, steps, *loops, 0, 1, 0], lines
 
     def _drifts(self) -> dict[int, Loop]:
@@ -230,11 +230,11 @@ class Walks:
         }
 
     def _trips(self, outside: dict[int, Loop]) -> list[Expr]:
-        return [least(loop.trips, MOST_DRIFTS) for loop in outside.values()]
+        return [smallest(loop.trips, MOST_DRIFTS) for loop in outside.values()]
 
     def _moved(self, nest: Nest, outside: dict[int, Loop]) -> list[Expr]:
         """How far another array goes on beside this one, from each pass that is looked at to the next."""
-        steps = (graph.apply("floor", loop.trips / least(loop.trips, MOST_DRIFTS)) for loop in outside.values())
+        steps = (graph.apply("floor", loop.trips / smallest(loop.trips, MOST_DRIFTS)) for loop in outside.values())
         apart = (nest.loops[depth].stride - loop.stride for depth, loop in outside.items())
         return [graph.apply("mod", length * step, self.way) for length, step in zip(apart, steps, strict=True)]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, Loop, exact, gather_terms
+from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, Loop, gather_terms, multiply_out
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, Stencil
 from aspenpy.cost.trait_names import ADDITIONS, SHARED, WITH_ARGUMENTS
@@ -36,7 +36,7 @@ def counted_loops(trait: flow.Trait) -> list[Loop]:
             names[trips.counter] = COUNTERS[depth]
         loops.insert(0, Loop(stride, gather_terms(high - low + 1), gather_terms(low)))
     try:
-        triangular.accesses(tuple(loops))
+        triangular.count_accesses(tuple(loops))
     except CrookedBound:
         message = "the bounds of a loop must be sums of the outer counters, each times a number"
         hint = "such as `j in i + 1 .. n - 1` or `j in 0 .. 2*i`; a size may stand beside a counter, not as its factor"
@@ -227,7 +227,7 @@ class _Request(Record):
         hint = "a loop moves on by whole bytes; choose sizes that divide each other"
         self.checks.append(whole(stride, self.trait.span, hint))
         positive = {self.word, *trips}
-        terms = exact(stride).terms.items()
+        terms = multiply_out(stride).terms.items()
         if all(factor >= 0 and all(base in positive for base, _ in powers) for powers, factor in terms):
             return stride
         return graph.apply("abs", stride)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations
 
-from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, Domain, exact
+from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, Domain, multiply_out
 from aspenpy.cost.caches.nest import Nest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -76,7 +76,7 @@ def _covers(own: Nest, other: Nest, depth: int, beside: bool) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def together(own: Nest, other: Nest, depth: int) -> bool:
+def touches_the_same(own: Nest, other: Nest, depth: int) -> bool:
     """Whether in some pass of the loop `depth` another access touches just what this does, or the word beside it, as
     A[i][j] does A[i][k] for j = k."""
     if not depth:
@@ -86,7 +86,7 @@ def together(own: Nest, other: Nest, depth: int) -> bool:
     _, low, high = domain.ends[depth - 1]
     try:
         return any(
-            exact(graph.substitute([other.address], {place: around})[0]).terms == exact(own.address).terms
+            multiply_out(graph.substitute([other.address], {place: around})[0]).terms == multiply_out(own.address).terms
             and domain.certain(around - low + beside)
             and domain.certain(high - around + beside)
             for around in COUNTERS[depth : len(own.loops)]
@@ -96,7 +96,7 @@ def together(own: Nest, other: Nest, depth: int) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def meets(own: Nest, other: Nest, depth: int) -> int | None:
+def words_met(own: Nest, other: Nest, depth: int) -> int | None:
     """How many words beside what another access touches in each pass of the loop `depth` this comes in the same pass
     and in the one before, as A[k][j] does A[k][i] for j = i: 0 or 1; None where it comes no nearer."""
     if own.loops[depth - 1].moves or own.place is not other.place:
@@ -107,7 +107,10 @@ def meets(own: Nest, other: Nest, depth: int) -> int | None:
             if not own.loops[inner].moves:
                 continue
             for around in COUNTERS[depth - 1 : len(own.loops)]:
-                if exact(graph.substitute([own.address], {counter: around})[0]).terms != exact(other.address).terms:
+                if (
+                    multiply_out(graph.substitute([own.address], {counter: around})[0]).terms
+                    != multiply_out(other.address).terms
+                ):
                     continue
                 ends = [low, high, *graph.substitute([low, high], {carried: carried - 1})]
                 for words in range(1 + (own.loops[inner].stride is own.word)):
@@ -137,7 +140,7 @@ def are_apart(own: Nest, other: Nest, depth: int) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def apart(own: Nest, other: Nest) -> bool:
+def are_across_diagonal(own: Nest, other: Nest) -> bool:
     """Whether two accesses to a matrix are on different sides of its diagonal, so that they share no more than that."""
     mine, theirs = _sides(own), _sides(other)
     return any(theirs.get(pair) == -side for pair, side in mine.items())
@@ -158,7 +161,7 @@ def _sides(nest: Nest) -> dict[tuple[object, object], int]:
 
 def _indices(nest: Nest) -> Indices:
     parts: Indices = {}
-    for monomial, factor in exact(nest.address).terms.items():
+    for monomial, factor in multiply_out(nest.address).terms.items():
         sizes = Monomial(pair for pair in monomial if pair[0] not in COUNTERS)
         (counter,) = (base for base, _ in monomial if base in COUNTERS)
         parts[sizes, factor] = parts.get((sizes, factor), graph.ZERO) + counter

@@ -82,7 +82,7 @@ class Structure(Record):
         return graph.add(*(access.accesses for access in drawn if access.is_scattered))
 
 
-def structures(accesses: Sequence[Access]) -> list[Structure]:
+def structures_of_block(accesses: Sequence[Access]) -> list[Structure]:
     """The data structures of a block. Accesses that do not name theirs have one of their own."""
     stencils = {access.requirement.target: access for access in accesses if isinstance(access.pattern, Stencil)}
     spread = {access.requirement.target: access for access in accesses if isinstance(access.pattern, Offsets)}
@@ -215,7 +215,7 @@ def block_traffic(
     cached = [access for access in accesses if not access.streaming]
     if len({access.requirement.target for access in cached}) > MOST_LAID:
         cached = [access.at_equal_places for access in cached]
-    block = structures(in_the_same_loops(cached))
+    block = structures_of_block(in_the_same_loops(cached))
     touches = TouchesOfBlock()
     for structure in block:
         fresh = any(access.fresh for group in structure.groups for access in group)

@@ -12,9 +12,9 @@ from aspenpy.cost.caches.domain import (
     Domain,
     Loop,
     at_middles,
-    exact,
     gather_terms,
-    total,
+    multiply_out,
+    sum_over_counter,
     write_form,
 )
 from aspenpy.expr import graph
@@ -31,23 +31,23 @@ FEWEST = graph.number(1e-9)
 
 
 @lru_cache(maxsize=4096)
-def depends(loops: tuple[Loop, ...]) -> bool:
+def trips_depend(loops: tuple[Loop, ...]) -> bool:
     """Whether the trips of a loop depend on the counter of another."""
     return any(loop.depends for loop in loops)
 
 
 @lru_cache(maxsize=1024)
-def accesses(loops: tuple[Loop, ...]) -> Expr:
+def count_accesses(loops: tuple[Loop, ...]) -> Expr:
     """How often all loops together come to the access."""
     return _total(graph.ONE, Domain.of(loops), COUNTERS[: len(loops)])
 
 
 def mean_trips(loops: tuple[Loop, ...]) -> list[Expr]:
     """The trips of each loop, on average over the passes of those around it."""
-    if not depends(loops):
+    if not trips_depend(loops):
         return [loop.trips for loop in loops]
     still = Loop(graph.ZERO, graph.ONE)
-    passes = [accesses((*[still] * depth, *loops[depth:])) for depth in range(len(loops))]
+    passes = [count_accesses((*[still] * depth, *loops[depth:])) for depth in range(len(loops))]
     return [within / graph.apply("max", around, FEWEST) for within, around in pairwise([*passes, graph.ONE])]
 
 
@@ -55,12 +55,12 @@ def _total(body: Expr, domain: Domain, counters: Sequence[Expr]) -> Expr:
     """The sum of a body over some counters of a domain, in this order."""
     for counter in counters:
         bounds, _ = domain.bounds(counter)
-        body, domain = total(body, counter, bounds), domain.without(counter)
+        body, domain = sum_over_counter(body, counter, bounds), domain.without(counter)
     return body
 
 
 @lru_cache(maxsize=4096)
-def lines(loops: tuple[Loop, ...], order: tuple[int, ...], depth: int, line: Expr, summed: bool) -> Expr:
+def lines_of_pass(loops: tuple[Loop, ...], order: tuple[int, ...], depth: int, line: Expr, summed: bool) -> Expr:
     """Distinct lines of one pass of the innermost `depth` loops, of which those at the places `order` move, the
     shortest stride first; or, `summed`, the sum of them over all passes of the loops around.
 
@@ -115,7 +115,7 @@ def _place_in_line(address: Expr, line: Expr) -> Expr:
     greatest divisor that their strides have with a line, alike."""
     strides: dict[Expr, Exact] = {}
     rest: Exact = Polynomial({})
-    for monomial, factor in exact(address).terms.items():
+    for monomial, factor in multiply_out(address).terms.items():
         moved = [base for base, _ in monomial if base in COUNTERS]
         part: Exact = Polynomial({Monomial(pair for pair in monomial if pair[0] not in COUNTERS): factor})
         if moved:
@@ -130,11 +130,11 @@ def _place_in_line(address: Expr, line: Expr) -> Expr:
 
 
 def _sum(first: Exact | None, second: Exact) -> Exact:
-    return second if first is None else exact(write_form(first) + write_form(second))
+    return second if first is None else multiply_out(write_form(first) + write_form(second))
 
 
 @lru_cache(maxsize=4096)
-def hull(loops: tuple[Loop, ...], depth: int) -> tuple[Loop, ...]:
+def widest_loops(loops: tuple[Loop, ...], depth: int) -> tuple[Loop, ...]:
     """The innermost `depth` loops with the most trips that each makes for any counters of the others of them."""
     found = []
     for place, loop in enumerate(loops[:depth]):
@@ -147,7 +147,9 @@ def hull(loops: tuple[Loop, ...], depth: int) -> tuple[Loop, ...]:
     return tuple(found)
 
 
-def averages(values: Sequence[Expr], weight: Expr, nests: Sequence[tuple[Loop, ...]], depth: int) -> list[Expr]:
+def mean_over_counters(
+    values: Sequence[Expr], weight: Expr, nests: Sequence[tuple[Loop, ...]], depth: int
+) -> list[Expr]:
     """The means of values that depend on the counters of loops from the one at `depth` outwards, weighted; each counter
     has the bounds that the first of the nests gives it in which the loop has trips."""
     bodies = [*(value * weight for value in values), weight]

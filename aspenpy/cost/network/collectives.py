@@ -66,7 +66,7 @@ class Algorithm(Record):
 # -- powers of two ---------------------------------------------------------------------------------
 
 
-def steps(ranks: Expr) -> Expr:
+def count_rounds(ranks: Expr) -> Expr:
     """ceil(log2 P): the rounds in which a message can reach everyone if those who have it double."""
     known = graph.whole_number(ranks)
     if known is not None and known > 0:
@@ -89,7 +89,7 @@ def below_power(ranks: Expr) -> Expr:
 
 def fold_extra_ranks(ranks: Expr) -> Expr:
     """e, which is 1 where P is no power of two and 0 where it is one."""
-    return steps(ranks) - whole_steps(ranks)
+    return count_rounds(ranks) - whole_steps(ranks)
 
 
 # -- one to all, all to one ------------------------------------------------------------------------
@@ -103,14 +103,14 @@ def _flat_broadcast(p: Expr, m: Expr) -> Cost:
 
 def _binomial_broadcast(p: Expr, m: Expr) -> Cost:
     """Everyone who has it sends it on, in each round."""
-    s = steps(p)
+    s = count_rounds(p)
     return Cost(s, s * m, graph.ZERO, p - 1, (p - 1) * m, s, s * m)
 
 
 def _scatter_allgather(p: Expr, m: Expr) -> Cost:
     """P pieces are scattered down a binomial tree and go once round a ring (van de Geijn). The piece for rank k comes
     down over as many ranks as k has bits."""
-    s, n = steps(p), p - 1
+    s, n = count_rounds(p), p - 1
     piece = m / p
     return Cost(
         s + n, 2 * n * piece, graph.ZERO,
@@ -123,7 +123,7 @@ def _set_bits(p: Expr) -> Expr:
     j = graph.counter("j")
     bit = 2**j
     rest = graph.apply("mod", p, 2 * bit)
-    return graph.summation(j, steps(p), (p - rest) / 2 + graph.apply("max", rest - bit, 0))
+    return graph.summation(j, count_rounds(p), (p - rest) / 2 + graph.apply("max", rest - bit, 0))
 
 
 def _flat_reduce(p: Expr, m: Expr) -> Cost:
@@ -132,14 +132,14 @@ def _flat_reduce(p: Expr, m: Expr) -> Cost:
 
 
 def _binomial_reduce(p: Expr, m: Expr) -> Cost:
-    s, one = steps(p), graph.apply("min", p - 1, 1)
+    s, one = count_rounds(p), graph.apply("min", p - 1, 1)
     return Cost(s, s * m, s * m, p - 1, (p - 1) * m, one, one * m)
 
 
 def _binomial_gather(p: Expr, m: Expr) -> Cost:
     """Up a binomial tree, or a scatter down it: m bytes from or to each rank, of which 2^j in round j. A rank sends the
     pieces of the largest subtree below it; Chan et al. 2007, section 4."""
-    s, n, one = steps(p), p - 1, graph.apply("min", p - 1, 1)
+    s, n, one = count_rounds(p), p - 1, graph.apply("min", p - 1, 1)
     half = graph.apply("max", below_power(p) / 2, p - below_power(p))
     return Cost(s, n * m, graph.ZERO, n, _set_bits(p) * m, one, one * half * m)
 
@@ -149,7 +149,7 @@ def _binomial_gather(p: Expr, m: Expr) -> Cost:
 
 def _reduce_broadcast(p: Expr, m: Expr) -> Cost:
     """Down one binomial tree and up another."""
-    s = steps(p)
+    s = count_rounds(p)
     return Cost(2 * s, 2 * s * m, s * m, 2 * (p - 1), 2 * (p - 1) * m, s, s * m)
 
 
@@ -209,7 +209,7 @@ def _all_pairs(p: Expr, m: Expr) -> Cost:
 def _doubling_allgather(p: Expr, m: Expr) -> Cost:
     """Rounds of 1, 2, 4, ... contributions, each the number there are still missing at most: recursive doubling for
     powers of two, Bruck's algorithm for all. TRG section 4.1."""
-    s, n = steps(p), p - 1
+    s, n = count_rounds(p), p - 1
     return Cost(s, n * m, graph.ZERO, s * p, n * p * m, s, n * m)
 
 
@@ -232,13 +232,13 @@ def _all_pairs_reduce_scatter(p: Expr, m: Expr) -> Cost:
 
 def _halving_reduce_scatter(p: Expr, m: Expr) -> Cost:
     """Pairs at distances P/2, P/4, ..., 1 exchange the halves they will not keep. TRG section 4.4."""
-    s, pieces = steps(p), (p - 1) * m / p
+    s, pieces = count_rounds(p), (p - 1) * m / p
     return Cost(s, pieces, pieces, s * p, p * pieces, s, pieces)
 
 
 def _bruck_alltoall(p: Expr, m: Expr) -> Cost:
     """Data for the rank k further travel the bits of k, one a round. TRG section 4.3."""
-    s = steps(p)
+    s = count_rounds(p)
     bits = _set_bits(p) * m
     return Cost(s, bits, graph.ZERO, s * p, p * bits, s, bits)
 
@@ -252,12 +252,12 @@ def _empty(rounds: Expr, messages: Expr, most: Expr) -> Cost:
 
 def _dissemination(p: Expr, m: Expr) -> Cost:
     """In round j each rank tells the rank 2^j further (Hensgen, Finkel and Manber, IJPP 17(1), 1988)."""
-    return _empty(steps(p), steps(p) * p, steps(p))
+    return _empty(count_rounds(p), count_rounds(p) * p, count_rounds(p))
 
 
 def _tree_barrier(p: Expr, m: Expr) -> Cost:
     """Gathered up a binomial tree, released down it."""
-    return _empty(2 * steps(p), 2 * (p - 1), steps(p))
+    return _empty(2 * count_rounds(p), 2 * (p - 1), count_rounds(p))
 
 
 def _flat_barrier(p: Expr, m: Expr) -> Cost:

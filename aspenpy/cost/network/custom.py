@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from aspenpy.cost.network.topology import NetworkError, Size, Topology, whole
+from aspenpy.cost.network.topology import NetworkError, Size, Topology, whole_size
 from aspenpy.expr import graph
 
 MOST_NODES = 1024
@@ -45,7 +45,7 @@ def custom(edges: Iterable[tuple[Size, Size]]) -> Topology:
 
 
 def _node(value: Size) -> int:
-    number = whole(value, "edges", "the number of a node", least=0)
+    number = whole_size(value, "edges", "the number of a node", least=0)
     if number.kind != "number":
         raise NetworkError(f"the nodes of a link are numbers, not `{number}`", "edges")
     return int(number.payload)

@@ -9,14 +9,24 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from aspenpy.cost.network.topology import Bound, NetworkError, Size, Topology, average, constants, floor, is_odd, whole
+from aspenpy.cost.network.topology import (
+    Bound,
+    NetworkError,
+    Size,
+    Topology,
+    average,
+    floor,
+    is_odd,
+    known_sizes,
+    whole_size,
+)
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
 
 def grid_bisection(dimensions: Sequence[Expr], *, wrapped: bool) -> tuple[Expr, Bound | None]:
     """The bisection of a mesh, or of a torus where `wrapped`, and which kind of bound that is, if it is one."""
-    lengths = constants(dimensions)
+    lengths = known_sizes(dimensions)
     if lengths is None:
         return _of_symbols(dimensions, wrapped), "lower"
     width, exact = grid_width(lengths, wrapped=wrapped)
@@ -103,7 +113,7 @@ def ring(nodes: Size) -> Topology:
 def hypercube(dimension: Size) -> Topology:
     """Of 2^d nodes, each linked with those whose number differs in one bit. Distances from one node to all add to
     d 2^(d-1); 2^(d-1) links part one half from the other."""
-    d = whole(dimension, "dimension", "the dimension of a hypercube", least=0)
+    d = whole_size(dimension, "dimension", "the dimension of a hypercube", least=0)
     nodes = 2**d
     return Topology(
         kind="hypercube",
@@ -122,8 +132,8 @@ def _grid(dimensions: Sequence[Size], nodes_per_router: Size, *, wrapped: bool) 
     if not 1 <= len(dimensions) <= MOST_DIMENSIONS:
         message = f"a grid has from 1 to {MOST_DIMENSIONS} dimensions, not {len(dimensions)}"
         raise NetworkError(message, "dimensions")
-    sizes = tuple(whole(size, "dimensions", "the nodes along a dimension") for size in dimensions)
-    p = whole(nodes_per_router, "nodes_per_router", "the nodes on a router")
+    sizes = tuple(whole_size(size, "dimensions", "the nodes along a dimension") for size in dimensions)
+    p = whole_size(nodes_per_router, "nodes_per_router", "the nodes on a router")
     alone = p is graph.ONE
     routers = graph.mul(*sizes)
     nodes = p * routers

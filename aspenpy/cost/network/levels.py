@@ -253,7 +253,7 @@ def _in_pieces(collective: str, ways: list[Scheme]) -> list[Scheme]:
     ]
 
 
-def schemes(collective: str, among: Among, algorithm: str | None = None) -> list[Scheme]:
+def ways_of_collective(collective: str, among: Among, algorithm: str | None = None) -> list[Scheme]:
     """The ways to do a collective; with an algorithm named, the one in which all levels take it: a ring goes through
     all ranks, others run on one level after the other."""
     if algorithm is None:

@@ -16,11 +16,11 @@ from aspenpy.cost.network.topology import (
     Size,
     Topology,
     average,
-    constants,
     floor,
     is_odd,
+    known_sizes,
     on_routers,
-    whole,
+    whole_size,
 )
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -70,10 +70,10 @@ def aries(
     With one link between two groups the distances are exact. With more they are those of a route over any one of the
     links, which the shortest is no longer than.
     """
-    r, c = whole(rows, "rows", "the rows of a group"), whole(columns, "columns", "the columns of a group")
+    r, c = whole_size(rows, "rows", "the rows of a group"), whole_size(columns, "columns", "the columns of a group")
     p, a, h, g = _sizes(nodes_per_router, r * c, global_links, groups)
-    in_row = whole(row_links, "row_links", "the links between two routers of a row")
-    in_column = whole(column_links, "column_links", "the links between two routers of a column")
+    in_row = whole_size(row_links, "row_links", "the links between two routers of a row")
+    in_column = whole_size(column_links, "column_links", "the links between two routers of a column")
     one_link = graph.compare("==", floor(a * h / (g - 1)), 1) is graph.TRUE
     bounded = ("bisection",) if one_link else ("bisection", "diameter", "average_distance")
     parameters = (
@@ -99,11 +99,11 @@ def _group(sizes: dict[str, Expr]) -> Group:
 
 def _sizes(nodes_per_router: Size, routers: Size, global_links: Size, groups: Size | None) -> tuple[Expr, ...]:
     """p, a, h and g."""
-    p = whole(nodes_per_router, "nodes_per_router", "the nodes on a router")
-    a = whole(routers, "routers", "the routers of a group")
-    h = whole(global_links, "global_links", "the links of a router to other groups")
-    g = a * h + 1 if groups is None else whole(groups, "groups", "the number of groups", least=2)
-    known = constants((a, h, g))
+    p = whole_size(nodes_per_router, "nodes_per_router", "the nodes on a router")
+    a = whole_size(routers, "routers", "the routers of a group")
+    h = whole_size(global_links, "global_links", "the links of a router to other groups")
+    g = a * h + 1 if groups is None else whole_size(groups, "groups", "the number of groups", least=2)
+    known = known_sizes((a, h, g))
     if known is not None and not known[1] < known[2] <= known[0] * known[1] + 1:
         message = f"groups of {a} routers with {h} links each to other groups make {h + 1} to {a * h + 1} groups"
         raise NetworkError(f"{message}, not {g}", "groups")
@@ -196,14 +196,14 @@ def slim_fly(order: Size, nodes_per_router: Size | None = None) -> Topology:
     Two routers are one hop apart or two. The columns of each half of the routers are joined by q links a pair, so
     that dividing the columns of both evenly cuts q * ceil(q^2/2) of them: a bound, as nobody has a closed form.
     """
-    q = whole(order, "order", "the order of a slim fly", least=3)
+    q = whole_size(order, "order", "the order of a slim fly", least=3)
     known = graph.whole_number(q)
     if known is not None and (prime_power(known) is None or known % 4 == 2):
         raise NetworkError(f"the order of a slim fly is a prime power from 3 on, not {known}", "order", _near(known))
     ports = (3 * q - _remainder(q)) / 2
     p = graph.apply("ceil", ports / 2)
     if nodes_per_router is not None:
-        p = whole(nodes_per_router, "nodes_per_router", "the nodes on a router")
+        p = whole_size(nodes_per_router, "nodes_per_router", "the nodes on a router")
     routers = 2 * q**2
     nodes = p * routers
     distances = ports + 2 * (routers - 1 - ports)

@@ -16,7 +16,7 @@ from math import prod
 from operator import floordiv, mod, sub
 from typing import Literal
 
-from aspenpy.cost.network.topology import NetworkError, Topology, constants, describe_topology
+from aspenpy.cost.network.topology import NetworkError, Topology, describe_topology, known_sizes
 from aspenpy.record import Record
 
 Order = Literal["block", "cyclic", "random", "aligned"]
@@ -83,7 +83,7 @@ def place(
         raise NetworkError(
             f"ranks have coordinates on a mesh or a torus, not on {describe_topology(topology)}", "topology"
         )
-    nodes = constants(topology.parameters[0][1])
+    nodes = known_sizes(topology.parameters[0][1])
     if nodes is None:
         raise NetworkError(f"{describe_topology(topology)} has symbols for parameters", "dimensions")
     if "nodes_per_router" in dict(topology.parameters):

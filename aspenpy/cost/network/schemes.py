@@ -98,12 +98,14 @@ def fastest_time(
     return fastest
 
 
-def best(collective: str, ranks: int, size: Number, alpha: Number, beta: Number, gamma: Number = 0) -> str:
+def best_algorithm(collective: str, ranks: int, size: Number, alpha: Number, beta: Number, gamma: Number = 0) -> str:
     """The name of that algorithm; of equally fast ones the first of the table."""
-    return [fastest.algorithm for fastest in ranges(collective, ranks, alpha, beta, gamma) if fastest.start <= size][-1]
+    return [
+        fastest.algorithm for fastest in ranges_of_sizes(collective, ranks, alpha, beta, gamma) if fastest.start <= size
+    ][-1]
 
 
-def ranges(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Number = 0) -> list[Range]:
+def ranges_of_sizes(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Number = 0) -> list[Range]:
     """The fastest algorithms by the size of the message, from 0 bytes on.
 
     The time of each is a straight line over the size, so that they are the lower envelope of lines: from where one is

@@ -25,7 +25,7 @@ def off_node(shift: Size, ranks_per_node: Size, nodes: Size) -> Expr:
     return graph.apply("min", 1, _shorter_way(graph.to_expr(shift), ranks) / ranks_per_node)
 
 
-def distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
+def mean_distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
     """The average hops between the nodes of a rank and of the one `shift` ranks further: exact on tori, meshes,
     hypercubes, fat trees and stars; two nodes of one router, group or network of a dragonfly or slim fly, and of no
     smaller one, are as far apart as such pairs are on average, and any two nodes of others as any."""
@@ -79,7 +79,7 @@ def _hops(moved: Expr, length: Expr, ring: Expr) -> Expr:
     return graph.if_else(ring, graph.apply("min", moved, back), 2 * moved * back / length)
 
 
-def leaving(window: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr:
+def ranks_leaving(window: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr:
     """The ranks of the fullest container, of so many ranks in all, whose next along the dimension is outside: exact
     where the ring and the container divide each other, or all ways to cut a ring occur; else at most so many. Rings
     that are no whole numbers, by a rounding error, are taken for one."""
@@ -135,8 +135,8 @@ def _off_node(shift: Expr, size: Expr, nodes: Expr) -> Expr:
     return graph.apply("min", 1, graph.apply("min", moved, round_ - moved) / size)
 
 
-def crossing(inner: Expr, outer: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr:
+def ranks_crossing(inner: Expr, outer: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr:
     """Of those that leave an inner container, so many as stay in the outer one around it, where they are most: numbers
     i with i + stride at `inner` or beyond and below `outer`."""
     staying = graph.apply("min", inner, outer - stride) - graph.apply("max", 0, inner - stride)
-    return graph.apply("min", leaving(inner, stride, length, ranks), graph.apply("max", 0, staying))
+    return graph.apply("min", ranks_leaving(inner, stride, length, ranks), graph.apply("max", 0, staying))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aspenpy.cost.network import custom, grids, low_diameter
-from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, floor, is_odd, on_routers, whole
+from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, floor, is_odd, on_routers, whole_size
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.graph import Expr, number, substitute
@@ -16,7 +16,7 @@ from aspenpy.record import Record
 
 def fully_connected(nodes: Size) -> Topology:
     """Every node linked with every other."""
-    n = whole(nodes, "nodes", "the number of nodes")
+    n = whole_size(nodes, "nodes", "the number of nodes")
     return Topology(
         kind="fully_connected",
         parameters=(("nodes", n),),
@@ -32,7 +32,7 @@ def fully_connected(nodes: Size) -> Topology:
 
 def star(nodes: Size) -> Topology:
     """Every node on one switch, which is where its distances of no hop are from."""
-    n = whole(nodes, "nodes", "the number of nodes")
+    n = whole_size(nodes, "nodes", "the number of nodes")
     return Topology(
         kind="star",
         parameters=(("nodes", n),),
@@ -56,10 +56,10 @@ def fat_tree(arity: Size, levels: Size, taper: Size = 1) -> Topology:
     for every node. The upper levels are rearrangeable without blocking, so only the links up from the lowest
     switches of one half are cut; the switch in the middle of an odd number is cut off from half of its nodes.
     """
-    k = whole(arity, "arity", "the links up of a switch", least=2)
-    n = whole(levels, "levels", "the levels of a fat tree")
+    k = whole_size(arity, "arity", "the links up of a switch", least=2)
+    n = whole_size(levels, "levels", "the levels of a fat tree")
     t = graph.to_expr(taper)
-    down = whole(t * k, "taper", "taper * arity, the nodes on a switch,")
+    down = whole_size(t * k, "taper", "taper * arity, the nodes on a switch,")
     if t.kind == "number" and t.payload < 1:
         raise NetworkError(f"a fat tree is tapered by 1 or more, not {t}", "taper")
     switches, leaves = k**n, k ** (n - 1)

@@ -97,7 +97,7 @@ class Topology(Record):
 # -- what the constructors of all topologies use ---------------------------------------------------
 
 
-def whole(value: Size, parameter: str, words: str, least: int = 1) -> Expr:
+def whole_size(value: Size, parameter: str, words: str, least: int = 1) -> Expr:
     """The size as an expression. Raises NetworkError where it is a number, and not a whole one from `least` on."""
     expr = graph.to_expr(value)
     if expr.kind != "number":
@@ -108,7 +108,7 @@ def whole(value: Size, parameter: str, words: str, least: int = 1) -> Expr:
     return graph.number(int(number))
 
 
-def constants(exprs: Iterable[Expr]) -> list[int] | None:
+def known_sizes(exprs: Iterable[Expr]) -> list[int] | None:
     """All of them as whole numbers; None where one of them is none yet."""
     numbers = [graph.whole_number(expr) for expr in exprs]
     return None if None in numbers else [number for number in numbers if number is not None]

@@ -25,7 +25,7 @@ from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import Parameter
-from aspenpy.sweeps.points import ramps
+from aspenpy.sweeps.points import replace_staircases
 
 
 class FitAxis(Extent):
@@ -264,7 +264,7 @@ def replace_steps(expr: Expr, symbols: Iterable[Expr]) -> Expr:
     """The expression with the ramp for each `ceil`, `floor` and `round` that depends on the symbols: a search that
     looks at slopes would find such a parameter to do nothing."""
     wanted = set(symbols)
-    return ramps([expr], lambda node: not graph.free_symbols(node).isdisjoint(wanted))[0]
+    return replace_staircases([expr], lambda node: not graph.free_symbols(node).isdisjoint(wanted))[0]
 
 
 class Row(NamedTuple):

@@ -19,9 +19,9 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import parse_unit
 from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span
-from aspenpy.models.application.load import load as load_application
+from aspenpy.models.application.load import read_application as load_application
 from aspenpy.models.application.model import Application
-from aspenpy.models.machine.load import load as load_machine
+from aspenpy.models.machine.load import read_machine as load_machine
 from aspenpy.models.machine.model import Machine
 
 INCLUDE = re.compile(r'^[ \t]*include[ \t]+(?:"(?P<quoted>[^"\n]+)"|(?P<plain>\S+))[ \t]*(?://[^\n]*)?$', re.MULTILINE)

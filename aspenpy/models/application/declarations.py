@@ -16,7 +16,7 @@ from aspenpy.language.statements import walk_statements
 from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow import Kernel
-from aspenpy.models.model import Model, Parameter, parameter
+from aspenpy.models.model import Model, Parameter, make_parameter
 from aspenpy.record import Record
 
 
@@ -119,7 +119,7 @@ class Declarations(Model):
     def _parameter(self, node: nodes.Parameter) -> Parameter:
         value = self.member_check(node, lower_guarded(self.lowering, node.value))
         name = self.prefix + node.name
-        return parameter(name, graph.symbol(name), value, node, self.lowering)
+        return make_parameter(name, graph.symbol(name), value, node, self.lowering)
 
     def member_check(self, node: nodes.Parameter, value: Expr) -> Expr:
         """`in name` wants a member of that enum: the value, or the mistake in its place."""

@@ -10,7 +10,7 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, Dimension, describe_dimension
 from aspenpy.language.infer import Lookup, dimension_of
-from aspenpy.language.statements import expressions, walk_statements
+from aspenpy.language.statements import expressions_of_statement, walk_statements
 
 RESOURCE_DIMENSIONS = {"flops": FLOPS, **dict.fromkeys(("loads", "stores", "intracomm", "read", "write"), BYTES)}
 """What an amount of the conventional resources is. A message may be counted or weighed, so `messages` is open."""
@@ -151,7 +151,7 @@ def _check_statement(node: nodes.Statement, names: Inference) -> None:
             _check_requirement(requirement, names)
         return
     role = _COUNTS.get(type(node))
-    for expression in expressions(node):
+    for expression in expressions_of_statement(node):
         names.check(expression, None if role is None else DIMENSIONLESS, role or "")
 
 

@@ -13,7 +13,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, join_chain
 from aspenpy.language.lower import Lowering, carry_origin, check_value_at, failure_node, lower_guarded
-from aspenpy.language.statements import calls, declarations_by_name
+from aspenpy.language.statements import calls_in_statements, declarations_by_name
 from aspenpy.models.application import flow
 from aspenpy.models.application.cut_halos import write_out_cut
 from aspenpy.models.application.declarations import Declarations, divide_by_mixture
@@ -45,7 +45,7 @@ def _build_named_kernel(application: Declarations, model: Declarations, node: no
         caller = pending.pop()
         caller_model, caller_node = reached[caller]
         callees[caller] = []
-        for call in calls(caller_node.body):
+        for call in calls_in_statements(caller_node.body):
             target_model, target = caller_model.find_kernel(call.kernel, caller_node.name, call.name_span or call.span)
             target_name = target_model.prefix + target.name
             callees[caller].append(target_name)
@@ -67,7 +67,7 @@ def callees_first(callees: Mapping[str, list[str]], kernels: Mapping[str, nodes.
         cycle: list[str] = error.args[1][::-1]
         node = kernels[cycle[0]]
         next_name = cycle[1].rpartition(".")[2]
-        call = next(call for call in calls(node.body) if call.kernel.rpartition(".")[2] == next_name)
+        call = next(call for call in calls_in_statements(node.body) if call.kernel.rpartition(".")[2] == next_name)
         message = "a kernel calls itself: " + join_chain(cycle)
         hint = "a model has no end condition for recursion; write the number of passes as `iterate [n] { ... }`"
         fail("recursive-kernel", message, call.span, related=(Related(node.name_span, "this kernel"),), hint=hint)
@@ -134,7 +134,7 @@ class KernelBuilder:
         self.model, self.node, self.flows, self.mistakes = model, node, flows, mistakes
         self.full_name = model.prefix + node.name
         self.context = graph.symbol("call", self.full_name)
-        self.numbers = {id(call): number for number, call in enumerate(calls(node.body))}
+        self.numbers = {id(call): number for number, call in enumerate(calls_in_statements(node.body))}
         self.arrays = tuple(formal.name for formal in node.formals if formal.kind == "data")
         self.local_data = declarations_by_name(nodes.Data, node.declarations)
         self.local_models = model.kernel_imports.get(node.name, {})

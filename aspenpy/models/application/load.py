@@ -18,19 +18,19 @@ MOST_IMPORTS = 1_000  # models one application may import in all: far above any 
 DEEPEST_IMPORT = 100  # how many models may import each other in turn: loading them recurs
 
 
-def load(source: Source, reader: Reader | None = None) -> Application:
+def read_application(source: Source, reader: Reader | None = None) -> Application:
     """The application model in a source; raises AspenError."""
     return _Loader(reader or Reader(), source).load(source, "", ())
 
 
-def link(
+def link_application(
     node: nodes.Application, source: Source, warnings: list[Diagnostic], reader: Reader | None = None
 ) -> Application:
     """The application of a syntax tree, with what it imports loaded; raises AspenError."""
     return _Loader(reader or Reader(), source).link(node, source, "", (), warnings)
 
 
-def assemble(
+def assemble_application(
     node: nodes.Application, source: Source, warnings: list[Diagnostic], reader: Reader | None = None
 ) -> Application:
     """The same, whether its own dimensions agree or not."""

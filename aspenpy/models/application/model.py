@@ -13,7 +13,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.lower import Lowering, Origins, lower_guarded
-from aspenpy.language.statements import calls, declarations_by_name
+from aspenpy.language.statements import calls_in_statements, declarations_by_name
 from aspenpy.models.application import flow
 from aspenpy.models.application.declarations import Declarations
 from aspenpy.models.application.flow import Kernel
@@ -55,7 +55,10 @@ def recover_kernels(application: Application, most: int) -> tuple[list[flow.Kern
 def own_callees(application: Application) -> dict[str, list[str]]:
     """The application's own kernels that each of them calls."""
     own = application.kernels
-    return {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
+    return {
+        name: [call.kernel for call in calls_in_statements(node.body) if call.kernel in own]
+        for name, node in own.items()
+    }
 
 
 def _callees_first(callees: Mapping[str, list[str]]) -> list[str]:

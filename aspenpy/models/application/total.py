@@ -280,15 +280,15 @@ def callees_first(entry: flow.Kernel) -> list[flow.Kernel]:
 
 def calls_in(node: flow.Flow) -> list[flow.Call]:
     """The calls in a flow, in the order written."""
-    return [part for part in walk(node) if isinstance(part, flow.Call)]
+    return [part for part in walk_flow(node) if isinstance(part, flow.Call)]
 
 
 def blocks_in(node: flow.Flow) -> list[flow.Block]:
     """The blocks in a flow, callees' excluded, in the order written."""
-    return [part for part in walk(node) if isinstance(part, flow.Block)]
+    return [part for part in walk_flow(node) if isinstance(part, flow.Block)]
 
 
-def walk(node: flow.Flow) -> list[flow.Flow]:
+def walk_flow(node: flow.Flow) -> list[flow.Flow]:
     """The node and all inside it, in the order written; a call is not entered."""
     parts: list[flow.Flow] = []
     pending = [node]
@@ -296,14 +296,14 @@ def walk(node: flow.Flow) -> list[flow.Flow]:
         current = pending.pop()
         parts.append(current)
         if type(current) not in _LEAVES:
-            pending += reversed(inside(current))
+            pending += reversed(parts_of_flow(current))
     return parts
 
 
 _LEAVES = frozenset({flow.Block, flow.Call})  # what nearly all of a long model are
 
 
-def inside(node: flow.Flow) -> list[flow.Flow]:
+def parts_of_flow(node: flow.Flow) -> list[flow.Flow]:
     """The flows directly inside a node."""
     match node:
         case flow.Sequence(steps=parts) | flow.Parallel(branches=parts):
@@ -330,11 +330,11 @@ class Amounts(Leaf):
         return add_totals(
             {Amount(requirement.resource): block.parallelism * requirement.amount}
             for requirement in block.requirements
-            if matches(requirement, self.traits)
+            if has_all_traits(requirement, self.traits)
         )
 
 
-def matches(requirement: flow.Requirement, traits: tuple[str, ...]) -> bool:
+def has_all_traits(requirement: flow.Requirement, traits: tuple[str, ...]) -> bool:
     """Whether a requirement has all the traits; `sp` means not `dp`."""
     present = {trait.name for trait in requirement.traits}
     return all(trait in present or (trait == "sp" and "dp" not in present) for trait in traits)

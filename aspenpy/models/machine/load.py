@@ -25,27 +25,27 @@ from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.variants import bases_of, write_out_variants
 
 
-def load(source: Source, reader: Reader | None = None) -> Machine:
+def read_machine(source: Source, reader: Reader | None = None) -> Machine:
     """The machine model in a source; raises AspenError with everything that is wrong with its tree."""
     warnings: list[Diagnostic] = []
     node = parse_file(source, reader or Reader(), warnings)
     if not isinstance(node, nodes.Machine):
         message = f"`{source.name}` is an application model, not a machine model"
         fail("not-a-machine", message, node.name_span, hint="a machine model has a component `machine NAME { ... }`")
-    return link(node, warnings)
+    return link_machine(node, warnings)
 
 
-def link(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
+def link_machine(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
     """The machine of a syntax tree, once its components are known, of the type said, and a tree, and its
     dimensions agree."""
-    machine = assemble(node, warnings)
+    machine = assemble_machine(node, warnings)
     errors = contradictions(machine.node)
     if errors:
         raise AspenError(*errors)
     return machine
 
 
-def assemble(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
+def assemble_machine(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
     """The same, whether its dimensions agree or not."""
     complete = write_out_variants(node)
     components = {component.name: component for component in complete.components}

@@ -13,7 +13,7 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail, require_known
 from aspenpy.language.lower import Lowering, constant_value, lower_guarded
 from aspenpy.language.source import Span
-from aspenpy.models.model import Model, Parameter, parameter
+from aspenpy.models.model import Model, Parameter, make_parameter
 from aspenpy.record import Record
 
 OWNER = "machine"  # the owner of a machine's symbols: it tells them from an application's of the same name
@@ -141,7 +141,7 @@ class Machine(Model):
         """The declared parameters, with expressions for their values and for the ends of their ranges."""
         lower = Lowering(self._resolve_parameter, self.origins, (), self.site_of_draw)
         return tuple(
-            parameter(name, graph.symbol(name, OWNER), lower_guarded(lower, node.value), node, lower)
+            make_parameter(name, graph.symbol(name, OWNER), lower_guarded(lower, node.value), node, lower)
             for name, node in self.declared.items()
         )
 
@@ -317,7 +317,7 @@ class Machine(Model):
         return {"machine": self.node.declarations} | {f"machine {each.name}": each for each in self.node.components}
 
 
-def word(component: Component, name: str) -> str | None:
+def word_of_property(component: Component, name: str) -> str | None:
     """The word of a property as it is written; None where there is no such property, or nothing in its brackets."""
     known = component.properties.get(name)
     if known is None or known.value is None:
@@ -327,7 +327,7 @@ def word(component: Component, name: str) -> str | None:
 
 def one_of(component: Component, name: str, words: Collection[str], default: str) -> str:
     """A property that is one of some words. Raises AspenError, at the property, for any other."""
-    written = word(component, name)
+    written = word_of_property(component, name)
     if written is None:
         return default
     message = f"{component.type} `{component.name}`: unknown {name} `{written}`"

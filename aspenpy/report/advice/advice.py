@@ -18,13 +18,13 @@ from aspenpy.report.advice.design_space import (
     OBJECTIVES,
     assumed_ranges,
     change_blocks,
-    changed,
+    changed_components,
     compare_values,
     matters_blocks,
     near_optimal,
     report_design_space,
 )
-from aspenpy.report.advice.document import FORMULAS, MOST_KERNELS, explained
+from aspenpy.report.advice.document import FORMULAS, MOST_KERNELS, link_text
 from aspenpy.report.advice.scalability import nodes_blocks, report_scalability
 from aspenpy.report.advice.significance import report_significance, significance_blocks
 from aspenpy.report.advice.throttling import report_throttling, restriction_blocks
@@ -138,10 +138,10 @@ def _summarise_steps(advice: Advice) -> list[Block]:
 
 def _describe_outcome(advice: Advice) -> Words:
     base, sure = advice.base, advice.uncertain
-    said: list[Any] = ["One run takes ", explained(seconds(base.runtime), "runtime")]
+    said: list[Any] = ["One run takes ", link_text(seconds(base.runtime), "runtime")]
     if base.energy is not None and base.power is not None:
-        said += [" and consumes ", explained(format_quantity(base.energy, "J"), "energy"), ", "]
-        said += [explained(format_quantity(base.power, "W"), "power"), " on average"]
+        said += [" and consumes ", link_text(format_quantity(base.energy, "J"), "energy"), ", "]
+        said += [link_text(format_quantity(base.power, "W"), "power"), " on average"]
     said += ["; with all that is uncertain, it takes between ", Link(ends(sure.total_runtime, "s", " and "), "sure")]
     return (*said, ".")
 
@@ -168,12 +168,12 @@ def _describe_significant(advice: Advice) -> Words:
 
 def _best(advice: Advice, item: NearOptimal) -> Words:
     """The best change, and by how much it is better."""
-    said: list[Any] = [f"For {OBJECTIVES[item.objective]}: ", Link(changed(advice, item), "change")]
-    said += ["; it takes ", explained(seconds(item.outcome.runtime), "optimum"), " ("]
-    said += [explained(compare_values(item.outcome.runtime, advice.base.runtime), "against"), ")"]
+    said: list[Any] = [f"For {OBJECTIVES[item.objective]}: ", Link(changed_components(advice, item), "change")]
+    said += ["; it takes ", link_text(seconds(item.outcome.runtime), "optimum"), " ("]
+    said += [link_text(compare_values(item.outcome.runtime, advice.base.runtime), "against"), ")"]
     if item.outcome.energy is not None and advice.base.energy is not None:
-        said += [" and consumes ", explained(format_quantity(item.outcome.energy, "J"), "optimum"), " ("]
-        said += [explained(compare_values(item.outcome.energy, advice.base.energy), "against"), ")"]
+        said += [" and consumes ", link_text(format_quantity(item.outcome.energy, "J"), "optimum"), " ("]
+        said += [link_text(compare_values(item.outcome.energy, advice.base.energy), "against"), ")"]
     return (*said, ".")
 
 
@@ -185,7 +185,7 @@ def _describe_nodes(item: Scalability) -> Words:
         ": then it takes ",
         Link(seconds(point.time), "nodes"),
         ", and the nodes work at an efficiency of ",
-        explained(format_share(point.efficiency), "efficiency"),
+        link_text(format_share(point.efficiency), "efficiency"),
         "." if item.turned_down else ". More were not looked at (--nodes).",
     )
 

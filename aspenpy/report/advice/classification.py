@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.advice.advise import Advice
 from aspenpy.advice.classification import Classification, Classified
-from aspenpy.report.advice.document import MOST_KERNELS, explained, link_joules
+from aspenpy.report.advice.document import MOST_KERNELS, link_joules, link_text
 from aspenpy.report.prediction import subject
 from aspenpy.tables.document import Block, Link, Section, Sentence, anchor_of, make_sheet
 from aspenpy.tables.numbers import format_ratio, format_share, seconds
@@ -119,8 +119,8 @@ def bound_blocks(advice: Advice) -> list[Block]:
         [
             item.bound,
             item.component or "",
-            explained(format_share(item.time), "share"),
-            "" if item.energy is None else explained(format_share(item.energy), "share"),
+            link_text(format_share(item.time), "share"),
+            "" if item.energy is None else link_text(format_share(item.energy), "share"),
         ]
         for item in whole.shares
         if item.time >= 5e-4 or (item.energy or 0) >= 5e-4
@@ -152,5 +152,5 @@ def _kernel_row(item: Classification, place: int) -> list[Any]:
         item.bound,
         link_joules(item.energy, "energy"),
         item.energy_bound or "",
-        "" if distance is None else explained(f"x {format_ratio(distance)}", "balance"),
+        "" if distance is None else link_text(f"x {format_ratio(distance)}", "balance"),
     ]

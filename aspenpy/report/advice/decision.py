@@ -12,7 +12,7 @@ from aspenpy.advice.decide import Decided, amount_in
 from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.design_space import configured
-from aspenpy.report.advice.document import cap_note, explained, link_joules, picture_of, problem_data, problem_note
+from aspenpy.report.advice.document import cap_note, link_joules, link_text, picture_of, problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, make_sheet
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import count_of, format_count, seconds
@@ -332,18 +332,18 @@ def decided_blocks(advice: Advice) -> list[Block]:
             rows.append(
                 [
                     item.label or item.settings or "as given",
-                    explained(format_count(choice.nodes), "optimum"),
+                    link_text(format_count(choice.nodes), "optimum"),
                     Link(configured(choice.configuration, titled=True), "components"),
-                    explained(seconds(choice.outcome.runtime), "optimum"),
+                    link_text(seconds(choice.outcome.runtime), "optimum"),
                     link_joules(choice.outcome.energy, "optimum"),
-                    "" if power is None else explained(format_quantity(power, "W"), "power"),
+                    "" if power is None else link_text(format_quantity(power, "W"), "power"),
                     "chosen" if choice == item.choice and not item.unmet else "",
                 ]
             )
     heads = ("input", "nodes", "configuration", "runtime", "energy", "power", "")
     within: list[Any] = [" without a budget"]
     if decided.budget.limits:
-        within = [" within the budget, ", explained(budget_in_words(decided.budget).removeprefix(" within "), "worth")]
+        within = [" within the budget, ", link_text(budget_in_words(decided.budget).removeprefix(" within "), "worth")]
     note = (f"The least {decided.objective}", *within, ", and choices that no other beats in both time and energy:")
     return [
         Section("Between time and energy", "decide"),
@@ -364,13 +364,13 @@ def _binding_sentences(item: Decision) -> list[list[Any]]:
     return [
         [
             f"{subject}the {found.limit} binds: with ",
-            explained(amount_in(found.limit, found.next_bound), "worth"),
+            link_text(amount_in(found.limit, found.next_bound), "worth"),
             " instead of ",
-            explained(amount_in(found.limit, found.bound), "worth"),
+            link_text(amount_in(found.limit, found.bound), "worth"),
             " it would be ",
-            explained(format_quantity(found.next_value, unit, 4), "worth"),
+            link_text(format_quantity(found.next_value, unit, 4), "worth"),
             ", ",
-            explained(f"{format_quantity(found.worth, unit, 3)} for each {ONE[found.limit]} more", "worth"),
+            link_text(f"{format_quantity(found.worth, unit, 3)} for each {ONE[found.limit]} more", "worth"),
             ".",
         ]
         for found in item.bindings

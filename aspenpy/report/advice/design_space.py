@@ -8,13 +8,13 @@ from typing import Any
 from aspenpy.advice.advise import Advice
 from aspenpy.advice.configuration import COMPONENTS, ComponentRange, Configuration, NearOptimal, Objective
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.ranges import is_turned
+from aspenpy.advice.ranges import may_be_changed
 from aspenpy.advice.significant import SIGNIFICANT
 from aspenpy.cost.trait_names import PATTERN_NAMES, WITH_ARGUMENTS
 from aspenpy.explore.sensitivity import Effect, Effects
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.total import blocks_in
-from aspenpy.report.advice.document import cap_note, explained, link_joules, picture_of, problem_data, problem_note
+from aspenpy.report.advice.document import cap_note, link_joules, link_text, picture_of, problem_data, problem_note
 from aspenpy.report.prediction import subject
 from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import MAP, drop_middle, set_title, use_shared_style
@@ -101,7 +101,7 @@ def assumed_ranges(space: DesignSpace) -> list[str]:
 def _note_unturned(space: DesignSpace) -> list[str]:
     """Components that nobody turns on a machine that is there, where they are not varied."""
     varied = {item.component for item in space.ranges} | {item.component for item in space.left_out}
-    fixed = [it.component for it in space.machine.parameters if not is_turned(it) and it.component not in varied]
+    fixed = [it.component for it in space.machine.parameters if not may_be_changed(it) and it.component not in varied]
     bought = [name for name in fixed if name != UNCORE]
     notes = [f"Part of what was bought, so varied only where named: {', '.join(bought)}."] if bought else []
     if UNCORE in fixed:
@@ -352,10 +352,10 @@ def matters_blocks(advice: Advice) -> list[Block]:
                     ", ".join(choices) or f"{_end_of_range(item, 'low')} to {_end_of_range(item, 'high')}", "components"
                 ),
                 Link(_end_of_range(item, "base"), "components"),
-                explained(f"{seconds(effect.least)} to {seconds(effect.most)}", "sensitivity"),
-                explained(f"{effect.sensitivity:.3g}", "sensitivity"),
-                "" if energy is None else explained(_format_change(energy.least, energy.most), "sensitivity"),
-                "" if energy is None else explained(f"{energy.sensitivity:.3g}", "sensitivity"),
+                link_text(f"{seconds(effect.least)} to {seconds(effect.most)}", "sensitivity"),
+                link_text(f"{effect.sensitivity:.3g}", "sensitivity"),
+                "" if energy is None else link_text(_format_change(energy.least, energy.most), "sensitivity"),
+                "" if energy is None else link_text(f"{energy.sensitivity:.3g}", "sensitivity"),
             ]
         )
     heads = ("component", "from, to", "as it is", "runtime", "sensitivity", "energy", "of energy")
@@ -382,12 +382,12 @@ def _format_change(low: float, high: float) -> str:
 
 def _components_left_out(advice: Advice) -> list[Block]:
     """Which components do not vary, since they matter little, and how little."""
-    said: list[Any] = ["Not varied, since they have less than ", explained(format_share(SIGNIFICANT), "significance")]
+    said: list[Any] = ["Not varied, since they have less than ", link_text(format_share(SIGNIFICANT), "significance")]
     said.append(" of what all components together change, in runtime and in energy: ")
     for place, item in enumerate(advice.space.left_out):
         shares = [format_share(value) for value in (item.runtime, item.energy) if value is not None]
         said += ["; " if place else "", f"{COMPONENTS[item.component].title} ("]
-        said += [explained(" and ".join(shares), "significance"), ")"]
+        said += [link_text(" and ".join(shares), "significance"), ")"]
     return [Sentence((*said, "."))] if advice.space.left_out else []
 
 
@@ -396,26 +396,26 @@ def change_blocks(advice: Advice) -> list[Block]:
     rows: list[list[Any]] = [
         [
             OBJECTIVES[item.objective],
-            Link(changed(advice, item), "components"),
-            explained(seconds(item.outcome.runtime), "optimum"),
-            explained(compare_values(item.outcome.runtime, advice.base.runtime), "against"),
+            Link(changed_components(advice, item), "components"),
+            link_text(seconds(item.outcome.runtime), "optimum"),
+            link_text(compare_values(item.outcome.runtime, advice.base.runtime), "against"),
             link_joules(item.outcome.energy, "optimum"),
             ""
             if item.outcome.energy is None or advice.base.energy is None
-            else explained(compare_values(item.outcome.energy, advice.base.energy), "against"),
+            else link_text(compare_values(item.outcome.energy, advice.base.energy), "against"),
         ]
         for item in advice.near_optimal
     ]
     tried: Words = (
         "All ",
-        explained(format_count(advice.near_optimal[0].grid), "optimum"),
+        link_text(format_count(advice.near_optimal[0].grid), "optimum"),
         " combinations of the components that matter most were tried.",
     )
     heads = ("for", "change", "runtime", "than now", "energy", "than now")
     return [Section("What to change", "change"), Sentence(tried), make_sheet(heads, rows, (2, 3, 4, 5))]
 
 
-def changed(advice: Advice, item: NearOptimal) -> str:
+def changed_components(advice: Advice, item: NearOptimal) -> str:
     """The components that are not as they are."""
     bases = {range_.component: range_.variable for range_ in advice.ranges}
     values = {

@@ -101,14 +101,14 @@ FORMULAS: dict[str, tuple[str, str]] = {
 """Title and text of each formula, by anchor; the times of kernels have their own."""
 
 
-def explained(text: str, formula: str) -> Link:
+def link_text(text: str, formula: str) -> Link:
     """Words that lead to a formula."""
     return Link(text, anchor_of("formula", formula))
 
 
 def link_joules(value: float | None, formula: str) -> Span:
     """An energy that leads to its formula; nothing where the machine states no power."""
-    return "" if value is None else explained(format_quantity(value, "J"), formula)
+    return "" if value is None else link_text(format_quantity(value, "J"), formula)
 
 
 def picture_of(draw: Callable[[Any], Any], result: Any, caption: str) -> list[Block]:

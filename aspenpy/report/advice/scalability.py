@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.advice.advise import Advice
 from aspenpy.advice.scalability import Scalability, Scaled
 from aspenpy.report.advice.design_space import configured
-from aspenpy.report.advice.document import explained, picture_of, problem_data, problem_note
+from aspenpy.report.advice.document import link_text, picture_of, problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import BLACK, STYLES, drop_middle, label_axis, set_title, use_shared_style
 from aspenpy.tables.numbers import format_count, format_share, seconds
@@ -162,11 +162,11 @@ def nodes_blocks(advice: Advice) -> list[Block]:
             item.settings or "as given",
             item.mode,
             Link(configured(item.configuration, titled=True), "components"),
-            explained(seconds(item.points[0].time), "runtime"),
-            explained(format_count(item.worthwhile), "efficiency"),
-            explained(seconds(item.points[item.nodes.index(item.worthwhile)].time), "efficiency"),
-            "" if item.knee is None else explained(format_count(item.knee), "knee"),
-            explained(format_count(item.fastest), "knee") if item.mode == "strong" else "",
+            link_text(seconds(item.points[0].time), "runtime"),
+            link_text(format_count(item.worthwhile), "efficiency"),
+            link_text(seconds(item.points[item.nodes.index(item.worthwhile)].time), "efficiency"),
+            "" if item.knee is None else link_text(format_count(item.knee), "knee"),
+            link_text(format_count(item.fastest), "knee") if item.mode == "strong" else "",
         ]
         for item in advice.scalings
     ]
@@ -174,9 +174,9 @@ def nodes_blocks(advice: Advice) -> list[Block]:
     note: Words = (
         "Strong scaling: the same problem on more nodes. Weak: a problem that grows with them. Worth it are nodes at "
         "an efficiency of at least ",
-        explained(format_share(advice.scaled.threshold), "efficiency"),
+        link_text(format_share(advice.scaled.threshold), "efficiency"),
         ", of at most ",
-        explained(format_count(advice.scaled.most), "efficiency"),
+        link_text(format_count(advice.scaled.most), "efficiency"),
         "; then the run takes so long. At the knee the curve of time bends; with the fastest number of nodes the run "
         "is shortest.",
     )

@@ -9,7 +9,7 @@ from aspenpy.advice.counters import title_of
 from aspenpy.advice.significance import CounterEvidence, CounterShare, Disagreement, MetricName, Significance
 from aspenpy.advice.significant import SIGNIFICANT, Significant
 from aspenpy.learn.measurements.sheet import count_noun
-from aspenpy.report.advice.document import explained
+from aspenpy.report.advice.document import link_text
 from aspenpy.tables.document import Block, Points, Section, Sentence, Span, Words, make_sheet
 from aspenpy.tables.numbers import format_count, format_share
 from aspenpy.tables.registry import register_report
@@ -196,9 +196,9 @@ def _disagreement_sentences(found: Significant) -> list[Words]:
     return [
         (
             f"Counters and model disagree: of the {item.metric} the {title_of(item.component)} has ",
-            explained(format_share(item.counters), "counters"),
+            link_text(format_share(item.counters), "counters"),
             " by counters and ",
-            explained(format_share(item.model), "significance"),
+            link_text(format_share(item.model), "significance"),
             " by the model, among the components that these counters can tell.",
         )
         for item in found.disagreements
@@ -231,12 +231,12 @@ def _share_of(of: Mapping[str, Significance], name: str) -> float:
 def _component_cells(name: str, counter: Significance | None, model: Significance | None) -> list[Span]:
     between: Span = ""
     if counter is not None and counter.low is not None and counter.high is not None:
-        between = explained(f"{format_share(counter.low)} to {format_share(counter.high)}", "counters")
+        between = link_text(f"{format_share(counter.low)} to {format_share(counter.high)}", "counters")
     return [
         title_of(name) if name else UNKNOWN,
-        "" if counter is None else explained(format_share(counter.share), "counters"),
+        "" if counter is None else link_text(format_share(counter.share), "counters"),
         between,
-        "" if model is None else explained(format_share(model.share), "significance"),
+        "" if model is None else link_text(format_share(model.share), "significance"),
     ]
 
 
@@ -247,18 +247,18 @@ def _describe_samples(each: CounterEvidence) -> Words:
     if samples.widest is None:
         said.append("each was measured once, so that nobody knows how sure the means are")
     else:
-        said += ["half the 95 % confidence interval of a mean is ", explained(format_share(samples.widest), "samples")]
+        said += ["half the 95 % confidence interval of a mean is ", link_text(format_share(samples.widest), "samples")]
         said.append(" at most")
     if samples.enough:
         return (*said, ". These are enough.")
-    return (*said, "; measure each ", explained(f"{format_count(samples.more)} more", "samples"), " times.")
+    return (*said, "; measure each ", link_text(f"{format_count(samples.more)} more", "samples"), " times.")
 
 
 def _describe_regression(each: CounterEvidence) -> Words:
     names = [item.name for item in each.counters if item.share > 0]
     return (
         f"Significant counters are {', '.join(names)}: they explain ",
-        explained(format_share(each.r_squared), "counters"),
+        link_text(format_share(each.r_squared), "counters"),
         f" of the differences in {each.metric}.",
     )
 
@@ -271,9 +271,9 @@ def _describe_clusters(each: CounterEvidence) -> Words:
     return (
         f"Counters that go up and down together make {count_noun(chosen.count, 'cluster')}: {names}. "
         "They are apart by a partition coefficient of ",
-        explained(f"{chosen.partition:.2f}", "clusters"),
+        link_text(f"{chosen.partition:.2f}", "clusters"),
         " (1 is without overlap) and an index of Xie and Beni of ",
-        explained(f"{chosen.xie_beni:.3f}", "clusters"),
+        link_text(f"{chosen.xie_beni:.3f}", "clusters"),
         " (0 is without overlap).",
     )
 
@@ -285,6 +285,6 @@ def _counter_cells(item: CounterShare) -> list[Span]:
     return [
         item.name,
         known,
-        explained(format_share(item.share), "counters") if item.share else "",
-        explained(belongs, "clusters"),
+        link_text(format_share(item.share), "counters") if item.share else "",
+        link_text(belongs, "clusters"),
     ]

@@ -11,7 +11,7 @@ from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.advice.throttled import Restriction, Throttled
 from aspenpy.advice.uncertain import Sampled
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.report.advice.document import explained, picture_of, problem_note
+from aspenpy.report.advice.document import link_text, picture_of, problem_note
 from aspenpy.tables.document import Block, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import STYLES, label_axis, name_ends, use_shared_style
 from aspenpy.tables.numbers import format_count, format_ratio, format_share, seconds
@@ -47,14 +47,14 @@ def heading(throttled: Throttled) -> str:
     if not halves:
         return f"{where}: nothing that it states is restricted"
     loss, worst = max(halves)
-    return f"{where}: loses most by less {named(worst)}, {format_ratio(loss)} the runtime with half of it"
+    return f"{where}: loses most by less {name_restriction(worst)}, {format_ratio(loss)} the runtime with half of it"
 
 
 def _row_of_half(item: Restriction) -> int:
     return min(range(len(item.parts)), key=lambda place: abs(item.parts[place] - 0.5))
 
 
-def named(component: str) -> str:
+def name_restriction(component: str) -> str:
     return "power" if component == "power" else COMPONENTS[component].title
 
 
@@ -149,8 +149,8 @@ def draw(throttled: Throttled) -> Any:
     ends = []
     for item, style in zip(throttled.restrictions, cycle(STYLES), strict=False):
         percents = [100 * part for part in item.parts]
-        axes.plot(percents, item.losses, label=named(item.component), **style)
-        ends.append((named(item.component), percents[-1], item.losses[-1], style["color"]))
+        axes.plot(percents, item.losses, label=name_restriction(item.component), **style)
+        ends.append((name_restriction(item.component), percents[-1], item.losses[-1], style["color"]))
     axes.set(xlabel="% left", ylabel="times the runtime", xlim=(100, 100 * throttled.parts[-1]))
     label_axis(axes.yaxis)
     name_ends(axes, UP - 0.8, ends)
@@ -172,16 +172,16 @@ def restriction_blocks(advice: Advice) -> list[Block]:
         cells: list[Any] = []
         for part in LEFT:
             loss = by_part.get(part)
-            cells.append("" if loss is None else explained(f"x {format_ratio(loss)}", "restricted"))
-        rows.append([named(item.component), *cells])
+            cells.append("" if loss is None else link_text(f"x {format_ratio(loss)}", "restricted"))
+        rows.append([name_restriction(item.component), *cells])
     runtime, _ = throttled.noisy
     noise: Words = (
         "Noise that takes ",
-        explained(format_share(throttled.noise), "noise"),
+        link_text(format_share(throttled.noise), "noise"),
         " (standard deviation) from each of clock, bandwidths and network makes the run take ",
-        explained(f"{seconds(runtime.low)} to {seconds(runtime.high)}", "noise"),
+        link_text(f"{seconds(runtime.low)} to {seconds(runtime.high)}", "noise"),
         " instead of ",
-        explained(seconds(runtime.stated), "runtime"),
+        link_text(seconds(runtime.stated), "runtime"),
         ".",
     )
     return [

@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.advice.uncertain import Claim, Sampled, Uncertain
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.report.advice.document import explained
+from aspenpy.report.advice.document import link_text
 from aspenpy.report.prediction import subject
 from aspenpy.tables.document import Block, Section, Sentence, Span, Words, make_sheet
 from aspenpy.tables.numbers import format_count, format_share
@@ -104,7 +104,7 @@ def sure_blocks(uncertain: Uncertain) -> list[Block]:
     ]
     note: Words = (
         "Of ",
-        explained(format_count(uncertain.runtime.count), "interval"),
+        link_text(format_count(uncertain.runtime.count), "interval"),
         " runs of the model, each with other values, 95 % take:",
     )
     return [
@@ -118,8 +118,8 @@ def sure_blocks(uncertain: Uncertain) -> list[Block]:
 
 
 def _make_row(name: str, runtime: Sampled, energy: Sampled | None) -> list[Span]:
-    consumed = "" if energy is None else explained(ends(energy, "J"), "interval")
-    return [name, explained(ends(runtime, "s"), "interval"), consumed]
+    consumed = "" if energy is None else link_text(ends(energy, "J"), "interval")
+    return [name, link_text(ends(runtime, "s"), "interval"), consumed]
 
 
 def _claim_cells(item: Claim) -> list[Span]:
@@ -128,4 +128,4 @@ def _claim_cells(item: Claim) -> list[Span]:
     stated = item.stated
     source: dict[str, str] = {"assumed": "assumed: nobody compared it", "given": "given by the user"}
     compared = "" if stated is None else f"{stated.row}: {stated.compared_with}"
-    return [title, explained(format_share(item.median), "interval"), source.get(item.source, "a comparison"), compared]
+    return [title, link_text(format_share(item.median), "interval"), source.get(item.source, "a comparison"), compared]

@@ -43,10 +43,10 @@ from aspenpy.shell.advice_options import (
 from aspenpy.shell.commands.variations import split_names
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, command, option, positive, repeatable_option, words
+from aspenpy.shell.option import Arguments, Examples, command, option, positive, repeatable_option, split_words
 from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import deliver, report
-from aspenpy.shell.progress import say
+from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import LAW, PROBLEM, STEPS, VARY
 
 EXAMPLES: Examples = (
@@ -157,7 +157,7 @@ def run_advise(arguments: Arguments) -> int:
         tuple(item for name in arguments.system for item in system_ranges(name)),
         arguments.levels,
         EnergyOptions(arguments.law),
-        tuple(words(arguments.problem)),
+        tuple(split_words(arguments.problem)),
         tuple(map(input_of, arguments.input)) or (AS_IT_IS,),
         arguments.most_nodes,
         arguments.threshold,
@@ -229,7 +229,7 @@ def _run_throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> i
 
 
 def _run_all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    found = advise_case(case, options, say)
+    found = advise_case(case, options, report_activity)
     if arguments.output:
         write_document(found, arguments)
         if arguments.format == "table":

@@ -10,10 +10,10 @@ from aspenpy.language.axis import read_interval
 from aspenpy.report.comparison import draw_comparison
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, machines_of
-from aspenpy.shell.option import Arguments, command, flag, pairs, repeatable_option
+from aspenpy.shell.option import Arguments, command, flag, repeatable_option, split_pairs
 from aspenpy.shell.options import MODEL, OUTSIDE, PAR, PICTURE, RANKS, RESULTS, SEED, SOCKETS, VALUES, machine, machines
 from aspenpy.shell.output import deliver
-from aspenpy.shell.progress import say
+from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import OVER, TRANSFER
 
 
@@ -65,7 +65,7 @@ def _find_crossovers(comparison: Comparison, arguments: Arguments) -> Crossovers
         probe = predict(comparison.case.with_set({name: end.text()}))
         ends.append(probe.scope.values([probe.scope.symbol(name)], comparison.seed)[0])
     sweep = comparison.over(
-        name, ends[0], ends[1], whole=whole, progress=lambda part: say(f"crossovers over {name}", part)
+        name, ends[0], ends[1], whole=whole, progress=lambda part: report_activity(f"crossovers over {name}", part)
     )
     _ = sweep.crossovers
     return sweep
@@ -108,9 +108,9 @@ def _find_crossovers(comparison: Comparison, arguments: Arguments) -> Crossovers
 def run_place(arguments: Arguments) -> int:
     placement = place(
         case_of_arguments(arguments),
-        sockets=pairs("--on", "KERNEL=SOCKET", _split_parts(arguments.on)),
+        sockets=split_pairs("--on", "KERNEL=SOCKET", _split_parts(arguments.on)),
         best=arguments.best or not arguments.on,
-        data=pairs("--data", "NAME=SOCKET", _split_parts(arguments.data)),
+        data=split_pairs("--data", "NAME=SOCKET", _split_parts(arguments.data)),
     )
     return deliver(placement.report(), arguments)
 

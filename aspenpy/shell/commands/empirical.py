@@ -45,14 +45,14 @@ from aspenpy.shell.option import (
     command,
     flag,
     option,
-    pairs,
     positive,
     repeatable_option,
-    words,
+    split_pairs,
+    split_words,
 )
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver
-from aspenpy.shell.progress import say
+from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, LEARNT
 from aspenpy.tables.table import Report
 
@@ -108,12 +108,12 @@ KINDS_OF = {"plan": ("cos", "cos-throttling"), "trace": ("cos",)}
 
 
 def _read_counts(text: str) -> list[int]:
-    return [positive(word) for word in words(text)]
+    return [positive(word) for word in split_words(text)]
 
 
 def _read_amounts(text: str) -> list[float]:
     try:
-        found = [float(word) for word in words(text)]
+        found = [float(word) for word in split_words(text)]
     except ValueError:
         found = [0.0]
     if not all(0 < value < math.inf for value in found):
@@ -200,8 +200,8 @@ def run_empirical(arguments: Arguments) -> int:
     if arguments.model:
         found = predict_and_compare(model, sheet, split, arguments.confidence)
     else:
-        model.watch = lambda done, total: say(f"cross-validation, {done} of {total} fits", done / total)
-        found = validate(model, sheet, split, arguments.confidence, say)
+        model.watch = lambda done, total: report_activity(f"cross-validation, {done} of {total} fits", done / total)
+        found = validate(model, sheet, split, arguments.confidence, report_activity)
     if arguments.output:
         save_model(model, arguments.output)
     if arguments.parameters:
@@ -225,7 +225,7 @@ def _read_sheet(model: LearntModel, arguments: Arguments) -> Sheet:
     if arguments.data is None:
         raise CommandError(f"{arguments.action} needs DATA: a file of measurements")
     data = standard_input() if arguments.data == "-" else measurements_path(arguments.data)
-    return model.sheet(data, pairs("--column", "NAME=HEADER, such as n=size", arguments.columns))
+    return model.sheet(data, split_pairs("--column", "NAME=HEADER, such as n=size", arguments.columns))
 
 
 def _run_split(arguments: Arguments) -> int:
@@ -251,7 +251,7 @@ def _run_split(arguments: Arguments) -> int:
     )
     if arguments.kind == "bandwidth":
         return deliver(report_signature(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
-    clocks = [quantity_of(text, HERTZ, "--clocks") for text in words(arguments.clocks)]
+    clocks = [quantity_of(text, HERTZ, "--clocks") for text in split_words(arguments.clocks)]
     surface = predict_dvfs(found, arguments.processors or (1, 2, 4, 8, 16), clocks, arguments.volts or ())
     return deliver(surface.report(), arguments, lambda: draw_spots(surface))
 
@@ -311,7 +311,7 @@ def _read_options(arguments: Arguments) -> dict[str, Any]:
     """Of the model, each in the kind that its default has."""
     defaults = KINDS[arguments.kind].defaults
     options: dict[str, Any] = {}
-    for name, text in pairs("--option", "NAME=VALUE, such as form=stall", arguments.choices).items():
+    for name, text in split_pairs("--option", "NAME=VALUE, such as form=stall", arguments.choices).items():
         default = defaults.get(name)
         options[name] = text
         if isinstance(default, bool):

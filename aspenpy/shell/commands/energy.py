@@ -19,7 +19,7 @@ from aspenpy.report.energy import draw
 from aspenpy.report.measurements import add_recorded
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, quantity_of
-from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option, words
+from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option, split_words
 from aspenpy.shell.options import MODEL, PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, warn_of_old_name
 from aspenpy.shell.study_options import BUDGET, LAW, TRANSFER
@@ -111,7 +111,7 @@ def run_energy(arguments: Arguments) -> int:
 def _joules(texts: list[str]) -> float:
     """The energy of `--budget`, which was a bare quantity."""
     joules = 0.0
-    for text in (word for given in texts for word in words(given)):
+    for text in (word for given in texts for word in split_words(given)):
         limit, equals, amount = text.partition("=")
         if not equals:
             warn_of_old_name(f"--budget {text}", f"--budget energy={text}")

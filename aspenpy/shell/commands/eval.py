@@ -6,8 +6,8 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
-from aspenpy.shell.operands import case_of_arguments, entries
-from aspenpy.shell.option import Arguments, Examples, command, words
+from aspenpy.shell.operands import case_of_arguments, entry_kernels
+from aspenpy.shell.option import Arguments, Examples, command, split_words
 from aspenpy.shell.options import METRIC, MODEL, RESULTS, SAMPLES, SEED, SETTINGS, machine
 from aspenpy.shell.output import deliver
 from aspenpy.tables.formats import build_json
@@ -40,7 +40,8 @@ OPTIONS = (
 def run_eval(arguments: Arguments) -> int:
     case = case_of_arguments(arguments, "main")
     predictions = [
-        _predict_with_warnings(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)
+        _predict_with_warnings(case.changed(kernel=kernel))
+        for kernel in entry_kernels(case.application, arguments.kernel)
     ]
     reports = [_make_report(prediction, arguments) for prediction in predictions]
     single = arguments.kernel or "main" in case.application.kernels
@@ -63,7 +64,7 @@ def _gather_warnings(predictions: list[Prediction]) -> list[Diagnostic]:
 
 def _make_report(prediction: Prediction, arguments: Arguments) -> Report:
     samples = prediction.samples(arguments.samples) if arguments.samples else None
-    return prediction.report(metrics=words(arguments.metric), samples=samples)
+    return prediction.report(metrics=split_words(arguments.metric), samples=samples)
 
 
 def _join_reports(predictions: list[Prediction], reports: list[Report]) -> Report:

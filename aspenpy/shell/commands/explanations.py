@@ -14,7 +14,7 @@ from aspenpy.language.files import put_whole
 from aspenpy.models.library import load_application
 from aspenpy.report.profile import draw_profile, write_speedscope
 from aspenpy.report.roofline_picture import draw_roofline, script
-from aspenpy.shell.failure import writing
+from aspenpy.shell.failure import refuse_unwritable
 from aspenpy.shell.operands import case_of_arguments, machine_named, only_entry, placement_arguments
 from aspenpy.shell.option import Arguments, command, flag, option, positive
 from aspenpy.shell.options import (
@@ -138,7 +138,7 @@ def run_roofline(arguments: Arguments) -> int:
     roofline = Roofline(found, cases, socket=arguments.socket, set=settings_of(arguments))
     deliver(roofline.report(), arguments, lambda: draw_roofline(roofline))
     if arguments.gnuplot:
-        with writing(arguments.gnuplot):
+        with refuse_unwritable(arguments.gnuplot):
             put_whole(arguments.gnuplot, script(roofline, arguments.gnuplot))
     return 0
 

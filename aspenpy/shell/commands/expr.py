@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.evaluation import amount_of
-from aspenpy.answers.prediction import Prediction, counts
+from aspenpy.answers.prediction import Prediction, amounts_by_resource
 from aspenpy.answers.scope import Scope
 from aspenpy.expr.evaluate import needed_nodes
 from aspenpy.expr.graph import Expr
@@ -13,7 +13,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, OneOf, command, flag, words
+from aspenpy.shell.option import Arguments, Examples, OneOf, command, flag, split_words
 from aspenpy.shell.options import METRIC, MODEL, OUTPUT, SEED, SETTINGS, machine
 from aspenpy.shell.output import emit, report
 from aspenpy.shell.study_options import FREE
@@ -51,7 +51,7 @@ def run_expr(arguments: Arguments) -> int:
     if arguments.output is not None:
         require_writable(arguments.output)
     scope, expr = _find_formula(case_of_arguments(arguments), metric)
-    free = words(arguments.free)
+    free = split_words(arguments.free)
     formula = scope.formulas([expr], free)[0]
     _refuse_failures(formula)
     try:
@@ -75,7 +75,7 @@ def _find_formula(case: Case, metric: str) -> tuple[Scope, Expr]:
     if case.machine is None:
         if metric == "runtime":
             raise CommandError("a runtime needs a machine (--machine M); without one, say --metric flops")
-        scope, amounts = counts(case)
+        scope, amounts = amounts_by_resource(case)
         return scope, amount_of(amounts, metric)
     prediction = Prediction(case)
     report(drop_repeats(prediction.diagnostics))

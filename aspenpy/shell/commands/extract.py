@@ -28,7 +28,7 @@ from aspenpy.shell.output import (
     show_source,
 )
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, RUN
-from aspenpy.sweeps.grid import values
+from aspenpy.sweeps.grid import axis_values
 
 MOST_SHOWN = 30
 """Warnings that are shown."""
@@ -119,7 +119,7 @@ def list_sizes(arguments: Arguments) -> dict[str, list[float]]:
     over = {}
     for axis in axes_of(arguments.over).values():
         whole = axis if axis.whole is not None or axis.items else axis.replace(whole=True)
-        over[axis.name] = [float(value) for value in values(whole, _refuse_expression, lambda name: None)]
+        over[axis.name] = [float(value) for value in axis_values(whole, _refuse_expression, lambda name: None)]
     return over
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.learn.fitting.fit import fit
 from aspenpy.learn.fitting.measurements import METRIC_DIMENSIONS
-from aspenpy.report.fit import draw, percent
+from aspenpy.report.fit import draw, three_digits
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, standard_input
-from aspenpy.shell.option import Arguments, Examples, command, option, pairs, words
+from aspenpy.shell.option import Arguments, Examples, command, option, split_pairs, split_words
 from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, OUTPUT, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import deliver
-from aspenpy.shell.progress import say
+from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, VARY
 
 EXAMPLES: Examples = (
@@ -60,7 +60,7 @@ def run_fit(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     if arguments.metric not in (None, *METRIC_DIMENSIONS):
         raise CommandError(f"--metric: expected one of {', '.join(METRIC_DIMENSIONS)}, not `{arguments.metric}`")
-    varied = [name.partition(":whole") for text in arguments.vary for name in words(text)]
+    varied = [name.partition(":whole") for text in arguments.vary for name in split_words(text)]
     for path in (arguments.output, arguments.picture):
         if path:
             require_writable(path)
@@ -70,10 +70,10 @@ def run_fit(arguments: Arguments) -> int:
         vary=[name + rest for name, _, rest in varied],
         integer=[name for name, whole, rest in varied if whole and not rest],
         metric=arguments.metric,
-        columns=pairs("--column", "NAME=HEADER, such as n=size", arguments.columns),
+        columns=split_pairs("--column", "NAME=HEADER, such as n=size", arguments.columns),
         confidence=arguments.confidence,
         allow_outside=arguments.allow_outside,
-        watch=lambda error: say(f"fitting: root mean square of the errors {percent(error)}"),
+        watch=lambda error: report_activity(f"fitting: root mean square of the errors {three_digits(error)}"),
     )
     if arguments.output:
         write_whole(arguments.output, fitted.to_aspen(arguments.output, allow_outside=arguments.allow_outside))

@@ -7,7 +7,7 @@ from aspenpy.language.files import require_writable, write_whole
 from aspenpy.page.what_if import WhatIf
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, machines_of
-from aspenpy.shell.option import Arguments, choice, command, words
+from aspenpy.shell.option import Arguments, choice, command, split_words
 from aspenpy.shell.options import MODEL, OUTPUT, OUTSIDE, PAR, RANKS, SEED, SETTINGS, SOCKETS, VALUES, machine, machines
 from aspenpy.shell.output import emit, report
 from aspenpy.shell.study_options import FREE
@@ -93,7 +93,7 @@ def run_page(arguments: Arguments) -> int:
     require_writable(arguments.output)
     case = case_of_arguments(arguments)
     cases = [case.changed(machine=machine, socket=socket) for machine, socket in machines_of(arguments)]
-    page = WhatIf(cases, words(arguments.free))
+    page = WhatIf(cases, split_words(arguments.free))
     report([*page.diagnostics, *filter(None, [page.too_large])])
     write_whole(arguments.output, page.html)
     emit(f"{arguments.output} is written: {page.title}, {count_of(len(page.inputs), 'parameter')}")

@@ -12,7 +12,7 @@ from aspenpy.language.diagnostics import suggest_nearest
 from aspenpy.language.files import Reader
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
-from aspenpy.models.library import find, load_machine, load_source, names
+from aspenpy.models.library import find_source, library_names, load_machine, load_source
 from aspenpy.models.machine.texts import Header
 from aspenpy.models.machine.texts import header as header_of
 from aspenpy.report.listings import Wanted, report_library, sources, summary
@@ -87,7 +87,7 @@ def _read_filters(arguments: Arguments) -> Wanted:
 
 def _read_vendor(text: str) -> str:
     """In lower case; one that nobody is by is probably misspelt."""
-    vendors = {header_of(find("machines", name).text).vendor for name in names("machines")}
+    vendors = {header_of(find_source("machines", name).text).vendor for name in library_names("machines")}
     known = sorted(vendor for vendor in vendors if vendor)
     if text.lower() not in map(str.lower, known):
         hint = suggest_nearest(text, known) or f"there are {', '.join(known)}"

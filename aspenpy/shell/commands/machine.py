@@ -13,21 +13,21 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.language.files import STANDARD_OUTPUT, Reader, put_whole
 from aspenpy.language.parser import parse_file
-from aspenpy.models.library import load_machine, names, parse
-from aspenpy.models.machine.load import link
-from aspenpy.models.machine.load import load as load_source
+from aspenpy.models.library import library_names, load_machine, parse
+from aspenpy.models.machine.load import link_machine
+from aspenpy.models.machine.load import read_machine as load_source
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.machine.texts import KINDS, Kind, skeleton
 from aspenpy.probe.importers import import_files
 from aspenpy.probe.probe import Probe, import_machine, probe
 from aspenpy.probe.topology import read_topology
 from aspenpy.shell.commands.check import conclude
-from aspenpy.shell.failure import CommandError, writing
+from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.models import check_files
 from aspenpy.shell.option import Arguments, Examples, choice, command, option, repeatable_option
 from aspenpy.shell.options import OUTPUT, OUTSIDE, formats
 from aspenpy.shell.output import deliver, emit
-from aspenpy.shell.progress import say
+from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import REPLACE, STRICT
 
 LIBRARY = ""
@@ -45,7 +45,7 @@ def run_probe(arguments: Arguments, name: str) -> int:
     if before is not None and not arguments.replace:
         emit(f"{path} is there already and stays as it is; --replace writes it anew")
         return deliver(side_by_side(before, now, ("before", "now")).report(), arguments)
-    with writing(path):
+    with refuse_unwritable(path):
         put_whole(path, found.text)
     emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
     if beside is not None:
@@ -61,7 +61,7 @@ def output_of(arguments: Arguments, name: str) -> Path | str:
 
 def probed(name: str) -> Probe:
     """This host, measured with a bar on a terminal."""
-    return probe(name, lambda done, total: say("measuring this host", done / total))
+    return probe(name, lambda done, total: report_activity("measuring this host", done / total))
 
 
 def _find_in_library(arguments: Arguments) -> str:
@@ -69,7 +69,7 @@ def _find_in_library(arguments: Arguments) -> str:
     host = import_files(arguments.files).host if arguments.files else read_topology()
     processor = "" if host is None else host.processor
     words = set(re.split(r"[^a-z0-9]+", processor.lower()))
-    fitting = [name for name in names("machines") if set(name.split("_")) <= words]
+    fitting = [name for name in library_names("machines") if set(name.split("_")) <= words]
     if not fitting:
         raise CommandError(f"the library has no `{processor}`; --compare NAME takes another machine")
     return max(fitting, key=len)
@@ -150,7 +150,7 @@ def _write_new(arguments: Arguments) -> int:
     text = skeleton(name, kind)
     _refuse_name(name, text)
     path = output_of(arguments, name)
-    with writing(path):
+    with refuse_unwritable(path):
         if isinstance(path, Path) and not arguments.replace and (path.exists() or path.is_symlink()):
             raise CommandError(f"`{path}` is there already; --output names another file, --replace writes it anew")
         put_whole(path, text)
@@ -194,7 +194,7 @@ def _check_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagn
         node = parse_file(source, Reader(allow_outside=allow_outside), warnings)
         if not isinstance(node, nodes.Machine) or all(item.type != "machine" for item in node.components):
             return
-        machine = link(node, warnings)
+        machine = link_machine(node, warnings)
     else:
         machine = load_source(source, Reader(allow_outside=allow_outside))
     yield from check_machine(machine)

@@ -14,10 +14,10 @@ from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.learn.measurements.sheet import Sheet, add_labels, tabulate_rows
 from aspenpy.report.measurements import report_sheet
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, command, flag, option, pairs, repeatable_option
+from aspenpy.shell.option import Arguments, Examples, command, flag, option, repeatable_option, split_pairs
 from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import deliver
-from aspenpy.shell.progress import say
+from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import CONFIDENCE, LEARNT, PRECISION, runs
 from aspenpy.tables.formats import write_csv
 
@@ -64,7 +64,7 @@ OPTIONS = (
     EXAMPLES,
 )
 def run_measure(arguments: Arguments) -> int:
-    labels = pairs("--label", "NAME=VALUE, such as threads=4", arguments.label)
+    labels = split_pairs("--label", "NAME=VALUE, such as threads=4", arguments.label)
     if bool(arguments.command) == bool(arguments.read):
         raise CommandError("measure takes a command behind --, or files with --read")
     if arguments.model and not arguments.record:
@@ -94,7 +94,9 @@ def _run_measurement(arguments: Arguments) -> Measured:
     target = Target(
         arguments.precision, arguments.confidence, arguments.least_runs, arguments.most_runs, arguments.trimmed
     )
-    return measure(arguments.command, target, lambda runs, share: say(f"{runs} runs, the mean to {100 * share:.2g} %"))
+    return measure(
+        arguments.command, target, lambda runs, share: report_activity(f"{runs} runs, the mean to {100 * share:.2g} %")
+    )
 
 
 def _join_sheets(sheets: list[Sheet]) -> Sheet:

@@ -16,7 +16,7 @@ from aspenpy.report.network import draw_network
 from aspenpy.report.scaling import draw_scaling
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments
-from aspenpy.shell.option import Arguments, command, flag, option, words
+from aspenpy.shell.option import Arguments, command, flag, option, split_words
 from aspenpy.shell.options import MODEL, OUTSIDE, PICTURE, RESULTS, SEED, SET, SETTINGS, SOCKET, machine, settings_of
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import PROBLEM, RANK_COUNTS
@@ -125,7 +125,7 @@ def run_scale(arguments: Arguments) -> int:
         _points_of(arguments.ranks, case, arguments.parameter, arguments.rank_counts),
         "weak" if arguments.weak else "strong",
         parameter=arguments.parameter,
-        problem=words(arguments.problem),
+        problem=split_words(arguments.problem),
         isoefficiency=wanted,
         energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
         per_rank=arguments.per_rank,

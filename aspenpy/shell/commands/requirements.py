@@ -10,7 +10,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.report.counts import report_inverse
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments
-from aspenpy.shell.option import Arguments, command, option, words
+from aspenpy.shell.option import Arguments, command, option, split_words
 from aspenpy.shell.options import MODEL, OUTSIDE, RANKS, RESULTS, SEED, SOCKET, VALUES, machine
 from aspenpy.shell.output import deliver
 
@@ -49,7 +49,7 @@ from aspenpy.shell.output import deliver
 def run_count(arguments: Arguments) -> int:
     if (arguments.solve is None) != (arguments.target is None):
         raise CommandError("--solve and --target belong together: --solve n --target 1e12")
-    counts = Counts(case_of_arguments(arguments), traits=tuple(words(arguments.traits)))
+    counts = Counts(case_of_arguments(arguments), traits=tuple(split_words(arguments.traits)))
     if arguments.solve is None:
         try:
             return deliver(counts.report(resource=arguments.resource), arguments)

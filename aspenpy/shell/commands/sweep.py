@@ -27,7 +27,7 @@ from aspenpy.shell.options import (
     require_machine,
 )
 from aspenpy.shell.output import complain, deliver
-from aspenpy.shell.progress import counted
+from aspenpy.shell.progress import report_count
 from aspenpy.shell.study_options import FAIL_FAST, OVER
 from aspenpy.sweeps.formats import format_of
 from aspenpy.sweeps.grid import Layout, make_study
@@ -112,7 +112,7 @@ def run_sweep(arguments: Arguments) -> int:
         store = None
         if arguments.output:
             store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
-        seen = counted(study.points, f"points by {run.backend.name}")
+        seen = report_count(study.points, f"points by {run.backend.name}")
         found = compute(run, memory, store=store, fail_fast=arguments.fail_fast, seen=seen)
     status = deliver(found.report(), arguments, lambda: draw(found))
     if found.has_values:

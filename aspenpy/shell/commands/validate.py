@@ -28,7 +28,7 @@ from aspenpy.shell.operands import axes_of, machine_named, only_entry
 from aspenpy.shell.option import Arguments, Examples, command, flag, option, repeatable_option
 from aspenpy.shell.options import PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, report
-from aspenpy.shell.progress import say
+from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, PRECISION, RUN, runs
 
 EXAMPLES: Examples = (
@@ -103,7 +103,7 @@ def run_validate(arguments: Arguments) -> int:
         arguments.run,
         axes_of(arguments.over),
         target,
-        lambda done, points, text: say(f"{done} of {points} points, {text}", done / points),
+        lambda done, points, text: report_activity(f"{done} of {points} points, {text}", done / points),
         PROCESSOR if arguments.cpu_time else WALL,
     )
     return deliver(found.report(), arguments, lambda: draw(found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.answers.metrics import metric
+from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.explore.optimise import Front, goals_of, require_scipy, search_goals
 from aspenpy.explore.sensitivity import sensitivity
@@ -124,7 +124,7 @@ def run_sensitivity(arguments: Arguments) -> int:
     )
     warnings = tuple(drop_repeats(Prediction(case).diagnostics))
     report = result.report().replace(diagnostics=warnings)
-    return deliver(report, arguments, lambda: draw_sensitivity(result, result.subject, metric(result.metric).unit))
+    return deliver(report, arguments, lambda: draw_sensitivity(result, result.subject, find_metric(result.metric).unit))
 
 
 QUANTITIES = (

@@ -16,11 +16,11 @@ from aspenpy.shell.option import Option, positive
 from aspenpy.shell.session.conversation import Answer, Conversation, runtime_line, whole_line
 from aspenpy.shell.session.question import (
     first_word,
-    identifier,
     is_declared,
-    metrics,
+    metrics_of,
     names_in,
     place_errors,
+    read_identifier,
     read_question,
     refuse_line,
     replace_names,
@@ -92,8 +92,8 @@ def let(session: Conversation, rest: Span) -> Answer:
     sides = split_at_sign(rest, "=")
     if sides is None or not sides[1].text():
         refuse_line("NAME = EXPR", rest, LET)
-    name = identifier(sides[0], "a name", LET)
-    if is_declared(state, name) or name in metrics(state.prediction):
+    name = read_identifier(sides[0], "a name", LET)
+    if is_declared(state, name) or name in metrics_of(state.prediction):
         taken = "is a name of the models" if is_declared(state, name) else "is a metric"
         fail("name-taken", f"`{name}` {taken}", sides[0], hint="choose another name; `set` changes parameters")
     read_question(sides[1], state)

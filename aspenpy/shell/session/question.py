@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from aspenpy.answers.metrics import metric, metric_names, summable
+from aspenpy.answers.metrics import find_metric, metric_names, summable_properties
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Value, as_float
 from aspenpy.cost.placement_options import PlacementOptions
@@ -20,7 +20,7 @@ from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, Dimensio
 from aspenpy.language.infer import Lookup, dimension_of
 from aspenpy.language.parser import parse_part
 from aspenpy.language.source import Source, Span, trim_span
-from aspenpy.language.statements import branches, walk_nodes
+from aspenpy.language.statements import fields_of_node, walk_nodes
 from aspenpy.record import Record
 from aspenpy.shell.session.state import State
 from aspenpy.tables.numbers import format_setting
@@ -49,7 +49,7 @@ def first_word(span: Span) -> tuple[Span, Span]:
     return Span(span.source, span.start, end), trim_span(Span(span.source, end, span.end))
 
 
-def around(span: Span, word: str) -> tuple[Span, Span] | None:
+def split_around(span: Span, word: str) -> tuple[Span, Span] | None:
     """The spans before and behind the last such word; None where there is none."""
     matches = list(re.finditer(rf"(?<!\S){word}(?!\S)", span.text()))
     if not matches:
@@ -63,7 +63,7 @@ def refuse_line(what: str, place: Span, usage: str) -> NoReturn:
     fail("bad-line", f"expected {what}", place, hint=f"write `{usage}`")
 
 
-def identifier(span: Span, what: str, usage: str) -> str:
+def read_identifier(span: Span, what: str, usage: str) -> str:
     """The name that stands there."""
     text = span.text()
     if not re.fullmatch(r"[^\W\d]\w*", text):
@@ -141,9 +141,9 @@ def read_question(span: Span, state: State) -> Question:
         span = Span(Source("runtime"), 0, len("runtime"))
     tree = tree_of(span, state)
     prediction = state.prediction
-    known = metrics(prediction)
+    known = metrics_of(prediction)
     used = [name for name in names_in(tree) if name in known and not is_declared(state, name)]
-    expr = prediction.scope.lower(tree, {name: metric(name).expr(prediction) for name in used})
+    expr = prediction.scope.lower(tree, {name: find_metric(name).expr(prediction) for name in used})
     dimension = _dimension_of_answer(tree, lambda name: known[name] if name in used else None)
     return Question(" ".join(span.text().split()), prediction, expr, unit_symbol(dimension) if dimension else "", span)
 
@@ -183,16 +183,16 @@ PRODUCTS = {"edp": JOULES * SECONDS, "ed2p": JOULES * SECONDS**2}
 """Dimensions of metrics whose units are written with more than one base unit."""
 
 
-def metrics(prediction: Prediction) -> dict[str, Dimension | None]:
+def metrics_of(prediction: Prediction) -> dict[str, Dimension | None]:
     """The metrics of a prediction, by name, each with its dimension where it has one. Left out are `power`, which is a
     keyword of the language (`energy/runtime` is the same), and sums over the machine's tree: `clock` would be one of
     all cores."""
-    left_out = {"power", *summable(prediction.machine)}
+    left_out = {"power", *summable_properties(prediction.machine)}
     return {name: _dimension_of_metric(name) for name in metric_names(prediction) if name not in left_out}
 
 
 def _dimension_of_metric(name: str) -> Dimension | None:
-    unit = metric(name).unit
+    unit = find_metric(name).unit
     return PRODUCTS.get(name) or (parse_unit(unit).dimension if unit else None)
 
 
@@ -224,4 +224,4 @@ def _map_branches(node: Any, change: Callable[[Any], Any]) -> Any:
         return tuple(map(change, node))
     if not isinstance(node, Record):
         return node
-    return node.replace(**{field: change(getattr(node, field)) for field in branches(node)})
+    return node.replace(**{field: change(getattr(node, field)) for field in fields_of_node(node)})

@@ -22,15 +22,15 @@ from aspenpy.models.units import unit_of_parameter
 from aspenpy.shell.session.conversation import Answer, Conversation, format_cell, runtime_line, sweep_table, value_table
 from aspenpy.shell.session.question import (
     Question,
-    around,
     first_word,
     is_declared,
-    metrics,
+    metrics_of,
     place_errors,
     read_question,
     refuse_line,
+    split_around,
 )
-from aspenpy.shell.session.solving import Values, answer_equation, interval, parameter, values_at
+from aspenpy.shell.session.solving import Values, answer_equation, find_parameter, read_interval, values_at
 from aspenpy.shell.session.state import State
 from aspenpy.sweeps.declarations import is_countable
 from aspenpy.sweeps.run import Run
@@ -148,7 +148,7 @@ def show(session: Conversation, rest: Span) -> Answer:
 
 def _split_at_word(rest: Span, word: str) -> tuple[Span, Span]:
     """The text before the last such word, nothing if there is none, and the text behind it."""
-    return around(rest, word) or (Span(rest.source, rest.start, rest.start), rest)
+    return split_around(rest, word) or (Span(rest.source, rest.start, rest.start), rest)
 
 
 def _read_questions(span: Span, session: Conversation) -> list[Question]:
@@ -176,7 +176,9 @@ def expr(session: Conversation, rest: Span) -> Answer:
 def diff(session: Conversation, rest: Span) -> Answer:
     """The derivative by a parameter."""
     what, name = _split_at_word(rest, "by")
-    return Answer(slope_page(read_question(what, session.state), parameter(name, session.state), name, session.state))
+    return Answer(
+        slope_page(read_question(what, session.state), find_parameter(name, session.state), name, session.state)
+    )
 
 
 def solve(session: Conversation, rest: Span) -> Answer:
@@ -222,7 +224,7 @@ def sweep(session: Conversation, rest: Span) -> Answer:
     size = prod(len(item.values) for item in axes)
     if size > MOST_ROWS:
         for question in questions:
-            if question.text not in metrics(question.prediction) or is_declared(session.state, question.text):
+            if question.text not in metrics_of(question.prediction) or is_declared(session.state, question.text):
                 hint = "say how many values: NAME=LOW..HIGH:10; metrics such as runtime are summed up beyond"
                 fail("too-large", f"a table of {size:,} rows is more than {MOST_ROWS:,}", where, hint=hint)
         return Answer(_summarise_metrics([item.text for item in questions], axes, where, session.state))
@@ -252,7 +254,7 @@ def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
 def compare(session: Conversation, rest: Span) -> Answer:
     """This machine beside others, and with a range the places where the fastest changes."""
     state = session.state
-    who, where = around(rest, "over") or (rest, None)
+    who, where = split_around(rest, "over") or (rest, None)
     names = split_at_commas(who)
     if len({name.text() for name in names}) < len(names):
         refuse_line("each machine once", who, COMPARE)
@@ -262,7 +264,7 @@ def compare(session: Conversation, rest: Span) -> Answer:
     comparison = Comparison([state, *(state.changed(machine=machine, socket=socket) for machine, socket in others)])
     if where is None:
         return Answer(comparison.report().page)
-    wanted = interval(where, state)
+    wanted = read_interval(where, state)
     sweep = comparison.over(wanted.name, wanted.low, wanted.high, whole=wanted.whole or None)
     return Answer(comparison.report(sweep=sweep).page)
 

@@ -8,13 +8,13 @@ from aspenpy.allowance import separate_allowance
 from aspenpy.cost.placement_options import NODE_RULES
 from aspenpy.language.diagnostics import AspenError, fail, suggest_nearest
 from aspenpy.language.source import Span
-from aspenpy.models.library import names as library_names
+from aspenpy.models.library import library_names as library_names
 from aspenpy.record import Record
 from aspenpy.shell.option import Option
 from aspenpy.shell.options import RANKS
 from aspenpy.shell.session import changes, questions
 from aspenpy.shell.session.conversation import Answer, Conversation
-from aspenpy.shell.session.question import first_word, metrics, place_errors, read_line, split_statements
+from aspenpy.shell.session.question import first_word, metrics_of, place_errors, read_line, split_statements
 from aspenpy.shell.session.state import State
 from aspenpy.tables.table import Column, Paragraph, Table, Title
 
@@ -55,7 +55,7 @@ def quit_(session: Conversation, rest: Span) -> Answer:
 
 def names(state: State) -> list[str]:
     members = [member for enum in state.application.enums.values() for member in enum.members]
-    return [*parameters(state), *state.names, *metrics(state.prediction), *members]
+    return [*parameters(state), *state.names, *metrics_of(state.prediction), *members]
 
 
 def parameters(state: State) -> list[str]:

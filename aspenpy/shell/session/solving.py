@@ -18,7 +18,7 @@ from aspenpy.models.model import range_of_symbol
 from aspenpy.record import Record
 from aspenpy.report.counts import exactly_between, write_exactly
 from aspenpy.shell.session.conversation import format_cell
-from aspenpy.shell.session.question import Question, around, read_question, refuse_line, symbol_at
+from aspenpy.shell.session.question import Question, read_question, refuse_line, split_around, symbol_at
 from aspenpy.shell.session.state import State
 from aspenpy.tables.numbers import Amount, format_setting
 from aspenpy.tables.table import Column, Page, Paragraph, Part, Table, Title
@@ -54,13 +54,13 @@ def values_at(span: Span, state: State, count: int) -> Values:
         refuse_line("a range LOW..HIGH", axis.items[0], USAGE)
     if axis.items:
         name = _name_of_parameter(axis, state)
-        return Values(name, tuple(number(item, state) for item in axis.items), log=False)
+        return Values(name, tuple(evaluate_number(item, state) for item in axis.items), log=False)
     wanted = _read_range(axis, span, state)
     spaced = _powers_of_two(wanted) if wanted.pow2 else _space_values(wanted, wanted.count or count)
     return Values(wanted.name, spaced, wanted.log)
 
 
-def interval(span: Span, state: State) -> Range:
+def read_interval(span: Span, state: State) -> Range:
     """The range in the text at `span`, with its options, or the one that a parameter declares. Raises AspenError."""
     axis = read_axis(span)
     if axis.items:
@@ -78,7 +78,7 @@ def _read_range(found: Axis, span: Span, state: State) -> Range:
     if found.low is None or found.high is None:
         low, high = _find_declared_range(name, span, state)
     else:
-        low, high = number(found.low, state), number(found.high, state)
+        low, high = evaluate_number(found.low, state), evaluate_number(found.high, state)
     if low >= high:
         fail("empty-range", f"the range is empty: {float(low):.6g} is not below {float(high):.6g}", span)
     pow2 = found.spacing == "pow2"
@@ -90,10 +90,10 @@ def _read_range(found: Axis, span: Span, state: State) -> Range:
 
 def _name_of_parameter(found: Axis, state: State) -> str:
     assert found.name_span is not None
-    return parameter(found.name_span, state)
+    return find_parameter(found.name_span, state)
 
 
-def parameter(span: Span, state: State) -> str:
+def find_parameter(span: Span, state: State) -> str:
     """The name of a parameter of the models."""
     if not span.text():
         refuse_line("a parameter", span, USAGE)
@@ -101,7 +101,7 @@ def parameter(span: Span, state: State) -> str:
     return span.text()
 
 
-def number(span: Span, state: State) -> Value:
+def evaluate_number(span: Span, state: State) -> Value:
     """The value of an expression in the names of models and session."""
     if not span.text():
         refuse_line("a number or an expression", span, USAGE)
@@ -162,7 +162,7 @@ WIDEST = (1, 10**18)  # where a parameter without a range is looked for
 
 def answer_equation(rest: Span, state: State) -> Page:
     """The page that answers `EXPR = EXPR for RANGE`; raises AspenError."""
-    parts = around(rest, "for")
+    parts = split_around(rest, "for")
     sides = parts and (split_at_sign(parts[0], "==") or split_at_sign(parts[0], "="))
     if not parts or not sides or not sides[0].text() or not sides[1].text():
         refuse_line("EXPR = EXPR for NAME", rest, SOLVE)
@@ -177,11 +177,11 @@ def answer_equation(rest: Span, state: State) -> Page:
 def _read_search_range(span: Span, state: State) -> Range:
     """Where to look: the range that was typed, or that the parameter declares, or the widest."""
     try:
-        return interval(span, state)
+        return read_interval(span, state)
     except AspenError as error:
         if error.diagnostics[0].code != "no-range":
             raise
-    return Range(*WIDEST, is_wide(*WIDEST), parameter(span, state), declared=False, span=span)
+    return Range(*WIDEST, is_wide(*WIDEST), find_parameter(span, state), declared=False, span=span)
 
 
 def _read_target(span: Span, name: str, state: State) -> Value:
@@ -189,7 +189,7 @@ def _read_target(span: Span, name: str, state: State) -> Value:
     if state.prediction.scope.symbol(name) in graph.free_symbols(target.formula(name)):
         hint = f"bring what depends on `{name}` to the left"
         fail("two-sided", f"what stands on the right depends on `{name}`", span, hint=hint)
-    return number(span, state)
+    return evaluate_number(span, state)
 
 
 def _search_solutions(question: Question, target: Value, within: Range) -> Roots:
