@@ -34,7 +34,7 @@ def error(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("clock=1 GB..2 GB", "expected hertz, not bytes: `1 GB`"),
         ("cores=1,x", "there is no hardware component `x`"),
         ("clok", "there is no hardware component `clok`"),
-        ("smt", "`haswell` states no `smt`"),
+        ("prefetch", "`haswell` states no `prefetch`"),
     ],
 )
 def test_ranges_that_cannot_be(capsys: pytest.CaptureFixture[str], vary: str, message: str) -> None:

@@ -164,7 +164,7 @@ def test_what_nobody_turns_is_varied_only_where_named() -> None:
     would always look better, since the models know what it draws alone."""
     here = Case(load_application("hpcg"), load_machine("frontera"), set={"frontera_nodes": 1})
     turned = {item.component: item for item in DesignSpace(here).ranges}
-    assert {*turned} == {"clock", "cores", "memory_bandwidth", "memory_clock", "sockets", "network_bandwidth"}
+    assert {*turned} == {"clock", "cores", "smt", "memory_bandwidth", "memory_clock", "sockets", "network_bandwidth"}
     assert turned["memory_clock"].variable.high == pytest.approx(23.464e9 / 16)  # DDR4-2933, 8 B twice a cycle
     assert (turned["cores"].variable.low, turned["cores"].variable.high) == (14, 28)
     assert turned["sockets"].variable.high == 2

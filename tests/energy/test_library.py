@@ -50,8 +50,9 @@ def test_every_socket_has_an_energy(name: str) -> None:
 PROCESSORS = {
     socket: name
     for name in library_names("machines")
-    for socket, component in aspenpy.load_machine(name).components.items()
-    if component.type == "socket" and "uncore_power" in component.properties
+    for machine in [aspenpy.load_machine(name)]
+    for socket in machine.sockets
+    if "uncore_power" in machine.components[socket].properties
 }
 MEASURED = {"intel_xeon_platinum_8470", "intel_xeon_platinum_8480plus", "ibm_power9"}
 """Processors whose watts are fitted to runs, and the one that has them of another."""
