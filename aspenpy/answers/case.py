@@ -1,6 +1,4 @@
-"""Case: an application on a machine, and all that a prediction of it can be changed by; and the start of analyses
-without prices.
-"""
+"""Case: an application on a machine with all options of its prediction; Run: where analyses without prices begin."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
@@ -94,7 +92,7 @@ class Case(Record):
 
     def _values(self) -> tuple[Any, ...]:
         """Models are told apart by identity: comparing two takes longer than a prediction."""
-        set_ = frozenset((name, type(value), _require_hashable(value)) for name, value in self.set.items())
+        set_ = frozenset((name, type(value), _make_hashable(value)) for name, value in self.set.items())
         models = id(self.application), id(self.machine)
         return *models, self.socket, self.kernel, set_, self.seed, self.overlap, self.placement
 
@@ -142,11 +140,11 @@ class Case(Record):
 MOST_MAPPED = 64  # cost trees that are kept for further predictions
 
 _trees: dict[tuple[int, int, str | None, str, bool, PlacementOptions], CostTree] = {}
-"""A tree keeps its models alive, so that their identities are not given away."""
+"""Cost trees by what they depend on. A tree keeps its models alive, so that no other model gets the `id` of one."""
 
 
 PLACES = frozenset(PlacementKeywords.__annotations__)
-"""The names of what a case says of where ranks run."""
+"""Keywords of a case that say where ranks run."""
 
 
 def change_placement(placement: PlacementOptions, changes: Mapping[str, Any]) -> PlacementOptions:
@@ -161,8 +159,8 @@ def change_placement(placement: PlacementOptions, changes: Mapping[str, Any]) ->
     return placement.replace(**named)
 
 
-def _require_hashable(value: Any) -> object:
-    """Refuses a setting that cannot be looked up, and so is no value of a parameter."""
+def _make_hashable(value: Any) -> object:
+    """The value, or its `id` where it has no hash: such a setting is refused later, as no value of a parameter."""
     return value if isinstance(value, Hashable) else id(value)
 
 

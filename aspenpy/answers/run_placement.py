@@ -13,7 +13,7 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.record import Record
 from aspenpy.tables.numbers import count_of
 
-MOST_SOCKETS = 16  # of a node that is drawn
+MOST_SOCKETS = 16  # of a node whose sockets are drawn one by one
 
 
 class RunPlacement(Record):
@@ -51,7 +51,7 @@ class RunPlacement(Record):
 
 
 def _describe_most(ranks: int, components: int, fullest: int) -> str:
-    """How many are on each, or on the fullest."""
+    """How many ranks are on each component, or at most on the fullest where they do not come out even."""
     return f"{fullest:,}" if fullest * components == ranks else f"at most {fullest:,}"
 
 
@@ -76,8 +76,8 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
     try:
         values = prediction.scope.values(asked, prediction.seed)
     except (AspenError, OverflowError):
-        return None  # an error of its own where the time is needed
-    number, nodes, of_node = (int(value) for value in values[:3])
+        return None  # the prediction of the time reports this error
+    number, nodes, of_node = (int(value) for value in values[:3])  # `values` are in the order of `asked`
     sockets, of_socket = (int(values[3]), int(values[4])) if len(values) > 3 and values[5] >= 1 else (None, None)
     found = RunPlacement(
         number,
@@ -103,7 +103,7 @@ def _deal_ranks(ranks: int, sockets: int, takes: int, rule: Rule) -> tuple[int, 
 
 
 def _describe_schedules(prediction: Evaluation) -> str:
-    """How parts go to cores in those blocks of ranks in which it matters."""
+    """The schedules of blocks whose time depends on how their parts go to the cores of a rank."""
     others = prediction.tree.residence.where.others
     found = {
         cost.instances.schedule
@@ -126,7 +126,7 @@ def _describe_each(placement: RankPlacement) -> str:
 
 
 def spread_over(prediction: Evaluation) -> str | None:
-    """Over how much of the machine instances are spread that are no ranks, where it has several nodes."""
+    """Says what part of the machine instances that are no ranks are spread over; None for one node, or if unknown."""
     where = prediction.tree.residence.where
     share = where.share_of_machine
     try:

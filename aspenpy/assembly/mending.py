@@ -23,14 +23,14 @@ _LOAD = re.compile(r"v?(?:mov|lddqu|broadcast|pmov[sz]x)")
 _FOLDED = re.compile(r"(?:(add|sub|mul|div|min|max)([sp])([sd])|(add|sub|imul|xor|and|or)([lq]))$")
 
 CHAINED = 4
-"""Operations one behind the other from which on they are a chain."""
+"""Least number of operations, each waiting for the one before, that count as a long chain."""
 
 SPARE = ("r11", "r10", "r9", "r8", "r15", "r14", "r13", "r12")
-"""Registers of which one that a window does not name takes a load that stands apart."""
+"""Registers for a load that stands apart: the first one that the text does not name is taken."""
 
 
 def mend(path: Sequence[Instruction]) -> tuple[str, ...]:
-    """The text of some instructions for llvm-mca."""
+    """The mended text of a path of instructions, to be given to llvm-mca."""
     return tuple(_Mending(path).run())
 
 

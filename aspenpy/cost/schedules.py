@@ -7,7 +7,7 @@ N equal parts that take t_1 on each of Q_1 cores, and t_2 on each of Q_2, take
     dynamic   max(min(t_1, t_2), N/(Q_1/t_1 + Q_2/t_2)): dealt out as cores become free, so that rates add; no less than
               one part takes on the faster kind
 
-That a whole number of parts runs on each core is left out of the second: the last ones end up to one part later.
+The law of `dynamic` leaves out that each core runs whole parts: the last ones end up to one part later.
 Ranks with cores of their own fill one kind after the other, and the slowest of them decides.
 
 Static blocks are those of OpenMP's `schedule(static)` (OpenMP 5.2, section 11.5.3: chunks approximately equal in size,
@@ -38,7 +38,7 @@ CHAIN = "chain"
 
 
 def smt_gain(core: Component, threads: Expr) -> Expr:
-    """The throughput of so many threads of a core together, in units of one: 1 where it does not state it."""
+    """The throughput of this many threads of a core together, over that of one; 1 where the core states no gain."""
     gain, stated = core.value("smt_gain"), core.value("threads")
     if threads is graph.ONE or gain is None or stated is None:
         return graph.ONE
@@ -77,7 +77,7 @@ def on_all_kinds(cost: RequirementCost, others: Sequence[tuple[Offer, Expr]], in
 
 
 def _rounds_of_instances(cores: Sequence[Expr], slowness: Sequence[Expr], instances: Instances) -> Expr:
-    """Times that the first kind takes for one instance, until all are done."""
+    """The time until all instances are done, in units of what the first kind of core takes for one."""
     count = instances.count
     if instances.schedule == "static":
         return longest(_largest_chunks(cores, slowness, Instances(count, parts=count)))
@@ -87,8 +87,8 @@ def _rounds_of_instances(cores: Sequence[Expr], slowness: Sequence[Expr], instan
 
 
 def _rounds_of_rank(cores: Sequence[Expr], slowness: Sequence[Expr], instances: Instances) -> Expr:
-    """Times that the first kind takes for the share of one core, until a rank with so many cores of each kind is
-    done."""
+    """The time until a rank with these cores of each kind is done, in units of what the first kind takes for the share
+    of one core."""
     part = graph.div(instances.spread, instances.total)
     if instances.schedule == "static":
         return graph.mul(part, longest(_largest_chunks(cores, slowness, instances)))
@@ -101,7 +101,7 @@ def _rounds_of_rank(cores: Sequence[Expr], slowness: Sequence[Expr], instances: 
 
 
 def _largest_chunks(cores: Sequence[Expr], slowness: Sequence[Expr], instances: Instances) -> list[Expr]:
-    """The largest static block of a core of each kind, in times of the first kind."""
+    """The time of the largest static block on each kind of core, in units of one part on the first kind."""
     together, before, found = graph.add(*cores), graph.ZERO, []
     for count, slow in zip(cores, slowness, strict=True):
         behind = graph.add(before, count)
@@ -111,8 +111,8 @@ def _largest_chunks(cores: Sequence[Expr], slowness: Sequence[Expr], instances: 
 
 
 def _cores_of_ranks(placement: RankPlacement, places: Sequence[Place], instances: Instances) -> list[list[Expr]]:
-    """How many cores of each kind those ranks have that may be the slowest: the last of those that fill each kind, on
-    the fullest socket."""
+    """The cores of each kind that a rank has, for every rank that may be the slowest: the last one to fit into each
+    kind, on the fullest socket."""
     container = placement.socket or placement.node
     within = graph.ONE if container is None else container.count
     ranks = graph.apply(
@@ -141,10 +141,10 @@ def _sum_rates(cores: Sequence[Expr], speeds: Sequence[Expr]) -> Expr:
 
 
 def _where_any(count: Expr, value: Expr) -> Expr:
-    """The value of a kind of which there is a core, else 0."""
+    """The value for a kind of core, or 0 where there is no core of that kind."""
     return graph.if_else(graph.compare(">", count, 0), value, graph.ZERO)
 
 
 def _ratio_or_one(first: Expr, second: Expr) -> Expr:
-    """How many times as long one takes: as long where there is nothing to do."""
+    """How many times as long the first takes as the second; 1 where the second takes no time."""
     return graph.if_else(graph.compare(">", second, 0), graph.div(first, second), graph.ONE)

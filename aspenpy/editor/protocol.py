@@ -95,7 +95,7 @@ def item_of(suggestion: completion.Suggestion, place: int) -> types.CompletionIt
         detail=suggestion.detail or None,
         insert_text=suggestion.insert or None,
         insert_text_format=types.InsertTextFormat.Snippet if snippet else None,
-        sort_text=f"{place:05}",
+        sort_text=f"{place:05}",  # clients compare it as text
     )
 
 
@@ -112,7 +112,7 @@ def symbol_of(symbol: structure.Symbol, text: Text) -> types.DocumentSymbol:
 
 
 def encode_words(text: Text, part: types.Range | None) -> list[int]:
-    """Words with colours, each as lines and columns behind the one before, its length, type and no modifiers."""
+    """Coloured words, five numbers each: lines and columns since the one before, length, type, and no modifiers."""
     first, last = 0, len(text.text)
     if part is not None:
         first, last = (text.offset(at.line, at.character) for at in (part.start, part.end))

@@ -178,8 +178,8 @@ def run_and_compare(
     watch: Watch = lambda done, points, text: None,
     clock: str = WALL,
 ) -> Validation:
-    """Predicts the case and runs the command at each point of some axes, whole numbers unless an axis is `:real`; once
-    without axes.
+    """Predicts the case and runs the command at each point of the axes, or once where there are none. Values are whole
+    numbers unless an axis is `:real`.
     Raises AspenError where the command cannot be run, ends with an error, or has a placeholder that is no axis."""
     line = Command(command, list(over))
     axes = {name: axis if axis.whole is not None else axis.replace(whole=True) for name, axis in over.items()}

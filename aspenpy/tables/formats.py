@@ -41,7 +41,7 @@ def build_json(report: Report) -> dict[str, Any]:
 
 
 def rows_as_objects(table: Table) -> list[dict[str, Any]]:
-    """An object for each row."""
+    """The rows as objects, with a cell under the name of each column."""
     return [
         {column.name: _cell_as_object(column, cell) for column, cell in zip(table.columns, row, strict=True)}
         for row in table.rows
@@ -124,4 +124,4 @@ FORMATS = {
         Format("csv", ".csv", write_csv),
     )
 }
-"""By their names; the first is the default."""
+"""Formats by name; the first is the default."""

@@ -17,12 +17,13 @@ MOST_LOOPS = 40
 MOST_OWNERS = 8_000
 """Owners of accesses whose counts are kept apart; numbers of 16 bits say whose store made a line dirty."""
 
+# caches.c knows each of these by its place in the row.
 POLICIES = ("lru", "plru", "random")
 WRITES = ("allocate", "no_allocate", "streaming")
 IN_STEP, PACED, DRAWN = range(3)
 
 SEED = 0x9E3779B97F4A7C15
-"""Of what is drawn: any number but 0 (Vigna's xorshift stays at 0)."""
+"""The state that random draws begin with: any number but 0 will do (Vigna's xorshift stays at 0)."""
 
 
 class CacheShape(Record):
@@ -73,8 +74,8 @@ class PlayedBlock(Record):
 
 
 class LevelCounts(Record):
-    """Of one owner at one level: words or lines that came and missed, lines fetched, dirty lines that left, and clean
-    ones that the next level took."""
+    """Counts of one owner at one level: words or lines that came and missed, lines fetched, dirty lines that left, and
+    clean ones that the next level took."""
 
     accesses: int
     misses: int
@@ -140,12 +141,12 @@ def _library() -> Any:
 
 
 class CacheHierarchy:
-    """Caches, the nearest to the core first, empty at the begin, and what the owners of accesses count in them. Raises
-    AspenError without a C compiler."""
+    """Caches, the nearest to the core first, empty until a block is played, and what the owners of accesses count in
+    them. Raises AspenError without a C compiler."""
 
     def __init__(self, shapes: Sequence[CacheShape]) -> None:
         self._functions = _library()
-        self._kept: list[Array[Any]] = []
+        self._kept: list[Array[Any]] = []  # the memory that levels point to, alive as long as the hierarchy
         self._levels = (_Level * len(shapes))(*map(self._level, shapes))
         self._counts = (_Counts * (MOST_OWNERS * len(shapes)))()
         self._caches = _Caches(self._levels, len(shapes), self._counts, SEED)

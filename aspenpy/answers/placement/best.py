@@ -30,10 +30,10 @@ from aspenpy.record import Record
 
 MOST_TRIED = 3_000  # steps that are priced: some ten seconds
 UNABLE = ("no-such-resource", "too-many-ranks", "no-core-for-rank", "no-path")
-"""Mistakes of a kernel on a socket that has no places or nothing for it."""
+"""Codes of errors by which a kernel cannot run on a socket: no places for its ranks, or not what it asks for."""
 
-IMPOSSIBLE = ("no-link", "unknown-size")
-UNKNOWN = "unsettled-data"
+IMPOSSIBLE = ("no-link", "unknown-size")  # data cannot be moved, which rules a placement out
+UNKNOWN = "unsettled-data"  # data cannot be followed: whether the placement is the best stays open
 
 EXACT, LOCAL = "dynamic programming", "local search"
 
@@ -208,7 +208,7 @@ class _Chooser:
         return [*singles, *(touching[data] for data in sorted(touching) if len(touching[data]) > 1)]
 
     def _seconds(self, sockets: Sockets) -> float:
-        """Infinite where it cannot run so."""
+        """Seconds of the run with its kernels on these sockets; infinite where they cannot run so."""
         self.tried += 1
         try:
             totals = self.question.quick(self.idle | sockets).run(self.question.entry)
@@ -218,8 +218,8 @@ class _Chooser:
             return math.inf
 
     def _note_error(self, error: AspenError) -> None:
-        """Why a placement is left out: data that cannot be moved rule it out, data that cannot be followed leave open
-        whether it would be the best. Other errors are the run's own."""
+        """Notes why a placement is left out: data that cannot be moved rule it out, data that cannot be followed leave
+        open whether it would be the best. Other errors are the run's own."""
         code = error.diagnostics[0].code
         if code not in (*UNABLE, *IMPOSSIBLE, UNKNOWN):
             raise error

@@ -16,7 +16,7 @@ from aspenpy.expr.polynomial import as_term
 from aspenpy.language.diagnostics import Related, fail
 
 NEAR = 64
-"""Bytes that words lie apart, at most, to be of one run."""
+"""Words that lie fewer bytes apart than this belong to one run."""
 
 
 def at_offsets(pattern: Pattern) -> Pattern:
@@ -193,7 +193,7 @@ def _extend_through_block(access: Access, trips: list[Expr]) -> Access:
 
 
 def _pad_loops(access: Access, depth: int) -> Access:
-    """With loops of one trip around its own, up to those of the block."""
+    """The access with loops of one trip put around its own, until it has as many as the block."""
     pattern = access.pattern
     if not isinstance(pattern, Affine | Stencil) or len(pattern.nest.loops) == depth:
         return access

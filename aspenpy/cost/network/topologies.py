@@ -31,7 +31,7 @@ def fully_connected(nodes: Size) -> Topology:
 
 
 def star(nodes: Size) -> Topology:
-    """Every node on one switch, which is where its distances of no hop are from."""
+    """Every node on one switch. Distances count the links between switches, and so are 0."""
     n = whole_size(nodes, "nodes", "the number of nodes")
     return Topology(
         kind="star",
@@ -64,7 +64,7 @@ def fat_tree(arity: Size, levels: Size, taper: Size = 1) -> Topology:
         raise NetworkError(f"a fat tree is tapered by 1 or more, not {t}", "taper")
     switches, leaves = k**n, k ** (n - 1)
     nodes = down * leaves
-    hops = 2 * ((n - 1) * switches - (switches - k) / (k - 1))
+    hops = 2 * ((n - 1) * switches - (switches - k) / (k - 1))  # the sum of 2(l-1) (k-1) k^(l-1) for l = 1 to n
     return Topology(
         kind="fat_tree",
         parameters=(("arity", k), ("levels", n), ("taper", t)),
@@ -80,7 +80,7 @@ def fat_tree(arity: Size, levels: Size, taper: Size = 1) -> Topology:
 
 
 class Family(Record):
-    """`make` takes the parameters; those that are in `defaults` may be left out."""
+    """`make` takes the `parameters`, and the `optional` ones that are given; `source` says where the laws are from."""
 
     make: Callable[..., Topology]
     parameters: tuple[str, ...]

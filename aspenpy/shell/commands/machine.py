@@ -31,11 +31,11 @@ from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import REPLACE, STRICT
 
 LIBRARY = ""
-"""The value of `--compare` alone: the library's processor of the same name."""
+"""The value of `--compare` without a machine: the library's machine of the host's processor."""
 
 
 def run_probe(arguments: Arguments, name: str) -> int:
-    """Writes the machine; where the file is there already, reports how far what it says is from now."""
+    """Writes the machine; where its file exists and `--replace` is not given, only reports how the two differ."""
     path = output_of(arguments, name)
     before = load_machine(path) if isinstance(path, Path) and path.exists() else None
     beside = None if arguments.compare is None else load_machine(arguments.compare or _find_in_library(arguments))
@@ -60,12 +60,12 @@ def output_of(arguments: Arguments, name: str) -> Path | str:
 
 
 def probed(name: str) -> Probe:
-    """This host, measured with a bar on a terminal."""
+    """Measures this host, with a progress bar on a terminal."""
     return probe(name, lambda done, total: report_activity("measuring this host", done / total))
 
 
 def _find_in_library(arguments: Arguments) -> str:
-    """The machine of the library all words of whose name are in that of the processor, the longest name first."""
+    """The library's machine with the longest name of which every word occurs in the name of the processor."""
     host = import_files(arguments.files).host if arguments.files else read_topology()
     processor = "" if host is None else host.processor
     words = set(re.split(r"[^a-z0-9]+", processor.lower()))
@@ -122,7 +122,7 @@ OPTIONS = (
     EXAMPLES,
 )
 def run_machine(arguments: Arguments) -> int:
-    """Of `check` as of `aspenpy check`."""
+    """Runs the action; the exit status of `check` is that of `aspenpy check`."""
     if arguments.action == "new":
         return _write_new(arguments)
     if arguments.action == "probe":
@@ -183,13 +183,13 @@ def _refuse_name(name: str, text: str) -> None:
 
 
 def _check_machines(arguments: Arguments) -> Iterator[Diagnostic]:
-    """Reports of `aspenpy check` on each machine, and implausible numbers. Folders may hold other models."""
+    """Reports on each machine as `aspenpy check` makes them, and its implausible numbers."""
     return check_files(arguments.names, lambda file: _check_file(*file, arguments.allow_outside))
 
 
 def _check_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagnostic]:
     source = Reader(allow_outside=allow_outside).read(path)
-    if walked:
+    if walked:  # a folder also holds applications, and parts that machines include
         warnings: list[Diagnostic] = []
         node = parse_file(source, Reader(allow_outside=allow_outside), warnings)
         if not isinstance(node, nodes.Machine) or all(item.type != "machine" for item in node.components):
