@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4230,
-    "answers": 11100,
+    "answers": 11110,
     "assembly": 850,
     "cost": 12480,
     "editor": 2750,
