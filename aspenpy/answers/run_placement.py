@@ -9,7 +9,9 @@ from aspenpy.cost.placement_options import Rule
 from aspenpy.cost.rank_units import describe_component
 from aspenpy.cost.ranks import RankPlacement, ratio_of_counts
 from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 from aspenpy.tables.numbers import count_of
 
@@ -65,34 +67,50 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
     if placement is None or not known:
         return None
     ranks = known[0] if len(known) == 1 else graph.apply("max", *known)
-    asked = [ranks, placement.nodes_used(ranks) if placement.node else graph.ONE, placement.on_a_node(ranks)]
-    socket = placement.socket
-    if socket is not None:
-        asked += [placement.used(socket, ranks), placement.fullest(socket, ranks), placement.takes(socket)]
-        asked += [ratio_of_counts(socket.count, placement.nodes)]
-        core = tree.residence.where.core
-        if core is not None:
-            asked += [ratio_of_counts(core.count, socket.count), placement.places_of_rank(core)]
+    asked = _asked_of(placement, ranks, tree.residence.where.core)
     try:
-        values = prediction.scope.values(asked, prediction.seed)
+        values = prediction.scope.values([*asked.values()], prediction.seed)
     except (AspenError, OverflowError):
         return None  # the prediction of the time reports this error
-    number, nodes, of_node = (int(value) for value in values[:3])  # `values` are in the order of `asked`
-    sockets, of_socket = (int(values[3]), int(values[4])) if len(values) > 3 and values[5] >= 1 else (None, None)
-    found = RunPlacement(
-        number,
-        nodes,
-        of_node,
-        sockets,
-        of_socket,
+    found = dict(zip(asked, values, strict=True))
+    on_sockets = found.get("of_full_socket", 0) >= 1  # else a rank has several sockets, or there are none
+    run = RunPlacement(
+        int(found["ranks"]),
+        int(found["nodes"]),
+        int(found["of_node"]),
+        int(found["sockets"]) if on_sockets else None,
+        int(found["of_socket"]) if on_sockets else None,
         _describe_each(placement),
         str(placement.distribution),
         schedule=_describe_schedules(prediction),
     )
-    if sockets is None or len(values) < 9 or values[6] > MOST_SOCKETS:
-        return found
-    on_sockets = _deal_ranks(of_node, int(values[6]), int(values[5]), placement.distribution.sockets)
-    return found.replace(on_sockets=on_sockets, cores=float(values[7]), cores_of_rank=float(values[8]))
+    if not on_sockets or "cores" not in found or found["sockets_of_node"] > MOST_SOCKETS:
+        return run
+    sockets, takes = int(found["sockets_of_node"]), int(found["of_full_socket"])
+    dealt = _deal_ranks(run.of_node, sockets, takes, placement.distribution.sockets)
+    return run.replace(on_sockets=dealt, cores=float(found["cores"]), cores_of_rank=float(found["cores_of_rank"]))
+
+
+def _asked_of(placement: RankPlacement, ranks: Expr, core: Place | None) -> dict[str, Expr]:
+    """What is evaluated, by name; a machine without sockets or cores has fewer."""
+    asked = {
+        "ranks": ranks,
+        "nodes": placement.nodes_used(ranks) if placement.node else graph.ONE,
+        "of_node": placement.on_a_node(ranks),
+    }
+    socket = placement.socket
+    if socket is None:
+        return asked
+    asked |= {
+        "sockets": placement.used(socket, ranks),
+        "of_socket": placement.fullest(socket, ranks),
+        "of_full_socket": placement.takes(socket),
+        "sockets_of_node": ratio_of_counts(socket.count, placement.nodes),
+    }
+    if core is None:
+        return asked
+    cores = ratio_of_counts(core.count, socket.count)
+    return asked | {"cores": cores, "cores_of_rank": placement.places_of_rank(core)}
 
 
 def _deal_ranks(ranks: int, sockets: int, takes: int, rule: Rule) -> tuple[int, ...]:
