@@ -14,8 +14,17 @@ DEFINITIONS = {
     "power_of": lambda number, base: any(base**times == number for times in range(10)),
     "divisor_of": lambda number, whole: whole % number == 0,
     "multiple_of": lambda number, unit: number % unit == 0,
+    "grid": lambda number, ratio: (number, ratio) in GRIDS,
 }
 CASES = [("square", 1), ("cube", 1), *((rule, n) for rule in RULES[2:] for n in (1, 2, 3, 10, 12, 61, 72))]
+GRIDS = {
+    (long * middle * wide, ratio)
+    for ratio in {n for rule, n in CASES if rule == "grid"}
+    for wide in range(1, 26)
+    for middle in range(wide, min(ratio * wide, 17_000 // wide) + 1)
+    for long in range(middle, min(ratio * wide, 17_000 // (wide * middle)) + 1)
+}
+"""All numbers up to 17,000 with a grid that is no more than so many times as long as wide."""
 
 
 @pytest.mark.parametrize(("rule", "argument"), CASES)
@@ -64,7 +73,7 @@ def test_no_rule_accepts_all() -> None:
     assert [*accepted_by_all([], 7, 9)] == [7, 8, 9]
 
 
-@pytest.mark.parametrize(("rule", "argument"), CASES)
+@pytest.mark.parametrize(("rule", "argument"), [case for case in CASES if case[0] != "grid"])
 def test_the_largest_up_to_a_formula(rule: str, argument: int) -> None:
     """As by definition; where the smallest of all is too large, that one."""
     counts, most = Counts(rule, argument), symbol("most")
@@ -73,6 +82,20 @@ def test_the_largest_up_to_a_formula(rule: str, argument: int) -> None:
         below = [each for each in range(1, number + 1) if DEFINITIONS[rule](each, argument)]
         smallest = argument if rule == "multiple_of" else 1
         assert evaluate(formula, {most: number}) == max([*below, smallest]), number
+
+
+@pytest.mark.parametrize("ratio", [1, 2, 8])
+def test_a_large_grid_up_to_a_formula(ratio: int) -> None:
+    """The number itself if it is accepted, else one from the largest cube on; of 8 within a fifth of the most."""
+    most = symbol("most")
+    formula = Counts("grid", ratio).largest_up_to(most)
+    for number in range(1, 3000):
+        found, best = evaluate(formula, {most: number}), Counts("grid", ratio).largest_below(number)
+        assert found in Counts("grid", ratio)
+        assert best is not None
+        assert whole_root(number, 3) ** 3 <= found <= best
+        assert found == number or best < number
+        assert ratio < 8 or found >= 0.8 * best
 
 
 @pytest.mark.parametrize("root", [10, 100, 999, 2154, 9999])
@@ -94,5 +117,6 @@ def test_read_as_written() -> None:
 
 def test_described_in_words() -> None:
     rules = [Counts("cube"), Counts("power_of", 2), Counts("divisor_of", 1024)]
+    assert Counts("grid", 8).describe() == "numbers whose grid is at most 8 times as long as wide"
     assert [counts.describe() for counts in rules] == ["cube numbers", "powers of 2", "divisors of 1,024"]
     assert [str(counts) for counts in rules] == ["cube", "power_of(2)", "divisor_of(1024)"]

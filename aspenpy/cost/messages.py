@@ -25,7 +25,7 @@ from aspenpy.cost.network.schemes import (
     fastest_scheme,
     time_by_path,
 )
-from aspenpy.cost.network.topology import NetworkError, floor
+from aspenpy.cost.network.topology import NetworkError
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.paths import MESSAGE, Paths, all_paths, levels_between, network_of_run
 from aspenpy.cost.prices import AppliedTrait, Offer
@@ -127,7 +127,10 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
     if network.threshold is not None:
         link = among.link(among.hops, among.apart)
         level = Level(network.component.name, ranks, ranks, ranks, ranks, link, link)
-        return _by_level(trait, Among((level,), ranks, size), algorithm, None, among.count)
+        found = _by_level(trait, Among((level,), ranks, size), algorithm, None, among.count)
+        if trait.name == "alltoall":
+            return found.replace(time=graph.apply("max", found.time, _crossing(ranks, size, among)))
+        return found
     gamma = graph.ZERO if network.combining is graph.ZERO else GAMMA
     if algorithm is not None:
         formula = cost(trait.name, algorithm, ranks, size).time(ALPHA, BETA, gamma)
@@ -154,9 +157,11 @@ def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Pat
 
 
 def _crossing(ranks: Expr, size: Expr, among: Ranks) -> Expr:
-    """Seconds in which an alltoall gets through the bisection: m bytes for each pair of ranks of the two halves."""
-    half = floor(ranks / 2)
-    crossing = among.network.topology.crossing_time(half * (ranks - half) * size, among.network.link)
+    """Seconds in which an alltoall gets through every cut of the nodes that have ranks, or of all where no placement
+    says which have."""
+    net = among.network
+    nodes = net.nodes if among.placement is None else among.nodes_in_use
+    crossing = crossing_time(net.topology, nodes, net.ports / net.nodes, ranks, size, net.link)
     apart = graph.if_else(graph.compare("==", among.apart, 0), 0, crossing)
     return graph.if_else(graph.compare("<=", ranks, 1), 0, apart)
 

@@ -5,6 +5,7 @@ cube            1, 8, 27, ...
 power_of(b)     1, b, b^2, ...
 divisor_of(n)   the numbers that divide n
 multiple_of(n)  n, 2 n, 3 n, ...
+grid(r)         numbers whose most even grid in three dimensions is at most r times as long as wide
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import count
 from math import lcm
 
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import divisors
+from aspenpy.expr.arithmetic import divisors, factor_evenly
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 
@@ -44,12 +46,30 @@ def _largest_power_below(base: int, number: int) -> int:
     return power
 
 
+def _has_grid(ratio: int, number: int) -> bool:
+    longest, _, shortest = factor_evenly(number, 3)
+    return longest <= ratio * shortest
+
+
+def _grids_between(ratio: int, low: int, high: int) -> list[int]:
+    """Of all grids, as factoring one number after the other takes minutes for ten millions."""
+    found: set[int] = set()
+    for shortest in range(1, whole_root(max(high, 1), 3) + 1):
+        widest = ratio * shortest
+        for middle in range(shortest, min(widest, whole_root(high // shortest, 2)) + 1):
+            face = shortest * middle
+            first, last = max(middle, -(-low // face)), min(widest, high // face)
+            found.update(range(first * face, last * face + 1, face))
+    return sorted(found)
+
+
 _BELOW: dict[str, Callable[[int, int], int]] = {
     "square": lambda _, number: whole_root(number, 2) ** 2,
     "cube": lambda _, number: whole_root(number, 3) ** 3,
     "power_of": _largest_power_below,
     "divisor_of": lambda whole, number: max(each for each in _divisors(whole) if each <= number),
     "multiple_of": lambda unit, number: number // unit * unit,
+    "grid": lambda ratio, number: next(each for each in count(number, -1) if _has_grid(ratio, each)),
 }
 """The largest accepted number up to a number from 1 on, given the rule's argument; 0 where there is none."""
 
@@ -59,11 +79,17 @@ _NEXT: dict[str, Callable[[int, int], int | None]] = {
     "power_of": lambda base, accepted: accepted * base if base > 1 else None,
     "divisor_of": lambda whole, accepted: next((each for each in _divisors(whole) if each > accepted), None),
     "multiple_of": lambda unit, accepted: accepted + unit,
+    "grid": lambda ratio, accepted: next(each for each in count(accepted + 1) if _has_grid(ratio, each)),
 }
 """The accepted number after one, or after 0; None behind the last."""
 
 RULES = tuple(_BELOW)
-ARGUMENTS = {"power_of": "its base", "divisor_of": "what it divides", "multiple_of": "of what"}
+ARGUMENTS = {
+    "power_of": "its base",
+    "divisor_of": "what it divides",
+    "multiple_of": "of what",
+    "grid": "how long for its width",
+}
 """The rules with an argument, and what it is."""
 
 
@@ -78,6 +104,8 @@ class Counts(Record):
 
     def describe(self) -> str:
         """In words: "cube numbers", "powers of 2"."""
+        if self.rule == "grid":
+            return f"numbers whose grid is at most {self.argument:,} times as long as wide"
         kind, _, of = self.rule.partition("_")
         return f"{kind}s {of} {self.argument:,}" if of else f"{kind} numbers"
 
@@ -104,6 +132,8 @@ class Counts(Record):
         """All of them from one number on up to another."""
         if self.rule == "multiple_of":
             return range(-(-low // self.argument) * self.argument, high + 1, self.argument)
+        if self.rule == "grid":
+            return _grids_between(self.argument, low, high)
         found, each = [], self.smallest_above(max(low, 1))
         while each is not None and each <= high:
             found.append(each)
@@ -112,7 +142,7 @@ class Counts(Record):
 
     def largest_up_to(self, most: Expr) -> Expr:
         """The largest of them up to a number that is a formula, or the smallest of all where that is beyond it. The
-        roots and logarithms of numbers up to 10^12 are true to 10^-9."""
+        roots and logarithms of numbers up to 10^12 are true to 10^-9. Of grids the number itself, or a large one."""
         n = graph.number(self.argument)
         root = {"square": 2, "cube": 3}.get(self.rule)
         if root is not None:
@@ -120,6 +150,8 @@ class Counts(Record):
             return graph.apply("max", 1, graph.power(edge, graph.number(root)))
         if self.rule == "multiple_of":
             return graph.apply("max", n, graph.mul(n, graph.apply("floor", graph.div(most, n))))
+        if self.rule == "grid":
+            return self._large_grid(graph.apply("max", 1, graph.apply("floor", most)))
         if self.rule == "power_of":
             if self.argument == 1:
                 return graph.ONE
@@ -129,6 +161,17 @@ class Counts(Record):
             return graph.apply("max", 1, graph.power(n, steps))
         fitting = [graph.if_else(graph.compare(">=", most, each), each, 1) for each in _divisors(self.argument)]
         return graph.apply("max", *fitting) if fitting[1:] else graph.ONE
+
+    def _large_grid(self, most: Expr) -> Expr:
+        """With e^3 the largest cube up to a whole number, the number itself if it has a grid, else the larger of e e l
+        and e (e + 1) l, where l is as long as there is room for."""
+        edge = graph.apply("floor", graph.add(graph.power(most, graph.div(1, 3)), TRUE_TO))
+        widest = graph.mul(self.argument, edge)
+        faces = [graph.mul(edge, graph.add(edge, more)) for more in (0, 1)[: self.argument]]
+        lengths = [graph.apply("min", widest, graph.apply("floor", graph.div(most, face))) for face in faces]
+        longest, shortest = (graph.apply("grid", most, 3, axis) for axis in (0, 2))
+        itself = graph.if_else(graph.compare("<=", longest, graph.mul(self.argument, shortest)), most, 1)
+        return graph.apply("max", itself, *map(graph.mul, faces, lengths))
 
 
 def read_counts(text: str) -> Counts | None:

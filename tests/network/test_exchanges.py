@@ -152,6 +152,25 @@ def test_an_alltoall_goes_through_the_bisection() -> None:
     assert seconds("[1e6] as alltoall", 8, machine()) == pytest.approx(7 * ALPHA + 7e6 * BYTE, rel=1e-12)
 
 
+@pytest.mark.parametrize("more", ["", " property rendezvous_threshold [1 kB] property rendezvous_latency [0]"])
+def test_an_alltoall_goes_up_from_its_leaf_switch(more: str) -> None:
+    """Of 16 nodes on a tree of arity 2 with a taper of 2, four on a switch send to twelve over 2 links: 48 m/2. The
+    bisection of 4 links takes 64 m/4, and a port 15 m. Two ports are two trees: 12 m, and the 15 of a port. Of eight
+    ranks anywhere on the tree two are on a switch: 2*6 m/2; the bisection takes 16 m/4, and a port 7 m."""
+    shape = "property arity [2] property levels [3] property taper [2]" + more
+    tree, two = (machine("fat_tree", shape, nodes=16, cores=1, ports=ports) for ports in (16, 32))
+    assert seconds("[1e6] as alltoall", 16, tree) == pytest.approx(24e6 * BYTE, rel=1e-12)
+    assert seconds("[1e6] as alltoall", 16, two) == pytest.approx(15 * ALPHA + 15e6 * BYTE, rel=1e-12)
+    assert seconds("[1e6] as alltoall", 8, tree) == pytest.approx(7 * ALPHA + 7e6 * BYTE, rel=1e-12)
+
+
+def test_an_alltoall_shares_the_ports_of_its_nodes() -> None:
+    """Four ranks on each of 8 nodes send to the 28 on others: 4*28 m over a port, in 31 rounds; 16*16 m cross the star
+    over 4 links, which takes 64 m."""
+    on = machine(more="property ranks_per_node [4]")
+    assert seconds("[1e6] as alltoall", 32, on) == pytest.approx(31 * ALPHA + 112e6 * BYTE, rel=1e-12)
+
+
 @pytest.mark.parametrize("topology", ["star", "torus", "mesh", "hypercube", "fat_tree", "fully_connected"])
 def test_one_node_has_no_bisection(topology: str) -> None:
     """One rank sends nothing; each of four sends 3 m through the only port, in 3 rounds."""

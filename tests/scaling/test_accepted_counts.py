@@ -35,12 +35,27 @@ def seconds(ranks: int) -> float:
     return 1 / ranks + ranks / 25_000
 
 
+def hpcg_runs(ranks: int) -> bool:
+    """Of the grids of so many ranks HPCG takes the one with the least surface, and refuses it where the shortest edge
+    is less than an eighth of the longest."""
+    grids = [
+        (wide, middle, ranks // wide // middle)
+        for wide in range(1, round(ranks ** (1 / 3)) + 1)
+        if ranks % wide == 0
+        for middle in range(wide, ranks // wide + 1)
+        if middle**2 <= ranks // wide and ranks // wide % middle == 0
+    ]
+    wide, _, long = min(grids, key=lambda grid: sum(ranks // edge for edge in grid))
+    return 8 * wide >= long
+
+
 ACCEPTED = {
     "cube": [n**3 for n in range(1, 20)],
     "square": [n**2 for n in range(1, 64)],
     "power_of(2)": [2**n for n in range(13)],
     "divisor_of(1000)": [n for n in range(1, 1001) if 1000 % n == 0],
     "multiple_of(100)": [*range(100, 4001, 100)],
+    "grid(8)": [n for n in range(1, 4001) if hpcg_runs(n)],
 }
 
 
@@ -130,3 +145,19 @@ def test_advice_on_nodes_has_accepted_ranks() -> None:
     assert [point.ranks for point in scaling.points] == [8, 27, 64, 125]
     assert scaling.nodes == (1, 2, 4, 7)
     assert [point.time for point in scaling.points] == pytest.approx([seconds(each) for each in (8, 27, 64, 125)])
+
+
+def test_grids_that_hpcg_refuses(run: Runner) -> None:
+    """61 and 1,021 are prime; 1,018 is twice a prime."""
+    assert [each for each in (60, 61, 62, 63, 1018, 1020, 1021, 1024) if hpcg_runs(each)] == [60, 63, 1020, 1024]
+    app = load_application("hpcg")
+    for first, last in ((1, 61), (57, 62), (1, 1021), (1000, 1021)):
+        found = scale(app, load_machine("frontera"), [first, last]).fastest
+        assert found is not None
+        assert hpcg_runs(found.ranks)
+    assert scale(app, load_machine("frontera"), [61, 62]).fastest is None
+    assert (
+        "accepts numbers whose grid is at most 8 times"
+        in run("eval", "hpcg", "--set", "ranks=61", "--machine", "frontera").err
+    )
+    assert "accepts" not in run("eval", "hpcg", "--set", "ranks=60", "--machine", "frontera").err

@@ -17,6 +17,7 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.explore.communication import communication_of
 from aspenpy.explore.scaling import Scaling, doublings, scale
 from aspenpy.expr.evaluate import Evaluation
+from aspenpy.expr.node import topological_order
 from aspenpy.models.application.total import Totaller
 from aspenpy.sweeps.points import Points
 
@@ -183,6 +184,56 @@ def test_eight_million_ranks_cost_what_eight_do(monkeypatch: pytest.MonkeyPatch)
     few, many = (work(scale(*models_, [ranks]), monkeypatch) for ranks in (8, 8_000_000))
     assert 0 < few["nodes"] <= many["nodes"] <= 1.5 * few["nodes"]
     assert many["exact"] <= 1.5 * few["exact"]
+
+
+FULL = """
+param side[] = {128, 128, 64}
+machine full { node [1048576] box  interconnect [1048576] net }
+node box { socket [2] cpu }
+socket cpu { core [4] lane  memory ram }
+core lane { property rank resource flops(n) [n/giga] }
+memory ram { resource loads(bytes) [bytes/100e9] }
+interconnect net {
+  property topology [torus]
+  property dimensions [side]
+  property latency [1 us]
+  property bandwidth [10 GB/s]
+  resource messages(volume) [latency + volume/bandwidth]
+}
+"""
+"""A million nodes with two sockets of four cores: 8,388,608 places."""
+HALVES = """
+model halves {
+  param ranks = 8
+  kernel main {
+    execute [ranks] { flops [1e9/ranks] loads [8e9/ranks] }
+    execute [ranks] { messages [6e6] as halo(3) }
+    execute [ranks] { messages [8] as allreduce }
+    execute [ranks] { messages [8] as alltoall }
+  }
+}
+"""
+DISTRIBUTIONS = ("compact", "scatter", "block", "cyclic", "plane=4", "block:cyclic", "plane=4:cyclic")
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_a_full_machine_costs_what_eight_ranks_do(distribution: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One formula for all; half as many nodes more are computed at most, of the branches that lead between nodes."""
+    app, machine = aspenpy.parse(HALVES), aspenpy.parse(FULL)
+    assert isinstance(app, Application)
+    assert isinstance(machine, Machine)
+    sizes, exact, nodes = [], [], []
+    for ranks in (8, 8_388_608):
+        with monkeypatch.context() as patched:
+            spent = Work(patched)
+            found = aspenpy.predict(app, machine, set={"ranks": ranks}, distribution=distribution)
+            assert found.runtime > 0
+        sizes.append(len(topological_order(found.formula("runtime", ["ranks"]))))
+        exact.append(spent["exact"])
+        nodes.append(work(scale(app, machine, [ranks], distribution=distribution), monkeypatch)["nodes"])
+    assert 100 < sizes[0] == sizes[1]
+    assert 0 < exact[1] <= 1.5 * exact[0]
+    assert 0 < nodes[1] <= 1.5 * nodes[0]
 
 
 @pytest.mark.parametrize("name", ["hpcg", "hpl", "comd"])
