@@ -205,7 +205,7 @@ class Visits(NamedTuple):
     counts: Any
 
     def only(self, chosen: Any) -> Visits:
-        """Those of the visits that are chosen."""
+        """The chosen visits."""
         given = (self.places, self.left, self.found, *self.outside)
         places, left, found, *outside = (numpy.broadcast_to(part, chosen.shape)[chosen] for part in given)
         return Visits(places, left, found, outside, self.counts[chosen])
