@@ -58,7 +58,8 @@ WHOLE = instances(Integral, "a whole number")
 REAL = instances(Real, "a number")
 TEXTS = Kind(lambda value: isinstance(value, str) or _is_list_of(value, str), "a text, or a list of texts")
 NAMES = Kind(lambda value: _is_list_of(value, str), "a list of names")
-PATH = instances((str, os.PathLike), "the path of a file")
+PATH = instances((str, os.PathLike), "a path")
+PATHS = Kind(lambda value: PATH.accepts(value) or _is_list_of(value, (str, os.PathLike)), "a path, or a list of paths")
 MAPPING = instances(Mapping, "a mapping of names to values")
 VARIED = Kind(
     lambda value: _varies(value) or hasattr(value, "variables") or (_is_list(value) and all(map(_varies, value))),
@@ -111,7 +112,7 @@ ARGUMENTS: dict[str, Kind] = {
     "pairs": FLAG,
     "parameter": named("the name of a parameter").or_none(),
     "passes": WHOLE,
-    "path": PATH,
+    "path": PATHS,
     "per_rank": FLAG,
     "problem": NAMES,
     "processor_time": FLAG,
@@ -121,6 +122,7 @@ ARGUMENTS: dict[str, Kind] = {
     "ranks_per_device": WHOLE.or_none(),
     "ranks_per_node": WHOLE.or_none(),
     "ranks_per_socket": WHOLE.or_none(),
+    "recipe": Kind(lambda value: value is None or _is_model(value, "Recipe"), "a `Recipe`, or None"),
     "resource": named("the name of a resource"),
     "sample": REAL.or_none(),
     "samples": WHOLE.or_none(),

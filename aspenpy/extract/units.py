@@ -35,7 +35,7 @@ SHAPE = {"directory": str, "file": str, "arguments": [str], "command": str}
 
 _WITH_FOLDER = ("-I", "-isystem", "-iquote", "-include")
 _PREPROCESSING = ("-D", "-U", "-std=")
-_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n\0]+)"', re.MULTILINE)
 
 
 class TranslationUnit(Record):
@@ -59,7 +59,10 @@ def find_units(paths: Sequence[str], flags: tuple[str, ...] = ()) -> tuple[Trans
     found: dict[str, TranslationUnit] = {}
     for path in paths:
         for unit in _units_of(path):
-            found.setdefault(os.path.realpath(unit.path), unit.replace(flags=(*unit.flags, *flags)))
+            all_flags = (*unit.flags, *flags)
+            if any("\0" in word for word in (unit.path, *all_flags)):
+                fail("file-not-readable", f"{unit.path!r} cannot be read: its name or a flag contains a null byte")
+            found.setdefault(os.path.realpath(unit.path), unit.replace(flags=all_flags))
     if len(found) > MOST_UNITS:
         fail("too-large", f"{len(found):,} files are named; at most {MOST_UNITS:,} make one model")
     return tuple(found.values())

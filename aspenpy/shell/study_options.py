@@ -48,6 +48,10 @@ FLAGS = (
     repeatable_option("-I", "FOLDER", "where headers are; may be repeated", dest="folders"),
     repeatable_option("-D", "NAME=VALUE", "defines a macro; may be repeated", dest="macros"),
 )
+LINK = repeatable_option("--link", "NAME", "a library of the program, such as blas; may be repeated", dest="links")
+COMPILER = option(
+    "--compiler", "NAME", "the compiler that counts what runs: one of GCC's, such as mpicc (default: gcc or g++)"
+)
 COLUMN = repeatable_option(
     "--column",
     "NAME=HEADER",
@@ -81,5 +85,5 @@ def runs(least: int, most: int, former: tuple[str, str] = ("", "")) -> tuple[Opt
 # -- how a command ends, and what it replaces ------------------------------------------------------
 
 FAIL_FAST = flag("--fail-fast", "ends at the first error")
-STRICT = flag("--strict", "exits with status 1 if there is a warning")
+STRICT = flag("--strict", "fails if there is a warning")
 REPLACE = flag("--replace", "writes the file anew where it is there already")

@@ -97,6 +97,15 @@ def test_the_message_says_what_is_taken(message: str, call: Callable[[Callable[[
     assert str(caught.value).startswith(message)
 
 
+def test_a_program_is_a_file_or_several(tmp_path: Path) -> None:
+    files = [tmp_path / "a.c", tmp_path / "b.c"]
+    files[0].write_text("void g(void); int main(void) { g(); return 0; }")
+    files[1].write_text("double x; void g(void) { x = x * 3.0; }")
+    found = aspenpy.extract_application(files)
+    assert "flops [1]" in found.text
+    assert found.text == aspenpy.extract_application([str(file) for file in files]).text
+
+
 def test_public_functions_go_to_other_processes() -> None:
     assert all(pickle.loads(pickle.dumps(getattr(aspenpy, name))) is getattr(aspenpy, name) for name in FUNCTIONS)
 

@@ -76,6 +76,9 @@ def test_what_is_no_file_is_refused_at_once(line: str, kind: str, tmp_path: Path
         os.mkfifo(tmp_path / path)
     done = run(*(path if word == "FILE" else word for word in line.split()))
     assert done.returncode == 2
+    if kind == "folder" and line.startswith("extract"):
+        assert done.stderr.startswith("error: no source of C or C++ below `folder.c`\n")
+        return  # a folder is one of sources
     assert f"`{path}` is " in done.stderr or f"`{path}`: is a directory" in done.stderr
 
 
@@ -132,6 +135,22 @@ def test_a_clock_that_is_no_number(clock: str, tmp_path: Path, capsys: pytest.Ca
 def test_sources_that_have_no_such_name(name: str) -> None:
     with pytest.raises(AspenError):
         aspenpy.extract_application(name)
+    with pytest.raises(AspenError):
+        aspenpy.extract_application([name])
+
+
+@pytest.mark.parametrize("entry", ['"file": "a\\u0000.c"', '"file": "a.c", "command": "cc -DX=\\u0000 a.c"'])
+def test_null_bytes_in_a_compilation_database(entry: str, tmp_path: Path) -> None:
+    (tmp_path / "compile_commands.json").write_text(f'[{{"directory": ".", {entry}}}]')
+    (tmp_path / "a.c").write_text("int a;\n")
+    with pytest.raises(AspenError, match="contains a null byte"):
+        aspenpy.extract_application(tmp_path)
+
+
+def test_a_null_byte_in_an_include_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_bytes(b'#include "b\0.c"\nint main(void) { return 0; }\n')
+    with pytest.raises(AspenError):
+        aspenpy.extract_application(tmp_path)
 
 
 DATABASES = ("{", "[1]", '[{"file": 3}]', '[{"directory": "/", "file": "a.c"}]', '{"a": 1}', 

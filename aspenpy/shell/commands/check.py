@@ -27,7 +27,7 @@ from aspenpy.tables.table import CSV, Findings, Paragraph, Report, Table, make_c
         machine(required=False, why=", which the applications are to run on"),
         SOCKET.here(" (default: any of them)"),
         SET.here("; of the runs on --machine"),
-        STRICT,
+        STRICT.here(", with status 1"),
         *RESULTS,
         OUTSIDE,
     ),

@@ -27,7 +27,7 @@ from aspenpy.shell.output import (
     report,
     show_source,
 )
-from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, RUN
+from aspenpy.shell.study_options import COMPILER, FLAGS, LEVEL, LINK, OVER, RUN
 from aspenpy.sweeps.grid import axis_values
 
 MOST_SHOWN = 30
@@ -77,8 +77,8 @@ OPTIONS = (
         "of its loops by llvm-mca where that is installed",
     ),
     option(
-        "--target",
-        "PROCESSOR",
+        "--processor",
+        "NAME",
         "compiles for another processor, and takes its cycles: a name that the compiler knows behind -march, and LLVM "
         "behind -mcpu, such as skylake-avx512 (default: that of this host)",
     ),
@@ -87,10 +87,8 @@ OPTIONS = (
     flag("--integers", "adds operations on whole numbers as the resource intops"),
     RUN.here("; how often its lines ran is filled in"),
     OVER.here(", with --run: counts are fitted over these sizes; a NAME without braces in the command is a macro"),
-    repeatable_option(
-        "--link", "NAME", "with --run: a library of the program, such as blas; may be repeated", dest="links"
-    ),
-    option("--compiler", "NAME", "with --run: one of GCC's, such as mpicc (default: gcc or g++)"),
+    LINK.here("; with --run"),
+    COMPILER.here("; with --run"),
     choice(
         "--counts",
         ("gcov", "lackey"),
@@ -140,7 +138,7 @@ def _find_usual_recipe(source: str) -> Recipe | None:
 def _read_recipe(arguments: Arguments) -> Recipe | None:
     """How the program is compiled: as the user says it; else as compile_commands.json does, or with -O2, where a
     compiler and llvm-mca are installed and no level is named."""
-    if arguments.compile is None and arguments.target is None:
+    if arguments.compile is None and arguments.processor is None:
         return _find_usual_recipe(arguments.sources[0]) if arguments.level is None else None
     command = arguments.compile or "gcc -O2"
     try:
@@ -149,7 +147,7 @@ def _read_recipe(arguments: Arguments) -> Recipe | None:
         raise CommandError(f"--compile {command!r} is no command: {str(error).lower()}") from None
     if not words:
         raise CommandError("--compile: there is no command, such as 'gcc -O3'")
-    return Recipe(tuple(words[1:]), words[0], arguments.target or NATIVE)
+    return Recipe(tuple(words[1:]), words[0], arguments.processor or NATIVE)
 
 
 @command("extract", "programs", "Write the application model of a program in C or C++", OPTIONS, EXAMPLES)

@@ -108,7 +108,7 @@ OPTIONS = (
         nargs="?",
         const=LIBRARY,
     ),
-    STRICT.here(" (check)"),
+    STRICT.here(", with status 1 (check)"),
     formats(of=" (check, probe)", default=None),
     OUTSIDE,
 )

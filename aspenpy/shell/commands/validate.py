@@ -25,11 +25,11 @@ from aspenpy.shell.commands.extract import list_sizes
 from aspenpy.shell.commands.machine import probed
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import axes_of, machine_named, only_entry
-from aspenpy.shell.option import Arguments, Examples, command, flag, option, repeatable_option
+from aspenpy.shell.option import Arguments, Examples, command, flag, option
 from aspenpy.shell.options import PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, report
 from aspenpy.shell.progress import report_activity
-from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, PRECISION, RUN, runs
+from aspenpy.shell.study_options import COMPILER, FLAGS, LEVEL, LINK, OVER, PRECISION, RUN, STRICT, runs
 
 EXAMPLES: Examples = (
     (
@@ -56,9 +56,9 @@ OPTIONS = (
     machine(required=False, why=" (default: this host is measured first)"),
     LEVEL.here(" (default: as the program was compiled, else o2)", former="--level"),
     *FLAGS,
-    repeatable_option("--link", "NAME", "a library of the program, such as blas; may be repeated", dest="links"),
-    option("--compiler", "NAME", "the compiler that counts what runs, one of GCC's (default: gcc or g++)"),
-    flag("--strict", "refuses a model whose runtime depends on parameters that nobody knows"),
+    LINK,
+    COMPILER,
+    STRICT.here(" of a parameter without a known value that changes the runtime, with status 2"),
     *SETTINGS,
     PRECISION,
     *runs(5, 20, ("--least", "--most")),
