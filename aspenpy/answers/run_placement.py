@@ -92,7 +92,7 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
 
 
 def _asked_of(placement: RankPlacement, ranks: Expr, core: Place | None) -> dict[str, Expr]:
-    """What is evaluated, by name; a machine without sockets or cores has fewer."""
+    """Formulas to evaluate, by name; a machine without sockets or cores has fewer."""
     asked = {
         "ranks": ranks,
         "nodes": placement.nodes_used(ranks) if placement.node else graph.ONE,
