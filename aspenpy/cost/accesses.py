@@ -13,7 +13,7 @@ from aspenpy.cost.caches.reading import Reader, read_access
 from aspenpy.cost.caches.touched import swept_since, touched_by, touched_name
 from aspenpy.cost.caches.traffic import Traffic, block_traffic
 from aspenpy.cost.caches.warm import COLD, Last, Swept
-from aspenpy.cost.history import ROUNDING, History
+from aspenpy.cost.history import History
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.touch_order import Touched
 from aspenpy.cost.waiting import loads_waited_for
@@ -53,12 +53,6 @@ class Accesses:
         accesses = self._read(block, kernel, serving)
         if not accesses or not levels:
             return {}
-        alike = self._reads_alike(block, kernel, accesses, levels[0].line)
-        if alike is not graph.FALSE:
-            levels = [
-                level if level.shares is graph.ONE else level.read_together(block.parallelism, alike)
-                for level in levels
-            ]
         known = dict[tuple[object, ...], list[Last]]()
 
         def last(requirement: flow.Requirement, line: Expr, warm: bool, stored: bool) -> Sequence[Last]:
@@ -68,18 +62,6 @@ class Accesses:
             return known[key]
 
         return block_traffic(accesses, levels, last, page, buffer)
-
-    def _reads_alike(self, block: flow.Block, kernel: flow.Kernel, accesses: Sequence[Access], line: Expr) -> Expr:
-        """Whether each instance of a block loads all of its data structures, and stores to none."""
-        if block.parallelism is graph.ONE or any(access.writes for access in accesses):
-            return graph.FALSE
-        sizes, alike = self._reader(kernel).sizes, graph.TRUE
-        for name, touched in self._touched_in(block, line, lambda: accesses).items():
-            if name not in sizes:
-                return graph.FALSE
-            if not touched.anywhere:
-                alike = graph.junction("and", alike, graph.compare(">=", touched.bytes * (1 + ROUNDING), sizes[name]))
-        return alike
 
     def _read(self, block: flow.Block, kernel: flow.Kernel, serving: Serving) -> list[Access]:
         """A trait that the machine, in what is `serving` a requirement, gives a rule for is the machine's."""

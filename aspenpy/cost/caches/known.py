@@ -12,7 +12,6 @@ from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Nest
 from aspenpy.cost.caches.policies import Touches
 from aspenpy.cost.caches.warm import Last
-from aspenpy.expr import graph
 
 
 class TouchesOfBlock:
@@ -25,18 +24,8 @@ class TouchesOfBlock:
     def of(self, access: Access, around: Around, level: Level) -> list[Touches]:
         key = _describe(access, around, level)
         if key not in self._known:
-            self._known[key] = _touches_of_readers(access, around, level)
+            self._known[key] = touches(access, around, level)
         return self._known[key]
-
-
-def _touches_of_readers(access: Access, around: Around, level: Level) -> list[Touches]:
-    """The touches of one of those that load the same data from a cache: all of a line but one find it. What they draw,
-    all draw together."""
-    if level.readers is graph.ONE:
-        return touches(access, around, level)
-    asking = access.replace(accesses=access.accesses * level.readers) if access.is_scattered else access
-    found = touches(asking, around, level)
-    return [part.replace(count=part.count / level.readers) for part in found]
 
 
 def _describe(access: Access, around: Around, level: Level) -> Hashable:

@@ -52,9 +52,8 @@ class Level(Record):
     different ones. With `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour), if
     accesses go on by less than `reach` bytes each time (without it, by less than a page); `brought` is how many on
     average. Of a line a miss fetches one `sector`, where the machine says its bytes. An `evasion` is the share of lines
-    stored in full that are not fetched. Of the instances so many `readers` load the same data, of which it holds one
-    copy. Arrays begin on pages one behind the other, at equal places of the cache where nothing says how many lie
-    before, or, `apart`, where those that move in step never meet.
+    stored in full that are not fetched. Arrays begin on pages one behind the other, at equal places of the cache
+    where nothing says how many lie before, or, `apart`, where those that move in step never meet.
     """
 
     place: Place
@@ -74,7 +73,6 @@ class Level(Record):
     shares: Expr = graph.ONE
     added: Expr = graph.ZERO
     apart: bool = False
-    readers: Expr = graph.ONE
 
     @property
     def name(self) -> str:
@@ -99,12 +97,6 @@ class Level(Record):
     def _all_sets(self) -> Expr:
         """The sets of all instances."""
         return self.capacity / (self.line * self.ways)
-
-    def read_together(self, instances: Expr, alike: Expr) -> Level:
-        """The level where so many instances of a block load the same data, if they are `alike`: one of them brings a
-        line for all, and they share the cache with others as one."""
-        readers = graph.if_else(alike, graph.apply("max", 1, graph.apply("min", instances, self.shares)), 1)
-        return self.replace(shares=self.shares / readers, readers=readers)
 
     @property
     def sets(self) -> Expr:
