@@ -36,7 +36,7 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 }
 OPPOSITES = {"min": "max", "any": "all", "floor": "ceil", "minimum": "maximum", "argmin": "argmax"}
 OPPOSITES |= {name: opposite for opposite, name in OPPOSITES.items()}
-SYMMETRIC = {"min", "max", "least", "minimum", "maximum", "gcd", "hypot", "plus", "times", "same"}
+SYMMETRIC = {"min", "max", "smallest", "minimum", "maximum", "gcd", "hypot", "plus", "times", "same"}
 SYMMETRIC |= {"add", "multiply", "logical_and", "logical_or", "array_equal", "isclose", "union1d"}
 """Functions that are the same with their two arguments swapped; `plus`, `times` and `same` are those of polynomials."""
 UNSEEN = {"strict", "timeout", "maxsize", "repr", "stacklevel"}
