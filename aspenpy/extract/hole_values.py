@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import evaluate
-from aspenpy.expr.failures import EvaluationError
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
+from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import nesting_depth
 from aspenpy.extract.costs import (
-    CYCLES,
     Access,
     Alternative,
     Arithmetic,
@@ -37,7 +33,8 @@ from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Command, prepare_program
 from aspenpy.extract.fit import Formula, Term, fit_mean
 from aspenpy.extract.line_counts import ExecutionCount
-from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED, SIZE_ASSUMED
+from aspenpy.extract.replay import Numbers, count_operations
+from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED
 from aspenpy.extract.values import ONE, TooLong, Value
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
@@ -337,8 +334,8 @@ class Influence:
     def __init__(
         self, profiles: Mapping[str, Profile], holes: Mapping[Expr, Hole], resolved: Callable[[Value], Value]
     ) -> None:
-        self.profiles, self.holes, self.resolved = profiles, holes, resolved
-        self.known: dict[Expr, float] = {}
+        self.profiles = profiles
+        self.numbers = Numbers(holes, resolved, {})
         self.done: dict[str, Work] = {}
 
     def weigh(self, symbol: Expr) -> float:
@@ -356,7 +353,7 @@ class Influence:
         return largest
 
     def _work_at(self, key: str, symbol: Expr, value: float) -> Work:
-        self.known, self.done = {symbol: value}, {}
+        self.numbers.values, self.done = {symbol: value}, {}
         return self._work_of_function(key)
 
     # -- work --------------------------------------------------------------------------------------
@@ -375,14 +372,13 @@ class Influence:
         if isinstance(item, Access):
             return {"bytes": float(item.size)}
         if isinstance(item, Arithmetic):
-            times = CALL_ASSUMED if item.name.startswith("call ") else item.name not in ("integer", CYCLES)
-            return {item.name: float(times * item.amount)}
+            return {item.name: count_operations(item)}
         if isinstance(item, Invocation):
             return self._work_of_function(item.function)
         if isinstance(item, Nest):
-            passes = max(0.0, min(map(self._evaluate_value, item.bounds)))
-            self.known[item.counter] = (passes - 1) / 2
-            share = 1.0 if item.share is None else self._evaluate_value(item.share)
+            passes = max(0.0, min(map(self.numbers.evaluate, item.bounds)))
+            self.numbers.values[item.counter] = (passes - 1) / 2
+            share = 1.0 if item.share is None else self.numbers.evaluate(item.share)
             return _add_work((self._work_of_items(item.body), passes * share))
         if isinstance(item, Alternative):
             share = self._share_of_alternative(item)
@@ -390,31 +386,8 @@ class Influence:
         return {}
 
     def _share_of_alternative(self, item: Alternative) -> float:
-        holds = all(
-            self._evaluate_value(guard.value) == 0 if guard.operator == "==" else self._evaluate_value(guard.value) >= 0
-            for guard in item.guards
-        )
-        return float(holds) * (1.0 if item.share is None else self._evaluate_value(item.share))
-
-    def _evaluate_value(self, value: Value) -> float:
-        """Value of a formula; unknowns count as sizes."""
-        if (number := v.number(value)) is not None:
-            return float(number)
-        given = {symbol: Fraction(self._evaluate_symbol(symbol)) for symbol in v.symbols(value)}
-        try:
-            return float(evaluate(v.to_expression(value), given))
-        except (EvaluationError, OverflowError):
-            return float(SIZE_ASSUMED)
-
-    def _evaluate_symbol(self, symbol: Expr) -> float:
-        if symbol not in self.known:
-            self.known[symbol] = SIZE_ASSUMED
-            stands = self.resolved(atom_polynomial(symbol))
-            if not v.is_same(stands, atom_polynomial(symbol)):
-                self.known[symbol] = self._evaluate_value(stands)
-            elif symbol in self.holes:
-                self.known[symbol] = self._evaluate_value(self.holes[symbol].value)
-        return self.known[symbol]
+        holds = all(map(self.numbers.holds, item.guards))
+        return float(holds) * (1.0 if item.share is None else self.numbers.evaluate(item.share))
 
 
 def _add_work(*parts: tuple[Work, float]) -> Work:

@@ -98,106 +98,18 @@ Arguments = tuple[tuple[float, int] | None, ...]
 """Values of a call's whole numbers, and what they rest on."""
 
 
-class Replay:
-    """One replay. `known` are values of parameters, `fitted` the parameters that are fitted to counts, and `resolved`
-    gives the parameter of the model that a symbol of a function stands for."""
+class Numbers:
+    """Numbers for the symbols of formulas: those `known`, and `values` beside them, which are found as they are asked
+    for. What nobody knows counts as a size. `resolved` gives the parameter that a symbol stands for."""
 
     def __init__(
-        self,
-        profiles: Mapping[str, Profile],
-        holes: Mapping[Expr, Hole],
-        resolved: Callable[[Value], Value],
-        known: Mapping[Expr, float],
-        fitted: frozenset[Expr],
+        self, holes: Mapping[Expr, Hole], resolved: Callable[[Value], Value], known: Mapping[Expr, float]
     ) -> None:
-        self.profiles, self.holes, self.resolved, self.fitted = profiles, holes, resolved, fitted
-        self.known = known
+        self.holes, self.resolved, self.known = holes, resolved, known
         self.values: dict[Expr, float] = {}
-        self.bases: dict[Expr, int] = {}
-        self.tally = Tally()
-        self.calls: dict[str, dict[Arguments, tuple[float, int]]] = {}
-        self.steps = 0
-
-    def run(self, order: Sequence[str], roots: Sequence[str]) -> Tally:
-        """The tally of all functions; `order` has each one behind those that call it."""
-        for key in roots:
-            self.calls[key] = {(): (1.0, 0)}
-        for key in order:
-            for arguments, (times, basis) in self.calls.get(key, {}).items():
-                self._run_function(self.profiles[key], arguments, times, basis)
-        return self.tally
-
-    def _run_function(self, profile: Profile, arguments: Arguments, times: float, basis: int) -> None:
-        self.tally.functions[profile.key] = self.tally.functions.get(profile.key, 0.0) + times
-        self.values, self.bases = {}, {}
-        for formal, given in zip(profile.formals, arguments, strict=False):
-            if isinstance(formal, Expr) and given is not None:
-                self.values[formal], self.bases[formal] = given
-        self._run_items(profile.items, Around(times, profile.span, basis))
-
-    def _run_items(self, items: list[Item], around: Around) -> None:
-        operations = moved = 0.0
-        for item in items:
-            self.steps += 1
-            if isinstance(item, Access):
-                moved += item.size
-            elif isinstance(item, Arithmetic):
-                weight = CALL_ASSUMED if item.name.startswith("call ") else item.name not in ("integer", CYCLES)
-                operations += weight * item.amount
-            elif isinstance(item, Nest):
-                self._run_loop(item, around)
-            elif isinstance(item, Alternative):
-                self._run_alternative(item, around)
-            elif isinstance(item, Invocation):
-                self._note_call(item, around)
-        if operations or moved:
-            self.tally.add_work(around.span, around.basis, operations * around.times, moved * around.times)
-
-    def _run_loop(self, nest: Nest, around: Around) -> None:
-        passes = max(0.0, min(map(self.evaluate, nest.bounds)))
-        share = 1.0 if nest.share is None else self.evaluate(nest.share)
-        if not nest.is_cut:
-            self.tally.add_passes(nest.span, around.times, around.times * passes * share)
-        basis = max(map(self.basis, (*nest.bounds, *([] if nest.share is None else [nest.share]))))
-        inside = around.inside(share, basis).replace(span=nest.span or around.span, is_cut=nest.is_cut)
-        few = MOST_PASSES if self.steps < MOST_STEPS else 1
-        for place, weight in _list_passes(passes, few if _varies(nest) else 1):
-            self.values[nest.counter] = place
-            self._run_items(nest.body, inside.inside(weight, 0))
-        self.values.pop(nest.counter, None)
-
-    def _run_alternative(self, item: Alternative, around: Around) -> None:
-        holds = float(all(map(self._holds, item.guards)))
-        if item.guards and item.share is None and not around.is_cut:
-            self.tally.add_passes(item.span, around.times, around.times * (1 - holds if item.negated else holds))
-        share = holds * (1.0 if item.share is None else self.evaluate(item.share))
-        basis = 0 if item.share is None else self.basis(item.share)
-        for side, part in ((item.then, share), (item.otherwise, 1 - share)):
-            if side and part:
-                self._run_items(side, around.inside(part, basis))
-
-    def _holds(self, guard: Guard) -> bool:
-        value = self.evaluate(guard.value)
-        return value == 0 if guard.operator == "==" else value >= 0
-
-    def _note_call(self, item: Invocation, around: Around) -> None:
-        """Notes the arguments of a call, for when all calls of the function are known."""
-        if item.function not in self.profiles:
-            return
-        arguments: Arguments = tuple(
-            None if given is None or isinstance(given, Place) else (self.evaluate(given), self.basis(given))
-            for given in item.arguments
-        )
-        calls = self.calls.setdefault(item.function, {})
-        if arguments not in calls and len(calls) >= MOST_CALLS:
-            arguments = next(reversed(calls))
-        times, basis = calls.get(arguments, (0.0, 0))
-        calls[arguments] = times + around.times, max(basis, around.basis)
-
-    # -- values ------------------------------------------------------------------------------------
 
     def evaluate(self, value: Value) -> float:
-        """Value of a formula; unknowns count as sizes."""
+        """Value of a formula."""
         if (number := v.number(value)) is not None:
             return float(number)
         given = {symbol: Fraction(self._evaluate_symbol(symbol)) for symbol in v.symbols(value)}
@@ -218,6 +130,109 @@ class Replay:
             self.values[symbol] = self.evaluate(self.holes[symbol].value)
         return self.values[symbol]
 
+    def holds(self, guard: Guard) -> bool:
+        value = self.evaluate(guard.value)
+        return value == 0 if guard.operator == "==" else value >= 0
+
+
+def count_operations(item: Arithmetic) -> float:
+    """Operations of arithmetic; a call counts as several, integers and cycles as none."""
+    weight = CALL_ASSUMED if item.name.startswith("call ") else item.name not in ("integer", CYCLES)
+    return float(weight * item.amount)
+
+
+class Replay:
+    """One replay. `known` are values of parameters, `fitted` the parameters that are fitted to counts, and `resolved`
+    gives the parameter of the model that a symbol of a function stands for."""
+
+    def __init__(
+        self,
+        profiles: Mapping[str, Profile],
+        holes: Mapping[Expr, Hole],
+        resolved: Callable[[Value], Value],
+        known: Mapping[Expr, float],
+        fitted: frozenset[Expr],
+    ) -> None:
+        self.profiles, self.fitted = profiles, fitted
+        self.numbers = Numbers(holes, resolved, known)
+        self.bases: dict[Expr, int] = {}
+        self.tally = Tally()
+        self.calls: dict[str, dict[Arguments, tuple[float, int]]] = {}
+        self.steps = 0
+
+    def run(self, order: Sequence[str], roots: Sequence[str]) -> Tally:
+        """The tally of all functions; `order` has each one behind those that call it."""
+        for key in roots:
+            self.calls[key] = {(): (1.0, 0)}
+        for key in order:
+            for arguments, (times, basis) in self.calls.get(key, {}).items():
+                self._run_function(self.profiles[key], arguments, times, basis)
+        return self.tally
+
+    def _run_function(self, profile: Profile, arguments: Arguments, times: float, basis: int) -> None:
+        self.tally.functions[profile.key] = self.tally.functions.get(profile.key, 0.0) + times
+        self.numbers.values, self.bases = {}, {}
+        for formal, given in zip(profile.formals, arguments, strict=False):
+            if isinstance(formal, Expr) and given is not None:
+                self.numbers.values[formal], self.bases[formal] = given
+        self._run_items(profile.items, Around(times, profile.span, basis))
+
+    def _run_items(self, items: list[Item], around: Around) -> None:
+        operations = moved = 0.0
+        for item in items:
+            self.steps += 1
+            if isinstance(item, Access):
+                moved += item.size
+            elif isinstance(item, Arithmetic):
+                operations += count_operations(item)
+            elif isinstance(item, Nest):
+                self._run_loop(item, around)
+            elif isinstance(item, Alternative):
+                self._run_alternative(item, around)
+            elif isinstance(item, Invocation):
+                self._note_call(item, around)
+        if operations or moved:
+            self.tally.add_work(around.span, around.basis, operations * around.times, moved * around.times)
+
+    def _run_loop(self, nest: Nest, around: Around) -> None:
+        passes = max(0.0, min(map(self.numbers.evaluate, nest.bounds)))
+        share = 1.0 if nest.share is None else self.numbers.evaluate(nest.share)
+        if not nest.is_cut:
+            self.tally.add_passes(nest.span, around.times, around.times * passes * share)
+        basis = max(map(self.basis, (*nest.bounds, *([] if nest.share is None else [nest.share]))))
+        inside = around.inside(share, basis).replace(span=nest.span or around.span, is_cut=nest.is_cut)
+        few = MOST_PASSES if self.steps < MOST_STEPS else 1
+        for place, weight in _list_passes(passes, few if _varies(nest) else 1):
+            self.numbers.values[nest.counter] = place
+            self._run_items(nest.body, inside.inside(weight, 0))
+        self.numbers.values.pop(nest.counter, None)
+
+    def _run_alternative(self, item: Alternative, around: Around) -> None:
+        holds = float(all(map(self.numbers.holds, item.guards)))
+        if item.guards and item.share is None and not around.is_cut:
+            self.tally.add_passes(item.span, around.times, around.times * (1 - holds if item.negated else holds))
+        share = holds * (1.0 if item.share is None else self.numbers.evaluate(item.share))
+        basis = 0 if item.share is None else self.basis(item.share)
+        for side, part in ((item.then, share), (item.otherwise, 1 - share)):
+            if side and part:
+                self._run_items(side, around.inside(part, basis))
+
+    def _note_call(self, item: Invocation, around: Around) -> None:
+        """Notes the arguments of a call, for when all calls of the function are known."""
+        if item.function not in self.profiles:
+            return
+        arguments: Arguments = tuple(
+            None if given is None or isinstance(given, Place) else (self.numbers.evaluate(given), self.basis(given))
+            for given in item.arguments
+        )
+        calls = self.calls.setdefault(item.function, {})
+        if arguments not in calls and len(calls) >= MOST_CALLS:
+            arguments = next(reversed(calls))
+        times, basis = calls.get(arguments, (0.0, 0))
+        calls[arguments] = times + around.times, max(basis, around.basis)
+
+    # -- what values rest on -----------------------------------------------------------------------
+
     def basis(self, value: Value) -> int:
         """The basis of a formula, as a place in `BASES`."""
         return max((self._basis_of_symbol(symbol) for symbol in v.symbols(value)), default=0)
@@ -225,13 +240,13 @@ class Replay:
     def _basis_of_symbol(self, symbol: Expr) -> int:
         if symbol not in self.bases:
             self.bases[symbol] = 0
-            stands = self.resolved(atom_polynomial(symbol))
+            stands = self.numbers.resolved(atom_polynomial(symbol))
             if not v.is_same(stands, atom_polynomial(symbol)):
                 self.bases[symbol] = self.basis(stands)
             elif symbol in self.fitted:
                 self.bases[symbol] = 1
-            elif symbol in self.holes:
-                self.bases[symbol] = 2 * (symbol not in self.known and self.holes[symbol].is_left())
+            elif symbol in self.numbers.holes:
+                self.bases[symbol] = 2 * (symbol not in self.numbers.known and self.numbers.holes[symbol].is_left())
         return self.bases[symbol]
 
 
