@@ -87,9 +87,11 @@ class Loops(Part):
         counter = self.names.make_counter(variable or "pass")
         before = self.scope
         entry: dict[str | DataKey, Known] = {name: before.values.get(name) for name in changed.variables}
-        entry |= self._changed_members(changed, before)
+        members = self._changed_members(changed, before)
+        entry |= {place: value for place, value in members.items() if isinstance(value, Polynomial)}
         steps = self._find_steps(node, counter, changed, entry, before)
-        exchanged = self._find_exchanged(node, changed, before, steps)
+        pointers = {name: entry[name] for name in sorted(changed.variables - steps.keys())} | members
+        exchanged = self._find_exchanged(node, changed, before, pointers)
         one = Pass(counter, changed, before, entry | exchanged, steps, exchanged)
         self._enter_pass(one)
         head = self.scope.copy()
@@ -124,28 +126,24 @@ class Loops(Part):
             if isinstance(start, r.Declaration):
                 self.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
 
-    def _changed_members(self, changed: Changes, before: Scope, kind: type = Polynomial) -> dict[str | DataKey, Known]:
-        """Whole numbers, or pointers, in members of structures that a loop may change, by place."""
+    def _changed_members(self, changed: Changes, before: Scope) -> dict[str | DataKey, Known]:
+        """Whole numbers and pointers in members of structures that a loop may change, by place."""
         self.state.scope = before.copy()
         self.memory.forget_changed(changed.stored, changed.calls)
         kept, self.state.scope = self.scope.memory, before
         found: dict[str | DataKey, Known] = {}
         for place, value in before.memory.items():
-            if place not in kept and isinstance(value, kind) and place in self.names.fields:
+            if place not in kept and isinstance(value, Polynomial | Place) and place in self.names.fields:
                 found[place] = value
         return found
 
     def _find_exchanged(
-        self, node: r.LoopStatement, changed: Changes, before: Scope, steps: Mapping[str | DataKey, Value]
+        self, node: r.LoopStatement, changed: Changes, before: Scope, values: Mapping[str | DataKey, Known]
     ) -> dict[str | DataKey, Known]:
-        """Pointers that a pass leaves as they were or exchanges with each other, such as those to the old and the new
-        values of a grid: which of them points where alternates, and all passes are counted as the first."""
-        pointers = {name: before.values.get(name) for name in sorted(changed.variables - steps.keys())}
-        heads = {
-            name: value
-            for name, value in ({**pointers} | self._changed_members(changed, before, Place)).items()
-            if isinstance(value, Place) and value.offset is not None
-        }
+        """Pointers among some values that a pass leaves as they were or exchanges with each other, such as those to the
+        old and the new values of a grid: which of them points where alternates, and all passes are counted as the
+        first."""
+        heads = {name: value for name, value in values.items() if isinstance(value, Place) and value.offset is not None}
         if not heads or self.stack.trials > MOST_TRIALS:
             return {}
         offsets = {name: value.offset for name, value in heads.items() if value.offset is not None}
