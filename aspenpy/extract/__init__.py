@@ -6,8 +6,9 @@
     walk          `walk` with its parts (`loops`, `branches`, `calls`, `evaluate`, `memory`, `places`): each function as
                   a tree of loops, accesses and operations (`costs`), of which `registers` drops what a compiler spares
     closed forms  `blocks`, `count`, `triangles`, `patterns`: the amounts and the order of touches of a nest of loops
-    text          `text`, `naming`: kernels, parameters and data in the Aspen language
+    text          `text`, `naming`, `model_text`: kernels, parameters and data in the Aspen language
 
-`extraction` goes through them. Beside them, `execution`, `counted_units`, `line_counts`, `hole_values` and `fit` run
-the program to fill in what its source does not say; `replay` and `reconcile` hold the model against the run.
+`extraction` goes through them, function by function as the `call_graph` has them. Beside them, `model_runs` with
+`execution`, `counted_units`, `line_counts`, `hole_values` and `fit` runs the program to fill in what its source does
+not say; `replay` and `reconcile` hold the model against the run.
 """

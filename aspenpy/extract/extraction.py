@@ -7,56 +7,37 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.expr import graph
-from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
+from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
-from aspenpy.extract import values as v
 from aspenpy.extract.blocks import list_invocations
 from aspenpy.extract.branches import find_never_returning
+from aspenpy.extract.call_graph import CallGraph
 from aspenpy.extract.compiled import Code, add_cycles, read_code
 from aspenpy.extract.costs import Hole, Invocation, Meaning, Profile
-from aspenpy.extract.effects import (
-    find_changes,
-    find_effects,
-    find_exposed_members,
-    find_references,
-    resolve_pointers,
-    walk_records,
-)
-from aspenpy.extract.execution import Build, Tool, parse_command
-from aspenpy.extract.fit import format_number
+from aspenpy.extract.effects import find_effects, find_exposed_members, find_references, resolve_pointers, walk_records
 from aspenpy.extract.front_end import Reading, Text
-from aspenpy.extract.hole_values import (
-    BY_INFLUENCE,
-    LITTLE,
-    Filling,
-    Influence,
-    Over,
-    Point,
-    count_pointer_calls,
-    measure_points,
-)
+from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Influence, Point
 from aspenpy.extract.linking import link_programs, separate_statics
-from aspenpy.extract.naming import Kernel, Options, count_words, source_line
-from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile, warn_far
+from aspenpy.extract.model_runs import ModelRuns, ProgramRun
+from aspenpy.extract.model_text import ModelText
+from aspenpy.extract.naming import Kernel, Options, count_words
+from aspenpy.extract.reconcile import Reconciliation, warn_far
 from aspenpy.extract.registers import Level, Registers
-from aspenpy.extract.replay import Replay
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.state import Context, Facts, merge_contexts
-from aspenpy.extract.text import NOTHING, Writer, write_macros
+from aspenpy.extract.text import NOTHING, Writer
 from aspenpy.extract.tree import read_program
-from aspenpy.extract.units import TranslationUnit, find_units, is_source
+from aspenpy.extract.units import TranslationUnit, find_units
 from aspenpy.extract.values import TooLong, Value, to_expression
 from aspenpy.extract.walk import Walker
-from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead, warning
-from aspenpy.language.format import format_text
-from aspenpy.language.source import Source, Span
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -64,8 +45,6 @@ T = TypeVar("T")
 
 MOST_WORDS = 550_000
 """Words and signs of kernels; the language allows 600,000 in a model."""
-
-NO_SIZES: Over = {}
 
 MOST_ROUNDS = 4
 """Models that are made at most, each with more lines from runs."""
@@ -77,19 +56,6 @@ MAY_OVERLAP = "their values are loaded again after each store; `restrict` in the
 
 STACK = 256 * 2**20
 """Bytes of stack for the walk, whose depth follows the nesting of the program."""
-
-
-class Run(Record):
-    """A command that runs the program, such as `./a.out {n}`, and the values of each name in braces; names that it
-    does not mention are macros. `links` are options of the linker, `compiler` one of GCC's; `allow_failure` counts runs
-    that end with an error."""
-
-    command: str
-    over: Over = NO_SIZES
-    links: tuple[str, ...] = ()
-    compiler: str | None = None
-    counts: Tool = "gcov"
-    allow_failure: bool = False
 
 
 class Extraction(Record, Result):
@@ -126,7 +92,7 @@ def extract(
     flags: tuple[str, ...] = (),
     chains: bool = False,
     integers: bool = False,
-    run: Run | None = None,
+    run: ProgramRun | None = None,
     recipe: Recipe | None = None,
 ) -> Extraction:
     """The application model of a program of C or C++ at `path`: a file, several, a folder, or compile_commands.json
@@ -170,7 +136,7 @@ def _read_sources(units: tuple[TranslationUnit, ...], recipe: Recipe | None) -> 
 
 
 def _extract_program(
-    sources: _Sources, level: Level, options: Options, functions: tuple[str, ...], run: Run | None
+    sources: _Sources, level: Level, options: Options, functions: tuple[str, ...], run: ProgramRun | None
 ) -> Extraction:
     """The model of a program. What a run says otherwise of a line than the model is taken from the run, the lines that
     others depend on first."""
@@ -180,13 +146,15 @@ def _extract_program(
         one = _Extractor(sources, level, options, functions, run is not None, counted)
         kernels = one.write_kernels()
         if run is None:
-            break
-        points = points or one.measure(run)
-        causes = one.fill_from_runs(points, run) - counted
-        if not causes:
+            return one.make_extraction(kernels, {}, None)
+        runs = ModelRuns(one.program, one.writer, run)
+        points = points or runs.measure(sources.units, sources.parts)
+        filling = runs.fit_holes(points, one.profiles)
+        reconciliation, causes = runs.reconcile_lines(points[-1], filling, one.profiles, one.order, one.roots)
+        if causes <= counted:
             break
         counted |= causes
-    return one.make_extraction(kernels)
+    return one.make_extraction(kernels, runs.sizes, reconciliation)
 
 
 def _run_with_deep_stack(work: Callable[[], T]) -> T:
@@ -227,29 +195,23 @@ class _Extractor:
         has_run: bool,
         counted: frozenset[Span],
     ) -> None:
-        self.units, self.parts, self.diagnostics = sources.units, sources.parts, list(sources.diagnostics)
+        self.diagnostics = list(sources.diagnostics)
         self.recipe, self.code = sources.recipe, sources.code
-        self.reconciliation: Reconciliation | None = None
-        self.program = resolve_pointers(link_programs(self.parts))
-        self.path = _name_program(self.units, self.program)
+        self.program = resolve_pointers(link_programs(sources.parts))
+        self.path = _name_program(sources.units, self.program)
         self.level, self.options, self.wanted = level, options, functions
         self.names = Names(has_run, counted)
-        self.functions = {function.key: function for function in self.program.functions}
+        self.call_graph = CallGraph(self.program)
+        self.functions = self.call_graph.functions
         self.macros = {
             macro.name: graph.symbol(self.names.make_unique(macro.name), SIZE) for macro in self.program.macros
         }
-        made = {function.key: find_changes([function.body]) for function in self.program.functions}
-        through = self.program.pointed
-        self.calls = {
-            key: change.calls.union(*(through.get(call, ()) for call in change.calls)) for key, change in made.items()
-        }
-        self.changed = {variable for change in made.values() for variable in change.variables}
+        self.changed = {variable for change in self.call_graph.changes.values() for variable in change.variables}
         self.facts = self._gather_facts()
         self.writer = Writer(self.names, options)
         self.profiles: dict[str, Profile] = {}
         self.contexts: dict[str, list[Context]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
-        self.sizes: dict[str, float] = {}
 
     def _gather_facts(self) -> Facts:
         """Facts that hold in all functions of the program."""
@@ -276,7 +238,7 @@ class _Extractor:
 
     def write_kernels(self) -> list[Kernel]:
         """The kernels, with parameters for what the source does not say."""
-        self.roots = self._find_roots()
+        self.roots = self.call_graph.find_roots(self.wanted, self.path)
         self.order = self._walk_functions(self.roots)
         kernels = self._write_kernels(self.roots, self.order)
         self._settle_minor_shares()
@@ -286,7 +248,7 @@ class _Extractor:
         """Walks what the roots reach, callers first, so that what they know at a call is known in the function. Returns
         the keys of functions that have kernels, those that are called first."""
         keys = {root.key for root in roots}
-        for function in self._order_callers_first(roots):
+        for function in self.call_graph.order_callers_first(roots):
             if function.key in keys or function.key in self.contexts:
                 self._profile_function(function, function.key in keys)
         self.writer.set_roots(map(self._profile_function, roots))
@@ -328,43 +290,28 @@ class _Extractor:
             kernels.append(Kernel(self.names.make_unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
         return kernels
 
-    def make_extraction(self, kernels: list[Kernel]) -> Extraction:
-        text = self._write_text(kernels)
-        holes = tuple(self._list_holes())
+    def make_extraction(
+        self,
+        kernels: list[Kernel],
+        sizes: Mapping[str, float],
+        reconciliation: Reconciliation | None,
+    ) -> Extraction:
+        """The model with its parameters. `sizes` are those of the last run, which `reconciliation` compares it with."""
+        text = ModelText(self.program, self.writer, self.macros, sizes)
+        holes = text.list_holes()
         unknown = [_warn_unknown(hole) for hole in holes if hole.is_left()]
         unknown += [_warn_poor_fit(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
         found = [*self.diagnostics, *drop_repeats(self.names.diagnostics), *unknown, *self._report_overlaps()]
-        found += warn_far(self.reconciliation) if self.reconciliation is not None else []
+        found += warn_far(reconciliation) if reconciliation is not None else []
+        origins = [f"by aspenpy extract --as {self.level}"]
+        if self.code is not None and self.recipe is not None:
+            origins.append(f"compiled by {' '.join(self.recipe.command(self.path))}; {self.code.describe()}")
+        written = text.write(self.path, origins, kernels)
         name = os.path.splitext(os.path.basename(self.path))[0]
         names = tuple(kernel.name for kernel in kernels)
-        return Extraction(name, self.level, text, holes, names, tuple(found), self.reconciliation)
+        return Extraction(name, self.level, written, holes, names, tuple(found), reconciliation)
 
     # -- functions ---------------------------------------------------------------------------------
-
-    def _find_roots(self) -> list[r.Function]:
-        """The functions to begin with: those that are wanted, else `main`, else those that no other calls."""
-        functions = self.program.functions
-        known = {function.name: function for function in functions}
-        for name in self.wanted:
-            if name not in known:
-                hint = suggest_instead(name, known, "functions")
-                fail("unknown-function", f"there is no function `{name}` in `{self.path}`", hint=hint)
-        if self.wanted:
-            return [known[name] for name in self.wanted]
-        main = [function for function in functions if function.name == "main"]
-        if main:
-            return main
-        called = {call for function in functions for call in self.calls[function.key] if call != function.key}
-        roots = [function for function in functions if function.key not in called] or list(functions)
-        if not roots:
-            hint = "a model is made of what functions do"
-            fail("no-functions", f"`{self.path}` has no function with a body", hint=hint)
-        return [root for root in roots if not self._is_of_header(root)] or roots
-
-    def _is_of_header(self, function: r.Function) -> bool:
-        """Whether a function stands in a header that the file includes, where its own functions do not call it."""
-        source = None if function.span is None else function.span.source
-        return source is not None and source is not self.program.source and not is_source(source.name)
 
     def _order_called_first(self, roots: list[r.Function]) -> list[str]:
         """Keys of the functions that have kernels of their own, those that are called before those that call."""
@@ -382,22 +329,6 @@ class _Extractor:
             if root.key not in seen:
                 visit(root)
         return order
-
-    def _order_callers_first(self, roots: list[r.Function]) -> list[r.Function]:
-        """All functions that the roots reach, each behind those that call it; not so in a recursion."""
-        calls = {key: sorted(called) for key, called in self.calls.items()}
-        order: list[str] = []
-        seen: set[str] = set()
-        waiting = [(root.key, False) for root in roots]
-        while waiting:
-            key, is_done = waiting.pop()
-            if is_done:
-                order.append(key)
-            elif key not in seen:
-                seen.add(key)
-                waiting.append((key, True))
-                waiting += [(call, False) for call in calls[key] if call in calls and call not in seen]
-        return [self.functions[key] for key in reversed(order)]
 
     def _profile_function(self, function: r.Function, is_root: bool = False) -> Profile:
         if function.key not in self.profiles:
@@ -434,105 +365,11 @@ class _Extractor:
     def _settle_minor_shares(self) -> None:
         """Keeps the guessed value of shares that decide little."""
         holes = self.names.holes
-        influence = Influence(self.profiles, holes, self._resolve_value)
+        influence = Influence(self.profiles, holes, self.writer.resolve_value)
         for symbol, hole in list(holes.items()):
             is_guess = hole.meaning.is_share and not hole.rule and symbol in self.writer.used
             if is_guess and influence.weigh(symbol) < LITTLE:
                 holes[symbol] = hole.replace(meaning=hole.meaning.replace(doubt=""), rule=BY_INFLUENCE)
-
-    # -- runs --------------------------------------------------------------------------------------
-
-    def measure(self, run: Run) -> list[Point]:
-        """Runs the program, and records what parameters stand for."""
-        self.writer.write_declarations()  # which name what sizes depend on
-        command = parse_command(run.command)
-        nodes = (node for function in self.program.functions for node in walk_records(function.body))
-        parallel = any(isinstance(node, r.Call) and node.name.startswith("omp_") for node in nodes)
-        build = Build(self.units, run.links, run.compiler, parallel, run.counts)
-        holes = (self.names.holes[symbol] for symbol in self._find_read_values())
-        spans = dict.fromkeys(hole.span for hole in holes if hole.span is not None)
-        points = measure_points(build, self.parts, command, run.over, tuple(spans), run.allow_failure)
-        return [count_pointer_calls(self.program, point) for point in points]
-
-    def _find_read_values(self) -> set[Expr]:
-        """The parameters for values that the program reads or computes."""
-        return set().union(*map(v.symbols, self.names.parameters.values())) & self.names.holes.keys()
-
-    def fill_from_runs(self, points: list[Point], run: Run) -> frozenset[Span]:
-        """Fits parameters to what was counted, and compares each line with the last run. Returns the loops and
-        conditions that differ, and all of functions that have no formulas."""
-        self.writer.write_declarations()
-        holes = self.names.holes
-        filling = Filling(self.program, holes, self._resolve_value, points, self._find_read_values())
-        for profile in self.profiles.values():
-            filling.find_sites(profile.items)
-        for symbol, fit in filling.fit_holes().items():
-            holes[symbol] = holes[symbol].replace(fit=fit)
-        self.sizes = {name: float(values[-1]) for name, values in run.over.items()}
-        point = points[-1]
-        known = filling.find_known(point)
-        replay = Replay(self.profiles, holes, self._resolve_value, known, frozenset(filling.sites))
-        tally = replay.run(self.order[::-1], [root.key for root in self.roots])
-        self.reconciliation = reconcile(tally, point, self.program.functions)
-        failed = [function for function in self.program.functions if function.name in self.names.uncounted]
-        return find_causes(tally, point) | list_counted_spans(failed, point)
-
-    def _resolve_value(self, value: Value) -> Value:
-        """A value in the parameters of the model, in place of what functions call them."""
-        given = {symbol: known for symbol in v.symbols(value) if (known := self._resolve_symbol(symbol)) is not None}
-        return v.substitute(value, given) if given else value
-
-    def _resolve_symbol(self, symbol: Expr) -> Value | None:
-        bound = self.writer.bound.get(symbol)
-        return atom_polynomial(bound) if bound is not None else self.names.parameters.get(symbol)
-
-    # -- the text ----------------------------------------------------------------------------------
-
-    def _write_text(self, kernels: list[Kernel]) -> str:
-        name = self.names.make_legal(os.path.splitext(os.path.basename(self.path))[0])
-        lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --as {self.level}"]
-        if self.code is not None and self.recipe is not None:
-            lines.append(f"// compiled by {' '.join(self.recipe.command(self.path))}; {self.code.describe()}")
-        lines.append("")
-        data = self.writer.write_declarations()
-        parameters = [*write_macros(self.program, self.macros, self._symbols_in_formulas()), *self._write_parameters()]
-        lines += [f"model {name} {{", *parameters, *([""] if parameters and data else []), *data]
-        for kernel in kernels:
-            lines += ["", *kernel.lines]
-        lines.append("}")
-        return format_text(Source("\n".join(lines) + "\n", f"<{self.path}>"))
-
-    def _symbols_in_formulas(self) -> set[Expr]:
-        """Symbols of the model's formulas, and of the values of its parameters."""
-        values = (hole.value for symbol, hole in self.names.holes.items() if symbol in self.writer.used)
-        return self.writer.used.union(*map(v.symbols, values))
-
-    def _list_holes(self) -> Iterator[Hole]:
-        """Parameters that some formula needs and whose value the source does not say."""
-        return (hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used and hole.meaning.text)
-
-    def _write_parameters(self) -> Iterator[str]:
-        used = {symbol: hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used}
-        yield from self._write_sizes(used)
-        for hole in used.values():
-            value, place = hole.text(), source_line(hole.span)
-            if hole.name in self.sizes:
-                value, comment = format_number(self.sizes[hole.name]), f"{hole.meaning.text}, of the command"
-            elif hole.fit is not None:
-                comment = _describe_fit(hole)
-            elif hole.rule:
-                comment = f"{hole.meaning}: {hole.rule}"
-            else:
-                comment = f"unknown: {hole.meaning}" if hole.meaning.text else ""
-            yield f"param {hole.name} = {value}  // {comment}" + (f" ({place})" if comment and place else place)
-
-    def _write_sizes(self, used: dict[Expr, Hole]) -> Iterator[str]:
-        """Declares sizes of the command that a fitted formula needs and that the program has no name for."""
-        named = {hole.name for hole in used.values()} | {macro.name for macro in self.program.macros}
-        wanted = {name for hole in used.values() if hole.fit is not None for name in hole.fit.sizes()}
-        for name, value in self.sizes.items():
-            if name in wanted - named:
-                yield f"param {name} = {format_number(value)}  // of the command"
 
     def _report_overlaps(self) -> Iterator[Diagnostic]:
         for key, pairs in self.overlaps.items():
@@ -560,13 +397,6 @@ def _name_program(units: tuple[TranslationUnit, ...], program: r.Program) -> str
     spans = (function.span for function in program.functions if function.name == "main")
     span = next((span for span in spans if span is not None), None)
     return units[0].path if span is None or len(units) == 1 else span.source.name
-
-
-def _describe_fit(hole: Hole) -> str:
-    """Meaning of a parameter that runs have filled, and how close the fit is."""
-    assert hole.fit is not None
-    runs = "1 run" if hole.fit.runs == 1 else f"{hole.fit.runs} runs, within {max(hole.fit.error * 100, 0.01):.2g} %"
-    return f"{hole.meaning.text}: counted in {runs}"
 
 
 def _warn_brief(function: r.Function) -> Diagnostic:

@@ -163,6 +163,15 @@ class Model:
             given[symbol] = self.find_parameter(own) if own.payload[1] in (STEADY, UNKNOWN) else atom_polynomial(own)
         return v.substitute(value, given)
 
+    def resolve_value(self, value: Value) -> Value:
+        """A value in the parameters of the model, in place of what functions call them."""
+        given = {symbol: known for symbol in v.symbols(value) if (known := self._resolve_symbol(symbol)) is not None}
+        return v.substitute(value, given) if given else value
+
+    def _resolve_symbol(self, symbol: Expr) -> Value | None:
+        bound = self.bound.get(symbol)
+        return atom_polynomial(bound) if bound is not None else self.names.parameters.get(symbol)
+
     def _find_single_parameter(self, value: Value | Place | None) -> Expr | None:
         """The one parameter of the model that a value is; None for formulas."""
         if value is None or isinstance(value, Place) or len(v.symbols(value)) != 1:

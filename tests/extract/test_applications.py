@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.extract.extraction import Extraction, Run, extract
+from aspenpy.extract.extraction import Extraction, extract
+from aspenpy.extract.model_runs import ProgramRun
 from tests.extract import callgrind
 from tests.thorough import thorough
 
@@ -134,7 +135,7 @@ METAL = {
 @pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")
 @pytest.mark.parametrize(("side", "metal"), METAL)
 def test_operations_with_counts_of_a_run(side: int, metal: int, tmp_path: Path) -> None:
-    found = extract(HYDRO.with_name("metal.c"), run=Run(f"./a.out {{side}} {metal}", {"side": [side]}))
+    found = extract(HYDRO.with_name("metal.c"), run=ProgramRun(f"./a.out {{side}} {metal}", {"side": [side]}))
     total = traced(found, {}, tmp_path)
     ran = METAL[side, metal]
     assert {kind: total[kind] for kind in ran} == pytest.approx(ran, rel=0.05)

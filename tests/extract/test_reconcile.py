@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from aspenpy import load_application, load_machine, predict
-from aspenpy.extract.extraction import Extraction, Run, extract
+from aspenpy.extract.extraction import Extraction, extract
+from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.extract.reconcile import LineCount
 from tests.extract import callgrind, modelled
 
@@ -25,7 +26,7 @@ def lines(found: Extraction) -> dict[str, LineCount]:
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="counts instructions with Valgrind")
 def test_a_merge_sort_compares_as_often_as_it_ran(tmp_path: Path) -> None:
     folder = WHOLE / "sort"
-    found = extract(folder, run=Run("./a.out 700"))
+    found = extract(folder, run=ProgramRun("./a.out 700"))
     others = [str(folder / name) for name in ("sort.c", "values.c")]
     ran = callgrind.counted(folder / "main.c", tmp_path, "-O0", *others, function="main", arguments=("700",))
     (tmp_path / "model.aspen").write_text(found.text)
@@ -50,7 +51,7 @@ int main(int argc, char **argv) {
 
 def test_a_replay_counts_as_loops_run(tmp_path: Path) -> None:
     (tmp_path / "triangles.c").write_text(TRIANGLES)
-    found = lines(extract(tmp_path / "triangles.c", run=Run("./a.out 40")))
+    found = lines(extract(tmp_path / "triangles.c", run=ProgramRun("./a.out 40")))
     n = 40
     middle = [(i, j) for i in range(n) for j in range(i, n, 3)]
     inner = [(j, k) for _, j in middle for k in range(j, n)]
@@ -81,7 +82,7 @@ int main(int argc, char **argv) {
 
 def test_loops_that_differ_take_the_counts_of_the_run(tmp_path: Path) -> None:
     (tmp_path / "unequal.c").write_text(UNEQUAL)
-    found = extract(tmp_path / "unequal.c", run=Run("./a.out {n}", {"n": [100, 200, 400]}))
+    found = extract(tmp_path / "unequal.c", run=ProgramRun("./a.out {n}", {"n": [100, 200, 400]}))
     (tmp_path / "model.aspen").write_text(found.text)
     total = modelled.operations(tmp_path / "model.aspen")
     ran = {"add dp": 200 * 33, "multiply dp": 200 * 30, "divide dp": 200 * 3}
@@ -97,21 +98,21 @@ def test_calls_that_differ_are_named(tmp_path: Path) -> None:
     int main(void) { half(8); return x < 0; }
     """
     (tmp_path / "calls.c").write_text(text)
-    found = extract(tmp_path / "calls.c", run=Run("./a.out"))
+    found = extract(tmp_path / "calls.c", run=ProgramRun("./a.out"))
     (half,) = [item for item in found.diagnostics if item.code == "differs" and "half()" in item.message]
     assert re.search(r"1 times, the run 15$", half.message)
 
 
 def test_totals_of_nested_loops_have_laws(tmp_path: Path) -> None:
-    found = extract(WHOLE / "sort", run=Run("./a.out {n}", {"n": [128, 256, 512, 1024]}))
+    found = extract(WHOLE / "sort", run=ProgramRun("./a.out {n}", {"n": [128, 256, 512, 1024]}))
     text = re.sub(r"param n = 1024", "param n = 4096", found.text)
     (tmp_path / "model.aspen").write_text(text)
     total = modelled.operations(tmp_path / "model.aspen")
     (tmp_path / "far").mkdir()
-    (tmp_path / "far" / "model.aspen").write_text(extract(WHOLE / "sort", run=Run("./a.out 4096")).text)
+    (tmp_path / "far" / "model.aspen").write_text(extract(WHOLE / "sort", run=ProgramRun("./a.out 4096")).text)
     ran = modelled.operations(tmp_path / "far" / "model.aspen")
     assert total["compare dp"] == pytest.approx(ran["compare dp"], rel=0.03)  # at four times the largest size
-    sparse = extract(WHOLE / "cg", run=Run("./a.out -s {s} -i 100", {"s": [4, 6, 8, 10]}))
+    sparse = extract(WHOLE / "cg", run=ProgramRun("./a.out -s {s} -i 100", {"s": [4, 6, 8, 10]}))
     assert "param total = max(0, 7*s^3 - 6*s^2)" in sparse.text
     assert "param start_difference = max(0, 7 - 6/s)" in sparse.text
 
@@ -119,6 +120,6 @@ def test_totals_of_nested_loops_have_laws(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["haswell", "simple", "a64fx"])
 def test_rows_of_a_mean_length_are_priced(name: str, tmp_path: Path) -> None:
     (tmp_path / "unequal.c").write_text(UNEQUAL.replace("? 3 : 30", "% 7"))
-    found = extract(tmp_path / "unequal.c", run=Run("./a.out 100"))
+    found = extract(tmp_path / "unequal.c", run=ProgramRun("./a.out 100"))
     (tmp_path / "model.aspen").write_text(found.text)
     assert predict(load_application(tmp_path / "model.aspen"), load_machine(name)).runtime > 0

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from aspenpy.extract.execution import parse_command
-from aspenpy.extract.extraction import Extraction, Run, extract
+from aspenpy.extract.extraction import Extraction, extract
 from aspenpy.extract.fit import Term, fit_formula
+from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.language.diagnostics import AspenError
 from tests.thorough import slow
 
@@ -49,7 +50,7 @@ int main(int argc, char **argv) {
 
 def run(folder: Path, command: str, over: dict[str, list[float]], text: str = PROGRAM, **more: str) -> Extraction:
     (folder / "program.c").write_text(text)
-    return extract(folder / "program.c", run=Run(command, over, **more))  # type: ignore[arg-type]
+    return extract(folder / "program.c", run=ProgramRun(command, over, **more))  # type: ignore[arg-type]
 
 
 def values(found: Extraction) -> dict[str, str]:
@@ -167,7 +168,7 @@ int main(int argc, char** argv) {
 @pytest.mark.skipif(not shutil.which("g++"), reason="compiles programs with GCC")
 def test_loops_over_containers(tmp_path: Path) -> None:
     (tmp_path / "v.cpp").write_text(CPP)
-    found = values(extract(tmp_path / "v.cpp", run=Run("./a.out {n}", {"n": [80, 800]})))
+    found = values(extract(tmp_path / "v.cpp", run=ProgramRun("./a.out {n}", {"n": [80, 800]})))
     assert found["n"] == "800"
     assert found["norm_branch"] == "0.375"  # three of eight
 

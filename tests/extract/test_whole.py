@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.extract.extraction import Extraction, Run, extract
+from aspenpy.extract.extraction import Extraction, extract
+from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.language.diagnostics import AspenError
 from tests.extract import callgrind, modelled
 
@@ -122,7 +123,7 @@ static inline int times(int n, double *x) {
 def test_macros_and_headers_are_counted(tmp_path: Path, counts: str) -> None:
     (tmp_path / "loops.h").write_text(LOOPS)
     (tmp_path / "main.c").write_text(MACROS)
-    found = values(extract(tmp_path / "main.c", run=Run("./a.out 30", counts=counts)))  # type: ignore[arg-type]
+    found = values(extract(tmp_path / "main.c", run=ProgramRun("./a.out 30", counts=counts)))  # type: ignore[arg-type]
     assert found["main_x_passes"] == "10"  # from 1 to 1/1024
     assert (found["main_k_passes"], found["main_k_passes_2"]) == ("4", "5")  # 30 to 1, and 1 to 243
     assert found["times_n_passes"] == "3"  # 30, 15, 7
@@ -132,9 +133,9 @@ def test_macros_and_headers_are_counted(tmp_path: Path, counts: str) -> None:
 
 @COMPILES
 def test_static_variables_begin_once() -> None:
-    found = values(extract(WHOLE / "stencil", run=Run("./a.out -s 8 -i 5")))
+    found = values(extract(WHOLE / "stencil", run=ProgramRun("./a.out -s 8 -i 5")))
     assert not [name for name in found if name.startswith("start_timer")]
-    table = values(extract(WHOLE / "sort", run=Run("./a.out")))
+    table = values(extract(WHOLE / "sort", run=ProgramRun("./a.out")))
     assert float(table["main_branch"]) == pytest.approx(1 / 1500, rel=1e-3)  # the first value fills a table
 
 
@@ -142,8 +143,8 @@ def test_static_variables_begin_once() -> None:
 def test_a_run_that_fails_is_refused_or_allowed(tmp_path: Path) -> None:
     (tmp_path / "ends.c").write_text("int main(void) { double x = 9; while (x > 1) x /= 3; return 3; }\n")
     with pytest.raises(AspenError, match="ended with status 3"):
-        extract(tmp_path / "ends.c", run=Run("./a.out"))
-    assert values(extract(tmp_path / "ends.c", run=Run("./a.out", allow_failure=True)))["main_x_passes"] == "2"
+        extract(tmp_path / "ends.c", run=ProgramRun("./a.out"))
+    assert values(extract(tmp_path / "ends.c", run=ProgramRun("./a.out", allow_failure=True)))["main_x_passes"] == "2"
 
 
 COMMANDS = {"cg": "-s 8 -i 100", "stencil": "-s 20 -i 6", "sort": "700"}
@@ -153,7 +154,7 @@ COMMANDS = {"cg": "-s 8 -i 100", "stencil": "-s 20 -i 6", "sort": "700"}
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="counts instructions with Valgrind")
 @pytest.mark.parametrize("name", ["cg", "stencil"])
 def test_operations_are_those_that_ran(name: str, tmp_path: Path) -> None:
-    found = extract(WHOLE / name, run=Run(f"./a.out {COMMANDS[name]}"))
+    found = extract(WHOLE / name, run=ProgramRun(f"./a.out {COMMANDS[name]}"))
     files = sorted(map(str, (WHOLE / name).glob("*.c")))
     main = str(WHOLE / name / "main.c")
     others = [file for file in files if file != main]
@@ -168,10 +169,10 @@ def test_operations_are_those_that_ran(name: str, tmp_path: Path) -> None:
 
 @COMPILES
 def test_values_are_those_of_the_run() -> None:
-    given = values(extract(WHOLE / "cg", run=Run("./a.out -s 6 -i 3")))
+    given = values(extract(WHOLE / "cg", run=ProgramRun("./a.out -s 6 -i 3")))
     assert (given["edge"], given["steps"]) == ("6", "3")
     assert given["total"] == str(7 * 6**3 - 6 * 6**2)  # entries of the matrix
-    left_out = values(extract(WHOLE / "cg", run=Run("./a.out -s 6")))
+    left_out = values(extract(WHOLE / "cg", run=ProgramRun("./a.out -s 6")))
     assert (left_out["edge"], left_out["steps"]) == ("6", "50")
-    assert values(extract(WHOLE / "sort", run=Run("./a.out")))["n"] == "1500"
-    assert values(extract(WHOLE / "sort", run=Run("./a.out 80")))["n"] == "80"
+    assert values(extract(WHOLE / "sort", run=ProgramRun("./a.out")))["n"] == "1500"
+    assert values(extract(WHOLE / "sort", run=ProgramRun("./a.out 80")))["n"] == "80"

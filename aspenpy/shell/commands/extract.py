@@ -8,7 +8,8 @@ from aspenpy.answers.incore import incore
 from aspenpy.assembly.compiling import NATIVE, Recipe, find_compiler
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.extract.execution import level_of_flags, read_compile_options
-from aspenpy.extract.extraction import Run, extract
+from aspenpy.extract.extraction import extract
+from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.language.source import Span
@@ -100,16 +101,15 @@ OPTIONS = (
 )
 
 
-def _read_runs(arguments: Arguments) -> Run | None:
+def _read_runs(arguments: Arguments) -> ProgramRun | None:
     """The command that the user gave, at the sizes of --over."""
     if arguments.run is None:
         for name in ("over", "links", "compiler", "allow_failure"):
             if getattr(arguments, name):
                 raise CommandError(f"--{name.rstrip('s').replace('_', '-')} belongs to --run COMMAND")
         return None
-    over = list_sizes(arguments)
-    links = tuple(f"-l{name}" for name in arguments.links)
-    return Run(arguments.run, over, links, arguments.compiler, arguments.counts, arguments.allow_failure)
+    over, links = list_sizes(arguments), tuple(f"-l{name}" for name in arguments.links)
+    return ProgramRun(arguments.run, over, links, arguments.compiler, arguments.counts, arguments.allow_failure)
 
 
 def list_sizes(arguments: Arguments) -> dict[str, list[float]]:

@@ -12,7 +12,8 @@ from aspenpy.assembly.mca import find_simulator
 from aspenpy.cost.windows import MODEL
 from aspenpy.extract.costs import Hole
 from aspenpy.extract.execution import CompileOptions, read_compile_options
-from aspenpy.extract.extraction import Run, extract
+from aspenpy.extract.extraction import extract
+from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.extract.units import find_units
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity
 from aspenpy.learn.measurements.measure import Target
@@ -168,9 +169,8 @@ def _extract_model(arguments: Arguments, machine: Machine) -> tuple[Application,
     options = _compile_options(arguments)
     recipe = _find_recipe(options, machine)
     level = arguments.level or options.level
-    links = tuple(f"-l{name}" for name in arguments.links)
     sizes = {name: sorted(given)[:MOST_COUNTED] for name, given in list_sizes(arguments).items()}
-    run = Run(arguments.run, sizes, links, arguments.compiler)
+    run = ProgramRun(arguments.run, sizes, tuple(f"-l{name}" for name in arguments.links), arguments.compiler)
     try:
         made = extract(arguments.sources, level=level, flags=flags, chains=chains, recipe=recipe, run=run)
     except AspenError as error:

@@ -1,0 +1,88 @@
+"""Runs of the program that a model is made of: they fill its parameters, and its lines are reconciled with them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from aspenpy.expr.node import Expr
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import Profile
+from aspenpy.extract.effects import walk_records
+from aspenpy.extract.execution import Build, Tool, parse_command
+from aspenpy.extract.hole_values import Filling, Over, Point, count_pointer_calls, measure_points
+from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile
+from aspenpy.extract.replay import Replay
+from aspenpy.extract.text import Writer
+from aspenpy.extract.units import TranslationUnit
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+NO_SIZES: Over = {}
+
+
+class ProgramRun(Record):
+    """A command that runs the program, such as `./a.out {n}`, and the values of each name in braces; names that it
+    does not mention are macros. `links` are options of the linker, `compiler` one of GCC's; `allow_failure` counts runs
+    that end with an error."""
+
+    command: str
+    over: Over = NO_SIZES
+    links: tuple[str, ...] = ()
+    compiler: str | None = None
+    counts: Tool = "gcov"
+    allow_failure: bool = False
+
+
+class ModelRuns:
+    """Counts of runs in the parameters of a model: `writer` names those, `sizes` are those of the last run."""
+
+    def __init__(self, program: r.Program, writer: Writer, run: ProgramRun) -> None:
+        self.program, self.writer, self.run = program, writer, run
+        self.names = writer.names
+        self.sizes = {name: float(values[-1]) for name, values in run.over.items()}
+
+    def measure(self, units: tuple[TranslationUnit, ...], parts: Sequence[r.Program]) -> list[Point]:
+        """Runs the program, and records what parameters stand for."""
+        self.writer.write_declarations()  # which name what sizes depend on
+        run = self.run
+        nodes = (node for function in self.program.functions for node in walk_records(function.body))
+        parallel = any(isinstance(node, r.Call) and node.name.startswith("omp_") for node in nodes)
+        build = Build(units, run.links, run.compiler, parallel, run.counts)
+        holes = (self.names.holes[symbol] for symbol in self._find_read_values())
+        spans = dict.fromkeys(hole.span for hole in holes if hole.span is not None)
+        command = parse_command(run.command)
+        points = measure_points(build, parts, command, run.over, tuple(spans), run.allow_failure)
+        return [count_pointer_calls(self.program, point) for point in points]
+
+    def fit_holes(self, points: list[Point], profiles: Mapping[str, Profile]) -> Filling:
+        """Fits the parameters of functions to what was counted, and keeps the formulas in them."""
+        self.writer.write_declarations()
+        holes = self.names.holes
+        filling = Filling(self.program, holes, self.writer.resolve_value, points, self._find_read_values())
+        for profile in profiles.values():
+            filling.find_sites(profile.items)
+        for symbol, fit in filling.fit_holes().items():
+            holes[symbol] = holes[symbol].replace(fit=fit)
+        return filling
+
+    def reconcile_lines(
+        self,
+        point: Point,
+        filling: Filling,
+        profiles: Mapping[str, Profile],
+        order: Sequence[str],
+        roots: Collection[r.Function],
+    ) -> tuple[Reconciliation, frozenset[Span]]:
+        """Compares each line with a run. Returns that, and the loops and conditions that differ, with all of functions
+        that have no formulas. `order` are the keys of functions, those that are called first."""
+        known = filling.find_known(point)
+        replay = Replay(profiles, self.names.holes, self.writer.resolve_value, known, frozenset(filling.sites))
+        tally = replay.run(order[::-1], [root.key for root in roots])
+        failed = [function for function in self.program.functions if function.name in self.names.uncounted]
+        causes = find_causes(tally, point) | list_counted_spans(failed, point)
+        return reconcile(tally, point, self.program.functions), causes
+
+    def _find_read_values(self) -> set[Expr]:
+        """The parameters for values that the program reads or computes."""
+        return set().union(*map(v.symbols, self.names.parameters.values())) & self.names.holes.keys()
