@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2280,
     "explore": 3790,
     "expr": 5900,
-    "extract": 11840,
+    "extract": 11870,
     "generate": 850,
     "language": 4810,
     "learn": 7010,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 95500
+MOST_IN_ALL = 95540
 
 
 def room_of(file: Path) -> str:
