@@ -159,10 +159,11 @@ BACKENDS = {
 
 
 def choose_backend(name: str, programs: Sequence[Program], points_of_case: int, memory: int) -> Backend:
-    """The back end of that name; `auto` is LLVM for a large sweep where it is installed and has the memory, else
-    NumPy."""
+    """The back end of that name; `auto` is LLVM for a large sweep, and for loops without a closed form, whose passes
+    NumPy interprets one by one; where it is installed and has the memory, else NumPy."""
     if name == "auto":
-        worth_it = points_of_case >= LARGE and memory >= LLVM_BYTES and all(map(is_compilable, programs))
+        has_loops = any(op.kind == "sum" for program in programs for op in program.ops)
+        worth_it = (points_of_case >= LARGE or has_loops) and memory >= LLVM_BYTES and all(map(is_compilable, programs))
         return BACKENDS["llvm" if worth_it and not _why_no_llvm() else "numpy"]
     message = f"there is no back end `{name}`"
     require_known(name, ["auto", *BACKENDS], "unknown-backend", message, listed="the back ends are")

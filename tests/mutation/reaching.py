@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from tests.mutation.changes import Change
 from tests.mutation.recordings import Recording, digest
 
-ROUNDS = 3, 15
-"""Tests of a file, the quickest, that run before further ones of any file."""
+BEGINS = 0.2
+"""Seconds that count for each test beside its own: a hundred short ones in a row say less than ten and one long one."""
+IMPORTED = 3.0
+"""How much nearer to a changed file tests are that import from it."""
 
 
 class Reaching:
@@ -22,32 +25,60 @@ class Reaching:
         self.root = root
 
     def tests(self, change: Change) -> dict[str, float]:
-        """Seconds of each test, in the order in which they find most soon: a few of each file first, since tests of one
-        file notice much the same, and of files those whose tests take least time and enter least else. The other tests
-        of these files come last: what one has computed, another may read from a cache."""
+        """Seconds of each test, in the order in which they find most soon. The other tests of the same files come last:
+        what one has computed, another may read from a cache."""
         reached: dict[str, float] = {}
         beside: dict[str, float] = {}
-        cost: dict[str, float] = defaultdict(float)
+        nearness: dict[str, float] = {}
         seen: set[str] = set()
         for recording in self.recordings:
+            of_file = recording.count_entered(change.path)
             for number in recording.tests_of(entered(recording, change, self.root)):
                 test = recording.tests[number]
                 file = test.partition("::")[0]
                 if file not in seen and (self.root / file).is_file():
                     reached[test] = recording.seconds[number]
-                    cost[file] += recording.seconds[number] * recording.breadth[number]
+                    near = of_file[number] / max(1, recording.breadth[number])
+                    nearness[test] = near * (IMPORTED if imports_from(self.root / file, change.path) else 1.0)
+            files = files_of(reached)
             for test, took in zip(recording.tests, recording.seconds, strict=True):
-                if (file := test.partition("::")[0]) in cost and file not in seen and test not in reached:
+                if (file := test.partition("::")[0]) in files and file not in seen and test not in reached:
                     beside[test] = took
             seen |= recording.files.keys()
-        taken: Counter[str] = Counter()
-        places = {}
-        for test in sorted(reached, key=lambda test: (reached[test], test)):
+        values = rank(reached, nearness)
+        best: dict[str, float] = {}
+        for test, value in values.items():
             file = test.partition("::")[0]
-            places[test] = sum(taken[file] >= count for count in ROUNDS), cost[file], test
-            taken[file] += 1
-        first = {test: reached[test] for test in sorted(reached, key=places.__getitem__)}
-        return first | dict(sorted(beside.items(), key=lambda pair: (cost[pair[0].partition("::")[0]], pair[1])))
+            best[file] = max(value, best.get(file, 0.0))
+        first = {test: reached[test] for test in sorted(reached, key=lambda test: (-values[test], test))}
+        return first | dict(
+            sorted(beside.items(), key=lambda pair: (-best[pair[0].partition("::")[0]], pair[1], pair[0]))
+        )
+
+
+def rank(seconds: dict[str, float], nearness: dict[str, float]) -> dict[str, float]:
+    """What a second of each test is worth: the share of what it enters that stands in the changed file, over its
+    seconds; less for each test of the same function, and again of the same file, that is worth more, since they notice
+    much the same."""
+    values = {test: nearness[test] / (took + BEGINS) for test, took in seconds.items()}
+    for group in (lambda test: test.partition("[")[0], lambda test: test.partition("::")[0]):
+        before: Counter[str] = Counter()
+        ranked = {}
+        for test in sorted(values, key=lambda test: (-values[test], test)):
+            ranked[test] = values[test] / (1 + before[group(test)])
+            before[group(test)] += 1
+        values = ranked
+    return values
+
+
+def files_of(tests: Iterable[str]) -> set[str]:
+    return {test.partition("::")[0] for test in tests}
+
+
+@cache
+def imports_from(file: Path, path: str) -> bool:
+    """Whether a file of tests imports from a file of the package."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") in imported_modules(file)
 
 
 def entered(recording: Recording, change: Change, root: Path) -> list[int]:
@@ -75,11 +106,16 @@ def importing(path: str, root: Path) -> frozenset[str]:
 
 
 @cache
-def imports(root: Path) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for file in (root / "aspenpy").rglob("*.py"):
-        modules = found.setdefault(file.relative_to(root).as_posix(), set())
-        for node in ast.walk(ast.parse(file.read_bytes())):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                modules |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+def imports(root: Path) -> dict[str, frozenset[str]]:
+    return {file.relative_to(root).as_posix(): imported_modules(file) for file in (root / "aspenpy").rglob("*.py")}
+
+
+@cache
+def imported_modules(file: Path) -> frozenset[str]:
+    """Names that a file imports from, and of what it imports from them, which may be modules too."""
+    nodes = [
+        node for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.ImportFrom) and node.module
+    ]
+    return frozenset(f"{node.module}.{alias.name}" for node in nodes for alias in node.names) | {
+        str(node.module) for node in nodes
+    }

@@ -58,6 +58,12 @@ class Recording:
             numpy.concatenate([part["rows"] for part in parts]) if parts else numpy.zeros((0, width), numpy.uint8),
         )
 
+    def count_entered(self, path: str) -> numpy.ndarray:
+        """Blocks of one file that each test enters."""
+        numbers = [number for number, block in enumerate(self.blocks) if block.path == path]
+        bits = (self.rows[:, number // 8] >> (7 - number % 8) & 1 for number in numbers)
+        return sum(bits, numpy.zeros(len(self.tests), numpy.int64))
+
     def tests_of(self, wanted: Iterable[int]) -> set[int]:
         """Numbers of the tests that enter any of these blocks."""
         found: set[int] = set()

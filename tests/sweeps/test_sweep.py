@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aspenpy
+from aspenpy.allowance import separate_allowance
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import predict_energy
 from aspenpy.engine.backends import BACKENDS
@@ -197,6 +198,27 @@ def test_a_difference_that_turns_negative_is_no_amount(backend):
     expected = numpy.array([[none, none, none], [1, 0, none], [4, 3, 2]])
     numpy.testing.assert_array_equal(found["runtime"].values, expected)
     assert found.reason.values.tolist() == [[CONSTRAINT] * 3, [0, 0, CONSTRAINT], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("backend", "operations", "answers"),
+    [("numpy", 4e6, False), ("numpy", 4e7, True), *((name, 4e6, True) for name in ("llvm", "c", "auto"))],
+)
+def test_loops_without_a_closed_form_are_charged_as_they_are_carried_out(backend, operations, answers):
+    """3,000 passes at three points take tens of thousands of operations of compiled code, and each pass is interpreted
+    by NumPy for all of them. Of i * i the remainders by 7 repeat: 0, 1, 4, 2, 2, 4, 1, of which five are below 3."""
+    if BACKENDS[backend if backend in BACKENDS else "llvm"].missing():
+        pytest.skip("not installed")
+    app = application("iterate i [n] { if (mod(i * i, 7) < 3) { execute { flops [1] } } }", "param n = 5 in 0 .. 5000")
+    study = make_study(Case(app, SECONDS), {"n": [0, 7, 3000]})
+    with separate_allowance(operations):
+        if not answers:
+            with pytest.raises(AspenError) as caught:
+                compute_in_memory(Run(study, backend))
+            assert codes(caught.value) == ["too-much-work"]
+            return
+        found = compute_in_memory(Run(study, backend))
+    assert found["runtime"].values.tolist() == [0, 5, sum(i * i % 7 < 3 for i in range(3000))]
 
 
 @pytest.mark.parametrize("backend", ["numpy", "llvm", "c"])
