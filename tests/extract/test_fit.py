@@ -1,0 +1,166 @@
+"""Formulas fitted to counts of runs: their text against their values, coefficients against NumPy's least squares."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aspenpy.extract.fit import Fit, Quotient, Sizes, Term, _solve_least_squares, fit_formula, fit_mean, format_number
+
+FACTORS = st.sampled_from([-7.0, -1.0, -0.25, 0.0, 0.5, 1.0, 2.0, 1234.0])
+TERMS = st.builds(Term, st.sampled_from(["m", "n"]), st.sampled_from([-2, -1, 0, 1, 2, 3]), st.booleans()).filter(
+    lambda term: term.exponent != 0 or term.logarithmic
+)
+FITS = st.builds(
+    lambda constant, parts: Fit(constant, tuple(parts), 5, 0.0),
+    FACTORS,
+    st.lists(st.tuples(FACTORS, TERMS), max_size=2),
+)
+SIZES = st.fixed_dictionaries({"m": st.sampled_from([1, 2, 5, 64]), "n": st.sampled_from([1, 3, 8, 100])})
+
+
+def read(text: str, sizes: Sizes) -> float:
+    """What the text is worth, as Python reads it."""
+    return float(eval(text.replace("^", "**"), {"log2": math.log2}, dict(sizes)))
+
+
+@given(FITS, SIZES)
+def test_the_text_of_a_formula_is_worth_its_value(fit: Fit, sizes: Sizes) -> None:
+    assert read(str(fit), sizes) == pytest.approx(fit.evaluate(sizes), rel=1e-12, abs=1e-12)
+    assert all(name in str(fit) for name in fit.sizes())
+    assert not any(name in str(fit) for name in {"m", "n"} - fit.sizes())
+
+
+@given(FITS, FITS, SIZES)
+def test_a_quotient_is_worth_its_parts(total: Fit, entries: Fit, sizes: Sizes) -> None:
+    quotient = Quotient(total, entries, 0.1)
+    below = entries.evaluate(sizes)
+    assert quotient.evaluate(sizes) == (total.evaluate(sizes) / below if below else 0.0)
+    if below:
+        assert read(str(quotient), sizes) == pytest.approx(quotient.evaluate(sizes), rel=1e-9, abs=1e-9)
+    assert quotient.sizes() == total.sizes() | entries.sizes()
+    assert quotient.falls() == (total.falls() or entries.falls())
+    assert quotient.runs == 5
+
+
+@given(FITS)
+def test_formulas_that_never_fall_stay_above_zero(fit: Fit) -> None:
+    """At sizes from 1 on. Where one factor alone is below zero, the formula falls at some size or might."""
+    values = [fit.evaluate({"m": m, "n": n}) for m in (1, 2, 9, 1e6) for n in (1, 2, 9, 1e6)]
+    if not fit.falls() and fit.constant >= 0:
+        assert min(values) >= 0
+    if not fit.grows() and fit.sizes():
+        assert max(values) <= 1
+    if not fit.sizes():
+        assert not fit.falls()
+
+
+@pytest.mark.parametrize(
+    ("constant", "factor", "exponent", "falls", "grows"),
+    [
+        (0.0, 1.0, 1, False, True),
+        (0.0, -1.0, 1, True, False),
+        (-1.0, 2.0, 1, True, True),
+        (-1.0, 2.0, -1, True, False),  # 1 at most, at size 1
+        (0.0, 1.0, -1, False, False),
+        (0.0, 1.5, -1, False, True),
+        (0.5, 0.5, -1, False, False),
+        (0.5, 0.75, -1, False, True),
+        (2.0, -1.0, -1, True, True),
+        (2.0, 0.0, 1, False, False),  # the same at all sizes
+    ],
+)
+def test_where_formulas_fall_and_grow(constant: float, factor: float, exponent: int, falls: bool, grows: bool) -> None:
+    fit = Fit(constant, ((factor, Term("n", exponent)),), 3, 0.0)
+    assert (fit.falls(), fit.grows()) == (falls, grows)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (3.0, "3"),
+        (-4.0, "-4"),
+        (3 + 0.9e-9, "3"),
+        (3 + 3.1e-9, "3"),  # 3e-9 is the least that counts beside 3; four digits are "3" again
+        (0.5 + 1e-3, "0.501"),
+        (1 - 2e-9, "1"),
+        (1e-10, "0"),
+        (2e-9, "2e-09"),
+        (123456.0, "123456"),
+        (123456.7, "1.235e+05"),
+        (1e15, "1000000000000000"),
+    ],
+)
+def test_numbers_have_four_digits_or_are_whole(value: float, text: str) -> None:
+    assert format_number(value) == text
+
+
+POINTS = st.lists(
+    st.tuples(
+        st.fixed_dictionaries({"n": st.integers(1, 300), "m": st.integers(1, 300)}),
+        st.floats(100, 300),
+    ),
+    min_size=4,
+    max_size=8,
+    unique_by=(lambda point: point[0]["n"], lambda point: point[0]["m"]),
+)
+
+
+@given(POINTS, st.booleans())
+def test_coefficients_are_those_of_least_squares(points: list[tuple[Sizes, float]], with_constant: bool) -> None:
+    """Of relative errors: each row is divided by its value. Sums of squares are compared, since badly conditioned
+    systems have many solutions that are as good; both have four digits."""
+    terms = (Term("n", 1), Term("m", 1, True))
+    rows = numpy.array(
+        [[sizes["n"], sizes["m"] * math.log2(sizes["m"])] + [1.0] * with_constant for sizes, _ in points]
+    )
+    values = numpy.array([value for _, value in points])
+    exact = numpy.linalg.lstsq(rows / values[:, None], numpy.ones(len(points)), rcond=None)[0]
+    best = numpy.array([float(f"{number:.4g}") for number in exact])
+    found = _solve_least_squares(points, (terms, with_constant))
+    errors = [found.evaluate(sizes) / value - 1 for sizes, value in points]
+    least = sum((rows @ best / values - 1) ** 2)
+    assert sum(error * error for error in errors) <= least * 1.01 + 1e-5 * len(points)
+    assert found.error == pytest.approx(max(map(abs, errors)))
+    assert found.runs == len(points)
+
+
+def test_a_size_that_all_runs_share_has_no_part() -> None:
+    points = [({"n": n, "m": 7}, 3.0 * n) for n in (2, 4, 8, 16)]
+    assert str(fit_formula(points, [Term("m", 1), Term("n", 1)])) == "3*n"
+
+
+@pytest.mark.parametrize(
+    ("runs", "text"),
+    [(1, "14"), (2, "7*n"), (3, "7*n")],  # of one run nothing is known but its count
+)
+def test_few_runs_have_short_formulas(runs: int, text: str) -> None:
+    points = [({"n": n}, 7.0 * n) for n in (2, 6, 10)[:runs]]
+    assert str(fit_formula(points, [Term("n", 1), Term("n", 2)])) == text
+
+
+def test_a_mean_of_two_totals_is_their_quotient() -> None:
+    """n^2 passes over 3n + 40 entries: the mean is no short formula, both totals are. With two runs, a mean is all."""
+    runs = [({"n": n}, float(n * n), 3.0 * n + 40) for n in (1, 4, 10, 40, 90, 200)]
+    terms = [Term("n", 1), Term("n", 2)]
+    found = fit_mean(runs, [Term("n", 1)], terms)
+    assert str(found) == "(n^2)/(3*n + 40)"
+    assert found.error == pytest.approx(0.0, abs=1e-9)
+    assert isinstance(fit_mean(runs[:2], [Term("n", 1)], terms), Fit)
+    plain = fit_mean([({"n": n}, 5.0 * n * n, 10.0 * n) for n in (1, 4, 10, 40)], [Term("n", 1)], terms)
+    assert str(plain) == "0.5*n"
+
+
+@pytest.mark.parametrize("error", [0.004, 0.02])
+def test_near_the_best_the_shorter_formula_is_taken(error: float) -> None:
+    """A law with relative errors of alternating sign: below half of a per cent it is not made longer."""
+    points = [({"n": n}, 6.0 * n * (1 + error * (-1) ** place)) for place, n in enumerate((2, 4, 8, 16, 32, 64, 128))]
+    found = fit_formula(points, [Term("n", 1), Term("n", 2), Term("n", 1, True)])
+    assert found.sizes() == {"n"}
+    assert [term for _, term in found.parts] == [Term("n", 1)]
+    assert found.constant == 0
