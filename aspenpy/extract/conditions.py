@@ -150,8 +150,8 @@ class Trips(Part):
         is_counted = node.span in self.names.counted
         known = [bound for bound in found if not depends_on_data(bound) and not is_counted]
         if known:
-            if not node.tested_first:
-                known = [v.add(bound, ONE) for bound in known]
+            if not node.tested_first:  # the test behind the first pass finds what that has changed
+                known = [ONE if (number := v.number(bound)) is not None and number < 1 else bound for bound in known]
             return tuple(known), understood == len(parts)
         is_whole = len(parts) == 1 and node.tested_first and not has_exit(node.body) and not is_counted
         shared = self._shared_bound(found, node) if is_whole else None

@@ -231,18 +231,22 @@ class Statements:
         return r.Switch(self.expressions.read(children[-2]), bodies, exhaustive, self.unit.span(children[-2]))
 
 
+_OUTSIDE_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
+"""Comments and literals: what stands in them divides nothing."""
+
+
 def _find_semicolons(text: str, at: int) -> list[int]:
     """Offsets of the semicolons in the parentheses that open behind an offset."""
-    opening = text.find("(", at)
-    depth, found = 0, list[int]()
-    for place in range(opening, min(len(text), opening + 4000)):
-        char = text[place]
+    code = _OUTSIDE_CODE.sub(lambda found: " " * len(found[0]), text[at : at + 4000])
+    depth, stops = 0, list[int]()
+    for place in range(max(0, code.find("(")), len(code)):
+        char = code[place]
         depth += (char in "([{") - (char in ")]}")
         if char == ";" and depth == 1:
-            found.append(place)
+            stops.append(at + place)
         if depth == 0:
             break
-    return found
+    return stops
 
 
 MOST_INSTANCES = 1000

@@ -14,6 +14,10 @@ from aspenpy.extract.tree_standard import translate_call
 from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Instance, Unit, children_of, deduce_types, template_parameters
 from aspenpy.language.source import Span
 
+_OWNED_ARRAY = re.compile(r"std::(?:unique_ptr|shared_ptr)<.*\[\]")
+_NEW_OBJECT = re.compile(r"(?:::\s*)?new\s*(?:\([^()]*\)\s*)?+[^\[({\s][^\[({]*[({]")
+"""The text of `new T(n)`, perhaps with a place in front of `T`; libclang does not tell that from `new T[n]`."""
+
 _NEVER_RETURNS = re.compile(r"\bno_?return\b|\b_Noreturn\b", re.IGNORECASE)
 
 
@@ -61,7 +65,8 @@ class Calls:
         parts = [self.expressions.read(child) for child in children_of(cursor) if child.kind.is_expression()]
         type, span = self.types.type_of(cursor.type), self.unit.span(cursor)
         of = type.of.size if type.of else 8
-        count = parts[0] if parts and parts[0].type.kind == "integer" else r.Constant(1, INT)
+        is_object = span is not None and _NEW_OBJECT.match(span.text()) is not None
+        count = parts[0] if parts and parts[0].type.kind == "integer" and not is_object else r.Constant(1, INT)
         size = r.Operation("*", (count, r.Constant(of, INT)), INT, span)
         memory = r.Call("malloc", "malloc", (size,), type, span)
         pointer = r.Variable(f"new@{cursor.location.offset}", "created", type, "local", span)
@@ -93,7 +98,8 @@ class Calls:
         if owner is not None and (of := self.types.type_of(owner.type)).name.startswith(LAMBDA):
             return r.Call(of.name, "lambda", tuple(arguments[1:]), type, span)
         if owner is not None and not self.unit.reading.is_users(target.location):
-            return self._call_standard(name, arguments, type, span)
+            is_array = _OWNED_ARRAY.match(target.result_type.get_canonical().spelling) is not None
+            return self._call_standard(name, arguments, type, span, is_array)
         arguments = self._take_references(target, arguments)
         template = load_libclang().conf.lib.clang_getSpecializedCursorTemplate(target)
         if template is not None and template.get_usr():
@@ -221,8 +227,10 @@ class Calls:
         call = r.Call(key, target.spelling, (r.Address(object_, type, span), *arguments), VOID, span)
         return r.Several((call, object_), type, True, span)
 
-    def _call_standard(self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
-        """A call of the standard library."""
+    def _call_standard(
+        self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None, is_array: bool = False
+    ) -> r.Expression:
+        """A call of the standard library; `is_array` is true of one that returns an owning pointer to an array."""
         lambdas = tuple(part.type.name for part in arguments if part.type.name.startswith(LAMBDA))
         found = translate_call(name, tuple(arguments), type, span, lambdas)
         if found is not None:
@@ -232,7 +240,7 @@ class Calls:
             return expression
         if name in ("make_unique", "make_shared") and type.kind == "pointer":
             of = type.of.size if type.of else 8
-            count = arguments[0] if len(arguments) == 1 and arguments[0].type.kind == "integer" else r.Constant(1, INT)
+            count = arguments[0] if is_array and arguments else r.Constant(1, INT)
             size = r.Operation("*", (count, r.Constant(of, INT)), INT, span)
             return r.Call("malloc", "malloc", (size,), type, span)
         if name == "operator=" and len(arguments) == 2:

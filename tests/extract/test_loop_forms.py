@@ -1,0 +1,87 @@
+"""Loops with parts left out, tests behind the body, and memory from the heap: each program is compiled and run, and
+what it counts is what the model says."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.extract.extraction import extract
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+
+LOOPS = [
+    "for (int i = 0; i < n; i++) WORK",
+    "int i = 0; for (; i < n; i++) WORK",
+    "int i; for (i = 3; i < n;) { WORK i += 2; }",
+    "int i = 0; for (; i <= n;) { WORK i += 3; }",
+    "int i = 0; for (/* ; start; */; i < n; i++) WORK",
+    "int i = 0; for (; i < n; // ;\n i++) WORK",
+    'int i = 0; for (;i < n + sizeof(";;") - 3;i++) WORK',
+    "int i = 0; for (; i < n + ';' - ';'; i++) WORK",
+    "/* über é; ü */ int i = 0; for (; i < n; i++) WORK",
+    "int i, j; for (i = 0, j = n; i < j; i++, j--) WORK",
+    "for (int i = 0; i < (n > 20 ? 20 : n); i++) WORK",
+    "int i = 0; while (i < n) { WORK i++; }",
+    "int i = n; while (i > 0) { WORK i -= 4; }",
+    "int i = 0; do { WORK i++; } while (i < n);",
+    "int i = n; do { WORK i -= 2; } while (i > 0);",
+    "int i = 7; do { WORK i++; } while (i < 3);",
+    "int i = 2; do { WORK i++; } while (i < 3);",
+    "int i = 2; do { WORK i++; } while (i <= 3);",
+    "int i = 0; do { WORK i++; } while (i < n && i < 9);",
+    "for (int j = 1; j < n; j++) { int i = 0; do { WORK i++; } while (i < j); }",
+    "do { WORK } while (0);",
+]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_passes_are_those_of_the_program(tmp_path: Path) -> None:
+    """One product in each pass, counted by gcc's program for several sizes."""
+    sizes = (20, 31, 64)  # models hold where n is at least 20, and say so
+    functions = [f"void f{place}(int n) {{ {loop.replace('WORK', 'passes++;')} }}" for place, loop in enumerate(LOOPS)]
+    calls = "".join(f'passes = 0; f{place}({n}); printf("%ld ", passes);' for place in range(len(LOOPS)) for n in sizes)
+    program = "#include <stdio.h>\nlong passes;\n" + "\n".join(functions) + f"\nint main(void) {{ {calls} }}\n"
+    (tmp_path / "count.c").write_text(program)
+    subprocess.run(["gcc", "-w", "count.c", "-o", "count"], cwd=tmp_path, check=True)
+    printed = subprocess.run([tmp_path / "count"], capture_output=True, text=True, check=True).stdout.split()
+    counted = iter(map(int, printed))
+    for place, loop in enumerate(LOOPS):
+        source = tmp_path / f"loop_{place}.c"
+        source.write_text(f"void f(int n, double *x) {{ {loop.replace('WORK', 'x[0] *= 3;')} }}")
+        found = extract(source)
+        assert not [hole.name for hole in found.holes if hole.name not in ("n", "x_bytes")], loop
+        application = aspenpy.parse(found.text)
+        for n in sizes:
+            flops = aspenpy.count(application, resource="flops", set={"n": n} if "param n " in found.text else {})
+            assert flops == next(counted), (loop, n)
+
+
+@pytest.mark.parametrize(
+    ("allocation", "size"),
+    [
+        ("auto w = std::make_unique<double[]>(n)", "8*n"),
+        ("std::unique_ptr<float[]> w = std::make_unique<float[]>(2 * n)", "8*n"),
+        ("auto w = std::make_unique<double>(2.5)", "8"),
+        ("auto w = std::make_unique<int>(n)", "4"),
+        ("auto w = std::make_shared<short>(n)", "2"),
+        ("double *w = new double[n]", "8*n"),
+        ("double *w = new double[3 * n]()", "24*n"),
+        ("int *w = new int(n)", "4"),
+        ("int *w = new int{n}", "4"),
+        ("std::size_t *w = new std::size_t(n)", "8"),
+        ("double *w = new (std::nothrow) double(n)", "8"),
+    ],
+)
+def test_bytes_of_what_is_allocated(allocation: str, size: str, tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text(
+        f"#include <memory>\n#include <new>\nvoid f(int n) {{ {allocation}; *w.get() = 1; }}"
+    )
+    text = (tmp_path / "a.cpp").read_text()
+    if "*w =" in text:
+        (tmp_path / "a.cpp").write_text(text.replace("*w.get()", "*w"))
+    assert f"data w [{size}]" in extract(tmp_path / "a.cpp").text
