@@ -11,20 +11,20 @@ from typing import Any
 from aspenpy.record import NamedTuple
 
 
-class Kind(NamedTuple):
+class ArgumentKind(NamedTuple):
     """Kind of an argument: a test of the value, and its description in words."""
 
     accepts: Callable[[Any], bool]
     wanted: str
 
-    def or_none(self) -> Kind:
+    def or_none(self) -> ArgumentKind:
         """The same, or None."""
-        return Kind(lambda value: value is None or self.accepts(value), f"{self.wanted}, or None")
+        return ArgumentKind(lambda value: value is None or self.accepts(value), f"{self.wanted}, or None")
 
 
-def instances(kinds: type | tuple[type, ...], wanted: str) -> Kind:
+def instances(kinds: type | tuple[type, ...], wanted: str) -> ArgumentKind:
     """Whatever is an instance of one of these types."""
-    return Kind(lambda value: isinstance(value, kinds), wanted)
+    return ArgumentKind(lambda value: isinstance(value, kinds), wanted)
 
 
 def _is_flag(value: Any) -> bool:
@@ -48,27 +48,29 @@ def _varies(value: Any) -> bool:
     return isinstance(value, str) or hasattr(value, "name")  # a text, a variable or an axis
 
 
-def named(what: str) -> Kind:
+def named(what: str) -> ArgumentKind:
     """A name or another short text."""
     return instances(str, what)
 
 
-FLAG = Kind(_is_flag, "True or False")
+FLAG = ArgumentKind(_is_flag, "True or False")
 WHOLE = instances(Integral, "a whole number")
 REAL = instances(Real, "a number")
-TEXTS = Kind(lambda value: isinstance(value, str) or _is_list_of(value, str), "a text, or a list of texts")
-NAMES = Kind(lambda value: _is_list_of(value, str), "a list of names")
+TEXTS = ArgumentKind(lambda value: isinstance(value, str) or _is_list_of(value, str), "a text, or a list of texts")
+NAMES = ArgumentKind(lambda value: _is_list_of(value, str), "a list of names")
 PATH = instances((str, os.PathLike), "a path")
-PATHS = Kind(lambda value: PATH.accepts(value) or _is_list_of(value, (str, os.PathLike)), "a path, or a list of paths")
+PATHS = ArgumentKind(
+    lambda value: PATH.accepts(value) or _is_list_of(value, (str, os.PathLike)), "a path, or a list of paths"
+)
 MAPPING = instances(Mapping, "a mapping of names to values")
-VARIED = Kind(
+VARIED = ArgumentKind(
     lambda value: _varies(value) or hasattr(value, "variables") or (_is_list(value) and all(map(_varies, value))),
     'what varies: a text such as "n=1..100", or a list of them',
 )
 
-MACHINE = Kind(lambda value: _is_model(value, "Machine"), "a machine, as `load_machine` gives")
+MACHINE = ArgumentKind(lambda value: _is_model(value, "Machine"), "a machine, as `load_machine` gives")
 
-ARGUMENTS: dict[str, Kind] = {
+ARGUMENTS: dict[str, ArgumentKind] = {
     "allow_outside": FLAG,
     "backend": named("the name of a back end"),
     "best": FLAG,
@@ -81,7 +83,7 @@ ARGUMENTS: dict[str, Kind] = {
     "count": NAMES.or_none(),
     "domains": WHOLE.or_none(),
     "distribution": named("the name of a distribution").or_none(),
-    "placement": Kind(
+    "placement": ArgumentKind(
         lambda value: _is_model(value, "PlacementOptions"), "where ranks run, as `PlacementOptions` has it"
     ),
     "everywhere": FLAG,
@@ -117,12 +119,12 @@ ARGUMENTS: dict[str, Kind] = {
     "problem": NAMES,
     "processor_time": FLAG,
     "ranges": MAPPING.or_none(),
-    "ranks": Kind(lambda value: _is_list_of(value, Real), "a list of numbers of ranks"),
+    "ranks": ArgumentKind(lambda value: _is_list_of(value, Real), "a list of numbers of ranks"),
     "ranks_on": named("the type or name of a component").or_none(),
     "ranks_per_device": WHOLE.or_none(),
     "ranks_per_node": WHOLE.or_none(),
     "ranks_per_socket": WHOLE.or_none(),
-    "recipe": Kind(lambda value: value is None or _is_model(value, "Recipe"), "a `Recipe`, or None"),
+    "recipe": ArgumentKind(lambda value: value is None or _is_model(value, "Recipe"), "a `Recipe`, or None"),
     "resource": named("the name of a resource"),
     "sample": REAL.or_none(),
     "samples": WHOLE.or_none(),
@@ -142,19 +144,19 @@ ARGUMENTS: dict[str, Kind] = {
     "transfer": FLAG,
     "vary": VARIED,
     "yes": FLAG,
-    "zip": Kind(lambda value: _is_list_of(value, (list, tuple)), "a list of lists of names"),
+    "zip": ArgumentKind(lambda value: _is_list_of(value, (list, tuple)), "a list of lists of names"),
 }
 """Arguments by name: one name takes the same in every function that has it, but for the next table."""
 
-EXCEPTIONS: dict[tuple[str, str], Kind] = {
+EXCEPTIONS: dict[tuple[str, str], ArgumentKind] = {
     ("check", "machine"): MACHINE.or_none(),
-    ("compare", "machines"): Kind(
+    ("compare", "machines"): ArgumentKind(
         lambda value: _is_model(value, "Machine") or _is_list(value), "a machine, or a list of machines"
     ),
-    ("fit", "data"): Kind(
+    ("fit", "data"): ArgumentKind(
         lambda value: (
             isinstance(value, str | os.PathLike)
-            or _is_model(value, "Source", "Sheet")
+            or _is_model(value, "Source", "MeasurementSheet")
             or _is_list_of(value, Mapping)
             or hasattr(value, "to_dict")  # a data frame
         ),
@@ -166,11 +168,11 @@ EXCEPTIONS: dict[tuple[str, str], Kind] = {
     ("peaks", "machine"): MACHINE,
     ("place", "data"): MAPPING.or_none(),
     ("place", "sockets"): MAPPING.or_none(),
-    ("reuse_distances", "trace"): Kind(
+    ("reuse_distances", "trace"): ArgumentKind(
         lambda value: isinstance(value, str | os.PathLike) or _is_list(value),
         "the path of a trace, or a list of addresses",
     ),
-    ("roofline", "apps"): Kind(_is_list, "a list of applications"),
+    ("roofline", "apps"): ArgumentKind(_is_list, "a list of applications"),
     ("roofline", "machine"): MACHINE,
     ("sensitivity", "vary"): VARIED.or_none(),
     ("sweep", "metric"): TEXTS,

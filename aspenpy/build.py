@@ -94,7 +94,7 @@ def param(
     while isinstance(inner, list | tuple):
         rank, inner = rank + 1, inner[0] if inner else 0
     rule, argument = (counts, None) if counts is None or isinstance(counts, str) else counts
-    accepted = None if rule is None else nodes.Counts(rule, _optional(argument))
+    accepted = None if rule is None else nodes.CountRule(rule, _optional(argument))
     return nodes.Parameter(name, _array(value), _optional(low), _optional(high), member_of, rank, per_rank, accepted)
 
 

@@ -13,7 +13,7 @@ from aspenpy.cost.mapper import map_application
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.models.library import find_source
 from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.run import StudyRun
 from benchmarks.measure import Benchmark, Subject, bare_python, seconds
 from benchmarks.sweep_points import COMD, GCC, POINTS, agrees, nanoseconds, run_of, scattered, whole
 
@@ -80,7 +80,7 @@ def sizes_and_ways() -> Subject:
     """A cache of 16 KiB and more, by whole lines, with 1 to 16 ways."""
     over = {"d1_capacity": 64 * numpy.arange(256.0, 256 + POINTS / 16), "d1_ways": numpy.arange(1.0, 17.0)}
     distances: Any = aspenpy.parse(DISTANCES)
-    run = Run(make_study(aspenpy.Case(distances, aspenpy.load_machine("cachegrind")), over), "auto", 1)
+    run = StudyRun(make_study(aspenpy.Case(distances, aspenpy.load_machine("cachegrind")), over), "auto", 1)
     return Subject(whole(run), whole(run_of("comd", scattered(COMD), "c")), agrees(run))
 
 

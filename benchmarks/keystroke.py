@@ -7,7 +7,7 @@ model takes some 150 ms; a third of that is the 50 ms that people do not notice.
 from itertools import count
 
 from aspenpy.editor.completion import suggestions
-from aspenpy.editor.documents import Document, Text
+from aspenpy.editor.documents import DocumentText, OpenDocument
 from aspenpy.editor.meaning import NOTHING
 from aspenpy.editor.project import Project
 from aspenpy.editor.structure import colour_words
@@ -19,7 +19,7 @@ from benchmarks.models import application_text
 
 def subject() -> Subject:
     text = application_text(100_000)
-    document = Document("untitled:model", Text(text), 1)
+    document = OpenDocument("untitled:model", DocumentText(text), 1)
     middle = text.index("flops [", len(text) // 2) + len("flops [")
     digits = count(1)
 

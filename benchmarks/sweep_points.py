@@ -18,7 +18,7 @@ from aspenpy.engine.backends import BACKENDS, compile_machine_code, compile_with
 from aspenpy.engine.program import Program
 from aspenpy.sweeps.formats import format_of
 from aspenpy.sweeps.grid import Layout, make_study
-from aspenpy.sweeps.run import Run, available_cores
+from aspenpy.sweeps.run import StudyRun, available_cores
 from aspenpy.sweeps.store import Store
 from benchmarks.measure import Action, Benchmark, Subject, bare_python, seconds
 
@@ -40,13 +40,13 @@ def grid(names: Sequence[str]) -> dict[str, Any]:
     return {name: numpy.arange(10.0, 110.0) for name in names}
 
 
-def run_of(app: str, over: Mapping[str, Any], backend: str, cores: int = 1, *, zipped: bool = True) -> Run:
+def run_of(app: str, over: Mapping[str, Any], backend: str, cores: int = 1, *, zipped: bool = True) -> StudyRun:
     model, machine = aspenpy.load_application(app), aspenpy.load_machine("haswell")
     study = make_study(Case(model, machine), over, Layout(zip=[tuple(over)] if zipped else []))
-    return Run(study, backend, cores)
+    return StudyRun(study, backend, cores)
 
 
-def whole(run: Run) -> Callable[[], Any]:
+def whole(run: StudyRun) -> Callable[[], Any]:
     """All of a run, its results in one array."""
 
     def action() -> Any:
@@ -63,7 +63,7 @@ def nanoseconds(points: int) -> Callable[[Action], float]:
     return lambda action: seconds(action) / points * 1e9
 
 
-def agrees(run: Run) -> Callable[[Any], bool]:
+def agrees(run: StudyRun) -> Callable[[Any], bool]:
     """The last point is what `predict` says of it."""
 
     def is_right(found: Any) -> bool:
@@ -147,7 +147,7 @@ def separable() -> Subject:
     )
     machine: Any = aspenpy.parse("machine unit { socket [1] cpu } socket cpu { resource flops(n) [n] }")
     axes = {name: numpy.linspace(1, 500, 250) for name in "abc"}
-    run = Run(make_study(Case(model, machine), axes), "numpy", 1)
+    run = StudyRun(make_study(Case(model, machine), axes), "numpy", 1)
     ones = numpy.ones((250, 250, 250))
     return Subject(whole(run), lambda: ones + 1.0, agrees(run))
 

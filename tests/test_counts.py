@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.expr.counts import RULES, Counts, accepted_by_all, nearest_of, read_counts, whole_root
+from aspenpy.expr.counts import RULES, CountRule, accepted_by_all, nearest_of, read_counts, whole_root
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import symbol
 
@@ -29,7 +29,7 @@ GRIDS = {
 
 @pytest.mark.parametrize(("rule", "argument"), CASES)
 def test_accepted_numbers_and_those_next_to_any(rule: str, argument: int) -> None:
-    counts = Counts(rule, argument)
+    counts = CountRule(rule, argument)
     accepted = [number for number in range(1, 17_000) if DEFINITIONS[rule](number, argument)]
     for number in range(1, 130):
         below = [each for each in accepted if each <= number]
@@ -55,10 +55,10 @@ def test_roots_of_numbers_of_any_length(root: int, degree: int) -> None:
 
 
 def test_nearest_by_ratio() -> None:
-    cubes = Counts("cube").between(1, 200)
+    cubes = CountRule("cube").between(1, 200)
     assert nearest_of(cubes, [1, 2, 4, 8, 16, 32, 64, 128, 200]) == [1, 8, 27, 64, 125]
-    assert nearest_of(Counts("cube").between(30, 60), [30, 60]) == []
-    assert nearest_of(Counts("divisor_of", 12).between(1, 16), [1, 2, 4, 8, 16]) == [1, 2, 4, 6, 12]
+    assert nearest_of(CountRule("cube").between(30, 60), [30, 60]) == []
+    assert nearest_of(CountRule("divisor_of", 12).between(1, 16), [1, 2, 4, 8, 16]) == [1, 2, 4, 6, 12]
 
 
 @pytest.mark.parametrize("others", [(), *(((rule, n),) for rule, n in CASES), (("multiple_of", 4), ("multiple_of", 6))])
@@ -66,7 +66,7 @@ def test_nearest_by_ratio() -> None:
 def test_numbers_that_several_rules_accept(case: tuple[str, int], others: tuple[tuple[str, int], ...]) -> None:
     rules = [case, *others]
     accepted = [each for each in range(7, 131) if all(DEFINITIONS[rule](each, n) for rule, n in rules)]
-    assert [*accepted_by_all([Counts(*each) for each in rules], 7, 130)] == accepted
+    assert [*accepted_by_all([CountRule(*each) for each in rules], 7, 130)] == accepted
 
 
 def test_no_rule_accepts_all() -> None:
@@ -76,7 +76,7 @@ def test_no_rule_accepts_all() -> None:
 @pytest.mark.parametrize(("rule", "argument"), [case for case in CASES if case[0] != "grid"])
 def test_the_largest_up_to_a_formula(rule: str, argument: int) -> None:
     """As by definition; where the smallest of all is too large, that one."""
-    counts, most = Counts(rule, argument), symbol("most")
+    counts, most = CountRule(rule, argument), symbol("most")
     formula = counts.largest_up_to(most)
     for number in range(1, 260):
         below = [each for each in range(1, number + 1) if DEFINITIONS[rule](each, argument)]
@@ -88,10 +88,10 @@ def test_the_largest_up_to_a_formula(rule: str, argument: int) -> None:
 def test_a_large_grid_up_to_a_formula(ratio: int) -> None:
     """The number itself if it is accepted, else one from the largest cube on; of 8 within a fifth of the most."""
     most = symbol("most")
-    formula = Counts("grid", ratio).largest_up_to(most)
+    formula = CountRule("grid", ratio).largest_up_to(most)
     for number in range(1, 3000):
-        found, best = evaluate(formula, {most: number}), Counts("grid", ratio).largest_below(number)
-        assert found in Counts("grid", ratio)
+        found, best = evaluate(formula, {most: number}), CountRule("grid", ratio).largest_below(number)
+        assert found in CountRule("grid", ratio)
         assert best is not None
         assert whole_root(number, 3) ** 3 <= found <= best
         assert found == number or best < number
@@ -102,21 +102,21 @@ def test_a_large_grid_up_to_a_formula(ratio: int) -> None:
 def test_the_largest_cube_and_square_of_large_numbers(root: int) -> None:
     most = symbol("most")
     for name, degree in (("square", 2), ("cube", 3)):
-        formula = Counts(name).largest_up_to(most)
+        formula = CountRule(name).largest_up_to(most)
         for number, edge in ((root**degree, root), (root**degree - 1, root - 1), (root**degree + 1, root)):
             assert evaluate(formula, {most: number}) == edge**degree
 
 
 def test_read_as_written() -> None:
     for rule, argument in CASES:
-        assert read_counts(str(Counts(rule, argument))) == Counts(rule, argument)
-    assert read_counts(" multiple_of( 56 ) ") == Counts("multiple_of", 56)
+        assert read_counts(str(CountRule(rule, argument))) == CountRule(rule, argument)
+    assert read_counts(" multiple_of( 56 ) ") == CountRule("multiple_of", 56)
     for wrong in ("", "cubes", "cube(2)", "power_of", "power_of(0)", "power_of(x)", "power_of(2", "power_of(2.5)"):
         assert read_counts(wrong) is None, wrong
 
 
 def test_described_in_words() -> None:
-    rules = [Counts("cube"), Counts("power_of", 2), Counts("divisor_of", 1024)]
-    assert Counts("grid", 8).describe() == "numbers whose grid is at most 8 times as long as wide"
+    rules = [CountRule("cube"), CountRule("power_of", 2), CountRule("divisor_of", 1024)]
+    assert CountRule("grid", 8).describe() == "numbers whose grid is at most 8 times as long as wide"
     assert [counts.describe() for counts in rules] == ["cube numbers", "powers of 2", "divisors of 1,024"]
     assert [str(counts) for counts in rules] == ["cube", "power_of(2)", "divisor_of(1024)"]

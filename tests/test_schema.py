@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from aspenpy.language.schema import OneOf, find_mismatch, parse_json
+from aspenpy.language.schema import AnyOf, find_mismatch, parse_json
 
-SHAPE = {"rows": int, "at": [(str, float)], "said": {str: OneOf(str, None)}, "on": bool, "any": object}
+SHAPE = {"rows": int, "at": [(str, float)], "said": {str: AnyOf(str, None)}, "on": bool, "any": object}
 GOOD = {"rows": 3, "at": [["a", 1], ["b", 1.5]], "said": {"x": None, "y": "z"}, "on": True, "any": [[]]}
 
 

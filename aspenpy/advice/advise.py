@@ -10,7 +10,7 @@ from aspenpy.advice.configurable import configurable
 from aspenpy.advice.configuration import Budget, ComponentRange, Configuration, NearOptimal, Objective, Outcome
 from aspenpy.advice.counter_evidence import CounterOptions
 from aspenpy.advice.decide import AS_IT_IS as AS_GIVEN
-from aspenpy.advice.decide import ChoiceOptions, Decided, Input
+from aspenpy.advice.decide import ApplicationInput, ChoiceOptions, Decided
 from aspenpy.advice.design_space import LEVELS, DesignSpace
 from aspenpy.advice.problem import fewest_nodes, on_all_places, problem_of
 from aspenpy.advice.ranges import EVERY, SystemRange
@@ -105,7 +105,7 @@ class AdviceOptions(Record):
     levels: int = LEVELS
     energy: EnergyOptions = DEFAULT
     size: tuple[str, ...] = ()
-    inputs: tuple[Input, ...] = (AS_GIVEN,)
+    inputs: tuple[ApplicationInput, ...] = (AS_GIVEN,)
     nodes: int = MOST_NODES
     threshold: float = THRESHOLD
     budget: Budget = Budget()

@@ -41,14 +41,16 @@ make; one switch, or a link between any two."""
 KINDS = ("topology", "memory_kind")
 
 
-class Alternative(Record):
+class MachineAlternative(Record):
     """A machine that has `label` in the place of what `component` says."""
 
     label: str
     machine: Machine
 
 
-def alternatives(machine: Machine, socket: str | None, component: str, names: tuple[str, ...]) -> list[Alternative]:
+def alternatives(
+    machine: Machine, socket: str | None, component: str, names: tuple[str, ...]
+) -> list[MachineAlternative]:
     """The machine as it is first, unless only others are named. Raises AspenError for a name that the library does not
     have, and a machine that has nothing to replace."""
     kind = "memory" if component == "memory_kind" else "interconnect"
@@ -63,7 +65,7 @@ def alternatives(machine: Machine, socket: str | None, component: str, names: tu
             require_known(name, known, f"unknown-{component}", f"the library has no {component} `{name}`", None)
     wanted = names or (stated, *(name for name in (SHAPES if component == "topology" else MEMORIES) if name != stated))
     change = _with_topology if component == "topology" else _with_memory
-    return [Alternative(name, machine if name == stated else change(machine, place, name)) for name in wanted]
+    return [MachineAlternative(name, machine if name == stated else change(machine, place, name)) for name in wanted]
 
 
 def kind_of_machine(machine: Machine, socket: str | None, component: str) -> str | None:

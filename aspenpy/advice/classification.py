@@ -16,7 +16,7 @@ from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.responding import FILES
 from aspenpy.answers.energy.term import Key
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.answers.roofline_points import Point, roofline_points
+from aspenpy.answers.roofline_points import RooflinePoint, roofline_points
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.instances import FILE_RESOURCES, FILE_SYSTEM
 from aspenpy.cost.prices import LAUNCH
@@ -241,7 +241,12 @@ class Classified(Result):
     # -- energy ----------------------------------------------------------------------------------
 
     def _classification(
-        self, kernel: str | None, shares: Shares, time: float, joules: Mapping[Key, float] | None, point: Point | None
+        self,
+        kernel: str | None,
+        shares: Shares,
+        time: float,
+        joules: Mapping[Key, float] | None,
+        point: RooflinePoint | None,
     ) -> Classification:
         energy = None if joules is None else sum(joules.values())
         found = Classification(
@@ -281,7 +286,7 @@ class Classified(Result):
             return CLASS_OF_TYPE.get(component.type, "I/O") if component else None
         return None
 
-    def _energy_balance(self, joules: Mapping[Key, float], point: Point) -> float | None:
+    def _energy_balance(self, joules: Mapping[Key, float], point: RooflinePoint) -> float | None:
         """Joules a byte over joules a flop (Choi 2013), of those that go with either."""
         spent: dict[ApplicationClass, float] = {}
         for key, value in joules.items():

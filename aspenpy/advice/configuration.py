@@ -117,7 +117,7 @@ class Budget(Record):
         return {name: value for name, value in stated.items() if value is not None}
 
 
-class Choice(Record):
+class PricedConfiguration(Record):
     """A configuration on so many nodes, what a run takes with it, and what its machine costs (None where the machine
     states no `cost`)."""
 
@@ -155,11 +155,11 @@ class Decision(Record):
     label: str
     settings: str
     objective: Objective
-    choice: Choice
+    choice: PricedConfiguration
     combinations: int
     bindings: tuple[BindingLimit, ...] = ()
     jointly: tuple[Limit, ...] = ()
-    front: tuple[Choice, ...] = ()
+    front: tuple[PricedConfiguration, ...] = ()
     unmet: str | None = None
 
 

@@ -36,9 +36,9 @@ from aspenpy.language.dimensions import BYTES, FLOPS, SECONDS, Dimension, parse_
 from aspenpy.learn.estimators.acee import is_energy_or_power
 from aspenpy.learn.estimators.regression import Moments, select_stepwise
 from aspenpy.learn.measurements.columns import BEHIND, KNOWN, is_numeric, plain_unit, read_numbers
-from aspenpy.learn.measurements.measure import Target
+from aspenpy.learn.measurements.measure import StoppingRule
 from aspenpy.learn.measurements.read import require_library
-from aspenpy.learn.measurements.sheet import Sheet, count_noun
+from aspenpy.learn.measurements.sheet import MeasurementSheet, count_noun
 from aspenpy.record import Record
 
 FUZZINESS = 2.0
@@ -159,11 +159,11 @@ class CounterOptions(Record):
     where: str | None = None
     columns: Mapping[str, str] = {}
     fuzziness: float = FUZZINESS
-    target: Target = Target()
+    target: StoppingRule = StoppingRule()
     seed: int = 0
 
 
-class Counters(Record):
+class CounterTable(Record):
     """Counters over runs: their names, what each is known for, and their values (runs x counters). What a file has by
     the second (bytes, flops) is here what it comes to over the run: a rate beside the amount would say the runtime."""
 
@@ -172,7 +172,7 @@ class Counters(Record):
     values: Floats
 
 
-def counters_in(sheet: Sheet, options: CounterOptions) -> tuple[Counters, tuple[Diagnostic, ...]]:
+def counters_in(sheet: MeasurementSheet, options: CounterOptions) -> tuple[CounterTable, tuple[Diagnostic, ...]]:
     """The columns of a sheet that are counters, and notes of those that tell nothing. Raises AspenError where there
     are fewer than two, or fewer runs than tell them apart."""
     for name in options.use:
@@ -203,7 +203,7 @@ def counters_in(sheet: Sheet, options: CounterOptions) -> tuple[Counters, tuple[
         message = f"{count_noun(len(sheet.rows), 'run')} cannot tell {count_noun(len(found), 'counter')} apart"
         fail("too-few-rows", message, sheet.span, hint=f"measure {more} more, or choose fewer with --use")
     known = tuple(_components(sheet, name) for name in found)
-    return Counters(tuple(found), known, numpy.array(list(found.values())).T), tuple(notes)
+    return CounterTable(tuple(found), known, numpy.array(list(found.values())).T), tuple(notes)
 
 
 def _twins(one: Floats, other: Floats) -> bool:
@@ -212,7 +212,7 @@ def _twins(one: Floats, other: Floats) -> bool:
     return float(numpy.std(one - scale * other)) <= ROUNDED * float(numpy.std(one))
 
 
-def _may_count(sheet: Sheet, name: str) -> bool:
+def _may_count(sheet: MeasurementSheet, name: str) -> bool:
     """Whether a column may be a counter: no label, no energy or power, no time."""
     known = KNOWN.get(name)
     if (known is not None and known.text) or is_energy_or_power(sheet, name) or not is_numeric(sheet, name):
@@ -220,26 +220,26 @@ def _may_count(sheet: Sheet, name: str) -> bool:
     return _dimension(sheet, name) != SECONDS
 
 
-def _dimension(sheet: Sheet, name: str) -> Dimension | None:
+def _dimension(sheet: MeasurementSheet, name: str) -> Dimension | None:
     """The unit behind the name, or the known one."""
     unit = _unit(sheet, name)
     return parse_unit(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else None
 
 
-def _unit(sheet: Sheet, name: str) -> str | None:
+def _unit(sheet: MeasurementSheet, name: str) -> str | None:
     """`MB/s` of `mem_rd_MBs`."""
     behind = BEHIND.search(name)
     return plain_unit(sheet.heading(name).unit) or (plain_unit(behind["joined"]) if behind is not None else None)
 
 
-def _amounts(sheet: Sheet, name: str) -> Floats:
+def _amounts(sheet: MeasurementSheet, name: str) -> Floats:
     """The values of a column; of bytes or flops a second those of the whole run."""
     values: Floats = read_numbers(sheet, name)
     rate = _dimension(sheet, name) in (BYTES / SECONDS, FLOPS / SECONDS)
     return values * read_numbers(sheet, "runtime") if rate else values
 
 
-def _components(sheet: Sheet, name: str) -> tuple[str, ...]:
+def _components(sheet: MeasurementSheet, name: str) -> tuple[str, ...]:
     found = find_counter(name, sheet.heading(name).written)
     return () if found is None else found.components
 
@@ -247,7 +247,9 @@ def _components(sheet: Sheet, name: str) -> tuple[str, ...]:
 # -- the regression --------------------------------------------------------------------------------
 
 
-def counter_evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: CounterOptions) -> CounterEvidence:
+def counter_evidence(
+    sheet: MeasurementSheet, metric: MetricName, counters: CounterTable, options: CounterOptions
+) -> CounterEvidence:
     """Evidence of the counters about the runtime or the energy."""
     require_library("scipy", "significance by counters")
     target = read_numbers(sheet, metric)

@@ -17,11 +17,11 @@ from aspenpy.advice.configuration import (
     UNITS,
     BindingLimit,
     Budget,
-    Choice,
     Decision,
     Limit,
     Objective,
     Outcome,
+    PricedConfiguration,
     configuration_of,
 )
 from aspenpy.advice.design_space import ALIKE, DesignSpace
@@ -160,7 +160,7 @@ class Choices:
         product: Floats = energy * self.runtime ** {"energy": 0, "edp": 1, "ed2p": 2}[objective]
         return product
 
-    def choice(self, row: int) -> Choice:
+    def choice(self, row: int) -> PricedConfiguration:
         """The choice made in a row."""
         ranges = self.space.ranges
         values = {item.component: float(x) for item, x in zip(ranges, self.points[row], strict=True)}
@@ -169,7 +169,7 @@ class Choices:
         configuration = configuration_of({item.component: item for item in ranges}, values)
         energy = None if self.space.powerless is not None else float(self.energy[row])
         cost = float(self.cost[row]) if self.costs else None
-        return Choice(nodes, configuration, Outcome(float(self.runtime[row]), energy), cost)
+        return PricedConfiguration(nodes, configuration, Outcome(float(self.runtime[row]), energy), cost)
 
     def within(self, budget: Budget, but: Iterable[Limit] = ()) -> Bools:
         """Whether each choice keeps to a budget, some of its limits aside."""
@@ -187,7 +187,7 @@ class Choices:
         alike = rows[worth <= worth.min() * (1 + ALIKE)]
         return int(alike[(self.runtime[alike] * self.energy[alike]).argmin()])
 
-    def front(self, kept: Bools) -> tuple[Choice, ...]:
+    def front(self, kept: Bools) -> tuple[PricedConfiguration, ...]:
         """Choices that none beats in both runtime and energy, the fastest first."""
         rows = numpy.flatnonzero(kept)
         if self.space.powerless is not None:
@@ -265,7 +265,7 @@ def _joins_nodes(machine: Machine, socket: str | None) -> bool:
     )
 
 
-class Input(Record):
+class ApplicationInput(Record):
     """Settings of an application, by name, under a label that may be empty."""
 
     label: str
@@ -281,7 +281,7 @@ class Input(Record):
         return self.label or self.words
 
 
-AS_IT_IS = Input("", {})
+AS_IT_IS = ApplicationInput("", {})
 
 
 class Decided(Result):
@@ -292,7 +292,7 @@ class Decided(Result):
         self,
         case: Case,
         budget: Budget,
-        inputs: Sequence[Input] = (AS_IT_IS,),
+        inputs: Sequence[ApplicationInput] = (AS_IT_IS,),
         objective: Objective = "runtime",
         options: ChoiceOptions | None = None,
     ) -> None:
@@ -317,7 +317,7 @@ class Decided(Result):
         )
 
 
-def decide_for_input(item: Input, choices: Choices, objective: Objective, budget: Budget) -> Decision:
+def decide_for_input(item: ApplicationInput, choices: Choices, objective: Objective, budget: Budget) -> Decision:
     """The best of the choices for an input."""
     kept = choices.within(budget)
     if not kept.any():

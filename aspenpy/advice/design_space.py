@@ -47,7 +47,7 @@ WORTH: dict[Objective, Callable[[Floats], Floats]] = {
 """Each objective as a function of rows of runtime and energy."""
 
 
-class Grid:
+class LevelGrid:
     """Levels of the first of some components, given by their places in the order of their weight: as many components as
     have no more combinations than all of which are tried. The value where nothing is varied is a level, too."""
 
@@ -83,7 +83,9 @@ Found = tuple[Objective, Floats, Floats, float]
 """An objective, the best point of the grid, runtime and energy there, and what the search along pairs came to."""
 
 
-def best_on_grid(grid: Grid, evaluate: Callable[[Floats], Floats], objectives: Sequence[Objective]) -> Iterator[Found]:
+def best_on_grid(
+    grid: LevelGrid, evaluate: Callable[[Floats], Floats], objectives: Sequence[Objective]
+) -> Iterator[Found]:
     """The best of all combinations for each objective, beside the best that going along pairs finds."""
     points = grid.around(grid.space.base, grid.chosen)
     values = evaluate(points)
@@ -98,7 +100,7 @@ def _least(worth: Floats, values: Floats) -> int:
     return int(alike[numpy.prod(values[:, alike], axis=0).argmin()])
 
 
-def along_pairs(grid: Grid, evaluate: Callable[[Floats], Floats], objective: Objective) -> float:
+def along_pairs(grid: LevelGrid, evaluate: Callable[[Floats], Floats], objective: Objective) -> float:
     """From where nothing is varied to the best combination of any two components, and on from there until no pair makes
     it better: the objective's value there."""
     point = grid.space.base
@@ -255,7 +257,7 @@ class DesignSpace(Result):
         return found.replace(singles=renamed(found.singles), pairs=renamed(found.pairs))
 
     @cached_property
-    def grid(self) -> Grid:
+    def grid(self) -> LevelGrid:
         """The components that matter most, as many as can be tried in all combinations."""
         share: dict[str, float] = {item.component: 0.0 for item in self.ranges}
         for effects in (self.runtime_effects, self.energy_effects):
@@ -263,7 +265,7 @@ class DesignSpace(Result):
                 share[effect.parameters[0]] = max(share[effect.parameters[0]], effect.normalised)
         order = sorted(range(len(self.ranges)), key=lambda place: -share[self.ranges[place].component])
         ranked = [place for place in order if share[self.ranges[place].component] > 0]
-        return Grid(self.space, ranked, self.levels)
+        return LevelGrid(self.space, ranked, self.levels)
 
     @cached_property
     def near_optimal(self) -> tuple[NearOptimal, ...]:

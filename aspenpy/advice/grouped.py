@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy
 
-from aspenpy.advice.configuration import Budget, Choice, Limit, Objective, Outcome
-from aspenpy.advice.decide import NEAR, ChoiceOptions, Choices, Input
+from aspenpy.advice.configuration import Budget, Limit, Objective, Outcome, PricedConfiguration
+from aspenpy.advice.decide import NEAR, ApplicationInput, ChoiceOptions, Choices
 from aspenpy.answers.case import Case
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.optimise import non_dominated
@@ -28,7 +28,7 @@ class Workload(Record):
     """An application's case with an input, which is to run so many times."""
 
     case: Case
-    input: Input
+    input: ApplicationInput
     runs: float = 1.0
 
     @property
@@ -36,11 +36,11 @@ class Workload(Record):
         return " ".join(filter(None, (self.case.application.name, self.input.called)))
 
 
-class Group(Record):
+class NodeGroup(Record):
     """Nodes with one configuration, and the applications, by name, that run on them, one after the other, each with
     what it takes there."""
 
-    choices: dict[str, Choice]
+    choices: dict[str, PricedConfiguration]
 
     @property
     def nodes(self) -> int:
@@ -51,7 +51,7 @@ class Cluster(Record):
     """Groups of nodes, and the time until the last of them has finished (s) with the energy of all runs (J; None where
     the machine states no power)."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[NodeGroup, ...]
     outcome: Outcome
 
 
@@ -140,8 +140,10 @@ class Grouped(Result):
         energy = float(column[2 + self._lines.index("energy")]) if "energy" in self._lines else None
         return Outcome(float(column[0]), energy)
 
-    def _group(self, part: tuple[int, ...], place: int) -> Group:
-        return Group({self.workloads[one].name: self.choices[one].choice(int(self._rows[one][place])) for one in part})
+    def _group(self, part: tuple[int, ...], place: int) -> NodeGroup:
+        return NodeGroup(
+            {self.workloads[one].name: self.choices[one].choice(int(self._rows[one][place])) for one in part}
+        )
 
 
 def _nodes(choices: Choices) -> Floats:

@@ -12,10 +12,10 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
 from aspenpy.cost.ranks import place_ranks
-from aspenpy.explore.problem_size import Growth, Work, is_brick, shares_of_ranks, sizes_per_rank
+from aspenpy.explore.problem_size import Growth, WorkFormulas, is_brick, shares_of_ranks, sizes_per_rank
 from aspenpy.explore.scaling import RANKS
 from aspenpy.expr import graph
-from aspenpy.expr.counts import Counts
+from aspenpy.expr.counts import CountRule
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.models.machine.model import OWNER, Machine
@@ -26,7 +26,7 @@ PROBLEMS = (("nx", "ny", "nz"), ("rows",))
 """Parameters whose product is the size of a problem, where no parameter is declared `per rank`."""
 
 
-class Problem(Record):
+class ApplicationProblem(Record):
     """An application's problem, for runs on more cores: the parameter of its number of `ranks` (None where it has none,
     or it is set), the parameters whose product is the `size` of its problem, and whether that is the problem of one
     rank, so that all of it grows with the ranks. Then the whole problem is that of so many `holders`: the ranks of one
@@ -37,14 +37,14 @@ class Problem(Record):
     size: tuple[str, ...]
     per_rank: bool
     holders: int = 1
-    accepted: Counts | None = None
+    accepted: CountRule | None = None
 
     def ranks_on(self, places: Expr) -> Expr:
         """The ranks on so many places."""
         return places if self.accepted is None else self.accepted.largest_up_to(places)
 
 
-def problem_of(case: Case, size: tuple[str, ...] = ()) -> Problem:
+def problem_of(case: Case, size: tuple[str, ...] = ()) -> ApplicationProblem:
     """The `size` that the user names, else what the model declares `per rank`, else by names that are usual. Raises
     AspenError where the flops or bytes of all ranks do not stay (on 1, 8 and 64 of them) when the ranks change: what
     asks for more work could not be compared with what asks for less."""
@@ -54,25 +54,25 @@ def problem_of(case: Case, size: tuple[str, ...] = ()) -> Problem:
     known = size or declared or usual
     ranks = next((name for name in RANKS if name in parameters and _is_free(case, name)), None)
     if ranks is None:
-        return Problem(None, known, False)
+        return ApplicationProblem(None, known, False)
     accepted = rank_counts(Prediction(case), ranks)
-    work = Work(case, ranks, known)
+    work = WorkFormulas(case, ranks, known)
     known = work.product_of(known) if declared else known
     fixed = work.growth()
     if not fixed.is_with_the_ranks:
         if not (fixed.stays or fixed.is_of_one_rank):
             _refuse(work, fixed, ())
-        return Problem(ranks, known, False, accepted=accepted)
+        return ApplicationProblem(ranks, known, False, accepted=accepted)
     grown = work.growth(known)
     if not grown.stays:
         _refuse(work, grown, known)
     holders = _holders(case)
     if accepted is not None:
         holders = accepted.largest_below(holders) or 1
-    return Problem(ranks, known, True, holders, accepted)
+    return ApplicationProblem(ranks, known, True, holders, accepted)
 
 
-def _refuse(work: Work, growth: Growth, size: tuple[str, ...]) -> NoReturn:
+def _refuse(work: WorkFormulas, growth: Growth, size: tuple[str, ...]) -> NoReturn:
     """With what `--problem` would keep the work of all ranks."""
     name, amounts = ("flops", growth.flops) if growth.flops else ("bytes", growth.bytes)
     worst = max(range(len(amounts)), key=lambda place: abs(log(amounts[place])))
@@ -82,7 +82,9 @@ def _refuse(work: Work, growth: Growth, size: tuple[str, ...]) -> NoReturn:
         f"{growth.ranks[worst]} ranks all {name} are {amounts[worst]:.3g} times those on {growth.ranks[0]}"
     )
     span = work.case.application.parameters[work.ranks].span
-    kept = Work(work.case, work.ranks).sizes_that_keep_it()  # without what is derived, such as `rows` of an edge
+    kept = WorkFormulas(
+        work.case, work.ranks
+    ).sizes_that_keep_it()  # without what is derived, such as `rows` of an edge
     wanted = [f"`--problem {','.join(names)}`" for names in kept if names != size][:3]
     hint = "name the parameters that are the size of one rank's problem: `per rank` in the model, or --problem NAME,..."
     if wanted:
@@ -148,7 +150,7 @@ def _is_free(case: Case, name: str) -> bool:
     return name not in case.set and not graph.free_symbols(case.application.parameters[name].value)
 
 
-def on_all_places(case: Case, problem: Problem) -> Case:
+def on_all_places(case: Case, problem: ApplicationProblem) -> Case:
     """A rank in each place that the machine has for one (a core, where nobody says), however many these are, or in as
     many as the program accepts, with the whole problem as large as it is where nothing is varied."""
     if problem.ranks is None or case.required_machine.first_core(case.socket) is None:

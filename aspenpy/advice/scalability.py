@@ -11,13 +11,13 @@ from itertools import accumulate
 from aspenpy.advice.alternatives import alternatives
 from aspenpy.advice.configurable import Configurable, configurable
 from aspenpy.advice.configuration import Configuration
-from aspenpy.advice.problem import Problem, on_all_places, places_for_ranks, problem_of
+from aspenpy.advice.problem import ApplicationProblem, on_all_places, places_for_ranks, problem_of
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
-from aspenpy.explore.scaling import RANKS, Mode, Point, Scaling
+from aspenpy.explore.scaling import RANKS, Mode, Scaling, ScalingPoint
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.record import Record
@@ -42,7 +42,7 @@ class Scalability(Record):
     settings: str
     mode: Mode
     nodes: tuple[int, ...]
-    points: tuple[Point, ...]
+    points: tuple[ScalingPoint, ...]
     fastest: int
     knee: int | None
     threshold: float
@@ -72,7 +72,7 @@ class Scaled(Result):
         size: tuple[str, ...] = (),
     ) -> None:
         self.case, self.inputs, self.threshold = case, tuple(inputs), threshold
-        self.problem: Problem = problem_of(case, size)
+        self.problem: ApplicationProblem = problem_of(case, size)
         self.machine: Configurable = configurable(case.required_machine, case.socket)
         self.most = most
         if self.problem.ranks is None:

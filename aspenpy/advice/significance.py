@@ -10,8 +10,8 @@ from statistics import fmean, stdev
 from typing import Literal
 
 from aspenpy.learn.measurements.columns import KNOWN, read_numbers, row_keys, rows_by_key
-from aspenpy.learn.measurements.measure import Target, confidence_interval
-from aspenpy.learn.measurements.sheet import Sheet
+from aspenpy.learn.measurements.measure import StoppingRule, confidence_interval
+from aspenpy.learn.measurements.sheet import MeasurementSheet
 from aspenpy.record import Record
 
 CONFIGURATION = tuple(name for name, known in KNOWN.items() if known.text and name != "run")
@@ -21,7 +21,7 @@ CONFIGURATION += ("threads", "core_frequency", "memory_frequency")
 MOST_RUNS = 10_000
 
 
-class Samples(Record):
+class MeasuredSamples(Record):
     """The `runs` of so many `configurations` of which the `metric` was measured. `single` configurations ran once.
     `widest` is the widest confidence interval of a mean, half of it relative to the mean, None where each ran once;
     `more` are the runs that its configuration still needs for half the interval to be within the target."""
@@ -38,7 +38,7 @@ class Samples(Record):
         return not self.single and not self.more
 
 
-def samples_of(sheet: Sheet, metric: str, target: Target) -> Samples:
+def samples_of(sheet: MeasurementSheet, metric: str, target: StoppingRule) -> MeasuredSamples:
     """How well the means of a metric are known, a configuration after the other."""
     values = read_numbers(sheet, metric)
     parts = rows_by_key(row_keys(sheet, CONFIGURATION)).values()
@@ -50,10 +50,12 @@ def samples_of(sheet: Sheet, metric: str, target: Target) -> Samples:
             halves.append(half / mean)
             more = max(more, _runs_needed(measured, target) - len(measured))
     single = sum(len(part) == 1 for part in parts)
-    return Samples(metric, len(values), len(parts), single, max(halves, default=None), max(more, 1 if single else 0))
+    return MeasuredSamples(
+        metric, len(values), len(parts), single, max(halves, default=None), max(more, 1 if single else 0)
+    )
 
 
-def _runs_needed(values: list[float], target: Target) -> int:
+def _runs_needed(values: list[float], target: StoppingRule) -> int:
     """The runs with which half the interval is within the target, if they vary as these do."""
     from scipy.stats import t
 
@@ -111,7 +113,7 @@ class CounterEvidence(Record):
     whose counters nobody knows. `numbers` are the numbers of clusters that were tried."""
 
     metric: MetricName
-    samples: Samples
+    samples: MeasuredSamples
     r_squared: float
     counters: tuple[CounterShare, ...]
     clusters: tuple[str | None, ...]

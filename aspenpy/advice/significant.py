@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from aspenpy.advice.counter_evidence import CounterOptions, Counters, counter_evidence, counters_in
+from aspenpy.advice.counter_evidence import CounterOptions, CounterTable, counter_evidence, counters_in
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.significance import CounterEvidence, Disagreement, LeftOut, MetricName, Significance
 from aspenpy.answers.case import Case
@@ -12,7 +12,7 @@ from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.learn.measurements.columns import read_numbers, recognise_columns, require_columns
 from aspenpy.learn.measurements.conditions import select_rows
 from aspenpy.learn.measurements.read import read_measurements
-from aspenpy.learn.measurements.sheet import Data, Heading, Sheet
+from aspenpy.learn.measurements.sheet import Data, Heading, MeasurementSheet
 from aspenpy.tables.result import Result
 
 MATTERS, APART = 0.1, 2.0
@@ -33,8 +33,8 @@ class Significant(Result):
     def __init__(self, space: DesignSpace, data: Data | None = None, options: CounterOptions | None = None) -> None:
         self.space, self.options = space, options or CounterOptions()
         self.notes: tuple[Diagnostic, ...] = ()
-        self.sheet: Sheet | None = None
-        self.counters: Counters | None = None
+        self.sheet: MeasurementSheet | None = None
+        self.counters: CounterTable | None = None
         if data is not None:
             self.sheet = _own_rows(
                 recognise_columns(read_measurements(data, self.options.columns)), space.case, self.options.where
@@ -119,7 +119,7 @@ def _too_few(found: CounterEvidence) -> Diagnostic:
     return warning("few-samples", text, None, hint=hint)
 
 
-def _own_rows(sheet: Sheet, case: Case, where: str | None) -> Sheet:
+def _own_rows(sheet: MeasurementSheet, case: Case, where: str | None) -> MeasurementSheet:
     """The rows of the application on which a condition holds, with the energy where power and runtime were measured."""
     require_columns(sheet, ["runtime"], "significance")
     if where is not None:

@@ -190,7 +190,7 @@ def split_options(
 CASE = frozenset(CaseOptions.__annotations__)  # the names of a case's options
 
 
-class Run:
+class ResolvedCase:
     """A kernel of an application with the user's settings; a machine gives values to names left open."""
 
     def __init__(self, case: Case) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.data_warnings import sizes_below_zero
 from aspenpy.answers.evaluation import amount_of
-from aspenpy.answers.inverse import Leap, Search, Solution
+from aspenpy.answers.inverse import Leap, RootSearch, Solution
 from aspenpy.answers.scope import Value, as_float, scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
@@ -23,10 +23,10 @@ from aspenpy.language.source import Span
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import (
-    Amount,
     Amounts,
     Calls,
     Leaf,
+    ResourceTotal,
     Total,
     Totals,
     blocks_in,
@@ -112,7 +112,7 @@ class Counts(Result):
     @cached_property
     def amounts(self) -> dict[str, Value]:
         """The amount of each resource, in its unit, and of `bytes`."""
-        return self._amounts(Amount)
+        return self._amounts(ResourceTotal)
 
     @cached_property
     def kernels(self) -> tuple[KernelCount, ...]:
@@ -148,7 +148,7 @@ class Counts(Result):
     def expression(self, resource: str) -> Expr:
         """The amount of a resource, or of `bytes`, in the symbols of the model."""
         zeros = dict.fromkeys(self.application.resources, graph.ZERO)
-        asked = {key.resource: worth for key, worth in of_kind(Amount, self.totals).items()}
+        asked = {key.resource: worth for key, worth in of_kind(ResourceTotal, self.totals).items()}
         return amount_of(zeros | asked, resource)
 
     def number(self, text: str, name: str) -> Value:
@@ -190,7 +190,7 @@ class Counts(Result):
                 amount: Value = evaluate(expr, {symbol: x}, self.seed)
             return amount
 
-        roots = Search(expr, symbol, value, target, whole).run(low, high)
+        roots = RootSearch(expr, symbol, value, target, whole).run(low, high)
         if not roots.solutions and not roots.leaps:
             self._out_of_reach(parameter, target, resource, (low, value(low)), (high, value(high)))
         own_range = within is None and declared is not None
@@ -241,7 +241,7 @@ class _ByKernel(Leaf):
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         name = call.kernel.name
-        within = {_Within(name, key.resource): worth for key, worth in of_kind(Amount, callee).items()}
+        within = {_Within(name, key.resource): worth for key, worth in of_kind(ResourceTotal, callee).items()}
         return {**callee, **within, Calls(name): graph.ONE}
 
 

@@ -110,7 +110,7 @@ def sizes_below_zero(
     structures: Iterable[Data], definitions: Mapping[Expr, Expr], origins: Origins, seed: int
 ) -> list[Diagnostic]:
     """A warning for each of some data structures that has one."""
-    run = evaluate.Evaluation({}, seed, definitions)
+    run = evaluate.ExactEvaluation({}, seed, definitions)
     warnings = []
     for data in structures:
         try:

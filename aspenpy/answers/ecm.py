@@ -25,7 +25,7 @@ from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
 
-class Term(Record):
+class EcmTerm(Record):
     """Cycles that a level takes for a line of work: `symbol` as in the literature, and whether it is `serial`."""
 
     symbol: str
@@ -42,7 +42,7 @@ class EcmBlock(Record):
     block: str | None
     iterations: float
     overlapping: float
-    terms: tuple[Term, ...]
+    terms: tuple[EcmTerm, ...]
     cycles: float
     cores: float | None
     available: float
@@ -171,10 +171,10 @@ def _block(
     serial = [pair for pair in model.tree.conflicts if not {*pair}.isdisjoint(model.caches)]
     adding = {name for pair in serial for name in pair}
     terms = [
-        Term(symbol, name, cycles(name), name in adding) for symbol, name in zip(symbols, model.caches, strict=False)
+        EcmTerm(symbol, name, cycles(name), name in adding) for symbol, name in zip(symbols, model.caches, strict=False)
     ]
     memory_adds = not adding.isdisjoint(MEMORY_RESOURCES)
-    terms.append(Term(symbols[-1], model.memory.component.name, cycles(_MEMORY), memory_adds))
+    terms.append(EcmTerm(symbols[-1], model.memory.component.name, cycles(_MEMORY), memory_adds))
     cores = part(_ALL) / part(_TRANSFER) if part(_TRANSFER) else None
     per_line = part(_ITERATIONS) / part(_LINES)
     return EcmBlock(kernel.name, block.label, per_line, cycles(_CORE), tuple(terms), cycles(_ALL), cores, available)

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.caches.level import Variation, levels_of
-from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.cost.caches.traffic import RequirementTraffic
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
 from aspenpy.expr import graph
@@ -42,7 +42,7 @@ class Moved(Total):
 class ByLevel(Leaf):
     """The leaf that keeps each requirement's traffic at each level apart, from the `traffic` of a kernel's blocks."""
 
-    def __init__(self, traffic: Callable[[flow.Block, flow.Kernel], Iterable[Traffic]]) -> None:
+    def __init__(self, traffic: Callable[[flow.Block, flow.Kernel], Iterable[RequirementTraffic]]) -> None:
         self.traffic = traffic
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
@@ -87,7 +87,7 @@ VARIATIONS: Mapping[str, Variation] = {
 """The caches as they might be."""
 
 
-class Spread(Record):
+class MissSpread(Record):
     """The misses of some accesses at a level, or bytes of what they ask for: as the machine states its caches, and as
     they might be. So many of them are `unsure`; a set has so many `ways`."""
 
@@ -154,7 +154,7 @@ def varied_totals(tree: CostTree) -> Mapping[str, Totals]:
 
 
 def _totals_in(hierarchy: Hierarchy, tree: CostTree) -> Totals:
-    def traffic(block: flow.Block, kernel: flow.Kernel) -> Iterable[Traffic]:
+    def traffic(block: flow.Block, kernel: flow.Kernel) -> Iterable[RequirementTraffic]:
         where = tree.residence.within(kernel)
         return hierarchy.traffic(block, where.instances(block), where.serving).values()
 
@@ -187,19 +187,19 @@ class Edges:
 
     def spread(
         self, kernel: str, requirements: Iterable[flow.Requirement], level: str, stated: Mapping[Moved, float]
-    ) -> Spread:
+    ) -> MissSpread:
         """The misses of requirements of a kernel at a level; `stated` is what is moved in the caches that the machine
         states."""
         asked = list(requirements)
         accesses = sum(stated.get(Moved("accesses", kernel, need, level), 0.0) for need in asked)
         return self._sum_spread([Moved("misses", kernel, need, level) for need in asked], accesses, stated)
 
-    def of_memory(self, asked: float, stated: Mapping[Moved, float]) -> Spread:
+    def of_memory(self, asked: float, stated: Mapping[Moved, float]) -> MissSpread:
         """The bytes between the last level and memory, of so many that are asked for."""
         last = [*self._ways][-1]
         return self._sum_spread([key for key in stated if key.level == last and key.quantity in MOVING], asked, stated)
 
-    def _sum_spread(self, keys: Sequence[Moved], asked: float, stated: Mapping[Moved, float]) -> Spread:
+    def _sum_spread(self, keys: Sequence[Moved], asked: float, stated: Mapping[Moved, float]) -> MissSpread:
         """The sum of some quantities at a level. A cache that is smaller by less than a way has a way less in some of
         its sets."""
         total = sum(stated.get(key, 0.0) for key in keys)
@@ -209,7 +209,7 @@ class Edges:
             others.append(total + share * (sum(self._moved[name].get(key, 0.0) for key in keys) - total))
         unsure = (Moved(UNSURE, key.kernel, key.requirement, key.level) for key in keys if key.quantity == "misses")
         smaller, larger, apart = others
-        return Spread(asked, total, smaller, larger, apart, sum(stated.get(key, 0.0) for key in unsure), ways)
+        return MissSpread(asked, total, smaller, larger, apart, sum(stated.get(key, 0.0) for key in unsure), ways)
 
 
 def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, float]) -> list[Diagnostic]:
@@ -243,7 +243,7 @@ def _block(block: flow.Block) -> str:
     return f"`{block.label}`" if block.label else "this block"
 
 
-def _both(spread: Spread) -> str:
+def _both(spread: MissSpread) -> str:
     part = f"{float(MARGIN):.0%}".replace("%", " %")
     larger, smaller = format_expected(spread.larger), format_expected(spread.smaller)
     return f"{larger} if it were {part} larger, {smaller} if {part} smaller"

@@ -18,11 +18,11 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import (
     RUNTIME,
-    Amount,
     Busy,
     Calls,
     Exclusive,
     Leaf,
+    ResourceTotal,
     Total,
     Totals,
     add_totals,
@@ -220,7 +220,7 @@ class Evaluation(Result):
         """The resources used, by name; data in a memory that is not the first have their own, `memory.resource`."""
         asked: dict[str, float] = {}
         parts = of_kind(Served, self.totals)
-        for name, amount in [(key.resource, amount) for key, amount in of_kind(Amount, self.totals).items()]:
+        for name, amount in [(key.resource, amount) for key, amount in of_kind(ResourceTotal, self.totals).items()]:
             served = {key.server: part for key, part in parts.items() if key.resource == name}
             asked |= {server: served[server] for server in sorted(served, key=len)} or {name: amount}
         return {
@@ -332,7 +332,7 @@ class Evaluation(Result):
 
     def metric(self, name: str) -> Expr:
         """The total a metric's name stands for: the runtime, the amount of a resource, `bytes`, or an energy."""
-        amounts = {key.resource: worth for key, worth in of_kind(Amount, self.tree.totals).items()}
+        amounts = {key.resource: worth for key, worth in of_kind(ResourceTotal, self.tree.totals).items()}
         if name in ENERGY_UNITS and name not in amounts:
             from aspenpy.answers.energy.totals import energy_metric
 
@@ -370,4 +370,4 @@ def _describe_total(key: Total) -> str:
     """A total of the cost tree in words."""
     if key == RUNTIME:
         return "the runtime"
-    return f"the {'amount' if isinstance(key, (Amount, Served)) else 'time'} of `{key[-1]}`"
+    return f"the {'amount' if isinstance(key, (ResourceTotal, Served)) else 'time'} of `{key[-1]}`"

@@ -29,7 +29,7 @@ class TraitStep(Record):
     formula: Expr
 
 
-class Step(Record):
+class ExplainedRequirement(Record):
     """One requirement of one block.
 
     `demand` is the amount that one parallel instance asks for, as written, in `unit`; `amount` what the whole run
@@ -79,7 +79,7 @@ class Explanation(Record, Result):
     """The steps behind the runtime (seconds) of a prediction, kernel by kernel, in the order written."""
 
     prediction: Evaluation
-    steps: tuple[Step, ...]
+    steps: tuple[ExplainedRequirement, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
@@ -153,10 +153,10 @@ def _make_step(
     values: list[float],
     runtime: float,
     waits: set[tuple[str, str]],
-) -> Step:
+) -> ExplainedRequirement:
     amount, time, count = values
     requirement, offer, block, launch = cost.requirement, cost.offer, whole.block, whole.launch
-    return Step(
+    return ExplainedRequirement(
         kernel.name,
         block.label,
         requirement.resource,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Unpack
 
-from aspenpy.answers.case import Case, CaseOptions, Run, case_of
+from aspenpy.answers.case import Case, CaseOptions, ResolvedCase, case_of
 from aspenpy.answers.paths import Scene, Visit, largest_over_passes, visits_of_blocks
 from aspenpy.answers.scope import Value
 from aspenpy.cost.instances import Instances
@@ -78,7 +78,7 @@ class Footprint(Result):
         self.application = case.application
         self.machine = case.machine
         self.socket = case.socket
-        self.run = Run(case)
+        self.run = ResolvedCase(case)
         self._touches = self._find()
 
     @property

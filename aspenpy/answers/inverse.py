@@ -16,7 +16,7 @@ from aspenpy.expr.bounds import bound_over_box
 from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.intervals import ANYWHERE, FALLING, Range, Real, magnitude_of_end
+from aspenpy.expr.intervals import ANYWHERE, FALLING, DirectedInterval, Real, magnitude_of_end
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 
@@ -54,7 +54,7 @@ class Roots(Record):
     leaps: tuple[Leap, ...]
 
 
-class Search:
+class RootSearch:
     """The search for all values of a symbol, from `low` to `high`, at which an expression of nothing else meets a
     target; `value` gives the expression's value at one of the symbol's. Of whole numbers with `whole`."""
 
@@ -117,9 +117,9 @@ class Search:
             self._known[x] = self._value(x)
         return self._known[x]
 
-    def _range(self, low: Real, high: Real) -> Range:
+    def _range(self, low: Real, high: Real) -> DirectedInterval:
         if low == high:
-            return Range(self.value(low), self.value(low), 0)
+            return DirectedInterval(self.value(low), self.value(low), 0)
         box = {self.symbol: (low, high)}
         bounded = bound_over_box(self.expr, box, self.symbol)
         if bounded.direction is None and self.slope is not None:
@@ -128,7 +128,7 @@ class Search:
                 return bounded._replace(direction=1 if slope.low >= 0 else -1)
         return bounded
 
-    def _may_reach(self, found: Range) -> bool:
+    def _may_reach(self, found: DirectedInterval) -> bool:
         """Rounded bounds are given the benefit of the doubt."""
         slack = CLOSE * magnitude_of_end(self.target) if float in (type(found.low), type(found.high)) else 0
         return found.low - slack <= self.target <= found.high + slack

@@ -15,7 +15,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.dimensions import unit_symbol
-from aspenpy.models.application.total import Amount, of_kind
+from aspenpy.models.application.total import ResourceTotal, of_kind
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.record import Record
@@ -59,7 +59,7 @@ def metric_names(prediction: Prediction) -> list[str]:
 
 
 def _amount_names(prediction: Prediction) -> list[str]:
-    resources = [key.resource for key in of_kind(Amount, prediction.tree.totals)]
+    resources = [key.resource for key in of_kind(ResourceTotal, prediction.tree.totals)]
     return [*resources, "bytes"] if {"loads", "stores"} & {*resources} else resources
 
 

@@ -51,13 +51,13 @@ class Started(Total):
     block: flow.Block
 
 
-class Together(Total):
+class BusyCores(Total):
     """The cores that they keep busy: several for each rank that shares its work out."""
 
     block: flow.Block
 
 
-class Spent(Total):
+class BlockSeconds(Total):
     """Seconds of a block, over all executions."""
 
     block: flow.Block
@@ -192,8 +192,8 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
     return {
         block: Width(
             numbers[Started(block)] / number,
-            numbers.get(Together(block), numbers[Started(block)]) / number,
-            numbers.get(Spent(block), 0.0),
+            numbers.get(BusyCores(block), numbers[Started(block)]) / number,
+            numbers.get(BlockSeconds(block), 0.0),
         )
         for block, number in ran.items()
     }
@@ -211,9 +211,9 @@ def _widths_of_block(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> 
     cost, placement = tree.blocks[block], tree.residence.where.ranks
     totals: Totals = {Executions(block): graph.ONE, Started(block): block.parallelism}
     if cost.instances.placement is not None and block.width is not None:
-        totals[Together(block)] = cost.instances.together
+        totals[BusyCores(block)] = cost.instances.together
     elif placement is not None and _has_computation(cost):
-        totals[Spent(block)] = cost.time
+        totals[BlockSeconds(block)] = cost.time
     return totals
 
 

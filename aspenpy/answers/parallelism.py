@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from aspenpy.answers.case import Case, CaseOptions, Run, case_of
+from aspenpy.answers.case import Case, CaseOptions, ResolvedCase, case_of
 from aspenpy.answers.paths import Visit, largest_over_passes, visits_of_blocks
 from aspenpy.answers.scope import Value
 from aspenpy.expr import graph
@@ -47,7 +47,7 @@ class Parallelism(Result):
     """
 
     def __init__(self, app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> None:
-        self.run = Run(case_of(app, machine, options))
+        self.run = ResolvedCase(case_of(app, machine, options))
         self.application = self.run.application
         self.blocks = self._blocks()
 

@@ -24,14 +24,14 @@ MOST_VISITS = 20_000  # blocks that are met, counted on every call path
 MOST_PASSES = 10_000  # passes, of nested loops together, that are tried one by one
 
 
-class Loop(Record):
+class EnclosingLoop(Record):
     """A loop around a block, its count as it is there."""
 
     node: flow.Repeat
     count: Expr
 
 
-class Branch(Record):
+class EnclosingBranch(Record):
     """A case of a choice or of an expectation around a block: `wrap` puts a flow into it, `taken` says when it is."""
 
     wrap: Callable[[flow.Flow], flow.Flow]
@@ -46,7 +46,7 @@ class Scene(Record):
     path: tuple[str, ...]
     bindings: Mapping[Expr, Expr]
     arrays: Mapping[str, str]
-    around: tuple[Loop | Branch, ...] = ()
+    around: tuple[EnclosingLoop | EnclosingBranch, ...] = ()
     region: tuple[str, ...] = ()
 
     def here(self, exprs: Sequence[Expr]) -> list[Expr]:
@@ -65,7 +65,7 @@ class Scene(Record):
         path, region = (*self.path, call.kernel.name), (*self.region, call.kernel.name)
         return Scene(call.kernel, path, bindings, arrays, self.around, region)
 
-    def inside(self, thing: Loop | Branch, label: str | None) -> Scene:
+    def inside(self, thing: EnclosingLoop | EnclosingBranch, label: str | None) -> Scene:
         scene: Scene = self.replace(around=(*self.around, thing))
         return scene.enter_label(label)
 
@@ -75,14 +75,14 @@ class Scene(Record):
     def where_reached(self, expr: Expr) -> Expr:
         """The expression in the passes that get here, 0 in others."""
         for item in reversed(self.around):
-            taken = item.taken if isinstance(item, Branch) else graph.compare(">", item.count, graph.ZERO)
+            taken = item.taken if isinstance(item, EnclosingBranch) else graph.compare(">", item.count, graph.ZERO)
             expr = graph.if_else(taken, expr, graph.ZERO)
         return expr
 
     @property
-    def loops(self) -> list[Loop]:
+    def loops(self) -> list[EnclosingLoop]:
         """The loops around, the outermost first."""
-        return [item for item in self.around if isinstance(item, Loop)]
+        return [item for item in self.around if isinstance(item, EnclosingLoop)]
 
 
 class Visit(Record):
@@ -95,7 +95,7 @@ class Visit(Record):
         """The total over the run of a worth per execution, in symbols of the entry and of counters around."""
         found: flow.Flow = self.block
         for item in reversed(self.scene.around):
-            found = item.wrap(found) if isinstance(item, Branch) else _repeat_body(item, found)
+            found = item.wrap(found) if isinstance(item, EnclosingBranch) else _repeat_body(item, found)
         totaller = Totaller(OfBlocks(lambda block, kernel: {"worth": worth}))
         return totaller.kernel(_wrap_in_kernel(found)).get("worth", graph.ZERO)
 
@@ -134,7 +134,7 @@ def _choice(node: flow.Choice, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
     before = graph.TRUE  # none of the conditions so far holds
     for place, body in enumerate(bodies):
         holds = conditions[place] if place < len(conditions) else graph.TRUE
-        branch = Branch(_make_choice_wrapper(conditions, place), graph.junction("and", before, holds))
+        branch = EnclosingBranch(_make_choice_wrapper(conditions, place), graph.junction("and", before, holds))
         taken.append((body, scene.inside(branch, None)))
         before = graph.junction("and", before, graph.compare("==", graph.if_else(holds, 1, 0), 0))
     return taken
@@ -151,7 +151,12 @@ def _make_choice_wrapper(conditions: Sequence[Expr], taken: int) -> Callable[[fl
 def _expectation(node: flow.Expectation, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
     chances = scene.here([chance for chance, _ in node.cases])
     return [
-        (body, scene.inside(Branch(_make_expectation_wrapper(chance), graph.compare(">", chance, graph.ZERO)), None))
+        (
+            body,
+            scene.inside(
+                EnclosingBranch(_make_expectation_wrapper(chance), graph.compare(">", chance, graph.ZERO)), None
+            ),
+        )
         for chance, (_, body) in zip(chances, node.cases, strict=True)
     ]
 
@@ -161,7 +166,7 @@ def _make_expectation_wrapper(chance: Expr) -> Callable[[flow.Flow], flow.Flow]:
 
 
 def _repeat(node: flow.Repeat, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
-    return [(node.body, scene.inside(Loop(node, scene.here([node.count])[0]), node.label))]
+    return [(node.body, scene.inside(EnclosingLoop(node, scene.here([node.count])[0]), node.label))]
 
 
 _STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
@@ -177,7 +182,7 @@ _STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
 # -- what a visit is worth -------------------------------------------------------------------------
 
 
-def _repeat_body(loop: Loop, body: flow.Flow) -> flow.Flow:
+def _repeat_body(loop: EnclosingLoop, body: flow.Flow) -> flow.Flow:
     return loop.node.replace(count=loop.count, body=body)
 
 

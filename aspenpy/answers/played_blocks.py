@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import COUNTERS, Loop
+from aspenpy.cost.caches.domain import COUNTERS, StridedLoop
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.patterns import Affine, Distances, Offsets, Scattered, Stencil
 from aspenpy.expr import graph
@@ -30,7 +30,7 @@ from aspenpy.traces.hierarchy import (
 )
 
 
-class Part(Record):
+class LaidOutAccess(Record):
     """An access in numbers, and the bytes from the first that it touches to the end of the last; of a stencil also
     those from the begin of the grid to its first point, `rim`. Data that are `warm` were touched before."""
 
@@ -77,7 +77,7 @@ def access_exprs(access: Access) -> list[Expr]:
     return [*first, place, *(value for loop in loops for value in _loop_exprs(loop, len(loops))), *points]
 
 
-def _loops(access: Access) -> tuple[Loop, ...]:
+def _loops(access: Access) -> tuple[StridedLoop, ...]:
     """The loops of a pattern; of a stencil those over its points, without the rim."""
     pattern = access.pattern
     assert isinstance(pattern, Affine | Stencil | Offsets)
@@ -86,7 +86,7 @@ def _loops(access: Access) -> tuple[Loop, ...]:
     return tuple(loop.replace(trips=trips) for loop, trips in zip(pattern.nest.loops, pattern.trips, strict=True))
 
 
-def _loop_exprs(loop: Loop, depth: int) -> list[Expr]:
+def _loop_exprs(loop: StridedLoop, depth: int) -> list[Expr]:
     """Its stride, then its lower and its upper bound where all counters are 0 and where each in turn is 1."""
     origin = dict.fromkeys(COUNTERS[:depth], graph.ZERO)
     moved = [origin, *({**origin, counter: graph.ONE} for counter in COUNTERS[:depth])]
@@ -140,7 +140,7 @@ def common_loops(accesses: Sequence[Access], values: Sequence[Sequence[Any]]) ->
 
 def part_of(
     access: Access, values: Sequence[Any], owner: int, low: Rows, high: Rows, drawn: dict[tuple[Any, ...], int]
-) -> Part:
+) -> LaidOutAccess:
     """An access as it is played among such loops. Loads draw apart from each other, and a store draws what the load of
     the same table has drawn."""
     requirement, pattern = access.requirement, access.pattern
@@ -156,7 +156,7 @@ def part_of(
         played = PlayedAccess(
             DRAWN, *common, 0, word, 1 << 62, (), (), count=count, places=table, seed=SEED + 2 * drawn[draw]
         )
-        return Part(played, requirement, requirement.target, False, table * word, warm=access.warm)
+        return LaidOutAccess(played, requirement, requirement.target, False, table * word, warm=access.warm)
     assert isinstance(pattern, Affine | Stencil | Offsets)
     rows = _rows_of_loops(pattern, values)
     strides = tuple(row[0] for row in rows)
@@ -180,10 +180,12 @@ def part_of(
     played = PlayedAccess(kind, *common, place + rim, word, moving, strides, own, offsets, count)
     if len(rows) > MOST_LOOPS:
         fail("too-deep", f"a simulation follows {MOST_LOOPS} nested loops at most", requirement.span)
-    return Part(played, requirement, requirement.target, pattern.nest.place is not None, extent, rim, access.warm)
+    return LaidOutAccess(
+        played, requirement, requirement.target, pattern.nest.place is not None, extent, rim, access.warm
+    )
 
 
-def centre_on_stencils(parts: Sequence[Part]) -> tuple[Part, ...]:
+def centre_on_stencils(parts: Sequence[LaidOutAccess]) -> tuple[LaidOutAccess, ...]:
     """The parts of a block with those moved that go along with a stencil over the same grid: to its first point."""
     rims = {part.name: part.rim for part in parts if part.rim and part.name is not None}
     return tuple(

@@ -152,7 +152,7 @@ class Prediction(Evaluation):
 
         return ecm(self, kernel, self.diagnostics)
 
-    def samples(self, count: int) -> Samples:
+    def samples(self, count: int) -> RuntimeSamples:
         """The runtime over `count` seeds, starting from this prediction's: mean, deviation, quantiles."""
         return sample(self, count)
 
@@ -254,7 +254,7 @@ MOST_SAMPLES = 100_000
 """Each is an exact evaluation by itself, of 20 us and more."""
 
 
-class Samples(Record):
+class RuntimeSamples(Record):
     """The runtime in seconds over `count` seeds from `first_seed` on. `deviation` is the sample standard
     deviation (0 for one sample); `quantiles` are by linear interpolation."""
 
@@ -268,7 +268,7 @@ class Samples(Record):
 
 
 @refuse_float_overflow
-def sample(prediction: Evaluation, count: int) -> Samples:
+def sample(prediction: Evaluation, count: int) -> RuntimeSamples:
     """Evaluates a prediction's runtime under `count` seeds."""
     if count < 1:
         fail("bad-count", f"at least one sample is needed, not {count}")
@@ -280,7 +280,7 @@ def sample(prediction: Evaluation, count: int) -> Samples:
         drawn = sorted(float(evaluate_many([formula], {}, seed=prediction.seed + number)[0]) for number in range(count))
     from statistics import stdev
 
-    return Samples(
+    return RuntimeSamples(
         count,
         prediction.seed,
         math.fsum(drawn) / count,
@@ -307,7 +307,7 @@ class Prepared:
     """
 
     def __init__(self, prediction: Evaluation, free: tuple[str, ...], metric: str = "runtime") -> None:
-        from aspenpy.engine.python import Prepared as Compiled
+        from aspenpy.engine.python import PreparedExpressions as Compiled
 
         self.prediction = prediction
         self.free = free

@@ -58,7 +58,7 @@ class Arc(Record):
     time: float
 
 
-class PathUse(Record):
+class CallPathUse(Record):
     """A call path, the entry kernel first: how often it was taken, seconds in its last kernel's own blocks."""
 
     path: tuple[str, ...]
@@ -125,17 +125,17 @@ class Profile(Result):
             for call in calls_in(kernel.body):
                 key = (kernel.name, call.kernel.name, _write_call(call))
                 calls, time = merged.get(key, (0.0, 0.0))
-                merged[key] = (calls + values.get(Count(call), 0.0), time + values.get(Spent(call), 0.0))
+                merged[key] = (calls + values.get(Count(call), 0.0), time + values.get(CallSeconds(call), 0.0))
         return tuple(Arc(*key, *worth) for key, worth in merged.items())
 
     @cached_property
-    def paths(self) -> tuple[PathUse, ...]:
+    def paths(self) -> tuple[CallPathUse, ...]:
         """The call paths of the run, each behind the one it prolongs. Raises AspenError where there are too many."""
         values = self._values(_Paths(self.prediction.tree))
         entry = self.prediction.kernel
-        uses = {(): PathUse((entry,), 1.0, values.get(Spent(()), 0.0))}
+        uses = {(): CallPathUse((entry,), 1.0, values.get(CallSeconds(()), 0.0))}
         for key, calls in of_kind(Count, values).items():
-            uses[key.where] = PathUse((entry, *key.where), calls, values.get(Spent(key.where), 0.0))
+            uses[key.where] = CallPathUse((entry, *key.where), calls, values.get(CallSeconds(key.where), 0.0))
         place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
         return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
 
@@ -145,7 +145,7 @@ class Profile(Result):
         tree = self.prediction.tree
         spent = self._values(_Blocks(tree))
         found = [(kernel, block) for kernel in reversed(tree.kernels) for block in blocks_in(kernel.body)]
-        times = [(kernel, block, spent.get(Spent(block), 0.0)) for kernel, block in found]
+        times = [(kernel, block, spent.get(CallSeconds(block), 0.0)) for kernel, block in found]
         return tuple(
             BlockUse(kernel.name, block.label, time, time / self.runtime if self.runtime else 0.0, block.span)
             for kernel, block, time in times
@@ -157,7 +157,7 @@ class Profile(Result):
         tree = self.prediction.tree
         spent = self._values(_Exchanges(tree))
         found = [
-            self._exchange(kernel, block, cost, exchange, spent.get(Spent(cost), 0.0))
+            self._exchange(kernel, block, cost, exchange, spent.get(CallSeconds(cost), 0.0))
             for kernel in tree.kernels
             for block in blocks_in(kernel.body)
             for cost in tree.blocks[block].requirements
@@ -189,7 +189,7 @@ class Profile(Result):
 
     def _values(self, leaf: Leaf) -> dict[Any, float]:
         """Values of the totals that a leaf keeps apart, over one run of the entry kernel."""
-        totals = run_totals(leaf, self.prediction.tree.entry, None, Count, Spent)
+        totals = run_totals(leaf, self.prediction.tree.entry, None, Count, CallSeconds)
         return self.prediction.scope.numbers(totals, self.prediction.seed)
 
 
@@ -209,7 +209,7 @@ class Count(Total):
     where: Any
 
 
-class Spent(Total):
+class CallSeconds(Total):
     """Seconds of a call, callees included, or in the blocks at the end of a path of calls."""
 
     where: Any
@@ -223,7 +223,7 @@ class _Exchanges(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         costs = self.tree.blocks[block].requirements
-        return {Spent(cost): cost.time for cost in costs if exchanges_of(cost)}
+        return {CallSeconds(cost): cost.time for cost in costs if exchanges_of(cost)}
 
 
 def exchanges_of(cost: RequirementCost) -> list[Exchange]:
@@ -235,20 +235,20 @@ class _Arcs(TimedLeaf):
     """Calls kept apart by where they are written."""
 
     def goes_with_time(self, key: Any) -> bool:
-        return isinstance(key, Spent)
+        return isinstance(key, CallSeconds)
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return {**callee, Count(call): graph.ONE, Spent(call): callee.get(RUNTIME, graph.ZERO)}
+        return {**callee, Count(call): graph.ONE, CallSeconds(call): callee.get(RUNTIME, graph.ZERO)}
 
 
 class _Blocks(TimedLeaf):
     """Blocks kept apart by where they are written."""
 
     def goes_with_time(self, key: Any) -> bool:
-        return isinstance(key, Spent)
+        return isinstance(key, CallSeconds)
 
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
-        return {Spent(cost.block): cost.time}
+        return {CallSeconds(cost.block): cost.time}
 
 
 class _Paths(TimedLeaf):
@@ -257,13 +257,13 @@ class _Paths(TimedLeaf):
     entries = 0
 
     def goes_with_time(self, key: Any) -> bool:
-        return isinstance(key, Spent)
+        return isinstance(key, CallSeconds)
 
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
-        return {Spent(()): cost.time}
+        return {CallSeconds(()): cost.time}
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
-        paths = {key: worth for key, worth in callee.items() if isinstance(key, (Count, Spent))}
+        paths = {key: worth for key, worth in callee.items() if isinstance(key, (Count, CallSeconds))}
         self.entries += len(paths)
         if len(paths) > 2 * MOST_PATHS or self.entries > MOST_ENTRIES:
             message = "the kernels call each other on too many paths, or too deeply, to tell the paths apart"

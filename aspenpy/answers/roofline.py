@@ -23,7 +23,7 @@ from aspenpy.answers.ceilings import (
 )
 from aspenpy.answers.peaks import TENSOR, Peak, peaks
 from aspenpy.answers.prediction import Prediction
-from aspenpy.answers.roofline_points import PLACED_BY, Point, roofline_points
+from aspenpy.answers.roofline_points import PLACED_BY, RooflinePoint, roofline_points
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import FILE_RESOURCES
@@ -119,7 +119,7 @@ class Roofline(Result):
         return ceiling.replace(count=min(used, ceiling.count), rate=ceiling.rate * part, peak=peak)
 
     @cached_property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> tuple[RooflinePoint, ...]:
         """Each application and behind it its kernels that do flops, the one that takes longest first."""
         return tuple(point for prediction in self.predictions for point in roofline_points(prediction))
 

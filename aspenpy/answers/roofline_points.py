@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from aspenpy.answers.ceilings import COMPUTE, MEMORY
 from aspenpy.answers.peaks import LARGE
 from aspenpy.answers.prediction import Prediction
-from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.cost.caches.traffic import RequirementTraffic
 from aspenpy.cost.compute import price, spread_on_lanes
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import FILE_RESOURCES, ONE_INSTANCE, Instances
@@ -32,7 +32,7 @@ from aspenpy.record import Record
 PLACED_BY = (COMPUTE, *MEMORY, *FILE_RESOURCES)  # the resources that a roofline knows
 
 Values = Mapping[Any, float]
-"""By `Asked`, `ServedBy`, `Ideal`, `Contended` and `Spent`; a kernel that is None stands for all kernels together."""
+"""By `Asked`, `ServedBy`, `Ideal`, `Contended` and `KernelSeconds`; the kernel None stands for all of them together."""
 
 
 class Asked(Total):
@@ -66,7 +66,7 @@ class Contended(Total):
     place: tuple[str, ...]
 
 
-class Spent(Total):
+class KernelSeconds(Total):
     """Seconds of a kernel's own blocks, each by itself, whatever overlaps with it."""
 
     kernel: str
@@ -80,7 +80,7 @@ class LevelPoint(Record):
     intensity: float | None
 
 
-class Point(Record):
+class RooflinePoint(Record):
     """A kernel's own blocks, or a whole application (`kernel` is None), below the roof.
 
     `volume` are the bytes that cross the memory bus, `intensity` flops for each of them, None where there is none.
@@ -118,7 +118,7 @@ class Point(Record):
 
 
 @refuse_float_overflow
-def roofline_points(prediction: Prediction) -> list[Point]:
+def roofline_points(prediction: Prediction) -> list[RooflinePoint]:
     """The application and behind it its kernels that do flops, the one that takes longest first."""
     totals = roofline_totals(prediction.tree)
     values = prediction.scope.numbers(totals, prediction.seed)
@@ -136,7 +136,7 @@ def roofline_totals(tree: CostTree) -> Totals:
 
 def _make_point(
     prediction: Prediction, kernel: str | None, values: Values, time: float, bottleneck: str | None
-) -> Point | None:
+) -> RooflinePoint | None:
     """None for what does no flops, or takes no time."""
     amounts = {name: values.get(Asked(kernel, name), 0.0) for name in PLACED_BY}
     flops, volume = amounts[COMPUTE], sum(amounts[name] for name in MEMORY)
@@ -151,7 +151,7 @@ def _make_point(
     slowest = max(together, key=together.__getitem__)
     least = hypot(max(alone.values()), max(by_place.values(), default=0.0))
     on_bus = max((seconds for names, seconds in together.items() if {*names} & {*MEMORY}), default=0.0)
-    return Point(
+    return RooflinePoint(
         prediction.application.name,
         kernel,
         flops,
@@ -159,7 +159,7 @@ def _make_point(
         flops / volume if volume else None,
         flops / least,
         slowest,
-        flops / (time if kernel is None else values[Spent(kernel)]),
+        flops / (time if kernel is None else values[KernelSeconds(kernel)]),
         bottleneck,
         time,
         _points_at_levels(prediction, served, flops, volume),
@@ -226,7 +226,7 @@ class _Ideal(Leaf):
         costs = [cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource in PLACED_BY]
         of_block = block.parallelism, self.tree.blocks[block].instances, self.tree.residence.within(kernel)
         askers = [_Asker(name, *of_block) for name in (kernel.name, None)]
-        spent: Totals = {Spent(kernel.name): self.tree.blocks[block].time}
+        spent: Totals = {KernelSeconds(kernel.name): self.tree.blocks[block].time}
         return add_totals([spent, *(self._totals_of_cost(cost, asker) for cost in costs for asker in askers)])
 
     def _totals_of_cost(self, cost: RequirementCost, asker: _Asker) -> Totals:
@@ -264,7 +264,7 @@ class _Ideal(Leaf):
         return totals | {ideal: alone, contended: contention}
 
 
-def _caches(traffic: Traffic, asker: _Asker) -> list[Totals]:
+def _caches(traffic: RequirementTraffic, asker: _Asker) -> list[Totals]:
     """Bytes that each cache serves, and the least time that the caches which take part need for them."""
     totals: list[Totals] = []
     for served in traffic.served:

@@ -19,8 +19,8 @@ from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, with_both, w
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import (
     CircularDefinition,
-    Evaluation,
     EvaluationError,
+    ExactEvaluation,
     order_definitions,
     resolve_definitions,
 )
@@ -120,7 +120,7 @@ class Scope:
         self.definitions = dict(definitions)
         self.settings = settings
         self.overridden: dict[Expr, str] = {}
-        self._last: Evaluation | None = None
+        self._last: ExactEvaluation | None = None
         for name, setting in settings.items():
             symbol = self.symbol(name)
             self._refuse_computed(symbol, name)
@@ -334,7 +334,7 @@ class Scope:
 
     def _compute(self, exprs: Sequence[Expr], seed: int) -> list[Any]:
         last, self._last = self._last, None  # nobody goes on with an evaluation that failed, or that is not at its end
-        run = last if last is not None and last.seed == seed else Evaluation({}, seed, self.definitions)
+        run = last if last is not None and last.seed == seed else ExactEvaluation({}, seed, self.definitions)
         run.allowance = allowance()
         values = run.compute(exprs)
         self._last = run

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from aspenpy.answers.edges import Moved
 from aspenpy.answers.paths import Scene, opening_scene
 from aspenpy.answers.played_blocks import (
-    Part,
+    LaidOutAccess,
     access_exprs,
     centre_on_stencils,
     common_loops,
@@ -68,7 +68,7 @@ class _Plan(Record):
 
     shapes: tuple[CacheShape, ...]
     block: PlayedBlock
-    parts: tuple[Part, ...]
+    parts: tuple[LaidOutAccess, ...]
     references: int
 
 

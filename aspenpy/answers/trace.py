@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, Unpack
 
-from aspenpy.answers.case import Case, CaseOptions, Run, case_of
+from aspenpy.answers.case import Case, CaseOptions, ResolvedCase, case_of
 from aspenpy.answers.paths import Scene, opening_scene
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.profile import Timer
@@ -36,7 +36,7 @@ class Demand(Record):
     traits: tuple[str, ...]
 
 
-class Step(Record):
+class TraceStep(Record):
     """A step, so deep inside of others.
 
     `name` is the kernel of a call, the label of other statements, the mode of a loop; `values` the arguments of a call,
@@ -84,7 +84,7 @@ class Trace(Result):
         self._tree: CostTree | None = None
         self._timer: Timer | None = None
         if self.machine is None:
-            run = Run(case)
+            run = ResolvedCase(case)
             self.entry, self._scope = run.entry, run.scope
         else:
             self._tree = case.tree
@@ -111,11 +111,11 @@ class Trace(Result):
 
     # -- following the control flow --------------------------------------------------------------
 
-    def _steps(self, most: int) -> list[Step]:
+    def _steps(self, most: int) -> list[TraceStep]:
         """The first steps of the run. A waiting entry is a node in its scene, or a step that is ready."""
         entry = _Waiting(self.entry.body, opening_scene(self.entry), 0, None if self._timer is None else 0.0)
         steps = [self._step("call", entry, name=self.entry.name, values=self._values_of_formals(entry.scene))]
-        waiting: list[Step | _Waiting] = [entry.replace(depth=1)]
+        waiting: list[TraceStep | _Waiting] = [entry.replace(depth=1)]
         while waiting:
             item = waiting.pop()
             if isinstance(item, _Waiting):
@@ -136,9 +136,11 @@ class Trace(Result):
         label: str | None = None,
         values: dict[str, Value] | None = None,
         demands: tuple[Demand, ...] = (),
-    ) -> Step:
+    ) -> TraceStep:
         """The step that a node is where it stands."""
-        return Step(kind, at.depth, name, label, values or {}, demands, at.start, self._duration(at.node, at.scene))
+        return TraceStep(
+            kind, at.depth, name, label, values or {}, demands, at.start, self._duration(at.node, at.scene)
+        )
 
     def _duration(self, node: flow.Flow, scene: Scene) -> float | None:
         if self._timer is None:
@@ -150,7 +152,7 @@ class Trace(Result):
         values = self._values(scene.here(list(formals)))
         return {formal.payload[0]: value for formal, value in zip(formals, values, strict=True)}
 
-    def _block(self, node: flow.Block, at: _Waiting) -> list[Step | _Waiting]:
+    def _block(self, node: flow.Block, at: _Waiting) -> list[TraceStep | _Waiting]:
         exprs = [node.parallelism, node.width or graph.ONE, *(item.amount for item in node.requirements)]
         instances, width, *amounts = self._values(at.scene.here(exprs))
         values = {"instances": instances} | ({} if node.width is None else {"width": width})
@@ -166,28 +168,28 @@ class Trace(Result):
         )
         return [self._step("block", at, label=node.label, values=values, demands=demands)]
 
-    def _sequence(self, node: flow.Sequence, at: _Waiting) -> list[Step | _Waiting]:
+    def _sequence(self, node: flow.Sequence, at: _Waiting) -> list[TraceStep | _Waiting]:
         return self._in_turn(node.steps, at, at.depth)
 
-    def _in_turn(self, nodes: tuple[flow.Flow, ...], at: _Waiting, depth: int) -> list[Step | _Waiting]:
-        waiting: list[Step | _Waiting] = []
+    def _in_turn(self, nodes: tuple[flow.Flow, ...], at: _Waiting, depth: int) -> list[TraceStep | _Waiting]:
+        waiting: list[TraceStep | _Waiting] = []
         start = at.start
         for node in nodes:
             waiting.append(_Waiting(node, at.scene, depth, start))
             start = _add_duration(start, self._duration(node, at.scene))
         return waiting
 
-    def _parallel(self, node: flow.Parallel, at: _Waiting) -> list[Step | _Waiting]:
+    def _parallel(self, node: flow.Parallel, at: _Waiting) -> list[TraceStep | _Waiting]:
         overlaps = self._tree.overlaps(node) if self._tree else node.overlap
         head = self._step("par", at, name="at once" if overlaps else "one after the other", label=node.label)
         if not overlaps:
             return [head, *self._in_turn(node.branches, at, at.depth + 1)]
         return [head, *(at.replace(node=branch, depth=at.depth + 1) for branch in node.branches)]
 
-    def _repeat(self, node: flow.Repeat, at: _Waiting) -> list[Step | _Waiting]:
+    def _repeat(self, node: flow.Repeat, at: _Waiting) -> list[TraceStep | _Waiting]:
         (count,) = self._values(at.scene.here([node.count]))
         head = self._step("loop", at, name=node.mode, label=node.label, values={"count": count})
-        steps: list[Step | _Waiting] = [head]
+        steps: list[TraceStep | _Waiting] = [head]
         passes, start = math.ceil(count), at.start
         for number in range(min(passes, self.passes)):
             scene = at.scene.replace(bindings={**at.scene.bindings, node.counter: graph.number(number)})
@@ -198,15 +200,17 @@ class Trace(Result):
         if passes > self.passes:
             end = _add_duration(at.start, head.duration)
             left = None if start is None or end is None else end - start
-            steps.append(Step("passes", at.depth + 1, None, None, {"count": passes - self.passes}, (), start, left))
+            steps.append(
+                TraceStep("passes", at.depth + 1, None, None, {"count": passes - self.passes}, (), start, left)
+            )
         return steps
 
-    def _choice(self, node: flow.Choice, at: _Waiting) -> list[Step | _Waiting]:
+    def _choice(self, node: flow.Choice, at: _Waiting) -> list[TraceStep | _Waiting]:
         holding = (branch for condition, branch in node.branches if self._values(at.scene.here([condition]))[0])
         return [at.replace(node=next(holding, node.otherwise))]
 
-    def _expectation(self, node: flow.Expectation, at: _Waiting) -> list[Step | _Waiting]:
-        steps: list[Step | _Waiting] = []
+    def _expectation(self, node: flow.Expectation, at: _Waiting) -> list[TraceStep | _Waiting]:
+        steps: list[TraceStep | _Waiting] = []
         chances = self._values(at.scene.here([chance for chance, _ in node.cases]))
         for chance, (_, case) in zip(chances, node.cases, strict=True):
             if chance > 0:
@@ -217,7 +221,7 @@ class Trace(Result):
                 ]
         return steps
 
-    def _call(self, node: flow.Call, at: _Waiting) -> list[Step | _Waiting]:
+    def _call(self, node: flow.Call, at: _Waiting) -> list[TraceStep | _Waiting]:
         body = at.replace(node=node.kernel.body, scene=at.scene.called(node))
         step = self._step("call", body, name=node.kernel.name, values=self._values_of_formals(body.scene))
         return [step, body.replace(depth=at.depth + 1)]

@@ -8,12 +8,12 @@ from typing import Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.edges import MOVING, QUANTITIES, ByLevel, Edges, Moved, Spread, edges_told
+from aspenpy.answers.edges import MOVING, QUANTITIES, ByLevel, Edges, MissSpread, Moved, edges_told
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.simulation import Simulation
 from aspenpy.cost.caches.level import Level, levels_of
 from aspenpy.cost.caches.policies import POLICIES
-from aspenpy.cost.caches.traffic import Traffic as BlockTraffic
+from aspenpy.cost.caches.traffic import RequirementTraffic as BlockTraffic
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.regime import simplify_around
@@ -54,7 +54,7 @@ class Use(Record):
     def bytes(self) -> float:
         return self.fetched + self.written_back + self.victims
 
-    def within(self, spread: Spread) -> RangedUse:
+    def within(self, spread: MissSpread) -> RangedUse:
         """The same with its misses in caches as they might be."""
         names = self.kernel, self.block, self.resource, self.array, self.level
         moved = self.fetched, self.written_back, self.victims, self.warm
@@ -64,7 +64,7 @@ class Use(Record):
 class RangedUse(Use):
     """A use with its misses in caches as they might be."""
 
-    spread: Spread
+    spread: MissSpread
 
     @property
     def misses_low(self) -> float:
@@ -165,7 +165,7 @@ class Traffic(Result):
     def ranged_uses(self) -> tuple[RangedUse, ...]:
         """The same, with their misses near an edge of a cache."""
         if self.simulation is not None:
-            counted = (Spread(use.accesses, *4 * (use.misses,)) for use in self.uses)
+            counted = (MissSpread(use.accesses, *4 * (use.misses,)) for use in self.uses)
             return tuple(use.within(spread) for use, spread in zip(self.uses, counted, strict=True))
         spreads = (
             self.edges.spread(kernel.name, [traffic.access.requirement], use.level.name, self._values)
@@ -209,11 +209,11 @@ class Traffic(Result):
         return sum(map(float, self.prediction.scope.values(list(parts.values()), self.prediction.seed)))
 
     @cached_property
-    def memory(self) -> Spread:
+    def memory(self) -> MissSpread:
         """Bytes of requirements with a pattern between the last cache and memory."""
         if self.simulation is not None:
             moved = sum(use.bytes for use in self.uses if use.level == self.levels[-1].name)
-            return Spread(self.patterned_bytes, *4 * (moved,))
+            return MissSpread(self.patterned_bytes, *4 * (moved,))
         return self.edges.of_memory(self.patterned_bytes, self._values)
 
     def formula(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 
-from aspenpy.assembly.listing import Function, read_listing
+from aspenpy.assembly.listing import CompiledFunction, read_listing
 from aspenpy.language.opening import read_whole_file
 from aspenpy.record import Record
 
@@ -47,7 +47,7 @@ def find_compiler(recipe: Recipe, source: str) -> str | None:
     return shutil.which(recipe.command(source)[0])
 
 
-def compile_listing(source: str, recipe: Recipe, flags: Sequence[str]) -> list[Function] | str:
+def compile_listing(source: str, recipe: Recipe, flags: Sequence[str]) -> list[CompiledFunction] | str:
     """The functions of a source as compiled, or why there are none. Nothing of what the compiler says is repeated,
     since it shows lines of the files that a program includes."""
     if find_compiler(recipe, source) is None:

@@ -48,7 +48,7 @@ class Instruction(Record):
         return self.mnemonic in ("call", "callq")
 
 
-class Block(Record):
+class BasicBlock(Record):
     """Instructions that run one after the other, and the blocks that may follow: the next one first."""
 
     number: int
@@ -56,18 +56,18 @@ class Block(Record):
     successors: tuple[int, ...] = ()
 
 
-class Function(Record):
+class CompiledFunction(Record):
     """The blocks of a function, numbered from 0; the first is entered."""
 
     name: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[BasicBlock, ...]
 
 
-def read_listing(text: str) -> list[Function]:
+def read_listing(text: str) -> list[CompiledFunction]:
     """The functions of a listing, in its order."""
     names = set(_TYPE.findall(text))
     files: dict[str, str] = {}
-    found: list[Function] = []
+    found: list[CompiledFunction] = []
     lines = text.split("\n", MOST_LINES)[:MOST_LINES]
     current, labels, place = [], {}, NOWHERE  # type: tuple[list[Instruction], dict[str, int], Place]
     name = ""
@@ -87,7 +87,7 @@ def read_listing(text: str) -> list[Function]:
             if named is not None:
                 files[named[1]] = os.path.join(named[2] or "", named[3])
         elif stripped.startswith(".size") and name:
-            found.append(Function(name, tuple(_split_blocks(current, labels))))
+            found.append(CompiledFunction(name, tuple(_split_blocks(current, labels))))
             name = ""
         elif name and stripped and stripped[0] not in ".#":
             current.append(_read_instruction(stripped, place))
@@ -103,7 +103,7 @@ def _read_instruction(text: str, place: Place) -> Instruction:
     return Instruction(text, words[0], operands, place)
 
 
-def _split_blocks(code: list[Instruction], labels: dict[str, int]) -> Iterator[Block]:
+def _split_blocks(code: list[Instruction], labels: dict[str, int]) -> Iterator[BasicBlock]:
     """Blocks begin at labels and behind jumps. Jumps to places outside of the function end it."""
     starts = {0, *labels.values()}
     starts |= {place + 1 for place, one in enumerate(code) if one.is_jump or one.mnemonic in ENDS}
@@ -117,4 +117,4 @@ def _split_blocks(code: list[Instruction], labels: dict[str, int]) -> Iterator[B
             following.append(number[end])
         if last.is_jump and last.operands and labels.get(last.operands[0]) in number:
             following.append(number[labels[last.operands[0]]])
-        yield Block(index, tuple(code[start:end]), tuple(dict.fromkeys(following)))
+        yield BasicBlock(index, tuple(code[start:end]), tuple(dict.fromkeys(following)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import networkx
 
-from aspenpy.assembly.listing import Function, Instruction
+from aspenpy.assembly.listing import CompiledFunction, Instruction
 from aspenpy.record import Record
 
 DEEPEST = 60
@@ -17,26 +17,26 @@ MOST_BLOCKS = 20_000
 """Blocks of a function that is looked at."""
 
 
-class Loop(Record):
+class NaturalLoop(Record):
     """A loop of a function: the block where it is entered, all its blocks, and the loops directly inside."""
 
-    function: Function
+    function: CompiledFunction
     header: int
     blocks: frozenset[int]
-    inner: tuple[Loop, ...] = ()
+    inner: tuple[NaturalLoop, ...] = ()
 
     def instructions(self) -> Iterator[Instruction]:
         for number in sorted(self.blocks):
             yield from self.function.blocks[number].instructions
 
-    def walk(self) -> Iterator[Loop]:
+    def walk(self) -> Iterator[NaturalLoop]:
         """The loop and all inside, each one before those inside it."""
         yield self
         for loop in self.inner:
             yield from loop.walk()
 
 
-def find_loops(function: Function) -> tuple[Loop, ...]:
+def find_loops(function: CompiledFunction) -> tuple[NaturalLoop, ...]:
     """The outermost loops of a function, each with those inside."""
     if len(function.blocks) > MOST_BLOCKS:
         return ()
@@ -46,7 +46,9 @@ def find_loops(function: Function) -> tuple[Loop, ...]:
     return _find_inside(function, whole, {0}, 0)
 
 
-def _find_inside(function: Function, edges: networkx.DiGraph, entered: set[int], depth: int) -> tuple[Loop, ...]:
+def _find_inside(
+    function: CompiledFunction, edges: networkx.DiGraph, entered: set[int], depth: int
+) -> tuple[NaturalLoop, ...]:
     """Loops in a part of the blocks, some of which are `entered` from outside."""
     found = []
     for part in networkx.strongly_connected_components(edges):
@@ -55,5 +57,7 @@ def _find_inside(function: Function, edges: networkx.DiGraph, entered: set[int],
         header = min([one for one in part if one in entered or any(p not in part for p in edges.pred[one])] or part)
         inside = edges.subgraph(part).copy()
         inside.remove_edges_from([(before, header) for before in list(inside.pred[header])])
-        found.append(Loop(function, header, frozenset(part), _find_inside(function, inside, {header}, depth + 1)))
+        found.append(
+            NaturalLoop(function, header, frozenset(part), _find_inside(function, inside, {header}, depth + 1))
+        )
     return tuple(sorted(found, key=lambda loop: loop.header))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from random import Random
 
 from aspenpy.assembly.listing import Instruction
-from aspenpy.assembly.loops import Loop
+from aspenpy.assembly.loops import NaturalLoop
 from aspenpy.assembly.mending import mend
 from aspenpy.record import Record
 
@@ -25,7 +25,7 @@ Trips = Mapping[int, int]
 """Laps of inner loops each time they are entered, by the block where they are."""
 
 
-class Path:
+class LoopWalk:
     """A walk through a loop by its blocks, with inner loops so often as `trips` says; loops without are left out.
 
     At a branch the way is taken that leads to such a loop, else one that leads to no block of `avoided` and none that
@@ -33,7 +33,7 @@ class Path:
     begins with the same seed each time, and never out of a loop before its laps are done.
     """
 
-    def __init__(self, loop: Loop, trips: Trips, avoided: frozenset[int] = frozenset()) -> None:
+    def __init__(self, loop: NaturalLoop, trips: Trips, avoided: frozenset[int] = frozenset()) -> None:
         self.loop, self.trips = loop, trips
         self.random = Random(1)
         self.code = loop.function.blocks
@@ -49,7 +49,7 @@ class Path:
                 break
         return found
 
-    def _run_lap(self, loop: Loop, found: list[Instruction]) -> None:
+    def _run_lap(self, loop: NaturalLoop, found: list[Instruction]) -> None:
         """One lap: from the header along blocks of the loop, back to it."""
         number, left = loop.header, {inner.header for inner in loop.inner if self.trips.get(inner.header)}
         inside = {inner.header: inner for inner in loop.inner}
@@ -71,13 +71,13 @@ class Path:
             if number in (loop.header, -1) or len(found) > LONGEST:
                 return
 
-    def _run_inner(self, loop: Loop, found: list[Instruction]) -> None:
+    def _run_inner(self, loop: NaturalLoop, found: list[Instruction]) -> None:
         for _ in range(self.trips[loop.header]):
             self._run_lap(loop, found)
             if len(found) > LONGEST:
                 return
 
-    def _choose(self, following: list[int], loop: Loop, left: set[int]) -> int:
+    def _choose(self, following: list[int], loop: NaturalLoop, left: set[int]) -> int:
         """The block that follows within a loop, -1 where none does."""
         following = list(dict.fromkeys(following))
         if len(following) < 2:
@@ -88,7 +88,7 @@ class Path:
         following = [next for next in following if next not in self.avoided] or following
         return self.random.choice(following)
 
-    def _reach(self, start: int, loop: Loop) -> set[int]:
+    def _reach(self, start: int, loop: NaturalLoop) -> set[int]:
         """The blocks of a loop that can follow before its header comes again."""
         seen, waiting = set[int](), [start]
         while waiting:
@@ -99,7 +99,7 @@ class Path:
         return seen
 
 
-class Window(Record):
+class SimulationWindow(Record):
     """Two stretches of a path, the second with twice the `laps` of the first."""
 
     laps: int
@@ -107,12 +107,12 @@ class Window(Record):
     second: tuple[str, ...]
 
 
-def make_window(loop: Loop, trips: Trips, avoided: frozenset[int] = frozenset()) -> Window | None:
+def make_window(loop: NaturalLoop, trips: Trips, avoided: frozenset[int] = frozenset()) -> SimulationWindow | None:
     """A window of a loop's path; None where one lap is too long, or calls a function."""
-    lap = Path(loop, trips, avoided).run(1)
+    lap = LoopWalk(loop, trips, avoided).run(1)
     if not lap or len(lap) > LONGEST // 2 or any(one.is_call for one in lap):
         return None
     laps = max(1, min(-(-WINDOW // len(lap)), LONGEST // (2 * len(lap))))
-    stretches = (Path(loop, trips, avoided).run(times) for times in (laps, 2 * laps))
+    stretches = (LoopWalk(loop, trips, avoided).run(times) for times in (laps, 2 * laps))
     first, second = map(mend, stretches)
-    return Window(laps, first, second)
+    return SimulationWindow(laps, first, second)

@@ -9,11 +9,11 @@ from itertools import pairwise
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import PAGE
-from aspenpy.cost.caches.reading import Reader, read_access
+from aspenpy.cost.caches.reading import TraitReader, read_access
 from aspenpy.cost.caches.touched import swept_since, touched_by, touched_name
-from aspenpy.cost.caches.traffic import Traffic, block_traffic
+from aspenpy.cost.caches.traffic import RequirementTraffic, block_traffic
 from aspenpy.cost.caches.warm import COLD, Last, Swept
-from aspenpy.cost.history import History
+from aspenpy.cost.history import ReuseHistory
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.touch_order import Touched
 from aspenpy.cost.waiting import loads_waited_for
@@ -41,13 +41,13 @@ class Accesses:
         self.application = application
         self.entry = entry
         self.definitions = definitions
-        self._readers: dict[flow.Kernel, Reader] = {}
-        self._histories: dict[Expr, History] = {}
+        self._readers: dict[flow.Kernel, TraitReader] = {}
+        self._histories: dict[Expr, ReuseHistory] = {}
         self._touched: dict[tuple[int, Expr], dict[str, Touched]] = {}
 
     def traffic(
         self, block: flow.Block, serving: Serving, levels: Sequence[Level], page: Expr, buffer: Level | None
-    ) -> dict[flow.Requirement, Traffic]:
+    ) -> dict[flow.Requirement, RequirementTraffic]:
         """Traffic between the levels of the requirements of a block that say how they touch their data."""
         kernel = self._kernels[block.requirements]
         accesses = self._read(block, kernel, serving)
@@ -84,7 +84,7 @@ class Accesses:
     def _arguments(self) -> ArrayArguments:
         return array_arguments(self.entry)
 
-    def _history(self, line: Expr, serving: Serving) -> History:
+    def _history(self, line: Expr, serving: Serving) -> ReuseHistory:
         """The history of touches of blocks, in lines of so many bytes."""
         if line not in self._histories:
 
@@ -94,7 +94,7 @@ class Accesses:
             def size(name: str, kernel: flow.Kernel) -> Expr | None:
                 return self._reader(kernel).sizes.get(name)
 
-            self._histories[line] = History(self.entry, touches, size, line)
+            self._histories[line] = ReuseHistory(self.entry, touches, size, line)
         return self._histories[line]
 
     def _touched_in(
@@ -129,7 +129,7 @@ class Accesses:
             if owner in (None, kernel) or graph.free_symbols(size).isdisjoint(owner.formals)
         }
 
-    def _reader(self, kernel: flow.Kernel) -> Reader:
+    def _reader(self, kernel: flow.Kernel) -> TraitReader:
         if kernel not in self._readers:
             sizes, pages = self._sizes_in(kernel), dict(self._pages)
             for name in kernel.arrays:
@@ -141,7 +141,7 @@ class Accesses:
                 different = list(dict.fromkeys(size for size in known if size is not None))
                 if different and None not in known:
                     sizes[name] = different[0] if len(different) == 1 else graph.apply("max", *different)
-            self._readers[kernel] = Reader(sizes, pages, self.definitions, histogram_reader(self.application))
+            self._readers[kernel] = TraitReader(sizes, pages, self.definitions, histogram_reader(self.application))
         return self._readers[kernel]
 
     def _last(
@@ -149,7 +149,7 @@ class Accesses:
         requirement: flow.Requirement,
         block: flow.Block,
         accesses: Sequence[Access],
-        history: History,
+        history: ReuseHistory,
         line: Expr,
         warm: bool,
         stored: bool,
@@ -171,7 +171,9 @@ class Accesses:
             return [Last(graph.ONE, self._swept_together(block, targets, history, line))]
         return [ever[0].replace(share=graph.ONE)] if len(ever) == 1 else ever
 
-    def _swept_together(self, block: flow.Block, targets: Sequence[str | None], history: History, line: Expr) -> Swept:
+    def _swept_together(
+        self, block: flow.Block, targets: Sequence[str | None], history: ReuseHistory, line: Expr
+    ) -> Swept:
         """All data structures that the run touches, those of a block among them; all that there are where some accesses
         do not name theirs."""
         kernel = self._kernels[block.requirements]

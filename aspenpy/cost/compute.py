@@ -16,7 +16,7 @@ from aspenpy.cost.memory import (
 )
 from aspenpy.cost.operations import (
     WIDE,
-    Reading,
+    InterpretedRequirement,
     classify_requirement,
     is_priced_without,
     read_operation,
@@ -28,11 +28,11 @@ from aspenpy.cost.prices import (
     LAUNCHED,
     AppliedTrait,
     BlockCost,
+    ConflictGroup,
     Launch,
     LevelCost,
     Offer,
     RequirementCost,
-    Together,
     conflict_groups,
     longest,
     slowest,
@@ -62,7 +62,7 @@ from aspenpy.models.application.total import sum_terms
 from aspenpy.models.machine.model import BASE, Resource
 
 if TYPE_CHECKING:
-    from aspenpy.cost.caches.traffic import Traffic
+    from aspenpy.cost.caches.traffic import RequirementTraffic
 
 
 def _find_launch(costs: Sequence[RequirementCost], launch: Launch | None) -> Launch | None:
@@ -120,11 +120,11 @@ def _guess_wrongly(block: flow.Block) -> bool:
     )
 
 
-def _begin_branches(costs: Sequence[RequirementCost]) -> tuple[Together, ...]:
+def _begin_branches(costs: Sequence[RequirementCost]) -> tuple[ConflictGroup, ...]:
     """Branches of which some are guessed wrongly begin one after the other, too, beside what else the core does."""
     wrong = (cost for cost in costs if cost.requirement.resource == BRANCHES and cost.traits)
     times = [graph.mul(cost.base, cost.rounds) for cost in wrong]
-    return (Together((BRANCHES,), sum_terms(times)),) if times else ()
+    return (ConflictGroup((BRANCHES,), sum_terms(times)),) if times else ()
 
 
 def _overlap_branches(conflicts: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
@@ -133,7 +133,7 @@ def _overlap_branches(conflicts: frozenset[tuple[str, str]]) -> frozenset[tuple[
 
 
 def _waits(
-    block: flow.Block, traffic: Mapping[flow.Requirement, Traffic], where: Target
+    block: flow.Block, traffic: Mapping[flow.Requirement, RequirementTraffic], where: Target
 ) -> dict[flow.Requirement, Wait]:
     """Waits of chains of loads, and of branches that name their data."""
     waits = {}
@@ -186,7 +186,9 @@ def busy_by_server(
     return {name: longest([sum_terms(parts) for parts in units.values()]) for name, units in times.items()}
 
 
-def price_traffic(traffic: Traffic, instances: Instances, where: Target, origins: Origins) -> RequirementCost:
+def price_traffic(
+    traffic: RequirementTraffic, instances: Instances, where: Target, origins: Origins
+) -> RequirementCost:
     """A requirement whose data go through caches: memory sends what the last of them fetches, and takes what it writes
     back. What a store fetches before it writes is a load to memory."""
     requirement = traffic.access.requirement
@@ -287,7 +289,7 @@ def price(
     return _through_nodes(cost, instances, where) if is_file_system(offer.place) else cost
 
 
-def _is_assumed(reading: Reading, amount: Expr, offer: Offer, where: Target) -> bool:
+def _is_assumed(reading: InterpretedRequirement, amount: Expr, offer: Offer, where: Target) -> bool:
     """Whether the time of a requirement follows from a rule for cores, and not from what this one states."""
     if reading.operation is None or where.core is None or not offer.rule:
         return offer.resource.name in offer.assumed
@@ -393,7 +395,7 @@ WORD = 8
 
 
 def port_costs(
-    block: flow.Block, traffic: Collection[Traffic], instances: Instances, offers: Mapping[str, Offer]
+    block: flow.Block, traffic: Collection[RequirementTraffic], instances: Instances, offers: Mapping[str, Offer]
 ) -> tuple[LevelCost, ...]:
     """Seconds in which the ports of a core that states `accesses` are busy with what a block loads and stores: each
     word is an access, or a part of one where its flops are of vectors. None where the block asks for `accesses` itself.

@@ -13,7 +13,15 @@ from typing import Any
 
 from aspenpy.cost.kinds_of_cores import idle_kinds
 from aspenpy.cost.operations import unknown_trait
-from aspenpy.cost.prices import LAUNCH, BlockCost, RequirementCost, Together, conflict_groups, first_largest, slowest
+from aspenpy.cost.prices import (
+    LAUNCH,
+    BlockCost,
+    ConflictGroup,
+    RequirementCost,
+    conflict_groups,
+    first_largest,
+    slowest,
+)
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph
@@ -25,12 +33,12 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import (
     RUNTIME,
-    Amount,
     Amounts,
     Busy,
     Calls,
     Exclusive,
     Leaf,
+    ResourceTotal,
     Total,
     Totals,
     add_totals,
@@ -171,15 +179,15 @@ class CostTree:
         parts = (part for kernel in self.kernels for part in walk_flow(kernel.body))
         return any(isinstance(part, flow.Parallel) and self.overlaps(part) for part in parts)
 
-    def groups(self, totals: Totals) -> tuple[Together, ...]:
+    def groups(self, totals: Totals) -> tuple[ConflictGroup, ...]:
         """The resources in use in some totals, in groups that conflict."""
         busy = {key.resource: time for key, time in of_kind(Busy, totals).items()}
         return conflict_groups(busy, self.conflicts)
 
     @cached_property
     def totals(self) -> Totals:
-        """Totals over a run, in the symbols of the models: `RUNTIME`; `Amount` and `Busy` by resource; of `divided`
-        ones also `Served`."""
+        """Totals over a run, in the symbols of the models: `RUNTIME`; `ResourceTotal` and `Busy` by resource; of those
+        that are `divided` also `Served`."""
         return self._run_totals(_Prices(self))
 
     @cached_property
@@ -208,7 +216,7 @@ class _Prices(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
-        begun: Totals = {} if cost.launch is None else {Amount(LAUNCH): graph.ONE}
+        begun: Totals = {} if cost.launch is None else {ResourceTotal(LAUNCH): graph.ONE}
         asked = self.amounts.block(block, kernel)
         return {RUNTIME: cost.time, **begun, **asked, **busy_times(cost), **self._served_totals(cost)}
 
@@ -282,7 +290,7 @@ def busy_times(cost: BlockCost) -> Totals:
     return add_totals([*own, *({Busy(level.name): level.time} for level in cost.levels)])
 
 
-def _bound(kernel: flow.Kernel, groups: tuple[Together, ...], busy: Totals, time: Expr) -> Totals:
+def _bound(kernel: flow.Kernel, groups: tuple[ConflictGroup, ...], busy: Totals, time: Expr) -> Totals:
     """The resource that bounds a block: the longest in its slowest group."""
     found: Totals = {}
     for group, slowest_group in zip(groups, first_largest([group.time for group in groups]), strict=True):

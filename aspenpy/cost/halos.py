@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from aspenpy.cost.network.collectives import MOST_DIMENSIONS, Cost, halo
 from aspenpy.cost.network.reordered import brick_of
-from aspenpy.cost.network.schemes import Link
+from aspenpy.cost.network.schemes import LinkTimes
 from aspenpy.cost.network.shift import ranks_crossing, ranks_leaving
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.paths import Path, Paths, all_paths, ranks_within
@@ -28,7 +28,7 @@ SLACK = graph.number(1e-9)
 """The part by which rounding may make a number of ranks another one."""
 
 
-class Grid(Record):
+class RankGrid(Record):
     """The ranks along each dimension and the bytes of a face across it; `stated` where the lengths are written."""
 
     lengths: tuple[Expr, ...]
@@ -42,7 +42,7 @@ class Grid(Record):
         return halo([length], [face], periodic=self.periodic, all_ports=self.all_ports)
 
 
-def grid_of(trait: flow.Trait, requirement: flow.Requirement, ranks: Expr) -> Grid:
+def grid_of(trait: flow.Trait, requirement: flow.Requirement, ranks: Expr) -> RankGrid:
     """The grid that a halo's trait says, with `faces` beside it. A number of dimensions alone makes the most even grid.
     Raises AspenError where that makes no halo."""
     words = [argument for argument in trait.arguments if isinstance(argument, str)]
@@ -52,7 +52,7 @@ def grid_of(trait: flow.Trait, requirement: flow.Requirement, ranks: Expr) -> Gr
             fail("bad-exchange", f"unknown word `{word}` of a halo", trait.span, hint=suggest_nearest(word, known))
     lengths = _lengths(trait, ranks)
     stated = len(numbers_of(trait)) > 1
-    return Grid(lengths, _faces(requirement, len(lengths)), stated, OPEN not in words, ALL_PORTS in words)
+    return RankGrid(lengths, _faces(requirement, len(lengths)), stated, OPEN not in words, ALL_PORTS in words)
 
 
 def numbers_of(trait: flow.Trait) -> list[Expr]:
@@ -87,7 +87,7 @@ def _faces(requirement: flow.Requirement, dimensions: int) -> tuple[Expr, ...]:
     return tuple(graph.if_else(none, 0, requirement.amount * part / whole) for part in parts)
 
 
-class PathUse(Record):
+class RankPathUse(Record):
     """A path between ranks in an exchange: 1 where any message takes it, and the seconds that are due to it."""
 
     name: str
@@ -95,7 +95,7 @@ class PathUse(Record):
     seconds: Expr
 
 
-def halo_time(grid: Grid, among: Ranks, paths: Paths, trait: flow.Trait) -> tuple[Expr, tuple[PathUse, ...]]:
+def halo_time(grid: RankGrid, among: Ranks, paths: Paths, trait: flow.Trait) -> tuple[Expr, tuple[RankPathUse, ...]]:
     """Seconds of the exchange, of a grid that has to be all ranks of the block, and the paths inside nodes and between
     them: of each direction the slower one is waited for."""
     times, sides, stride = [], [], graph.ONE
@@ -127,14 +127,14 @@ def halo_time(grid: Grid, among: Ranks, paths: Paths, trait: flow.Trait) -> tupl
     return time, _uses(sides, rounds) if sides else ()
 
 
-def _uses(sides: list[list[Side]], rounds: list[list[Expr]]) -> tuple[PathUse, ...]:
+def _uses(sides: list[list[Side]], rounds: list[list[Expr]]) -> tuple[RankPathUse, ...]:
     """The paths, by the seconds that each of them takes in each round."""
     waited = [
         [graph.if_else(slowest, time, 0) for slowest, time in zip(first_largest(each), each, strict=True)]
         for each in rounds
     ]
     return tuple(
-        PathUse(column[0].name, _longest([each.taken for each in column]), graph.add(*seconds))
+        RankPathUse(column[0].name, _longest([each.taken for each in column]), graph.add(*seconds))
         for column, seconds in zip(zip(*sides, strict=True), zip(*waited, strict=True), strict=True)
     )
 
@@ -199,7 +199,7 @@ class Side(Record):
         return graph.if_else(some, 1, 0)
 
     @property
-    def link(self) -> Link:
+    def link(self) -> LinkTimes:
         return self.path.link(self.senders, self.load, self.hops)
 
     @property

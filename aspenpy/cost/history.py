@@ -40,21 +40,21 @@ RARE = 1e-30
 """Below all that a run does."""
 
 
-class Step(Record):
+class FlowPosition(Record):
     """A place in the flow: what runs `before` it in one pass of the body that it stands in, which is that of a `loop`
     or of the kernel; `around` is the place of the loop."""
 
     before: Order
     loop: flow.Repeat | None
-    around: Step | None
+    around: FlowPosition | None
     kernel: flow.Kernel
 
 
-class Site(Record):
+class CallSite(Record):
     """A call: where it stands, and how often the run comes there."""
 
     call: flow.Call
-    step: Step
+    step: FlowPosition
     times: Expr
 
 
@@ -68,7 +68,7 @@ class _Pass(Record):
     order: Order
 
 
-class Source(Record):
+class ReuseSource(Record):
     """Where the first touches of a structure in a block find it: the share `weight` of the block's executions does so
     after all in `since`, oldest first. Where the block is a part of a sweep by loops around it, `sweep` is what they
     touch. `names` are those that the block's structures have there. Nothing has touched it before if there is no
@@ -94,15 +94,15 @@ class _Search(Record):
     left: int = MOST_SOURCES
     divided: bool = False
 
-    def source(self, weight: Expr, since: Order | None) -> Source:
-        return Source(weight, since, self.sweep, self.names)
+    def source(self, weight: Expr, since: Order | None) -> ReuseSource:
+        return ReuseSource(weight, since, self.sweep, self.names)
 
 
 Touches = Callable[[flow.Block, flow.Kernel], Mapping[str, Touched]]
 Sizes = Callable[[str, flow.Kernel], Expr | None]
 
 
-class History:
+class ReuseHistory:
     """The parts of their structures that blocks touch, and when in a run of an entry kernel; `sizes` says the bytes."""
 
     def __init__(self, entry: flow.Kernel, touches: Touches, sizes: Sizes, line: Expr) -> None:
@@ -115,16 +115,18 @@ class History:
         for kernel in kernels:
             order = self._order(kernel.body, kernel)
             self._kernels[kernel] = substitute_in_order(order, dict(kernel.computed))
-        self._steps: dict[tuple[flow.Requirement, ...], Step] = {}
-        self._sites: dict[flow.Kernel, list[Site]] = {kernel: [] for kernel in kernels}
+        self._steps: dict[tuple[flow.Requirement, ...], FlowPosition] = {}
+        self._sites: dict[flow.Kernel, list[CallSite]] = {kernel: [] for kernel in kernels}
         self._values: dict[flow.Kernel, dict[Expr, Expr]] = {}
         self._times: dict[flow.Kernel, Expr] = {entry: graph.ONE}
         self._passes: dict[tuple[flow.Repeat, bool], _Pass] = {}
         for kernel in reversed(kernels):
             self._enter(kernel)
-            self._walk(kernel.body, Step((), None, None, kernel), self._times[kernel])
+            self._walk(kernel.body, FlowPosition((), None, None, kernel), self._times[kernel])
 
-    def sources(self, block: flow.Block, name: str, own: Touched, names: Sequence[str], stored: bool) -> list[Source]:
+    def sources(
+        self, block: flow.Block, name: str, own: Touched, names: Sequence[str], stored: bool
+    ) -> list[ReuseSource]:
         """Where the first touches of a structure in a block find it, or what it stored last of it."""
         step = self._steps[block.requirements]
         search = _Search(name, own, graph.ONE, (), (), {known: known for known in names}, stored, step.kernel)
@@ -228,9 +230,9 @@ class History:
         self._values[kernel] = {formal: found[0] if len({*found}) == 1 else means[formal]
                                 for formal, found in values.items()}  # fmt: skip
 
-    def _resolve(self, values: Sequence[Expr], step: Step) -> list[Expr]:
+    def _resolve(self, values: Sequence[Expr], step: FlowPosition) -> list[Expr]:
         """Values at a place in a kernel without the counters of the loops around it and the kernel's arguments."""
-        around: Step | None = step
+        around: FlowPosition | None = step
         while around is not None and around.loop is not None:
             if around.loop.named:
                 values = graph.substitute(list(values), _middle(around.loop))
@@ -240,16 +242,16 @@ class History:
             values = graph.substitute(list(values), dict(step.kernel.computed))
         return list(graph.substitute(list(values), known) if known else values)
 
-    def _walk(self, node: flow.Flow, step: Step, times: Expr) -> None:
+    def _walk(self, node: flow.Flow, step: FlowPosition, times: Expr) -> None:
         """Notes what comes before each block of a part of a kernel, and before the kernels that it calls."""
         kernel = step.kernel
         if isinstance(node, flow.Block):
             self._steps[node.requirements] = step
         elif isinstance(node, flow.Call):
-            self._sites[node.kernel].append(Site(node, step, times))
+            self._sites[node.kernel].append(CallSite(node, step, times))
         elif isinstance(node, flow.Repeat):
             (count,) = self._resolve([node.count], step)
-            self._walk(node.body, Step((), node, step, kernel), times * count)
+            self._walk(node.body, FlowPosition((), node, step, kernel), times * count)
         else:
             in_turn = isinstance(node, flow.Sequence | flow.Parallel)
             chances = [chance for chance, _ in node.cases] if isinstance(node, flow.Expectation) else None
@@ -259,7 +261,7 @@ class History:
                 self._walk(part, step.replace(before=before), times * chance)
                 before = join_orders(before, self._order(part, kernel)) if in_turn else before
 
-    def _search(self, step: Step, search: _Search) -> Iterator[Source]:
+    def _search(self, step: FlowPosition, search: _Search) -> Iterator[ReuseSource]:
         """From a place outwards: what comes before it in the same pass, an earlier pass of its loop, and what is around
         that."""
         before = self._seen(step.before, step, search)
@@ -275,7 +277,7 @@ class History:
         else:
             yield from self._search_calls(step.kernel, search.replace(since=join_orders(before, search.since)))
 
-    def _search_loop(self, step: Step, loop: flow.Repeat, search: _Search) -> Iterator[Source]:
+    def _search_loop(self, step: FlowPosition, loop: flow.Repeat, search: _Search) -> Iterator[ReuseSource]:
         """Of the passes of a loop all but the first find what the one before has left, where they touch the same; where
         they go on to other parts, only the lines that two of them share."""
         kernel = step.kernel
@@ -308,7 +310,7 @@ class History:
             on = search.replace(weight=part, own=whole, since=(), sweep=sweep, divided=True)
             yield from self._search(step.around, on)
 
-    def _pass_before(self, step: Step, loop: flow.Repeat, search: _Search) -> _Pass:
+    def _pass_before(self, step: FlowPosition, loop: flow.Repeat, search: _Search) -> _Pass:
         """The touches of a pass of a loop by the time the next begins."""
         key = (loop, step.kernel is search.kernel)
         if key not in self._passes:
@@ -321,7 +323,7 @@ class History:
             self._passes[key] = _Pass(count, touched, moves, order)
         return self._passes[key]
 
-    def _search_calls(self, kernel: flow.Kernel, search: _Search) -> Iterator[Source]:
+    def _search_calls(self, kernel: flow.Kernel, search: _Search) -> Iterator[ReuseSource]:
         """From the first step of a kernel on: what came before each of its calls. Of many calls a few stand for all."""
         sites = self._sites[kernel]
         if not sites:
@@ -344,14 +346,14 @@ class History:
                 ),
             )
 
-    def _seen(self, order: Order, step: Step, search: _Search) -> Order:
+    def _seen(self, order: Order, step: FlowPosition, search: _Search) -> Order:
         """An order in symbols that the block of a search knows."""
         if step.kernel is search.kernel or not order:
             return order
         parts = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
         return with_sizes(order, iter(self._resolve(parts, step)))
 
-    def _seen_values(self, values: Sequence[Expr], step: Step, search: _Search) -> Sequence[Expr]:
+    def _seen_values(self, values: Sequence[Expr], step: FlowPosition, search: _Search) -> Sequence[Expr]:
         return values if step.kernel is search.kernel else self._resolve(values, step)
 
 
@@ -370,15 +372,15 @@ def _is_short(size: Expr, line: Expr) -> bool:
     return graph.compare("<", size, SHORT * line).payload is True
 
 
-def _distinct_calls(sites: Sequence[Site]) -> list[tuple[flow.Call, Site]]:
+def _distinct_calls(sites: Sequence[CallSite]) -> list[tuple[flow.Call, CallSite]]:
     """Calls with different arguments."""
-    found = dict[tuple[tuple[Expr, Expr], ...], tuple[flow.Call, Site]]()
+    found = dict[tuple[tuple[Expr, Expr], ...], tuple[flow.Call, CallSite]]()
     for site in sites:
         found.setdefault(site.call.arguments, (site.call, site))
     return list(found.values())
 
 
-def _representatives(sites: Sequence[Site], most: int) -> list[tuple[Site, Expr]]:
+def _representatives(sites: Sequence[CallSite], most: int) -> list[tuple[CallSite, Expr]]:
     """A few of the calls of a kernel, the first and others at equal distances, each with how often it and those that it
     stands for are made."""
     if len(sites) <= most:

@@ -21,7 +21,7 @@ from aspenpy.models.machine.model import Machine, Place
 if TYPE_CHECKING:
     from aspenpy.cost.accesses import Accesses
     from aspenpy.cost.caches.access import Access
-    from aspenpy.cost.caches.traffic import LevelUse, Served, Traffic
+    from aspenpy.cost.caches.traffic import LevelTraffic, LevelUse, RequirementTraffic
 
 
 COHERENCE = "coherence"
@@ -43,7 +43,7 @@ def joining_cores(machine: Machine, socket: str | None) -> tuple[Place, ...]:
 
 
 def coherence_costs(
-    traffic: Iterable[Traffic], instances: Instances, places: Sequence[Place], core: Place | None
+    traffic: Iterable[RequirementTraffic], instances: Instances, places: Sequence[Place], core: Place | None
 ) -> tuple[LevelCost, ...]:
     """Seconds of the stores to lines that all instances write.
 
@@ -67,7 +67,7 @@ def coherence_costs(
     return (LevelCost(COHERENCE, places[-1], graph.mul(instances.busy_at(core), seconds), graph.ZERO),)
 
 
-def _of_one(item: Traffic, instances: Instances, wait: Expr, cores: Expr) -> Expr:
+def _of_one(item: RequirementTraffic, instances: Instances, wait: Expr, cores: Expr) -> Expr:
     """Seconds of one access on a core that waits so long a store, beside so many others."""
     access, line = item.access, item.levels[0].level.line
     lines = access.footprint(line)
@@ -132,7 +132,7 @@ class Hierarchy:
 
     def traffic(
         self, block: flow.Block, instances: Instances, serving: Callable[[flow.Requirement], Offer | None]
-    ) -> dict[flow.Requirement, Traffic]:
+    ) -> dict[flow.Requirement, RequirementTraffic]:
         """The traffic of those requirements of a block that say how they touch their data."""
         patterns = any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits)
         if not patterns and not any(map(waits_for_data, block.requirements)):
@@ -141,16 +141,18 @@ class Hierarchy:
         core = self.machine.first_core(self.socket)
         buffer = None if self.buffer is None else share_levels([self.buffer], instances, core)[0]
         page = page_of(core)
-        found: dict[flow.Requirement, Traffic] = self._accesses.traffic(
+        found: dict[flow.Requirement, RequirementTraffic] = self._accesses.traffic(
             block, serving, share_levels(self.levels, instances, core), page, buffer
         )
         return found
 
 
-def level_costs(traffic: Collection[Traffic], instances: Instances, core: Place | None) -> tuple[LevelCost, ...]:
+def level_costs(
+    traffic: Collection[RequirementTraffic], instances: Instances, core: Place | None
+) -> tuple[LevelCost, ...]:
     """Seconds in which each cache is busy with what it serves; none where the machine does not say its bandwidth. What
     waits for the sets of the cache before it waits beside that."""
-    moved: dict[str, list[Served]] = {}
+    moved: dict[str, list[LevelTraffic]] = {}
     waits: dict[str, list[Expr]] = {}
     for item in traffic:
         for served in item.served:
@@ -180,7 +182,7 @@ def _busy(core: Place | None, instances: Instances) -> Expr:
 
 
 def _level_cost(
-    level: Level, parts: list[Served], instances: Instances, core: Place | None, waiting: Expr
+    level: Level, parts: list[LevelTraffic], instances: Instances, core: Place | None, waiting: Expr
 ) -> LevelCost:
     """A cache that states a rate of stores takes them while it sends what is loaded; another does one at a time, and
     takes no more than its store port does."""
@@ -201,7 +203,7 @@ def _level_cost(
 
 
 def translation_costs(
-    traffic: Collection[Traffic], instances: Instances, buffer: Level | None, memory: Place | None
+    traffic: Collection[RequirementTraffic], instances: Instances, buffer: Level | None, memory: Place | None
 ) -> tuple[LevelCost, ...]:
     """Seconds in which a core looks up pages that its translation buffer does not know."""
     if buffer is None or buffer.latency is None or all(item.walks is graph.ZERO for item in traffic):
@@ -223,7 +225,9 @@ def page_of(core: Place | None) -> Expr:
     return PAGE if stated is None else stated
 
 
-def waiting_for_memory(item: Traffic, memory: Place, core: Place | None, instances: Instances) -> Expr | None:
+def waiting_for_memory(
+    item: RequirementTraffic, memory: Place, core: Place | None, instances: Instances
+) -> Expr | None:
     """Seconds that misses take that nothing fetches ahead: each waits for the memory's latency, as many at once as a
     core has places for (Little's law) or as a short run has lines, on each core that runs. None where all are fetched
     ahead, and where the machine does not say both."""

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.cost.halos import PathUse, grid_of, halo_time, numbers_of
+from aspenpy.cost.halos import RankPathUse, grid_of, halo_time, numbers_of
 from aspenpy.cost.interconnect import Interconnect, interconnect_of, require_enough_nodes
 from aspenpy.cost.network.collectives import algorithms, cost
 from aspenpy.cost.network.cuts import crossing_time
 from aspenpy.cost.network.levels import Among, ways_of_collective
 from aspenpy.cost.network.schemes import (
-    Level,
+    PathLevel,
     Scheme,
     best_algorithm,
     best_scheme,
@@ -51,7 +51,7 @@ class Exchange(AppliedTrait):
     algorithm: str | None = None
     parts: tuple[Expr, Expr, Expr] | None = None
     schemes: tuple[Scheme, ...] = ()
-    paths: tuple[PathUse, ...] = ()
+    paths: tuple[RankPathUse, ...] = ()
 
     @property
     def seconds_by_path(self) -> dict[str, Expr]:
@@ -126,7 +126,7 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
         )
     if network.threshold is not None:
         link = among.link(among.hops, among.apart)
-        level = Level(network.component.name, ranks, ranks, ranks, ranks, link, link)
+        level = PathLevel(network.component.name, ranks, ranks, ranks, ranks, link, link)
         found = _by_level(trait, Among((level,), ranks, size), algorithm, None, among.count)
         if trait.name == "alltoall":
             return found.replace(time=graph.apply("max", found.time, _crossing(ranks, size, among)))
@@ -184,17 +184,17 @@ def message_of(requirement: flow.Requirement, parallelism: Expr, paths: Paths) -
         failed = graph.failure(error.diagnostics[0])
         return Exchange(MESSAGE, (), failed, failed, parallelism, requirement.amount)
     time = levels[-1].all.message(requirement.amount)
-    uses = [PathUse(levels[-1].path, graph.ONE, time)]
+    uses = [RankPathUse(levels[-1].path, graph.ONE, time)]
     for level in reversed(levels[:-1]):
         inside, here = graph.compare("==", level.ranks, parallelism), level.all.message(requirement.amount)
         time = graph.if_else(inside, here, time)
         uses = [_unless(inside, each) for each in uses]
-        uses.append(PathUse(level.path, graph.if_else(inside, 1, 0), graph.if_else(inside, here, 0)))
+        uses.append(RankPathUse(level.path, graph.if_else(inside, 1, 0), graph.if_else(inside, here, 0)))
     time = paths.joined(time, parallelism, requirement.span)
     return Exchange(MESSAGE, (), time, time, parallelism, requirement.amount, paths=tuple(uses))
 
 
-def _unless(condition: Expr, use: PathUse) -> PathUse:
+def _unless(condition: Expr, use: RankPathUse) -> RankPathUse:
     return use.replace(taken=graph.if_else(condition, 0, use.taken), seconds=graph.if_else(condition, 0, use.seconds))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aspenpy.cost.interconnect import Interconnect
 from aspenpy.cost.network.reordered import Brick, leaving_brick
-from aspenpy.cost.network.schemes import Link
+from aspenpy.cost.network.schemes import LinkTimes
 from aspenpy.cost.network.shift import leaving_dealt, mean_distance, off_node
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph
@@ -74,11 +74,11 @@ class Ranks(Record):
             rates.append(self.count / self.network.total)
         return graph.apply("max", *rates)
 
-    def link(self, hops: Expr, apart: Expr) -> Link:
+    def link(self, hops: Expr, apart: Expr) -> LinkTimes:
         """The link of messages that go so many hops, and so often to another node."""
         net = self.network
         beta = self.beta(apart)
-        return Link(self.alpha(hops, apart), beta, net.combining, net.threshold, net.handshake, eager=net.eager)
+        return LinkTimes(self.alpha(hops, apart), beta, net.combining, net.threshold, net.handshake, eager=net.eager)
 
     @property
     def is_reordered(self) -> bool:

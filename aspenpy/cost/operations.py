@@ -120,7 +120,7 @@ HELD_BY_SINGLE = ("tf32", "bf16", "fp16")
 they have 11 and 8 at most (IEEE 754; bfloat16)."""
 
 
-class Classified(Record):
+class ClassTime(Record):
     """Seconds that a requirement takes on one core by the rate of its class, the traits that this takes in, the first
     of them, which names the class, and the `unit` of the core that works on it beside all others."""
 
@@ -130,29 +130,31 @@ class Classified(Record):
     traits: frozenset[str]
 
 
-class Reading(Record):
+class InterpretedRequirement(Record):
     """A requirement as the component that serves it understands it: in words that the resource has rules for, with its
     time by the rate of its class or format, the formats that it is not computed in, and why it is refused."""
 
     requirement: flow.Requirement
-    operation: Classified | None = None
+    operation: ClassTime | None = None
     ignored: tuple[str, ...] = ()
     refused: Diagnostic | None = None
 
 
-def read_operation(requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource) -> Reading:
+def read_operation(
+    requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource
+) -> InterpretedRequirement:
     """How a component understands the traits of a requirement."""
     known = in_known_words(requirement, component, resource) if requirement.resource == FLOPS else requirement
     if isinstance(known, Diagnostic):
-        return Reading(requirement, refused=known)
+        return InterpretedRequirement(requirement, refused=known)
     kept = {trait.name for trait in known.traits}
     lost = tuple(trait.name for trait in requirement.traits if trait.name in NARROW and trait.name not in kept)
-    return Reading(known, classify_requirement(known, amount, component, resource), lost)
+    return InterpretedRequirement(known, classify_requirement(known, amount, component, resource), lost)
 
 
 def classify_requirement(
     requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource
-) -> Classified | None:
+) -> ClassTime | None:
     """Reads a requirement that says its class, or a format narrower than single precision; None where it says neither,
     and where the machine states no rate for it, has no clock, or has a rule of its own for a trait of that name."""
     name, clock = operation_class(requirement, resource), component.value("clock")
@@ -169,18 +171,18 @@ def classify_requirement(
     fused = {FUSED} if name in (PRODUCT, MULTIPLY_ADD, *NARROW) else set()
     taken_in = frozenset({name, WIDE, *fused, *PRECISIONS} & said)
     unit = "" if SIMT in component.properties else UNITS.get(name, "")  # a GPU divides on the pipes of its lanes
-    return Classified(name, unit, graph.div(amount, graph.mul(clock, rate)), taken_in)
+    return ClassTime(name, unit, graph.div(amount, graph.mul(clock, rate)), taken_in)
 
 
 def _classify_integers(
     requirement: flow.Requirement, amount: Expr, component: Component, clock: Expr
-) -> Classified | None:
+) -> ClassTime | None:
     """Operations of whole numbers; None where they are plain ones, which the resource prices."""
     traits, rate = integer_traits(requirement), rate_of_integers(requirement, component)
     if not traits or rate is None:
         return None
     seconds = graph.div(amount, graph.mul(clock, rate))
-    return Classified(integer_class(requirement), "", seconds, traits)
+    return ClassTime(integer_class(requirement), "", seconds, traits)
 
 
 def rate_of_class(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from aspenpy.cost.interconnect import Interconnect, interconnect_of
 from aspenpy.cost.network.part import part_of
-from aspenpy.cost.network.schemes import Level, Link, Mesh
+from aspenpy.cost.network.schemes import LinkTimes, Mesh, PathLevel
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
@@ -110,7 +110,7 @@ class Path(Record):
     ends: Expr
     inner: bool
 
-    def link(self, senders: Expr, of_an_end: Expr, hops: Expr | None = None, ends: Expr | None = None) -> Link:
+    def link(self, senders: Expr, of_an_end: Expr, hops: Expr | None = None, ends: Expr | None = None) -> LinkTimes:
         """The link of messages of so many ranks of a container, and so many of an end, that send at the same time:
         those of a port leave it one after the other, a gap apart (LogP), and share what it injects. Of so many `ends`
         in use, each has a link to each other one on a mesh."""
@@ -135,7 +135,9 @@ class Path(Record):
             port = graph.apply("max", rates[0], *rates[2:]) if rates[2:] else rates[0]
             mesh = Mesh(links, per_port / net.link, port, net.all_pairs)
         switch = None if net.switch is None else per_port * net.switch
-        return Link(alpha, beta, net.combining, net.threshold, net.handshake, mesh, switch, net.pipelined, net.eager)
+        return LinkTimes(
+            alpha, beta, net.combining, net.threshold, net.handshake, mesh, switch, net.pipelined, net.eager
+        )
 
 
 def require_bound_ranks(paths: Paths) -> RankPlacement:
@@ -180,7 +182,7 @@ def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
     return require_bound_ranks(paths).fullest(path.container, ranks) if path.inner else ranks
 
 
-def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tuple[Level, ...]:
+def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tuple[PathLevel, ...]:
     """The levels of the paths among so many ranks that are next to each other, while so many send in all."""
     levels = []
     below, inside = graph.ONE, require_bound_ranks(paths).unit
@@ -191,7 +193,7 @@ def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tu
     return tuple(levels)
 
 
-def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> Level:
+def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> PathLevel:
     """For so many ranks, and so many that send, on a path above containers `inside`, the fullest of which has `below`
     ranks."""
     placement, (ranks, sending) = require_bound_ranks(paths), counts
@@ -206,7 +208,7 @@ def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr
         ends, fewest = (graph.apply("min", count, capacity) for count in (full, least))
     every = below if path.inner else placement.on_a_node(sending)
     leaders = graph.ONE if path.inner else graph.apply("ceil", every / below)
-    return Level(
+    return PathLevel(
         path=path.network.component.name,
         ends=ends,
         fewest=fewest,

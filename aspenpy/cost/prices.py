@@ -15,7 +15,7 @@ from aspenpy.models.machine.model import Place, Resource
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
-    from aspenpy.cost.caches.traffic import Traffic
+    from aspenpy.cost.caches.traffic import RequirementTraffic
 
 MEMORY_RESOURCES = ("loads", "stores")
 """What a memory is asked for, and data that lie in a certain one."""
@@ -82,7 +82,7 @@ class RequirementCost(flow.Node):
     alone: Expr
     contention: Expr = graph.ZERO
     saturation: Expr = graph.ONE
-    traffic: Traffic | None = None
+    traffic: RequirementTraffic | None = None
     unit: str = ""
     together: Expr = graph.ONE
     sending: Expr | None = None
@@ -126,7 +126,7 @@ class Launch(Record):
     time: Expr
 
 
-class Together(Record):
+class ConflictGroup(Record):
     """Resources of one block that cannot overlap, and their time together (seconds)."""
 
     resources: tuple[str, ...]
@@ -140,7 +140,7 @@ class BlockCost(flow.Node):
     block: flow.Block
     instances: Instances
     requirements: tuple[RequirementCost, ...]
-    groups: tuple[Together, ...]
+    groups: tuple[ConflictGroup, ...]
     work: Expr
     levels: tuple[LevelCost, ...] = ()
     launch: Launch | None = None
@@ -173,7 +173,7 @@ def _largest_of(times: list[Expr]) -> Expr:
 BRANCHES = "branches"
 
 
-def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[Together, ...]:
+def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[ConflictGroup, ...]:
     """The resources of a block in groups that conflict, transitively through resources of the block, in
     the order in which they first appear. Wrong guesses add to each resource that they conflict with, and these still
     overlap: the core does nothing useful until it is on the right way (Eyerman et al., TOCS 27(2), 2009)."""
@@ -185,12 +185,12 @@ def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, s
     return tuple(
         group
         if lost.isdisjoint(group.resources)
-        else Together((*group.resources, BRANCHES), graph.add(group.time, times[BRANCHES]))
+        else ConflictGroup((*group.resources, BRANCHES), graph.add(group.time, times[BRANCHES]))
         for group in groups
     )
 
 
-def _connected_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[Together, ...]:
+def _connected_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[ConflictGroup, ...]:
     leader = {name: name for name in times}
 
     def find(name: str) -> str:
@@ -206,10 +206,10 @@ def _connected_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str,
     members: dict[str, list[str]] = {}
     for name in times:
         members.setdefault(find(name), []).append(name)
-    return tuple(Together(tuple(names), sum_terms(times[name] for name in names)) for names in members.values())
+    return tuple(ConflictGroup(tuple(names), sum_terms(times[name] for name in names)) for names in members.values())
 
 
-def slowest(groups: tuple[Together, ...]) -> Expr:
+def slowest(groups: tuple[ConflictGroup, ...]) -> Expr:
     """The time of a block: the longest of its groups."""
     return longest([group.time for group in groups])
 

@@ -27,7 +27,7 @@ from aspenpy.models.machine.model import Component, Place
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
-    from aspenpy.cost.caches.traffic import Traffic
+    from aspenpy.cost.caches.traffic import RequirementTraffic
 
 CHAIN, LOADS = "chain", "loads"
 
@@ -107,7 +107,9 @@ def independent_chains(requirement: flow.Requirement) -> Expr:
     return graph.apply("max", 1, next(said, graph.ONE))
 
 
-def wait_for_load(traffic: Traffic | None, memory: Place | None, core: Place, page: Expr, chains: Expr) -> Wait:
+def wait_for_load(
+    traffic: RequirementTraffic | None, memory: Place | None, core: Place, page: Expr, chains: Expr
+) -> Wait:
     """Seconds of a load of some accesses, in each of so many chains side by side, of which as many loads are under way
     as a core has misses `outstanding`, and does page walks; all wait for memory on a machine without caches. A line
     that a prefetcher fetches ahead is in the first cache."""
@@ -136,7 +138,7 @@ def wait_for_load(traffic: Traffic | None, memory: Place | None, core: Place, pa
     return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, crowd), walking), by_rule)
 
 
-def walk_beyond_second_cache(traffic: Traffic, core: Place, memory: Place | None, page: Expr) -> Expr:
+def walk_beyond_second_cache(traffic: RequirementTraffic, core: Place, memory: Place | None, page: Expr) -> Expr:
     """Seconds that a walk to a page of a table at random takes longer where caches do not hold its entry, on a core
     that states `tlb_walks`, whose `tlb_latency` is that of entries in the second cache."""
     pattern, walkers = traffic.access.pattern, core.component.value("tlb_walks")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from aspenpy.cost.trait_names import CACHE_TRAITS, EXCHANGES, WITH_ARGUMENTS
 from aspenpy.editor import names
-from aspenpy.editor.meaning import Known, Meaning
+from aspenpy.editor.meaning import FileMeaning, KnownFact
 from aspenpy.editor.names import COMPONENT, RESOURCE, Name, NameReader, words_in
 from aspenpy.editor.pieces import pieces
 from aspenpy.editor.project import KINDS, Project
@@ -33,7 +33,7 @@ from aspenpy.record import NamedTuple
 from aspenpy.tables.numbers import RESOURCE_UNITS
 
 
-class Context(NamedTuple):
+class CompletionContext(NamedTuple):
     """Where a name would stand: what it would be, the block around it, whether in brackets or behind a `=`, in a kernel
     and in a model; the resource that is asked for, and what stands before a dot."""
 
@@ -47,13 +47,13 @@ class Context(NamedTuple):
     within: str
 
 
-def context_at(text: str, offset: int) -> Context | None:
+def context_at(text: str, offset: int) -> CompletionContext | None:
     """Where a name that begins at an offset would stand; None in a comment or a text."""
     parts = pieces(text)
     start, whole = next(((piece.start, piece.text) for piece in reversed(parts) if piece.start <= offset), (0, ""))
     behind = whole[: offset - start]
     if _LIKE_BEFORE.search(behind):
-        return Context(COMPONENT, STATEMENTS, False, False, False, False, "", "")
+        return CompletionContext(COMPONENT, STATEMENTS, False, False, False, False, "", "")
     reader = NameReader(f"{behind}{_MARK}")
     reader.read()
     if not reader.words or reader.words[-1].text != _MARK or not reader.names:
@@ -61,7 +61,7 @@ def context_at(text: str, offset: int) -> Context | None:
     mark, frame = reader.names[-1], reader.frames[-1]
     before = reader.words[-2].text if len(reader.words) > 1 else ""
     resources = [name.name for name in reader.names[:-1] if name.kind == RESOURCE]
-    return Context(
+    return CompletionContext(
         mark.kind,
         frame.kind,
         frame.kind == "group",
@@ -125,7 +125,7 @@ _NUMBER_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[0-9.]+(?:[eE][+-]?[0-9]+)? ?(?:[
 _WORD_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*\Z")
 
 
-def suggestions(project: Project, path: str, offset: int, meaning: Meaning) -> list[Suggestion]:
+def suggestions(project: Project, path: str, offset: int, meaning: FileMeaning) -> list[Suggestion]:
     """Words that can stand at an offset of a file, each once."""
     text = project.text(path)
     before = text[max(0, offset - 100) : offset]
@@ -143,7 +143,9 @@ def _of_unit(unit: str) -> str:
     return f"{size} base units" if size != 1 else "a base unit"
 
 
-def _suggest_names(project: Project, path: str, offset: int, here: Context, meaning: Meaning) -> Iterable[Suggestion]:
+def _suggest_names(
+    project: Project, path: str, offset: int, here: CompletionContext, meaning: FileMeaning
+) -> Iterable[Suggestion]:
     if here.within:
         return _inside(project, path, here, meaning)
     if here.kind == names.TRAIT:
@@ -183,7 +185,7 @@ def _keywords(*words: str) -> list[Suggestion]:
 
 
 def _suggest_declarations(
-    project: Project, path: str, offset: int, kinds: tuple[str, ...], meaning: Meaning
+    project: Project, path: str, offset: int, kinds: tuple[str, ...], meaning: FileMeaning
 ) -> Iterator[Suggestion]:
     """The names of some kinds that are seen at a place, those of imported models dotted."""
     paths = [*project.closure(path)]
@@ -198,12 +200,12 @@ def _suggest_declarations(
             yield from (Suggestion(file.model, names.MODEL) for file in project.names(current).files if file.model)
 
 
-def _suggestion(known: Name, values: Mapping[str, Known]) -> Suggestion:
+def _suggestion(known: Name, values: Mapping[str, KnownFact]) -> Suggestion:
     value = values.get(known.name)
     return Suggestion(known.name, known.kind, value.value if value else known.kind)
 
 
-def _values(project: Project, path: str, offset: int, meaning: Meaning) -> Iterator[Suggestion]:
+def _values(project: Project, path: str, offset: int, meaning: FileMeaning) -> Iterator[Suggestion]:
     yield from _suggest_declarations(project, path, offset, (*names.VALUES, names.MODEL), meaning)
     for name, function in FUNCTIONS.items():
         yield Suggestion(name, names.FUNCTION, function.describe_arity(), f"{name}($1)")
@@ -211,7 +213,7 @@ def _values(project: Project, path: str, offset: int, meaning: Meaning) -> Itera
     yield from (Suggestion(name, CONSTANT, f"{base}^{power}") for name, (base, power) in MORE_CONSTANTS.items())
 
 
-def _resources(project: Project, path: str, meaning: Meaning) -> Iterator[Suggestion]:
+def _resources(project: Project, path: str, meaning: FileMeaning) -> Iterator[Suggestion]:
     """Resources of the machine; without a machine the usual ones and those that the model uses."""
     if meaning.offers:
         for name, offer in meaning.offers.items():
@@ -222,7 +224,7 @@ def _resources(project: Project, path: str, meaning: Meaning) -> Iterator[Sugges
         yield Suggestion(name, names.RESOURCE, RESOURCE_UNITS.get(name, ""), f"{name} [$1]")
 
 
-def _traits(project: Project, path: str, here: Context, meaning: Meaning) -> Iterator[Suggestion]:
+def _traits(project: Project, path: str, here: CompletionContext, meaning: FileMeaning) -> Iterator[Suggestion]:
     """Traits that the machine knows for the resource, access patterns, mixtures and classes of operations."""
     offer = meaning.offers.get(here.resource)
     for name in offer.traits if offer else ():
@@ -240,7 +242,7 @@ def _traits(project: Project, path: str, here: Context, meaning: Meaning) -> Ite
         yield from (Suggestion(name, names.TRAIT, "a collective or an exchange") for name in EXCHANGES)
 
 
-def _inside(project: Project, path: str, here: Context, meaning: Meaning) -> Iterator[Suggestion]:
+def _inside(project: Project, path: str, here: CompletionContext, meaning: FileMeaning) -> Iterator[Suggestion]:
     """Names that an imported model declares."""
     place = project.model(path, here.within)
     kinds = (names.KERNEL,) if here.kind == names.KERNEL else (names.VALUE, names.MEMBER)

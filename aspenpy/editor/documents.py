@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from urllib.parse import quote, unquote, urlsplit
 
-from aspenpy.editor.meaning import NOTHING, Meaning, Remark, Stretch
+from aspenpy.editor.meaning import NOTHING, FileMeaning, FileStretch, Remark
 from aspenpy.editor.pieces import syntax_errors
 from aspenpy.editor.project import LARGEST, Project
 from aspenpy.language.source import Span
@@ -20,7 +20,7 @@ UNITS = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
 """Bytes of a unit that columns are counted in."""
 
 
-class Text:
+class DocumentText:
     """A text with the offsets at which its lines begin. `encoding` says what columns count: bytes of UTF-8, the units
     of 16 bits that the protocol has by default, or characters. A position that lies nowhere is moved to the nearest
     place: to the end of its line, to the end of the text, in front of a character that it cuts."""
@@ -56,10 +56,10 @@ class Text:
         """The columns between two offsets of a line."""
         return end - start if self._ascii else self._columns(self.text[start:end])
 
-    def replace_part(self, start: int, end: int, text: str) -> Text:
+    def replace_part(self, start: int, end: int, text: str) -> DocumentText:
         """The text with another one from one offset to another."""
         start, end = min(start, end), max(start, end)
-        return Text(self.text[:start] + text + self.text[end:], self.encoding)
+        return DocumentText(self.text[:start] + text + self.text[end:], self.encoding)
 
     def _start(self, line: int) -> int:
         return self.starts[line] if line < len(self.starts) else len(self.text)
@@ -101,8 +101,10 @@ class Fix(NamedTuple):
 def syntax_remarks(path: str, text: str) -> list[Remark]:
     """The mistakes in the pieces of an application, found without reading the others again."""
 
-    def place(span: Span | None, begin: int) -> Stretch:
-        return Stretch(path, begin, begin) if span is None else Stretch(path, begin + span.start, begin + span.end)
+    def place(span: Span | None, begin: int) -> FileStretch:
+        return (
+            FileStretch(path, begin, begin) if span is None else FileStretch(path, begin + span.start, begin + span.end)
+        )
 
     return [
         Remark(
@@ -129,13 +131,13 @@ def move_remarks(remarks: list[Remark], path: str, start: int, end: int, length:
     return result
 
 
-def _move_stretch(place: Stretch, path: str, start: int, end: int, length: int) -> Stretch | None:
+def _move_stretch(place: FileStretch, path: str, start: int, end: int, length: int) -> FileStretch | None:
     if place.path != path:
         return place
     if place.end <= start:
         return place
     first, last = move_offset(place.start, start, end, length), move_offset(place.end, start, end, length)
-    return None if first is None or last is None or place.start <= start else Stretch(path, first, last)
+    return None if first is None or last is None or place.start <= start else FileStretch(path, first, last)
 
 
 # -- mending ---------------------------------------------------------------------------------------
@@ -182,10 +184,10 @@ def uri_of(path: str) -> str:
     return "file://" + quote(path if path.startswith("/") else "/" + path.replace(os.sep, "/"))
 
 
-class Document:
+class OpenDocument:
     """An open file: its text as it is now, what it meant when it was last sound, and what is wrong with it."""
 
-    def __init__(self, uri: str, text: Text, version: int | None) -> None:
+    def __init__(self, uri: str, text: DocumentText, version: int | None) -> None:
         self.uri, self.path = uri, path_of(uri)
         self.text, self.version = text, version
         self.meaning = NOTHING
@@ -202,7 +204,7 @@ class Document:
     def replace(self, new: str) -> None:
         """Another text for the whole file."""
         self.remarks = []
-        self.text = Text(new, self.text.encoding)
+        self.text = DocumentText(new, self.text.encoding)
 
     def changed(self, version: int | None) -> None:
         """Takes notice of edits."""
@@ -210,7 +212,7 @@ class Document:
         self.changes += 1
         self._look()
 
-    def take_meaning(self, meaning: Meaning) -> None:
+    def take_meaning(self, meaning: FileMeaning) -> None:
         """Takes what the text means; of one that is broken nothing but the remarks, and the machine's offers."""
         live = {(mistake.place, mistake.message) for mistake in self.mistakes}
         self.remarks = [remark for remark in meaning.remarks if (remark.place, remark.message) not in live]
@@ -244,11 +246,11 @@ class Document:
     def _here(self, remark: Remark, project: Project) -> Remark:
         if remark.place.path == self.path:
             return remark
-        where = Stretch(self.path, 0, 0)
+        where = FileStretch(self.path, 0, 0)
         for file in project.names(self.path).files:
             found = project.found(file, self.path)
             if found is not None and remark.place.path in project.closure(found):
-                where = Stretch(self.path, file.start, file.end)
+                where = FileStretch(self.path, file.start, file.end)
                 break
         return remark._replace(place=where, related=((remark.place, "here"), *remark.related))
 
@@ -260,26 +262,26 @@ class Workspace:
         self.machine = machine
         self.encoding = "utf-16"
         self.folders: list[str] = []
-        self.documents: dict[str, Document] = {}
+        self.documents: dict[str, OpenDocument] = {}
 
     def unsaved(self) -> dict[str, str]:
         """The texts of open files by path."""
         return {document.path: document.text.text for document in self.documents.values()}
 
-    def project(self, document: Document | None = None) -> Project:
+    def project(self, document: OpenDocument | None = None) -> Project:
         """The files as they are now, and the machine that a document's times are for."""
         machine = document.meaning.machine_path if document is not None else None
         return Project(self.unsaved(), self.folders, machine)
 
-    def followed(self, uri: str) -> Document | None:
+    def followed(self, uri: str) -> OpenDocument | None:
         """An open file that is small enough to be followed."""
         document = self.documents.get(uri)
         return document if document is not None and document.followed else None
 
-    def text(self, path: str) -> Text:
+    def text(self, path: str) -> DocumentText:
         """The text of a file, open or not."""
         found = [document.text for document in self.documents.values() if document.path == path]
-        return found[0] if found else Text(Project().text(path), self.encoding)
+        return found[0] if found else DocumentText(Project().text(path), self.encoding)
 
     def uri(self, path: str) -> str:
         """The URI of a file, as the editor spells it where it is open."""

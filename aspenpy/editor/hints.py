@@ -8,10 +8,10 @@ import re
 from itertools import pairwise
 
 from aspenpy.editor import names
-from aspenpy.editor.meaning import Meaning
-from aspenpy.editor.names import DECLARED, Name, Word, name_at, names_of, words_in
+from aspenpy.editor.meaning import FileMeaning
+from aspenpy.editor.names import DECLARED, Name, TextWord, name_at, names_of, words_in
 from aspenpy.editor.pieces import pieces
-from aspenpy.editor.project import Place, Project
+from aspenpy.editor.project import NameLocation, Project
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError
@@ -31,7 +31,7 @@ _OPERANDS = frozenset(("NAME", "NUMBER", "QUANTITY", "STRING", "RPAR", "RSQB", "
 _LAST_WORD = re.compile(r"[A-Za-z_]\w*\Z")  # at the end of a text
 
 
-def _end_of_item(code: list[Word], start: int) -> int:
+def _end_of_item(code: list[TextWord], start: int) -> int:
     """Where the declaration ends whose name begins there: before a block of statements or parts that it opens, or
     before the next item; of what is declared in brackets, with the name. `code` are the words without comments."""
     place = next((place for place, word in enumerate(code) if word.start == start), None)
@@ -88,7 +88,7 @@ class Hover(NamedTuple):
     end: int
 
 
-def hover_at(project: Project, path: str, offset: int, meaning: Meaning) -> Hover | None:
+def hover_at(project: Project, path: str, offset: int, meaning: FileMeaning) -> Hover | None:
     """The hover for the word at an offset; None where there is nothing to tell."""
     name = name_at(project.names(path).names, offset)
     if name is not None:
@@ -108,7 +108,7 @@ def _holds(part: tuple[int, str], offset: int) -> bool:
     return part[0] <= offset < part[0] + len(part[1])
 
 
-def _of_word(word: Word) -> str | None:
+def _of_word(word: TextWord) -> str | None:
     """A quantity in base units."""
     if word.kind != "QUANTITY":
         return None
@@ -121,7 +121,7 @@ def _of_word(word: Word) -> str | None:
     return f"`{word.text}` is {format_count(number.value)} {unit_symbol(parse_unit(number.unit).dimension)}"
 
 
-def _of_name(project: Project, path: str, name: Name, meaning: Meaning) -> list[str]:
+def _of_name(project: Project, path: str, name: Name, meaning: FileMeaning) -> list[str]:
     if name.kind == names.FUNCTION:
         return [f"function `{name.name}`, {FUNCTIONS[name.name].describe_arity()}"]
     if name.kind == names.RESOURCE and not name.declares:
@@ -145,7 +145,7 @@ def _of_name(project: Project, path: str, name: Name, meaning: Meaning) -> list[
     return told
 
 
-def full_name(path: str, name: Name, place: Place) -> str:
+def full_name(path: str, name: Name, place: NameLocation) -> str:
     """Full name of a declaration as a model's values have it: `n`, `fft3d.n`, `core.clock`."""
     if place.name.kind == names.PROPERTY:
         return f"{place.name.component}.{name.name}"
@@ -154,7 +154,7 @@ def full_name(path: str, name: Name, place: Place) -> str:
     return f"{name.within}.{name.name}" if name.within else name.name
 
 
-def _of_resource(name: Name, meaning: Meaning) -> list[str]:
+def _of_resource(name: Name, meaning: FileMeaning) -> list[str]:
     unit = unit_of_resource(name.name)
     told = [f"resource `{name.name}`" + (f", counted in {unit}" if unit else "")]
     offer = meaning.offers.get(name.name)
@@ -164,7 +164,7 @@ def _of_resource(name: Name, meaning: Meaning) -> list[str]:
     return told
 
 
-def _comment(project: Project, place: Place) -> str:
+def _comment(project: Project, place: NameLocation) -> str:
     """The comment beside a declaration, which says where its number is from."""
     source = Source(project.text(place.path), place.path, place.path)
     return comment_at(Span(source, place.name.start, end_of(source.text, place.name)))
@@ -194,18 +194,18 @@ class Note(NamedTuple):
     text: str
 
 
-def note_values(path: str, text: str, meaning: Meaning, start: int, end: int) -> list[Note]:
+def note_values(path: str, text: str, meaning: FileMeaning, start: int, end: int) -> list[Note]:
     """The values of parameters, properties and data that are written as formulas, behind them."""
     notes = []
     for name in names_of(text).names:
         if name.declares and start <= name.start <= end and name.kind in (names.VALUE, names.DATA, names.PROPERTY):
-            known = meaning.known.get(full_name(path, name, Place(path, name)))
+            known = meaning.known.get(full_name(path, name, NameLocation(path, name)))
             if known is not None and known.computed:
                 notes.append(Note(end_of(text, name), f" = {known.value}"))
     return notes
 
 
-def note_times(text: str, meaning: Meaning) -> list[Note]:
+def note_times(text: str, meaning: FileMeaning) -> list[Note]:
     """Times of kernels and their blocks on the chosen machine, above them. Blocks of a kernel that has more or fewer
     than when its times were found out have none."""
     notes = []

@@ -1,6 +1,6 @@
 """Meaning: what a model says once it is read: what is wrong with it, its values, and where its time goes.
 
-It is worked out in another process (`Worker`), whose answers are plain values: tuples, texts and numbers.
+It is worked out in another process (`MeaningWorker`), whose answers are plain values: tuples, texts and numbers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from aspenpy.report.listings import Declared, range_text, value_text
 from aspenpy.tables.numbers import Amount, format_setting_with_unit, format_share, seconds
 
 
-class Stretch(NamedTuple):
+class FileStretch(NamedTuple):
     """From where to where in which file."""
 
     path: str
@@ -43,15 +43,15 @@ class Stretch(NamedTuple):
 class Remark(NamedTuple):
     """A diagnostic: `severity` is error, warning or note; `related` are other places with what they are."""
 
-    place: Stretch
+    place: FileStretch
     severity: str
     code: str
     message: str
     hint: str
-    related: tuple[tuple[Stretch, str], ...]
+    related: tuple[tuple[FileStretch, str], ...]
 
 
-class Known(NamedTuple):
+class KnownFact(NamedTuple):
     """Known facts about a name: its value in words, with `computed` for one that is not written so, and its range."""
 
     value: str
@@ -67,7 +67,7 @@ class Lens(NamedTuple):
     blocks: tuple[str, ...]
 
 
-class Offer(NamedTuple):
+class ResourceOffer(NamedTuple):
     """A resource that a machine offers: the component, the seconds of an amount as a formula, and its traits."""
 
     component: str
@@ -75,7 +75,7 @@ class Offer(NamedTuple):
     traits: tuple[str, ...]
 
 
-class Question(NamedTuple):
+class MeaningRequest(NamedTuple):
     """A file to be understood, texts that are not on the disk by their paths, and the machine that was chosen."""
 
     path: str
@@ -84,24 +84,24 @@ class Question(NamedTuple):
     machine: str | None
 
 
-class Meaning(NamedTuple):
+class FileMeaning(NamedTuple):
     """The meaning of a file. `sound` says whether the model could be loaded: without, there are remarks and no more."""
 
     remarks: tuple[Remark, ...]
     sound: bool
-    known: Mapping[str, Known]
+    known: Mapping[str, KnownFact]
     lenses: tuple[Lens, ...]
-    offers: Mapping[str, Offer]
+    offers: Mapping[str, ResourceOffer]
     machine_path: str | None
     trouble: str
 
 
 MOST_ENTRIES = 8  # kernels without a caller whose runs are worked out, in a model without `main`
 
-NOTHING = Meaning((), False, {}, (), {}, None, "")
+NOTHING = FileMeaning((), False, {}, (), {}, None, "")
 
 
-def meaning_of(question: Question) -> Meaning:
+def meaning_of(question: MeaningRequest) -> FileMeaning:
     """Everything that is to be said about a file."""
     reader = Reader(unsaved=question.unsaved)
     machine, trouble = _machine(question)
@@ -113,7 +113,7 @@ def meaning_of(question: Question) -> Meaning:
     told = tuple(_remark(item, question.path) for item in remarks)
     offers = _offers(machine) if machine else {}
     place = machine.root.span.resolve().source.path if machine and machine.root.span else None
-    result = Meaning(told, False, {}, (), offers, place, trouble)
+    result = FileMeaning(told, False, {}, (), offers, place, trouble)
     try:
         model = _model(Source(question.text, question.path, question.path), reader)
     except AspenError:
@@ -133,7 +133,7 @@ def _model(source: Source, reader: Reader) -> Application | Machine:
     return Machine(write_out_variants(node))
 
 
-def _machine(question: Question) -> tuple[Machine | None, str]:
+def _machine(question: MeaningRequest) -> tuple[Machine | None, str]:
     """The machine that was chosen; what is wrong with the choice, if anything."""
     if not question.machine:
         return None, ""
@@ -153,18 +153,18 @@ def _remark(item: Diagnostic, path: str) -> Remark:
     return Remark(_stretch(item.span, path), item.severity, item.code, message, item.hint or "", related)
 
 
-def _stretch(span: Span | None, path: str) -> Stretch:
+def _stretch(span: Span | None, path: str) -> FileStretch:
     """A place; that of a diagnostic without one is the beginning of the file."""
     if span is None:
-        return Stretch(path, 0, 0)
+        return FileStretch(path, 0, 0)
     source, start, end = span.resolve()
-    return Stretch(source.path or path, start, end)
+    return FileStretch(source.path or path, start, end)
 
 
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _known_values(model: Application | Machine) -> dict[str, Known]:
+def _known_values(model: Application | Machine) -> dict[str, KnownFact]:
     """Parameters, properties under their full names, data."""
     if isinstance(model, Machine):
         return _describe_members([*machine_report.parameters_of(model), *machine_report.properties_of(model)], {})
@@ -172,13 +172,13 @@ def _known_values(model: Application | Machine) -> dict[str, Known]:
     known = _describe_members(application_report.parameters_of(model), members)
     sizes = application_report.sizes_of(model)
     return known | {
-        name: Known(format_setting_with_unit(Amount(size, "B")), True, "")
+        name: KnownFact(format_setting_with_unit(Amount(size, "B")), True, "")
         for name, size, _ in sizes
         if size is not None
     }
 
 
-def _describe_members(found: Iterable[Declared], members: Mapping[str, tuple[str, ...]]) -> dict[str, Known]:
+def _describe_members(found: Iterable[Declared], members: Mapping[str, tuple[str, ...]]) -> dict[str, KnownFact]:
     known = {}
     for item in found:
         value = item.node.value
@@ -189,21 +189,21 @@ def _describe_members(found: Iterable[Declared], members: Mapping[str, tuple[str
         elif isinstance(item.value, Fraction) and not item.unit and not isinstance(value, nodes.Number):
             text = f"{float(item.value):.4g}"
         written = "" if value is None or value.span is None else " ".join(value.span.text().split())
-        known[item.name] = Known(text, bool(text) and text != written, range_text(item) or "")
+        known[item.name] = KnownFact(text, bool(text) and text != written, range_text(item) or "")
     return known
 
 
 # -- on a machine ----------------------------------------------------------------------------------
 
 
-def _offers(machine: Machine) -> dict[str, Offer]:
+def _offers(machine: Machine) -> dict[str, ResourceOffer]:
     """The cost of each resource of a machine, on the first component that offers it."""
-    offers: dict[str, Offer] = {}
+    offers: dict[str, ResourceOffer] = {}
     for node in machine.node.components:
         component = machine.components[node.name]
         for name, resource in component.resources.items():
             written = resource.span.text() if resource.span else ""
-            offers.setdefault(name, Offer(component.name, " ".join(written.split()), tuple(resource.traits)))
+            offers.setdefault(name, ResourceOffer(component.name, " ".join(written.split()), tuple(resource.traits)))
     return offers
 
 
@@ -233,7 +233,7 @@ def _lenses(application: Application, machine: Machine, path: str) -> Iterable[L
 LONGEST = 30.0  # seconds that one model is worked on; then the process is ended, and a new one begun for the next
 
 
-class Worker:
+class MeaningWorker:
     """Answers one question after the other, for one thread."""
 
     def __init__(self, longest: float = LONGEST) -> None:
@@ -241,13 +241,13 @@ class Worker:
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
 
-    def answer(self, question: Question) -> Meaning:
+    def answer(self, question: MeaningRequest) -> FileMeaning:
         """The meaning of the file; where that takes too long or ends the process, what went wrong."""
         connection = self._start()
         try:
             connection.send(question)
             if connection.poll(self.longest):
-                answer: Meaning = connection.recv()
+                answer: FileMeaning = connection.recv()
                 return answer
             trouble = f"the model was not checked: it takes more than {self.longest:g} s"
         except (EOFError, OSError):

@@ -30,7 +30,7 @@ DECLARED = {word.lower(): row.declares for word, row in KEYWORDS.items() if row.
 """What the name behind a keyword is that declares it."""
 
 
-class Word(NamedTuple):
+class TextWord(NamedTuple):
     """A word of a text: the terminal, which of a keyword is `KEYWORD`, its characters, and where it begins."""
 
     kind: str
@@ -65,7 +65,7 @@ class File(NamedTuple):
     model: str
 
 
-class Names(NamedTuple):
+class NameIndex(NamedTuple):
     """All names of a file in the order of the text, and the files it names."""
 
     names: list[Name]
@@ -73,25 +73,25 @@ class Names(NamedTuple):
 
 
 @lru_cache(MOST_FILES_KEPT)
-def names_of(text: str) -> Names:
+def names_of(text: str) -> NameIndex:
     """The names of a file."""
     found = [_names_from(piece, start) for start, piece in pieces(text)]
-    return Names([name for part in found for name in part.names], [file for part in found for file in part.files])
+    return NameIndex([name for part in found for name in part.names], [file for part in found for file in part.files])
 
 
 @lru_cache(MOST_KEPT)
-def _names_from(text: str, start: int) -> Names:
+def _names_from(text: str, start: int) -> NameIndex:
     """The names of a piece that begins there."""
     names, files = names_in(text)
     placed = [
         Name(name, kind, at + start, declares, scope and (scope[0] + start, scope[1] + start), within, component)
         for name, kind, at, declares, scope, within, component in names
     ]
-    return Names(placed, [file._replace(start=file.start + start, end=file.end + start) for file in files])
+    return NameIndex(placed, [file._replace(start=file.start + start, end=file.end + start) for file in files])
 
 
 @lru_cache(MOST_KEPT)
-def words_in(text: str) -> tuple[Word, ...]:
+def words_in(text: str) -> tuple[TextWord, ...]:
     """The words of a piece, comments too."""
     keywords = tables().keywords
     found = []
@@ -99,12 +99,12 @@ def words_in(text: str) -> tuple[Word, ...]:
         kind = str(match.lastgroup)
         word = match[kind]
         is_keyword = kind == "NAME" and word in keywords
-        found.append(Word("KEYWORD" if is_keyword else kind, word, match.end() - len(word)))
+        found.append(TextWord("KEYWORD" if is_keyword else kind, word, match.end() - len(word)))
     return tuple(found)
 
 
 @lru_cache(MOST_KEPT)
-def names_in(text: str) -> Names:
+def names_in(text: str) -> NameIndex:
     """The names of a piece, counted from its beginning."""
     return NameReader(text).read()
 
@@ -134,7 +134,7 @@ class NameReader:
         self.files: list[File] = []
         self.item: list[int] = []  # declarations whose scope ends with the item
 
-    def read(self) -> Names:
+    def read(self) -> NameIndex:
         for place, word in enumerate(self.words):
             if word.kind == "KEYWORD":
                 self._keyword(word)
@@ -152,10 +152,10 @@ class NameReader:
                 model = self._at(place, -2).text
                 self.files.append(File(word.text[1:-1], word.start, word.start + len(word.text), model))
         self._end_scopes(self.item, len(self.text))
-        return Names(self.names, self.files)
+        return NameIndex(self.names, self.files)
 
-    def _at(self, place: int, by: int) -> Word:
-        return self.words[place + by] if 0 <= place + by < len(self.words) else Word("", "", len(self.text))
+    def _at(self, place: int, by: int) -> TextWord:
+        return self.words[place + by] if 0 <= place + by < len(self.words) else TextWord("", "", len(self.text))
 
     def _end_scopes(self, indices: list[int], end: int) -> None:
         for index in indices:
@@ -165,7 +165,7 @@ class NameReader:
 
     # -- brackets and keywords -------------------------------------------------------------------
 
-    def _open_bracket(self, place: int, word: Word) -> None:
+    def _open_bracket(self, place: int, word: TextWord) -> None:
         frame = self.frames[-1]
         if word.kind != "LBRACE":
             kind = "group"
@@ -184,7 +184,7 @@ class NameReader:
             inner.held, frame.waiting = frame.waiting, []
         self.frames.append(inner)
 
-    def _close_bracket(self, word: Word) -> None:
+    def _close_bracket(self, word: TextWord) -> None:
         if len(self.frames) > 1:
             frame = self.frames.pop()
             self._end_scopes(frame.held, word.start + 1)
@@ -198,7 +198,7 @@ class NameReader:
         frame = self.frames[-1]
         frame.header, frame.listed, frame.parts = header, "", []
 
-    def _keyword(self, word: Word) -> None:
+    def _keyword(self, word: TextWord) -> None:
         row, frame = KEYWORDS.get(word.text.upper()), self.frames[-1]
         if frame.kind == PARTS:
             self._end_scopes(self.item, word.start) if row and row.begins else None
@@ -212,12 +212,12 @@ class NameReader:
 
     # -- names -----------------------------------------------------------------------------------
 
-    def _name(self, place: int, word: Word) -> None:
+    def _name(self, place: int, word: TextWord) -> None:
         name = self._read(place, word)
         if name is not None:
             self.names.append(name)
 
-    def _read(self, place: int, word: Word) -> Name | None:
+    def _read(self, place: int, word: TextWord) -> Name | None:
         before, after, frame = self._at(place, -1), self._at(place, 1), self.frames[-1]
         if before.kind == "KEYWORD" and (found := self._behind_keyword(word, before.text, after)) is not None:
             return found
@@ -258,11 +258,11 @@ class NameReader:
         row = KEYWORDS.get(header.upper())
         return row.members if row is not None else ""
 
-    def _value(self, word: Word, after: Word) -> Name:
+    def _value(self, word: TextWord, after: TextWord) -> Name:
         is_function = after.kind == "LPAR" and word.text in FUNCTIONS
         return Name(word.text, FUNCTION if is_function else VALUE, word.start)
 
-    def _behind_keyword(self, word: Word, keyword: str, after: Word) -> Name | None:
+    def _behind_keyword(self, word: TextWord, keyword: str, after: TextWord) -> Name | None:
         frame = self.frames[-1]
         if keyword in ("param", "data") and frame.kind == "group":
             return self._read_declaration(word, ARGUMENT if keyword == "param" else DATA, self._pend(word))
@@ -289,10 +289,10 @@ class NameReader:
             return Name(word.text, ENUM, word.start)
         return None
 
-    def _read_declaration(self, word: Word, kind: str, scope: tuple[int, int] | None) -> Name:
+    def _read_declaration(self, word: TextWord, kind: str, scope: tuple[int, int] | None) -> Name:
         return Name(word.text, kind, word.start, True, scope)
 
-    def _pend(self, word: Word) -> tuple[int, int]:
+    def _pend(self, word: TextWord) -> tuple[int, int]:
         """The scope of what is declared before the block that it holds in."""
         frame = next(frame for frame in reversed(self.frames) if frame.kind != "group")
         frame.waiting.append(len(self.names))
@@ -304,7 +304,7 @@ class NameReader:
         first = self.words[0]
         return (first.start, len(self.text)) if inside and first.text == "kernel" else None
 
-    def _read_dotted_part(self, place: int, word: Word) -> Name:
+    def _read_dotted_part(self, place: int, word: TextWord) -> Name:
         """One part of `fft3d.n`: a model, or what is in it."""
         within = ""
         step = place
@@ -316,7 +316,7 @@ class NameReader:
         kind = (KERNEL if called else VALUE) if last else MODEL
         return Name(word.text, kind, word.start, within=within.rstrip("."))
 
-    def _in_group(self, place: int, word: Word) -> Name:
+    def _in_group(self, place: int, word: TextWord) -> Name:
         """In brackets: the argument of a resource or of one of its traits, the counter of a `nest`, or a value."""
         before, after, frame = self._at(place, -1), self._at(place, 1), self.frames[-1]
         outer = self.frames[-2]
@@ -329,7 +329,7 @@ class NameReader:
             return self._read_declaration(word, COUNTER, (frame.start, len(self.text)))
         return self._value(word, after)
 
-    def _read_list_item(self, word: Word, after: Word) -> Name:
+    def _read_list_item(self, word: TextWord, after: TextWord) -> Name:
         """A trait, the shape of data, or a parameter of an imported model."""
         header = self.frames[-1].header
         if header == "import":
@@ -343,7 +343,7 @@ class NameReader:
         models = [name.name for name in self.names if name.kind == MODEL]
         return models[-1] if models else ""
 
-    def _part(self, word: Word, frame: _Frame) -> Name:
+    def _part(self, word: TextWord, frame: _Frame) -> Name:
         """Type and name of a part in turn."""
         if len(frame.parts) == 2:
             frame.parts = []

@@ -33,7 +33,7 @@ LONGEST_READ = 30_000  # characters of a piece whose syntax is looked at while i
 OPENING = {"{": "}", "[": "]", "(": ")"}
 
 
-class Piece(NamedTuple):
+class DocumentPiece(NamedTuple):
     """A part of a file and where it begins."""
 
     start: int
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
 
 
 @lru_cache(MOST_FILES_KEPT)
-def pieces(text: str) -> tuple[Piece, ...]:
+def pieces(text: str) -> tuple[DocumentPiece, ...]:
     """The pieces of a file, in order; together they are the file."""
     cuts = [0]
     blocks, groups, top = 0, 0, 0  # open braces, other open brackets, and the braces around what is at the top
@@ -61,7 +61,7 @@ def pieces(text: str) -> tuple[Piece, ...]:
         elif sign:
             groups = max(0, groups + (1 if sign in OPENING else -1))
     places = [*dict.fromkeys(cuts), len(text)]
-    return tuple(Piece(start, text[start:end]) for start, end in pairwise(places) if start < end)
+    return tuple(DocumentPiece(start, text[start:end]) for start, end in pairwise(places) if start < end)
 
 
 # -- the syntax of a piece -------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from aspenpy.editor import names
-from aspenpy.editor.names import File, Name, Names
+from aspenpy.editor.names import File, Name, NameIndex
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.files import Reader, models_folder
 from aspenpy.language.source import Source
@@ -34,7 +34,7 @@ FIXED = (names.RESOURCE, names.TRAIT, names.PROPERTY)
 """What is known by its name outside of the model: a rename would change its meaning."""
 
 
-class Place(NamedTuple):
+class NameLocation(NamedTuple):
     """A name in a file."""
 
     path: str
@@ -52,7 +52,7 @@ class Project:
         self.machine = machine
         self.reader = Reader(unsaved=self.unsaved)
         self._closures: dict[str, tuple[str, ...]] = {}
-        self._names: dict[str, Names] = {}
+        self._names: dict[str, NameIndex] = {}
 
     # -- files -----------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ class Project:
         except AspenError:
             return ""
 
-    def names(self, path: str) -> Names:
+    def names(self, path: str) -> NameIndex:
         if path not in self._names:
             text = self.text(path)
             self._names[path] = names.names_of(text if len(text) <= LARGEST else "")
@@ -118,10 +118,10 @@ class Project:
 
     # -- declarations ----------------------------------------------------------------------------
 
-    def declaration(self, path: str, name: Name, *, far: bool = True) -> Place | None:
+    def declaration(self, path: str, name: Name, *, far: bool = True) -> NameLocation | None:
         """Where a name is declared. `far` also looks into the files that include this one, and the chosen machine."""
         if name.declares:
-            return Place(path, name)
+            return NameLocation(path, name)
         kinds = KINDS.get(name.kind, ())
         if name.kind == names.MODEL:
             return self.model(path, f"{name.within}.{name.name}".lstrip("."))
@@ -135,7 +135,7 @@ class Project:
             if known.kind in kinds and known.scope is not None and known.scope[0] <= name.start < known.scope[1]
         ]
         if local:
-            return Place(path, max(local, key=lambda known: known.scope or (0, 0)))
+            return NameLocation(path, max(local, key=lambda known: known.scope or (0, 0)))
         found = self._inherited(path, name) or self._global(self.closure(path), name.name, kinds)
         if found is not None or not far:
             return found
@@ -145,7 +145,7 @@ class Project:
                 return found
         return self._global(self.closure(self.machine), name.name, kinds) if self.machine else None
 
-    def _inherited(self, path: str, name: Name) -> Place | None:
+    def _inherited(self, path: str, name: Name) -> NameLocation | None:
         """The property of that name which a variant takes over, as the variant's own."""
         around = (base for base in self.names(path).names if base.scope and base.kind == names.COMPONENT)
         base = next((base for base in around if base.scope and base.scope[0] < name.start < base.scope[1]), None)
@@ -158,20 +158,20 @@ class Project:
             path, stated = place.path, self.names(place.path).names
             for known in stated:
                 if _is(known, name.name, (names.PROPERTY,)) and known.component == place.name.name:
-                    return Place(path, known._replace(component=variant or ""))
+                    return NameLocation(path, known._replace(component=variant or ""))
             base = next((known for known in stated if known.scope and known.component == place.name.name
                          and known.kind == names.COMPONENT), None)  # fmt: skip
         return None
 
-    def _global(self, paths: Iterable[str], name: str, kinds: tuple[str, ...]) -> Place | None:
+    def _global(self, paths: Iterable[str], name: str, kinds: tuple[str, ...]) -> NameLocation | None:
         """Of two with one name, the later of the first file."""
         for path in paths:
             found = [known for known in self.names(path).names if _is(known, name, kinds) and known.scope is None]
             if found:
-                return Place(path, found[-1])
+                return NameLocation(path, found[-1])
         return None
 
-    def model(self, path: str, dotted: str) -> Place | None:
+    def model(self, path: str, dotted: str) -> NameLocation | None:
         """The model that an import names, or an import of what it imports."""
         head, _, tail = dotted.partition(".")
         for current in self.closure(path):
@@ -185,7 +185,7 @@ class Project:
 
     # -- uses ------------------------------------------------------------------------------------
 
-    def uses(self, path: str, name: Name) -> list[Place]:
+    def uses(self, path: str, name: Name) -> list[NameLocation]:
         """The declaration of a name and all its uses, in order; nothing where it is not declared."""
         declared = self.declaration(path, name)
         if declared is None:
@@ -202,10 +202,10 @@ class Project:
             for use in self.names(other).names:
                 place = self.declaration(other, use) if use.name == declared.name.name else None
                 if place is not None and (place.path, place.name.start) == target:
-                    found.append(Place(other, use))
+                    found.append(NameLocation(other, use))
         return found
 
-    def places_to_rename(self, path: str, name: Name, new: str) -> list[Place]:
+    def places_to_rename(self, path: str, name: Name, new: str) -> list[NameLocation]:
         """The places that another name takes. Raises AspenError where it may not."""
         self.require_renamable(path, name)
         if not names.may_be_named(new):

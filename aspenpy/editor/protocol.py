@@ -7,9 +7,9 @@ from difflib import SequenceMatcher
 from lsprotocol import types
 
 from aspenpy.editor import completion, names, structure
-from aspenpy.editor.documents import Document, Text, Workspace
-from aspenpy.editor.meaning import Remark, Stretch
-from aspenpy.editor.project import Place
+from aspenpy.editor.documents import DocumentText, OpenDocument, Workspace
+from aspenpy.editor.meaning import FileStretch, Remark
+from aspenpy.editor.project import NameLocation
 from aspenpy.editor.structure import colour_words
 
 SEVERITIES = {
@@ -53,23 +53,23 @@ ITEMS = {
 }
 
 
-def position_of(text: Text, offset: int) -> types.Position:
+def position_of(text: DocumentText, offset: int) -> types.Position:
     return types.Position(*text.position(offset))
 
 
-def range_of(text: Text, start: int, end: int) -> types.Range:
+def range_of(text: DocumentText, start: int, end: int) -> types.Range:
     return types.Range(position_of(text, start), position_of(text, end))
 
 
-def location_of(workspace: Workspace, place: Stretch) -> types.Location:
+def location_of(workspace: Workspace, place: FileStretch) -> types.Location:
     return types.Location(workspace.uri(place.path), range_of(workspace.text(place.path), place.start, place.end))
 
 
-def place_of(workspace: Workspace, place: Place) -> types.Location:
-    return location_of(workspace, Stretch(place.path, place.name.start, place.name.end))
+def place_of(workspace: Workspace, place: NameLocation) -> types.Location:
+    return location_of(workspace, FileStretch(place.path, place.name.start, place.name.end))
 
 
-def diagnostic_of(workspace: Workspace, remark: Remark, document: Document) -> types.Diagnostic:
+def diagnostic_of(workspace: Workspace, remark: Remark, document: OpenDocument) -> types.Diagnostic:
     """A remark about a file, with its hint below the message."""
     hint = f"\nhint: {remark.hint}" if remark.hint else ""
     related = [
@@ -99,7 +99,7 @@ def item_of(suggestion: completion.Suggestion, place: int) -> types.CompletionIt
     )
 
 
-def symbol_of(symbol: structure.Symbol, text: Text) -> types.DocumentSymbol:
+def symbol_of(symbol: structure.Symbol, text: DocumentText) -> types.DocumentSymbol:
     name = symbol.name
     return types.DocumentSymbol(
         name.name,
@@ -111,7 +111,7 @@ def symbol_of(symbol: structure.Symbol, text: Text) -> types.DocumentSymbol:
     )
 
 
-def encode_words(text: Text, part: types.Range | None) -> list[int]:
+def encode_words(text: DocumentText, part: types.Range | None) -> list[int]:
     """Coloured words, five numbers each: lines and columns since the one before, length, type, and no modifiers."""
     first, last = 0, len(text.text)
     if part is not None:
@@ -130,7 +130,7 @@ def encode_words(text: Text, part: types.Range | None) -> list[int]:
     return data
 
 
-def edits_of(text: Text, new: str) -> list[types.TextEdit]:
+def edits_of(text: DocumentText, new: str) -> list[types.TextEdit]:
     """Edits line by line, so that cursors and folds stay where they are."""
     before, after = (whole.splitlines(keepends=True) for whole in (text.text, new))
     starts = [0]

@@ -10,9 +10,9 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from aspenpy.editor import completion, structure
-from aspenpy.editor.documents import Document, Workspace, fixes
+from aspenpy.editor.documents import OpenDocument, Workspace, fixes
 from aspenpy.editor.hints import hover_at, note_times, note_values
-from aspenpy.editor.meaning import Stretch
+from aspenpy.editor.meaning import FileStretch
 from aspenpy.editor.names import Name, name_at
 from aspenpy.editor.project import Project
 from aspenpy.editor.protocol import (
@@ -41,13 +41,13 @@ T = TypeVar("T")
 class Cursor(NamedTuple):
     """Where a request stands: the file, the offset of its position, and the name there."""
 
-    document: Document
+    document: OpenDocument
     project: Project
     offset: int
     name: Name | None
 
 
-def _of_document(answer: Callable[[Workspace, Document, P], T]) -> Callable[[Workspace, P], T | None]:
+def _of_document(answer: Callable[[Workspace, OpenDocument, P], T]) -> Callable[[Workspace, P], T | None]:
     """A request about a file that is open."""
 
     @wraps(answer)
@@ -62,7 +62,7 @@ def _at_place(answer: Callable[[Workspace, Cursor, P], T | None]) -> Callable[[W
     """A request about a place in a file that is open."""
 
     @wraps(answer)
-    def answered(workspace: Workspace, document: Document, params: P) -> T | None:
+    def answered(workspace: Workspace, document: OpenDocument, params: P) -> T | None:
         position = cast("Any", params).position
         offset = document.text.offset(position.line, position.character)
         project = workspace.project(document)
@@ -72,7 +72,9 @@ def _at_place(answer: Callable[[Workspace, Cursor, P], T | None]) -> Callable[[W
     return _of_document(answered)
 
 
-def _at_name(answer: Callable[[Workspace, Document, Project, Name, P], T | None]) -> Callable[[Workspace, P], T | None]:
+def _at_name(
+    answer: Callable[[Workspace, OpenDocument, Project, Name, P], T | None],
+) -> Callable[[Workspace, P], T | None]:
     """A request about a name."""
 
     @wraps(answer)
@@ -107,14 +109,14 @@ def define(workspace: Workspace, cursor: Cursor, params: types.DefinitionParams)
     for file in project.names(document.path).files:
         target = project.found(file, document.path) if file.start <= offset <= file.end else None
         if target is not None:
-            return location_of(workspace, Stretch(target, 0, 0))
+            return location_of(workspace, FileStretch(target, 0, 0))
     place = project.declaration(document.path, name) if name is not None else None
     return None if place is None else place_of(workspace, place)
 
 
 @_at_name
 def references(
-    workspace: Workspace, document: Document, project: Project, name: Name, params: types.ReferenceParams
+    workspace: Workspace, document: OpenDocument, project: Project, name: Name, params: types.ReferenceParams
 ) -> list[types.Location] | None:
     places = project.uses(document.path, name)
     return [
@@ -124,7 +126,7 @@ def references(
 
 @_at_name
 def highlight(
-    workspace: Workspace, document: Document, project: Project, name: Name, params: types.DocumentHighlightParams
+    workspace: Workspace, document: OpenDocument, project: Project, name: Name, params: types.DocumentHighlightParams
 ) -> list[types.DocumentHighlight] | None:
     target = project.declaration(document.path, name)
     if target is None:
@@ -139,7 +141,7 @@ def highlight(
 
 @_at_name
 def prepare_rename(
-    workspace: Workspace, document: Document, project: Project, name: Name, params: types.PrepareRenameParams
+    workspace: Workspace, document: OpenDocument, project: Project, name: Name, params: types.PrepareRenameParams
 ) -> types.Range | None:
     try:
         project.require_renamable(document.path, name)
@@ -150,7 +152,7 @@ def prepare_rename(
 
 @_at_name
 def rename(
-    workspace: Workspace, document: Document, project: Project, name: Name, params: types.RenameParams
+    workspace: Workspace, document: OpenDocument, project: Project, name: Name, params: types.RenameParams
 ) -> types.WorkspaceEdit | None:
     try:
         places = project.places_to_rename(document.path, name, params.new_name)
@@ -168,13 +170,15 @@ def rename(
 
 @_of_document
 def symbols(
-    workspace: Workspace, document: Document, params: types.DocumentSymbolParams
+    workspace: Workspace, document: OpenDocument, params: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol] | None:
     return [symbol_of(symbol, document.text) for symbol in structure.symbols(document.text.text)]
 
 
 @_of_document
-def fold(workspace: Workspace, document: Document, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+def fold(
+    workspace: Workspace, document: OpenDocument, params: types.FoldingRangeParams
+) -> list[types.FoldingRange] | None:
     found = []
     for fold in structure.folds(document.text.text):
         first, last = (document.text.position(place)[0] for place in (fold.start, fold.end))
@@ -186,20 +190,20 @@ def fold(workspace: Workspace, document: Document, params: types.FoldingRangePar
 
 
 @_of_document
-def colour(workspace: Workspace, document: Document, params: types.SemanticTokensParams) -> types.SemanticTokens:
+def colour(workspace: Workspace, document: OpenDocument, params: types.SemanticTokensParams) -> types.SemanticTokens:
     return types.SemanticTokens(encode_words(document.text, None))
 
 
 @_of_document
 def colour_range(
-    workspace: Workspace, document: Document, params: types.SemanticTokensRangeParams
+    workspace: Workspace, document: OpenDocument, params: types.SemanticTokensRangeParams
 ) -> types.SemanticTokens:
     return types.SemanticTokens(encode_words(document.text, params.range))
 
 
 @_of_document
 def format(
-    workspace: Workspace, document: Document, params: types.DocumentFormattingParams
+    workspace: Workspace, document: OpenDocument, params: types.DocumentFormattingParams
 ) -> list[types.TextEdit] | None:
     source = Source(document.text.text, document.path, document.path)
     try:
@@ -210,14 +214,14 @@ def format(
 
 
 @_of_document
-def values(workspace: Workspace, document: Document, params: types.InlayHintParams) -> list[types.InlayHint] | None:
+def values(workspace: Workspace, document: OpenDocument, params: types.InlayHintParams) -> list[types.InlayHint] | None:
     start, end = (document.text.offset(at.line, at.character) for at in (params.range.start, params.range.end))
     notes = note_values(document.path, document.text.text, document.meaning, start, end)
     return [types.InlayHint(position_of(document.text, note.offset), note.text, padding_left=False) for note in notes]
 
 
 @_of_document
-def times(workspace: Workspace, document: Document, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+def times(workspace: Workspace, document: OpenDocument, params: types.CodeLensParams) -> list[types.CodeLens] | None:
     return [
         types.CodeLens(range_of(document.text, note.offset, note.offset), types.Command(note.text, ""))
         for note in note_times(document.text.text, document.meaning)
@@ -225,7 +229,7 @@ def times(workspace: Workspace, document: Document, params: types.CodeLensParams
 
 
 @_of_document
-def mend(workspace: Workspace, document: Document, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+def mend(workspace: Workspace, document: OpenDocument, params: types.CodeActionParams) -> list[types.CodeAction] | None:
     start, end = (document.text.offset(at.line, at.character) for at in (params.range.start, params.range.end))
     actions = []
     for remark in document.all_remarks:

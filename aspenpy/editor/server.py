@@ -17,8 +17,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol.language_server import LanguageServerProtocol, lsp_method
 
 from aspenpy.allowance import separate_allowance
-from aspenpy.editor.documents import Document, Text, Workspace, path_of, syntax_remarks
-from aspenpy.editor.meaning import Meaning, Question, Worker
+from aspenpy.editor.documents import DocumentText, OpenDocument, Workspace, path_of, syntax_remarks
+from aspenpy.editor.meaning import FileMeaning, MeaningRequest, MeaningWorker
 from aspenpy.editor.protocol import diagnostic_of
 from aspenpy.editor.requests import FAR, REQUESTS
 from aspenpy.models.library import library_names
@@ -36,7 +36,7 @@ OTHER = re.compile(rb"[\w-]{1,80}+:")
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600  # https://www.jsonrpc.org/specification, section 5.1
 
 
-class Messages:
+class MessageReader:
     """Standard input as pygls reads it: whole messages only, each behind a header that fits."""
 
     def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
@@ -189,7 +189,7 @@ class Editor:
     def __init__(self, machine: str | None = None) -> None:
         self.server = _Server("aspenpy", VERSION, protocol_cls=_Protocol)
         self.workspace = Workspace(machine)
-        self.worker = Worker()
+        self.worker = MeaningWorker()
         self._thread = ThreadPoolExecutor(1)
         self._waiting: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -213,7 +213,7 @@ class Editor:
     def run(self) -> None:
         """Serves the editor on standard input and output until it goes."""
         try:
-            self.server.start_io(Messages(sys.stdin.buffer, sys.stdout.buffer))  # type: ignore[arg-type]  # it has what is read by
+            self.server.start_io(MessageReader(sys.stdin.buffer, sys.stdout.buffer))  # type: ignore[arg-type]  # it has what is read by
         finally:
             self._thread.shutdown(wait=False, cancel_futures=True)
             self.worker.stop()
@@ -241,7 +241,7 @@ class Editor:
 
     def _open(self, params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
-        document = Document(item.uri, Text(item.text, self.workspace.encoding), item.version)
+        document = OpenDocument(item.uri, DocumentText(item.text, self.workspace.encoding), item.version)
         self.workspace.documents[item.uri] = document
         self._publish(document)
         self._check_after(document, 0)
@@ -277,31 +277,31 @@ class Editor:
 
     # -- what the editor is told -----------------------------------------------------------------
 
-    def _check_after(self, document: Document, pause: float) -> None:
+    def _check_after(self, document: OpenDocument, pause: float) -> None:
         self._stop_waiting(document)
         self._waiting[document.uri] = asyncio.get_running_loop().call_later(pause, self._begin, document)
 
-    def _stop_waiting(self, document: Document) -> None:
+    def _stop_waiting(self, document: OpenDocument) -> None:
         waiting = self._waiting.pop(document.uri, None)
         if waiting is not None:
             waiting.cancel()
 
-    def _begin(self, document: Document) -> None:
+    def _begin(self, document: OpenDocument) -> None:
         self._waiting.pop(document.uri, None)
         task = asyncio.get_running_loop().create_task(self._check(document))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _check(self, document: Document) -> None:
+    async def _check(self, document: OpenDocument) -> None:
         """Has the worker understand a file; an answer about a text that is no more is passed over."""
         asked = document.changes
 
         def is_current() -> bool:
             return self.workspace.documents.get(document.uri) is document and document.changes == asked
 
-        def answer() -> Meaning | None:
+        def answer() -> FileMeaning | None:
             text, unsaved = document.text.text, self.workspace.unsaved()
-            question = Question(document.path, text, unsaved, self.workspace.machine)
+            question = MeaningRequest(document.path, text, unsaved, self.workspace.machine)
             with separate_allowance():
                 return self.worker.answer(question) if is_current() else None
 
@@ -323,7 +323,7 @@ class Editor:
             self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, trouble))
         self._said = trouble
 
-    def _publish(self, document: Document) -> None:
+    def _publish(self, document: OpenDocument) -> None:
         remarks = document.shown(self.workspace.project())
         told = [diagnostic_of(self.workspace, remark, document) for remark in remarks]
         params = types.PublishDiagnosticsParams(document.uri, told, document.version)

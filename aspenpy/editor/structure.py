@@ -13,7 +13,7 @@ from pygments.token import Comment, Keyword, Number, Operator, String
 from pygments.token import Name as NameToken
 
 from aspenpy.editor import names
-from aspenpy.editor.names import Name, Word, words_in
+from aspenpy.editor.names import Name, TextWord, words_in
 from aspenpy.editor.pieces import MOST_KEPT, OPENING, pieces
 from aspenpy.record import NamedTuple
 from aspenpy.report.highlight import AspenLexer
@@ -85,7 +85,7 @@ def _folds(text: str) -> tuple[Fold, ...]:
     """Folds of a piece, counted from its beginning."""
     found: list[Fold] = []
     open_brackets: list[tuple[str, int]] = []
-    run: list[Word] = []
+    run: list[TextWord] = []
     for word in words_in(text):
         if run and (word.kind != "COMMENT" or text.count("\n", run[-1].start, word.start) > 1):
             found += _run(run)
@@ -101,7 +101,7 @@ def _folds(text: str) -> tuple[Fold, ...]:
     return tuple(fold for fold in found if "\n" in text[fold.start : fold.end])
 
 
-def _run(comments: list[Word]) -> list[Fold]:
+def _run(comments: list[TextWord]) -> list[Fold]:
     return [Fold(comments[0].start, comments[-1].start + len(comments[-1].text), True)] if len(comments) > 1 else []
 
 

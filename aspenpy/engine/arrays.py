@@ -15,7 +15,7 @@ import numpy
 from numpy.typing import NDArray
 
 from aspenpy.allowance import INTERPRETED, allowance
-from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.operation import Op, SumLoop
 from aspenpy.engine.program import Program
 from aspenpy.expr import graph
 from aspenpy.expr.array_rules import RULES, ConstantArray
@@ -35,7 +35,7 @@ class Doubt(Exception):
     """An operation may have failed at some point of the block."""
 
 
-class Known:
+class ComputedArrays:
     """Values of some operations, and the reasons where there are none; None for no reasons."""
 
     def __init__(self, values: dict[int, Any], reasons: dict[int, Any] | None = None) -> None:
@@ -43,7 +43,7 @@ class Known:
         self.reasons = reasons or {}
 
 
-class Order:
+class EvaluationOrder:
     """Operations to run one after the other; `spent` has the values that are no longer needed after each."""
 
     def __init__(self, program: Program, places: Sequence[int], kept: Sequence[int]) -> None:
@@ -76,7 +76,7 @@ class Fast:
     def __init__(self, program: Program) -> None:
         self.program, self.seed = program, program.seed
 
-    def compute(self, order: Order, known: Known) -> None:
+    def compute(self, order: EvaluationOrder, known: ComputedArrays) -> None:
         if not order.steps:
             return
         try:
@@ -89,7 +89,7 @@ class Fast:
         if numpy.any(where):
             raise Doubt
 
-    def _run(self, order: Order, values: dict[int, Any]) -> None:
+    def _run(self, order: EvaluationOrder, values: dict[int, Any]) -> None:
         spent = order.spent
         for place, op in order.steps:
             rule = RULES.get(op.kind)
@@ -106,10 +106,10 @@ class Fast:
                     del values[arg]
 
     def _sum_loop(self, op: Op, values: dict[int, Any]) -> Any:
-        loop: Loop = op.payload
+        loop: SumLoop = op.payload
         passes = numpy.ceil(values[op.args[0]])
         self.refuse(passes > MOST_PASSES, DOMAIN)
-        order = Order(self.program, loop.inside, [loop.body])
+        order = EvaluationOrder(self.program, loop.inside, [loop.body])
         operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
         total: Any = 0.0
         for number in range(int(numpy.max(passes))):
@@ -127,7 +127,7 @@ class Careful:
         self.program, self.seed = program, program.seed
         self._refused: Any = None
 
-    def compute(self, order: Order, known: Known) -> None:
+    def compute(self, order: EvaluationOrder, known: ComputedArrays) -> None:
         """Computes the operations; a value with a reason is undefined."""
         with numpy.errstate(all="ignore"):
             self._run(order, known)
@@ -135,7 +135,7 @@ class Careful:
     def refuse(self, where: Any, reason: int) -> None:
         self._refused = merge_reasons(self._refused, numpy.where(where, reason, FINE))
 
-    def _run(self, order: Order, known: Known) -> None:
+    def _run(self, order: EvaluationOrder, known: ComputedArrays) -> None:
         for place, op in order.steps:
             value, reason = self._compute_with_reason(op, known)
             known.values[place] = value
@@ -146,7 +146,7 @@ class Careful:
                 known.values.pop(arg, None)
                 known.reasons.pop(arg, None)
 
-    def _compute_with_reason(self, op: Op, known: Known) -> tuple[Any, Any]:
+    def _compute_with_reason(self, op: Op, known: ComputedArrays) -> tuple[Any, Any]:
         if op.kind == "constant":
             return _constant_operand(op.payload), None
         if op.kind == "failed":
@@ -160,13 +160,13 @@ class Careful:
         reason = merge_reasons(reason, self._refused)
         return value, _add_new_reasons(op, operands, value, reason)
 
-    def _sum_loop(self, op: Op, known: Known) -> tuple[Any, Any]:
-        loop: Loop = op.payload
+    def _sum_loop(self, op: Op, known: ComputedArrays) -> tuple[Any, Any]:
+        loop: SumLoop = op.payload
         reason = known.reasons.get(op.args[0])
         passes = numpy.ceil(known.values[op.args[0]])
         reason = merge_reasons(reason, numpy.where(passes > MOST_PASSES, DOMAIN, FINE))
         passes = numpy.where(reason == FINE, passes, 0.0)
-        order = Order(self.program, loop.inside, [loop.body])
+        order = EvaluationOrder(self.program, loop.inside, [loop.body])
         operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
         total: Any = 0.0 * passes
         for number in range(int(numpy.max(passes))):

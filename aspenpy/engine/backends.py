@@ -16,7 +16,7 @@ from typing import Any
 
 from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.c_text import HEADERS, CWriter, find_used_helpers, read_helpers
-from aspenpy.engine.compiled import Kernel, call_signature, is_compilable, kernel_leaves, make_kernel
+from aspenpy.engine.compiled import CompiledProgram, call_signature, is_compilable, kernel_leaves, make_kernel
 from aspenpy.engine.llvm_text import write_source as llvm_source
 from aspenpy.engine.operation import is_certain
 from aspenpy.engine.program import Program
@@ -35,7 +35,7 @@ OPTIONS = (
 both branches of a condition be computed."""
 
 
-def compile_with_c(program: Program) -> Kernel:
+def compile_with_c(program: Program) -> CompiledProgram:
     """The program compiled; raises AspenError if the compiler fails."""
     given = kernel_leaves(program)
     loaded = load_shared_object(
@@ -79,7 +79,7 @@ LANES = (("+avx512f", 8), ("+avx", 4))
 KEPT = 8  # number of programs whose machine code is kept for repeated sweeps
 
 
-def compile_with_llvm(program: Program) -> Kernel:
+def compile_with_llvm(program: Program) -> CompiledProgram:
     """The program compiled for this processor; equal texts are compiled once."""
     given = kernel_leaves(program)
     engine = compile_machine_code(llvm_source(program, given, points_per_instruction()))
@@ -139,7 +139,7 @@ class Backend(Record):
     name: str
     block: int
     threads: bool
-    kernel: Callable[[Program], Kernel] | None
+    kernel: Callable[[Program], CompiledProgram] | None
     missing: Callable[[], str | None]
 
 

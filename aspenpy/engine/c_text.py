@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from aspenpy.engine.compiled import condition_operands, flatten_array, is_condition, why_unwritable
-from aspenpy.engine.operation import Loop, Op, array_operands, is_certain, lies_within
+from aspenpy.engine.operation import Op, SumLoop, array_operands, is_certain, lies_within
 from aspenpy.engine.program import Program
-from aspenpy.engine.writer import ARITHMETIC, ATOM, LEAVES, PRODUCT, SIGN, SUM, Writer
+from aspenpy.engine.writer import ARITHMETIC, ATOM, LEAVES, PRODUCT, SIGN, SUM, ExpressionWriter
 from aspenpy.expr.arithmetic import float_numeral
 from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
@@ -157,7 +157,7 @@ def find_used_helpers(text: str, known: Mapping[str, str]) -> list[str]:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-class CWriter(Writer):
+class CWriter(ExpressionWriter):
     """Declarations and expressions in C; arrays that are indexed become tables. The identifiers in `taken` are avoided,
     and loops make at most `most_passes`."""
 
@@ -192,14 +192,14 @@ class CWriter(Writer):
             return [self._write_table(place)]
         if place not in self.named:
             return []
-        if isinstance(op.payload, Loop):
+        if isinstance(op.payload, SumLoop):
             return self._write_loop(place, op)
         text, name = self.text(place), self._new_name()
         self.names[place] = name
         return [f"{self.condition if is_condition(self.program, place) else self.number} {name} = {text};"]
 
     def _write_loop(self, place: int, op: Op) -> list[str]:
-        loop: Loop = op.payload
+        loop: SumLoop = op.payload
         total = self.names[place] = self._new_name()
         count, index = make_identifier(total + "_count", self.taken), self._new_name("i")
         self.names[loop.counter] = index

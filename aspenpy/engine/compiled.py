@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from aspenpy.engine.arrays import Doubt, Floats
-from aspenpy.engine.operation import Loop, Op, array_operands
+from aspenpy.engine.operation import Op, SumLoop, array_operands
 from aspenpy.engine.program import Program
 from aspenpy.expr.functions import FUNCTIONS, special_functions
 
@@ -22,7 +22,7 @@ CALLS = GIVEN | {"log", "log2", "log10", "exp", "root", "power", "mod"}
 """Kinds that are calls: they keep a loop from being vectorised."""
 
 
-class Kernel(NamedTuple):
+class CompiledProgram(NamedTuple):
     """Compiled code for a program. `run` takes a contiguous column for each of the operations that are its `leaves`,
     and a contiguous array for each root, which it fills; it raises `Doubt` where anything in them may have failed."""
 
@@ -150,13 +150,13 @@ def _why_operation_unwritable(program: Program, op: Op) -> str | None:
 
 def _operands(op: Op) -> tuple[int, ...]:
     """The operands that are used as values; the body of a sum may use arrays from outside."""
-    return (op.args[0], op.payload.body) if isinstance(op.payload, Loop) else op.args
+    return (op.args[0], op.payload.body) if isinstance(op.payload, SumLoop) else op.args
 
 
 # -- kernels ---------------------------------------------------------------------------------------
 
 
-def make_kernel(function: Callable[..., int], given: tuple[int, ...], kept: object) -> Kernel:
+def make_kernel(function: Callable[..., int], given: tuple[int, ...], kept: object) -> CompiledProgram:
     """A kernel that calls compiled code: count, one pointer for each leaf and each result; it returns 0 if all results
     are finite. `kept` holds the code in memory as long as the kernel lives."""
     pointer = ctypes.c_void_p
@@ -166,7 +166,7 @@ def make_kernel(function: Callable[..., int], given: tuple[int, ...], kept: obje
         if function(results[0].size, *(pointer(array.ctypes.data) for array in (*columns, *results))):
             raise Doubt
 
-    return Kernel(given, run)
+    return CompiledProgram(given, run)
 
 
 def call_signature(columns: int, results: int) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.compiled import CONDITIONS, flatten_array, is_condition
-from aspenpy.engine.operation import Loop, Op, is_certain, lies_within
+from aspenpy.engine.operation import Op, SumLoop, is_certain, lies_within
 from aspenpy.engine.program import Program
 from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
@@ -331,7 +331,7 @@ def _write_lookup(writer: _Writer, op: Op) -> str:
 
 def _write_sum(writer: _Writer, op: Op) -> str:
     """A loop within the loop; a count beyond `MOST_PASSES` gives no passes and no value."""
-    loop: Loop = op.payload
+    loop: SumLoop = op.payload
     count = writer.add_instruction(f"call double @llvm.ceil.f64(double {writer.operand_of(op.args[0])})")
     bounded = writer.write_comparison("ole", count, _write_numeral(float(MOST_PASSES)))
     limit = writer.write_select(bounded, count, _write_numeral(0.0))

@@ -9,7 +9,7 @@ from typing import Any
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.expr.intervals import ANYWHERE, FLAT, OPERATORS, Range
+from aspenpy.expr.intervals import ANYWHERE, FLAT, OPERATORS, DirectedInterval
 from aspenpy.record import NamedTuple
 
 
@@ -23,7 +23,7 @@ class Op(NamedTuple):
     mask: int = 0
 
 
-class Loop(NamedTuple):
+class SumLoop(NamedTuple):
     """The payload of a `sum`, whose args are the count and the operations outside of the loop that the body uses."""
 
     counter: int
@@ -52,7 +52,7 @@ LARGEST = 1e300  # larger values are taken to overflow; the margin covers librar
 def find_intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]:
     """One interval for each operation, from the intervals of the inputs; an operation with a finite interval certainly
     has a value. Operations that may fail, overflow or have any value, and loops, are unbounded."""
-    ranges: list[Range] = []
+    ranges: list[DirectedInterval] = []
     for op in ops:
         ranges.append(_bound_operation(op, [ranges[arg] for arg in op.args], box))
     return [(float(found.low), float(found.high)) for found in ranges]
@@ -67,11 +67,11 @@ def lies_within(law: str, interval: Interval) -> bool:
     return is_certain(interval) and all(bool(LAWS[law].is_obeyed_by(end)) for end in interval)
 
 
-def _bound_operation(op: Op, parts: list[Range], box: Sequence[Interval]) -> Range:
+def _bound_operation(op: Op, parts: list[DirectedInterval], box: Sequence[Interval]) -> DirectedInterval:
     if op.kind == "input":
-        return Range(*box[op.payload])
+        return DirectedInterval(*box[op.payload])
     if op.kind == "constant" and isinstance(op.payload, float):
-        return Range(op.payload, op.payload, FLAT)
+        return DirectedInterval(op.payload, op.payload, FLAT)
     if op.kind == "checked":
         return parts[0] if lies_within(op.payload, (float(parts[1].low), float(parts[1].high))) else ANYWHERE
     function = FUNCTIONS.get(op.kind)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.engine.operation import UNBOUNDED, Interval, Loop, Op, find_intervals
+from aspenpy.engine.operation import UNBOUNDED, Interval, Op, SumLoop, find_intervals
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import LARGEST_DEGREE, to_float
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
@@ -239,7 +239,7 @@ class Program:
             elif place not in inside:
                 inside.add(place)
                 waiting += self.ops[place].args
-        loop = Loop(counter, body, tuple(sorted(inside - {counter})))
+        loop = SumLoop(counter, body, tuple(sorted(inside - {counter})))
         self.ops.append(Op("sum", (count, *sorted(outside)), loop, self._masks[node]))
         return len(self.ops) - 1
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from aspenpy.engine.operation import Op, array_operands, lies_within
 from aspenpy.engine.program import Program
-from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, Writer
+from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, ExpressionWriter
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, float_numeral, interpolate, to_float
 from aspenpy.expr.evaluate import EvaluationError, Value, evaluate, evaluate_many, to_exact_value
@@ -27,7 +27,7 @@ def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -
     """A function of the free symbols' values, in their order: floats, or tuples for arrays.
 
     Computes in floating point, and both branches of a condition where they share something. If it raises anything, or
-    gives nan or infinity, the exact rules decide: see `Prepared`.
+    gives nan or infinity, the exact rules decide: see `PreparedExpressions`.
     """
     apart = _nodes_set_apart(exprs)
     given = {node: graph.symbol(f"apart {number}") for number, node in enumerate(apart)}
@@ -48,7 +48,7 @@ def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -
     return compiled
 
 
-class Prepared:
+class PreparedExpressions:
     """Expressions ready to be evaluated at many values of their free symbols, some 100 ns a node.
 
     `prepared(*values)` gives floats in the order of the expressions, or raises `EvaluationError`.
@@ -68,7 +68,7 @@ class Prepared:
         return results if finite else self._evaluate_exactly(*values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Prepared, (self.exprs, self.free, self.seed)
+        return PreparedExpressions, (self.exprs, self.free, self.seed)
 
     def _evaluate_exactly(self, *values: Value) -> tuple[float, ...]:
         results = []
@@ -163,7 +163,7 @@ FORMS: dict[str, tuple[str, int]] = {
 """Templates; other operations are calls of the function with their name."""
 
 
-class PythonWriter(Writer):
+class PythonWriter(ExpressionWriter):
     """Assignments and expressions in Python."""
 
     def written_operands(self, op: Op) -> Sequence[int]:

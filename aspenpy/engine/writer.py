@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.operation import Op, SumLoop
 from aspenpy.engine.program import Program
 
 LOOSE, JOINED, SUM, PRODUCT, SIGN, ATOM = range(6)  # precedence of a text, loosest first
@@ -28,7 +28,7 @@ DEEPEST = 20  # levels of an expression written into another; compilers and pars
 LEAVES = frozenset({"constant", "input", "counter", "failed"})
 
 
-class Writer:
+class ExpressionWriter:
     """Operations that are used once are written where they are used, the others become variables; `names` has the texts
     of those that are given."""
 
@@ -61,7 +61,7 @@ class Writer:
         """The operands, each as often as the text of the operation repeats it."""
         if op.kind == "square":
             return op.args * 2
-        return (*op.args, op.payload.body) if isinstance(op.payload, Loop) else op.args
+        return (*op.args, op.payload.body) if isinstance(op.payload, SumLoop) else op.args
 
     def block(self, places: Iterable[int]) -> list[str]:
         """The statements for those operations that have a variable."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 
 from aspenpy.engine.arrays import Floats
-from aspenpy.engine.python import Prepared
+from aspenpy.engine.python import PreparedExpressions
 from aspenpy.explore.variable import Variable
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import differentiate
@@ -95,9 +95,11 @@ class Smooth:
         self.lifting = lift_maxima([objective, *(expr for expr, _ in constraints)], symbols)
         rows = [*self.lifting.exprs, *self.lifting.floors]
         self.unknowns = (*self.symbols, *self.lifting.symbols)
-        self._values = Prepared(rows, self.unknowns, seed)
+        self._values = PreparedExpressions(rows, self.unknowns, seed)
         self._slopes = self._derivatives(rows, seed)
-        self._meanings = Prepared(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
+        self._meanings = (
+            PreparedExpressions(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
+        )
 
     def over(self, variables: Sequence[Variable]) -> Smooth:
         """The same problem with other ranges of its variables."""
@@ -105,7 +107,7 @@ class Smooth:
         other.variables = tuple(variables)
         return other
 
-    def _derivatives(self, rows: Sequence[Expr], seed: int) -> Prepared | None:
+    def _derivatives(self, rows: Sequence[Expr], seed: int) -> PreparedExpressions | None:
         """Of each row by each unknown, steps outside of loops as ramps; None where there are none."""
         looped = _nodes_in_loops(rows)
         try:
@@ -113,7 +115,7 @@ class Smooth:
             slopes = [differentiate(ramp, unknown) for ramp in smooth for unknown in self.unknowns]
         except ValueError:
             return None
-        return Prepared(slopes, self.unknowns, seed)
+        return PreparedExpressions(slopes, self.unknowns, seed)
 
     def start(self, values: Floats) -> Floats:
         """Values of the variables with those of what was lifted."""

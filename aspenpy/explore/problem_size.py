@@ -14,7 +14,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Amount, of_kind
+from aspenpy.models.application.total import ResourceTotal, of_kind
 from aspenpy.record import Record
 from aspenpy.sweeps.points import Formulas
 
@@ -84,7 +84,7 @@ def shares_of_ranks(names: Sequence[str], fewer: Expr, more: Expr, *, brick: boo
     return [graph.div(*pair) for pair in zip(*grids, strict=True)]
 
 
-class Work:
+class WorkFormulas:
     """The flops and bytes of all ranks of a case, as functions of its parameters that are plain numbers and of some
     `sizes` that need not be; `ranks` is the one that says how many ranks there are."""
 
@@ -102,7 +102,7 @@ class Work:
 
     @cached_property
     def _formulas(self) -> Formulas:
-        amounts = {key.resource: worth for key, worth in of_kind(Amount, self.prediction.tree.totals).items()}
+        amounts = {key.resource: worth for key, worth in of_kind(ResourceTotal, self.prediction.tree.totals).items()}
         flops = amounts.get("flops", graph.ZERO)
         free = (self.ranks, *self.values)
         scope = self.prediction.scope

@@ -15,13 +15,13 @@ from fractions import Fraction
 from functools import reduce
 from time import monotonic, process_time
 
-from aspenpy.answers.inverse import Piece, Search
-from aspenpy.engine.python import Prepared
+from aspenpy.answers.inverse import Piece, RootSearch
+from aspenpy.engine.python import PreparedExpressions
 from aspenpy.expr import graph
 from aspenpy.expr.bounds import bound_nodes, bound_over_box
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.intervals import ANYWHERE, FLAT, Range, Real, magnitude_of_end
+from aspenpy.expr.intervals import ANYWHERE, FLAT, DirectedInterval, Real, magnitude_of_end
 from aspenpy.expr.polynomial import (
     Exact,
     Monomial,
@@ -40,17 +40,17 @@ MOST_PASSES = 32  # a sum of more terms is not written out, nor are sums that ha
 
 MOST_WRITTEN = 256
 
-Known = dict[Expr, Range]
+Known = dict[Expr, DirectedInterval]
 
 
-def range_of_difference(first: Expr, second: Expr, symbol: Expr, low: Real, high: Real) -> Range:
+def range_of_difference(first: Expr, second: Expr, symbol: Expr, low: Real, high: Real) -> DirectedInterval:
     """The range of `first - second` over the interval, without a direction; (0, 0) where they are equal all over it."""
     box = {symbol: (low, high)}
     pair = graph.array([first, second])
     known = bound_nodes(pair, box, symbol)
     forms = _form_nodes(pair, known)
     apart = add_polynomials([forms[first], -forms[second]])
-    return bound_over_box(_factor_out(apart), box, symbol)._replace(direction=None) if apart else Range(0, 0)
+    return bound_over_box(_factor_out(apart), box, symbol)._replace(direction=None) if apart else DirectedInterval(0, 0)
 
 
 def write_out_sums(expr: Expr) -> Expr:
@@ -189,7 +189,7 @@ MET = 1e-9  # times this close to each other where they change places meet there
 TIE = 1e-12  # times this close to each other, relative to them, are equal as far as floating point can tell
 
 
-class Race(Search):
+class Race(RootSearch):
     """The search for where the ratio of two times is 1, with bounds that know how far apart the times are. What it
     cannot prove, or not until it is time to stop, is `left`."""
 
@@ -205,7 +205,7 @@ class Race(Search):
         self._left: list[Piece] = []
         self._sides: dict[Real, int] = {}
         self._whole_width = 0.0
-        self._quick = Prepared([first, second], [symbol], seed)
+        self._quick = PreparedExpressions([first, second], [symbol], seed)
 
     @property
     def left(self) -> list[Piece]:
@@ -256,7 +256,7 @@ class Race(Search):
     def _leave(self, pieces: list[Piece]) -> None:
         self._left += pieces
 
-    def _range(self, low: Real, high: Real) -> Range:
+    def _range(self, low: Real, high: Real) -> DirectedInterval:
         """The ratio is 1 + (first - second)/second."""
         plain = super()._range(low, high)
         if low == high or plain.direction is not None or not plain.low < 1 < plain.high:
@@ -264,11 +264,11 @@ class Race(Search):
         base = bound_over_box(self.second, {self.symbol: (low, high)}, self.symbol)
         apart = range_of_difference(self.first, self.second, self.symbol, low, high)
         if apart.single and apart.low == 0:
-            return Range(1, 1, FLAT)
+            return DirectedInterval(1, 1, FLAT)
         if base.low <= 0 or math.inf in (base.high, apart.high, -apart.low):
             return plain
         over = [Fraction(end) / Fraction(part) for end in apart[:2] for part in base[:2]]
-        return Range(max(plain.low, 1 + min(over)), min(plain.high, 1 + max(over)))
+        return DirectedInterval(max(plain.low, 1 + min(over)), min(plain.high, 1 + max(over)))
 
 
 def _width_of_piece(low: Real, high: Real) -> float:

@@ -24,10 +24,10 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.prices import conflict_groups
 from aspenpy.explore.communication import communication_of
-from aspenpy.explore.problem_size import Growth, Work, is_brick, sizes_per_rank
+from aspenpy.explore.problem_size import Growth, WorkFormulas, is_brick, sizes_per_rank
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import factor_evenly
-from aspenpy.expr.counts import ARGUMENTS, RULES, Counts, accepted_by_all, nearest_of, read_counts
+from aspenpy.expr.counts import ARGUMENTS, RULES, CountRule, accepted_by_all, nearest_of, read_counts
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
@@ -58,7 +58,7 @@ MOST_GROWTH = 1e12
 """By which a problem is made larger in the search for an efficiency."""
 
 
-class Point(Record):
+class ScalingPoint(Record):
     """So many ranks: seconds, of which `communication` would vanish if messages took no time; `calls` are those that
     talk, the longest first, in seconds. `growth` is by how much the problem has to grow for the efficiency asked for;
     None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for.
@@ -115,7 +115,7 @@ class Scaling(Result):
             fail("bad-ranks", "a number of ranks is 1 or more", app.node.name_span)
         self.parameter = parameter or _require_parameter(app, RANKS, "the number of ranks", "--parameter")
         declared = sizes_per_rank(app)
-        work = Work(case, self.parameter, problem) if self.parameter in app.parameters else None
+        work = WorkFormulas(case, self.parameter, problem) if self.parameter in app.parameters else None
         self.grown = work.growth() if work is not None else Growth((1,), (), ())
         own = bool(declared) and not problem and self.grown.is_with_the_ranks
         self.per_rank = per_rank or own or (bool(problem) and {*problem} <= {*declared})
@@ -135,7 +135,7 @@ class Scaling(Result):
         self._sizes = tuple(map(float, sizes))
         own_rule = rank_counts(self.prediction, self.parameter)
         asked = None if counts is None else require_counts(counts)
-        self.counts: tuple[Counts, ...] = tuple(each for each in (own_rule, asked) if each is not None)
+        self.counts: tuple[CountRule, ...] = tuple(each for each in (own_rule, asked) if each is not None)
         self._own_rule = own_rule
         self._is_cut = self.per_rank and mode == "strong" and is_brick(app, self.problem)
 
@@ -271,14 +271,14 @@ class Scaling(Result):
         return item.replace(message=f"{item.message} (on {so})")
 
     @cached_property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> tuple[ScalingPoint, ...]:
         """Runtime in seconds, speedup and efficiency at each number of ranks, in the order of `ranks`."""
         growths: Sequence[float | None] = [None] * len(self.ranks)
         if self.isoefficiency is not None:
             growths = self._growths(self.isoefficiency)
         return self._points(self.ranks, growths)
 
-    def _points(self, ranks: Sequence[int], growths: Sequence[float | None]) -> tuple[Point, ...]:
+    def _points(self, ranks: Sequence[int], growths: Sequence[float | None]) -> tuple[ScalingPoint, ...]:
         """Points at some numbers of ranks, from one evaluation."""
         columns = self._at(self._parts.formulas, [self.ranks[0], *ranks]).T.tolist()
         first = columns[0][0]
@@ -287,7 +287,7 @@ class Scaling(Result):
             for each, column, growth in zip(ranks, columns[1:], growths, strict=True)
         )
 
-    def _point(self, ranks: int, first: float, values: Sequence[float], growth: float | None) -> Point:
+    def _point(self, ranks: int, first: float, values: Sequence[float], growth: float | None) -> ScalingPoint:
         """So many ranks, by the values of all parts, and the seconds on the fewest ranks."""
         time, waited, *rest = values
         left = iter(rest)
@@ -301,7 +301,7 @@ class Scaling(Result):
         talking = tuple((name, seconds) for name, seconds in calls if seconds > 0)
         speedup = efficiency * ranks / self.ranks[0]
         bottleneck = self._bottleneck(waits, on_paths, time)
-        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy, bottleneck)
+        return ScalingPoint(ranks, time, speedup, efficiency, waited, talking, growth, energy, bottleneck)
 
     def _bottleneck(self, bounds: Mapping[str, float], paths: Mapping[str, float], time: float) -> Bottleneck | None:
         """The resource that bounds the run for longest, with those that cannot overlap with it; of messages the path on
@@ -343,7 +343,7 @@ class Scaling(Result):
         return [found[ranks] if ranks in found else high[ranks] for ranks in self.ranks]
 
     @cached_property
-    def fastest(self) -> Point | None:
+    def fastest(self) -> ScalingPoint | None:
         """The number of ranks, between the fewest and the most, that takes the least time; of equals the fewest. None
         where all of them are refused: by the program, or by the counts that are asked for."""
         accepted = accepted_by_all(self.counts, self.ranks[0], self.ranks[-1])
@@ -438,7 +438,7 @@ def scale(
     return Scaling(case, ranks, mode, **own)
 
 
-def require_counts(text: str) -> Counts:
+def require_counts(text: str) -> CountRule:
     """A rule as the language has it. Raises AspenError for another."""
     found = read_counts(text)
     if found is None:

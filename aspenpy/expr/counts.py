@@ -93,7 +93,7 @@ ARGUMENTS = {
 """The rules with an argument, and what it is."""
 
 
-class Counts(Record):
+class CountRule(Record):
     """The numbers that a rule accepts; `argument` is 1 for a rule that has none."""
 
     rule: str
@@ -174,19 +174,19 @@ class Counts(Record):
         return graph.apply("max", itself, *map(graph.mul, faces, lengths))
 
 
-def read_counts(text: str) -> Counts | None:
+def read_counts(text: str) -> CountRule | None:
     """`cube`, `power_of(2)` as in the language, with a number for an argument; None for what is no such rule."""
     name, _, rest = text.replace(" ", "").partition("(")
     digits = rest.removesuffix(")")
     if name not in RULES or (name in ARGUMENTS) != (digits.isdecimal() and rest.endswith(")") and int(digits) >= 1):
         return None
-    return Counts(name) if name not in ARGUMENTS else Counts(name, int(digits))
+    return CountRule(name) if name not in ARGUMENTS else CountRule(name, int(digits))
 
 
-def accepted_by_all(rules: Sequence[Counts], low: int, high: int) -> Sequence[int]:
+def accepted_by_all(rules: Sequence[CountRule], low: int, high: int) -> Sequence[int]:
     """The numbers from one on up to another that all of some rules accept."""
     unit = lcm(*(each.argument for each in rules if each.rule == "multiple_of"))
-    first, *others = [*(each for each in rules if each.rule != "multiple_of"), Counts("multiple_of", unit)]
+    first, *others = [*(each for each in rules if each.rule != "multiple_of"), CountRule("multiple_of", unit)]
     found = first.between(low, high)
     return [each for each in found if all(each in rule for rule in others)] if others else found
 

@@ -49,7 +49,7 @@ def evaluate_many(
 
     A symbol without a value may have a definition, which is evaluated when the symbol is first needed.
     """
-    return Evaluation(values or {}, seed, definitions).compute(exprs)
+    return ExactEvaluation(values or {}, seed, definitions).compute(exprs)
 
 
 def to_exact_value(value: Value) -> Value:
@@ -65,7 +65,7 @@ def to_exact_value(value: Value) -> Value:
     return normalise_number(value if hasattr(value, "numerator") and not isinstance(value, float) else float(value))
 
 
-class Evaluation:
+class ExactEvaluation:
     """The state of one evaluation: the values of the nodes computed so far."""
 
     def __init__(self, values: Mapping[Expr, Value], seed: int, definitions: Mapping[Expr, Expr] | None = None) -> None:
@@ -156,7 +156,7 @@ class _TooManyPasses(Exception):
 # -- rules -----------------------------------------------------------------------------------------
 
 
-def _evaluate_symbol(run: Evaluation, node: Expr) -> Value:
+def _evaluate_symbol(run: ExactEvaluation, node: Expr) -> Value:
     """The value of its definition, which is computed first. A symbol that is needed again meanwhile is circular."""
     definition = run.definitions.get(node)
     if definition is None:
@@ -169,11 +169,11 @@ def _evaluate_symbol(run: Evaluation, node: Expr) -> Value:
     return definition
 
 
-def _raise_failure(run: Evaluation, node: Expr) -> Value:
+def _raise_failure(run: ExactEvaluation, node: Expr) -> Value:
     raise EvaluationError(node, node.payload, node.payload)
 
 
-def _evaluate_sum_of_terms(run: Evaluation, node: Expr) -> Value:
+def _evaluate_sum_of_terms(run: ExactEvaluation, node: Expr) -> Value:
     known = run.known
     first, *rest = node.args
     total = known[first]
@@ -182,7 +182,7 @@ def _evaluate_sum_of_terms(run: Evaluation, node: Expr) -> Value:
     return normalise_number(total)
 
 
-def _evaluate_product(run: Evaluation, node: Expr) -> Value:
+def _evaluate_product(run: ExactEvaluation, node: Expr) -> Value:
     known = run.known
     first, *rest = node.args
     product = known[first]
@@ -191,13 +191,13 @@ def _evaluate_product(run: Evaluation, node: Expr) -> Value:
     return normalise_number(product)
 
 
-def _evaluate_call(run: Evaluation, node: Expr) -> Value:
+def _evaluate_call(run: ExactEvaluation, node: Expr) -> Value:
     rule = FUNCTIONS[node.payload].exact
     assert rule is not None, node.payload
     return rule(*[run.known[arg] for arg in node.args])
 
 
-def _evaluate_element(run: Evaluation, node: Expr) -> Value:
+def _evaluate_element(run: ExactEvaluation, node: Expr) -> Value:
     array = run.known[node.args[0]]
     for position in node.args[1:]:
         place = int(run.known[position])
@@ -211,27 +211,27 @@ def _evaluate_element(run: Evaluation, node: Expr) -> Value:
     return array
 
 
-def _evaluate_comparison(run: Evaluation, node: Expr) -> Value:
+def _evaluate_comparison(run: ExactEvaluation, node: Expr) -> Value:
     left, right = (run.known[arg] for arg in node.args)
     if type(left) is tuple or type(right) is tuple:  # which Python would compare
         raise DomainError("an array stands where a number is needed")
     return COMPARISONS[node.payload](left, right)
 
 
-def _evaluate_junction(run: Evaluation, node: Expr) -> Value:
+def _evaluate_junction(run: ExactEvaluation, node: Expr) -> Value:
     first, second = node.args
     if run.known[first] is (node.payload == "or"):
         return run.known[first]
     return run.known.get(second, second)
 
 
-def _evaluate_choice(run: Evaluation, node: Expr) -> Value:
+def _evaluate_choice(run: ExactEvaluation, node: Expr) -> Value:
     condition, then, otherwise = node.args
     branch = then if run.known[condition] else otherwise
     return run.known.get(branch, branch)
 
 
-def _evaluate_checked(run: Evaluation, node: Expr) -> Value:
+def _evaluate_checked(run: ExactEvaluation, node: Expr) -> Value:
     value, subject = (run.known[arg] for arg in node.args)
     law = LAWS[node.payload]
     if not law.is_obeyed_by(subject):
@@ -239,16 +239,16 @@ def _evaluate_checked(run: Evaluation, node: Expr) -> Value:
     return value
 
 
-def _evaluate_stream(run: Evaluation, node: Expr) -> Value:
+def _evaluate_stream(run: ExactEvaluation, node: Expr) -> Value:
     return draws.hash_stream([draws.encode_stream_part(run.known[arg]) for arg in node.args])
 
 
-def _evaluate_draw(run: Evaluation, node: Expr) -> Value:
+def _evaluate_draw(run: ExactEvaluation, node: Expr) -> Value:
     stream, *arguments = (run.known[arg] for arg in node.args)
     return draws.DISTRIBUTIONS[node.payload](draws.random_bits(run.seed, stream), *arguments)
 
 
-def _evaluate_loop(run: Evaluation, node: Expr) -> Value:
+def _evaluate_loop(run: ExactEvaluation, node: Expr) -> Value:
     """Sum over a loop: exact for at most `EXACT_PASSES` passes, those of inner loops included; the outermost sum
     decides for all of them."""
     passes = math.ceil(run.known[node.args[1]])
@@ -267,7 +267,7 @@ def _evaluate_loop(run: Evaluation, node: Expr) -> Value:
         run.exact_passes_left = None
 
 
-def _sum_passes_in_lanes(run: Evaluation, node: Expr, passes: int) -> Value:
+def _sum_passes_in_lanes(run: ExactEvaluation, node: Expr, passes: int) -> Value:
     operations = passes * count_pass_operations(run.nodes_in_body(node))
     if operations > run.allowance.operations:
         raise DomainError(
@@ -279,7 +279,7 @@ def _sum_passes_in_lanes(run: Evaluation, node: Expr, passes: int) -> Value:
     return sum_over_passes(run, node, passes)
 
 
-def _sum_passes_exactly(run: Evaluation, node: Expr, passes: int) -> Value:
+def _sum_passes_exactly(run: ExactEvaluation, node: Expr, passes: int) -> Value:
     assert run.exact_passes_left is not None
     if passes > run.exact_passes_left:
         raise _TooManyPasses
@@ -291,7 +291,7 @@ def _sum_passes_exactly(run: Evaluation, node: Expr, passes: int) -> Value:
     return total
 
 
-RULES: dict[str, Callable[[Evaluation, Expr], Value]] = {
+RULES: dict[str, Callable[[ExactEvaluation, Expr], Value]] = {
     "number": lambda run, node: node.payload,
     "boolean": lambda run, node: node.payload,
     "symbol": _evaluate_symbol,

@@ -12,7 +12,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.record import Record
 
 
-class Law(Record):
+class IntervalLaw(Record):
     """An interval, so that a straight line that obeys it at two points obeys it between them.
 
     `low` is the least value, excluded if `open`; None is no bound. `reason` is a template over the offending value,
@@ -48,24 +48,26 @@ class Law(Record):
 
 PROBABILITY_SLACK = 1e-12  # tolerance for rounding: ten times 0.1 in floating point is accepted as 1
 
-LAWS: dict[str, Law] = {
-    "count": Law("a loop cannot run {} times: the count must not be negative"),
-    "amount": Law("an amount cannot be {}: it must not be negative"),
-    "size": Law(
+LAWS: dict[str, IntervalLaw] = {
+    "count": IntervalLaw("a loop cannot run {} times: the count must not be negative"),
+    "amount": IntervalLaw("an amount cannot be {}: it must not be negative"),
+    "size": IntervalLaw(
         "a size cannot be {}: it must not be negative",
         hint="where a difference may fall below zero, write `max(0, ...)`",
     ),
-    "parallelism": Law("a block cannot run in {} parallel instances: the parallelism must not be negative"),
-    "width": Law("the width of a block cannot be {}: it must be positive", open=True),
-    "quantity": Law("the number of a component cannot be {}: it must be positive", open=True),
-    "part": Law("a mixture cannot have {} operations of a class: it must be positive", open=True),
-    "power": Law("a power cannot be {} W: it must not be negative"),
-    "design_power": Law("the dynamic power cannot be {} W: the design power must not be below the idle power"),
-    "energy": Law("an energy cannot be {} J: it must not be negative"),
-    "clock": Law("a clock cannot be {} Hz: it must be positive", open=True),
-    "efficiency": Law("an efficiency of {} is not above 0 and at most 1", high=1.0, open=True),
-    "probability": Law("a probability of {} is not between 0 and 1", high=1 + PROBABILITY_SLACK),
-    "probabilities": Law("the probabilities add up to {}, which is more than 1", low=None, high=1 + PROBABILITY_SLACK),
+    "parallelism": IntervalLaw("a block cannot run in {} parallel instances: the parallelism must not be negative"),
+    "width": IntervalLaw("the width of a block cannot be {}: it must be positive", open=True),
+    "quantity": IntervalLaw("the number of a component cannot be {}: it must be positive", open=True),
+    "part": IntervalLaw("a mixture cannot have {} operations of a class: it must be positive", open=True),
+    "power": IntervalLaw("a power cannot be {} W: it must not be negative"),
+    "design_power": IntervalLaw("the dynamic power cannot be {} W: the design power must not be below the idle power"),
+    "energy": IntervalLaw("an energy cannot be {} J: it must not be negative"),
+    "clock": IntervalLaw("a clock cannot be {} Hz: it must be positive", open=True),
+    "efficiency": IntervalLaw("an efficiency of {} is not above 0 and at most 1", high=1.0, open=True),
+    "probability": IntervalLaw("a probability of {} is not between 0 and 1", high=1 + PROBABILITY_SLACK),
+    "probabilities": IntervalLaw(
+        "the probabilities add up to {}, which is more than 1", low=None, high=1 + PROBABILITY_SLACK
+    ),
 }
 
 

@@ -22,7 +22,7 @@ FLAT, RISING, FALLING = 0, 1, -1
 """Directions: `RISING` may stay level for a while, `FALLING` too; None where neither is certain."""
 
 
-class Range(NamedTuple):
+class DirectedInterval(NamedTuple):
     """Values from `low` to `high`, and the direction in which they move with the symbol in question."""
 
     low: Real
@@ -39,9 +39,9 @@ class Range(NamedTuple):
         return self.single and self.direction == FLAT
 
 
-ANYWHERE = Range(-math.inf, math.inf)
+ANYWHERE = DirectedInterval(-math.inf, math.inf)
 
-Law = Callable[..., Range]
+Law = Callable[..., DirectedInterval]
 
 
 # -- directions ------------------------------------------------------------------------------------
@@ -96,25 +96,25 @@ def _raise_end(base: Real, exponent: Real) -> Real:
 # -- laws of operators -----------------------------------------------------------------------------
 
 
-def negate_range(part: Range) -> Range:
-    return Range(-part.high, -part.low, turn_direction(part.direction))
+def negate_range(part: DirectedInterval) -> DirectedInterval:
+    return DirectedInterval(-part.high, -part.low, turn_direction(part.direction))
 
 
-def _add_ranges(*parts: Range) -> Range:
+def _add_ranges(*parts: DirectedInterval) -> DirectedInterval:
     low, high = parts[0].low, parts[0].high
     for part in parts[1:]:
         low, high = _add_ends(low, part.low), _add_ends(high, part.high)
-    return Range(low, high, combine_directions(*[part.direction for part in parts]))
+    return DirectedInterval(low, high, combine_directions(*[part.direction for part in parts]))
 
 
-def _multiply_ranges(*parts: Range) -> Range:
+def _multiply_ranges(*parts: DirectedInterval) -> DirectedInterval:
     result = parts[0]
     for part in parts[1:]:
         result = _multiply_two(result, part)
     return result
 
 
-def _multiply_two(a: Range, b: Range) -> Range:
+def _multiply_two(a: DirectedInterval, b: DirectedInterval) -> DirectedInterval:
     """Where neither changes its sign, the product of what is not negative moves with both."""
     if a.high <= 0 and not a.single:
         return negate_range(_multiply_two(negate_range(a), b))
@@ -123,13 +123,15 @@ def _multiply_two(a: Range, b: Range) -> Range:
     return _combine_corners(multiply_ends, a, b, _direction_of_product(a, b))
 
 
-def _combine_corners(rule: Callable[[Real, Real], Real], a: Range, b: Range, direction: int | None) -> Range:
+def _combine_corners(
+    rule: Callable[[Real, Real], Real], a: DirectedInterval, b: DirectedInterval, direction: int | None
+) -> DirectedInterval:
     """The range of a function that is monotonic in each operand."""
     values = [rule(x, y) for x, y in product((a.low, a.high), (b.low, b.high))]
-    return Range(min(values), max(values), direction)
+    return DirectedInterval(min(values), max(values), direction)
 
 
-def _direction_of_product(a: Range, b: Range) -> int | None:
+def _direction_of_product(a: DirectedInterval, b: DirectedInterval) -> int | None:
     if a.low >= 0 and b.low >= 0:
         return combine_directions(a.direction, b.direction)
     if a.constant:
@@ -139,7 +141,7 @@ def _direction_of_product(a: Range, b: Range) -> int | None:
     return None
 
 
-def _divide_ranges(top: Range, bottom: Range) -> Range:
+def _divide_ranges(top: DirectedInterval, bottom: DirectedInterval) -> DirectedInterval:
     if bottom.high < 0:
         top, bottom = negate_range(top), negate_range(bottom)
     if bottom.low <= 0:
@@ -150,14 +152,18 @@ def _divide_ranges(top: Range, bottom: Range) -> Range:
     return _combine_corners(_divide_ends, top, bottom, _direction_of_product(top, turned))
 
 
-def _square_range(part: Range) -> Range:
+def _square_range(part: DirectedInterval) -> DirectedInterval:
     ends = multiply_ends(part.low, part.low), multiply_ends(part.high, part.high)
     if part.low >= 0:
-        return Range(*ends, part.direction)
-    return Range(ends[1], ends[0], turn_direction(part.direction)) if part.high <= 0 else Range(0, max(ends))
+        return DirectedInterval(*ends, part.direction)
+    return (
+        DirectedInterval(ends[1], ends[0], turn_direction(part.direction))
+        if part.high <= 0
+        else DirectedInterval(0, max(ends))
+    )
 
 
-def _raise_range(base: Range, exponent: Range) -> Range:
+def _raise_range(base: DirectedInterval, exponent: DirectedInterval) -> DirectedInterval:
     if exponent.constant:
         return _raise_to_constant(base, exponent.low)
     if base.low <= 0:
@@ -168,58 +174,62 @@ def _raise_range(base: Range, exponent: Range) -> Range:
     return _combine_corners(_raise_end, base, exponent, direction)
 
 
-def _raise_to_constant(base: Range, exponent: Real) -> Range:
+def _raise_to_constant(base: DirectedInterval, exponent: Real) -> DirectedInterval:
     """Monotonic on one side of 0, odd powers on both sides; negative powers and fractions have no value everywhere."""
     if (exponent < 0 and base.low <= 0 <= base.high) or (base.low < 0 and exponent != int(exponent)):
         return ANYWHERE
     ends = _raise_end(base.low, exponent), _raise_end(base.high, exponent)
     if base.low < 0 < base.high and exponent % 2 == 0:
-        return Range(0, max(ends))
+        return DirectedInterval(0, max(ends))
     rising = (exponent > 0) == (base.low >= 0 or exponent % 2 == 1)
-    return Range(*ends, base.direction) if rising else Range(ends[1], ends[0], turn_direction(base.direction))
+    return (
+        DirectedInterval(*ends, base.direction)
+        if rising
+        else DirectedInterval(ends[1], ends[0], turn_direction(base.direction))
+    )
 
 
-def _take_root(part: Range) -> Range:
+def _take_root(part: DirectedInterval) -> DirectedInterval:
     """Root of a range, for any degree."""
-    return Range(0, max(1, part.high), part.direction) if part.low >= 0 else ANYWHERE
+    return DirectedInterval(0, max(1, part.high), part.direction) if part.low >= 0 else ANYWHERE
 
 
-_TRUE, _FALSE, _UNDECIDED = Range(1, 1, FLAT), Range(0, 0, FLAT), Range(0, 1)
+_TRUE, _FALSE, _UNDECIDED = DirectedInterval(1, 1, FLAT), DirectedInterval(0, 0, FLAT), DirectedInterval(0, 1)
 
 
-def _make_truth(always: bool, never: bool) -> Range:
+def _make_truth(always: bool, never: bool) -> DirectedInterval:
     return _TRUE if always else _FALSE if never else _UNDECIDED
 
 
-def _compare_equal(a: Range, b: Range) -> Range:
+def _compare_equal(a: DirectedInterval, b: DirectedInterval) -> DirectedInterval:
     return _make_truth(a.single and b.single and a.low == b.low, a.high < b.low or b.high < a.low)
 
 
-def _compare_different(a: Range, b: Range) -> Range:
+def _compare_different(a: DirectedInterval, b: DirectedInterval) -> DirectedInterval:
     equal = _compare_equal(a, b)
     return _UNDECIDED if not equal.single else _FALSE if equal.low else _TRUE
 
 
-def _compare_less(a: Range, b: Range) -> Range:
+def _compare_less(a: DirectedInterval, b: DirectedInterval) -> DirectedInterval:
     return _make_truth(a.high < b.low, a.low >= b.high)
 
 
-def _compare_at_most(a: Range, b: Range) -> Range:
+def _compare_at_most(a: DirectedInterval, b: DirectedInterval) -> DirectedInterval:
     return _make_truth(a.high <= b.low, a.low > b.high)
 
 
 def _make_junction_law(rule: Callable[..., Real]) -> Law:
-    def law(*parts: Range) -> Range:
+    def law(*parts: DirectedInterval) -> DirectedInterval:
         low, high = rule(part.low for part in parts), rule(part.high for part in parts)
         return _make_truth(low == high and bool(low), low == high and not low)
 
     return law
 
 
-def _choose_range(condition: Range, then: Range, otherwise: Range) -> Range:
+def _choose_range(condition: DirectedInterval, then: DirectedInterval, otherwise: DirectedInterval) -> DirectedInterval:
     if condition.single:
         return then if condition.low else otherwise
-    return Range(min(then.low, otherwise.low), max(then.high, otherwise.high))
+    return DirectedInterval(min(then.low, otherwise.low), max(then.high, otherwise.high))
 
 
 OPERATORS: dict[str, Law] = {
@@ -250,30 +260,30 @@ OPERATORS: dict[str, Law] = {
 def make_rising_law(rule: Callable[[Any], Any]) -> Law:
     """The law of a function that never falls, from its exact rule."""
 
-    def law(part: Range) -> Range:
+    def law(part: DirectedInterval) -> DirectedInterval:
         low, high = [end if magnitude_of_end(end) == math.inf else rule(end) for end in (part.low, part.high)]
-        return Range(low, high, part.direction)
+        return DirectedInterval(low, high, part.direction)
 
     return law
 
 
-def take_magnitude(part: Range) -> Range:
+def take_magnitude(part: DirectedInterval) -> DirectedInterval:
     if part.low >= 0:
         return part
-    return negate_range(part) if part.high <= 0 else Range(0, max(-part.low, part.high))
+    return negate_range(part) if part.high <= 0 else DirectedInterval(0, max(-part.low, part.high))
 
 
-def take_maximum(*parts: Range) -> Range:
+def take_maximum(*parts: DirectedInterval) -> DirectedInterval:
     """Only parts that can be the largest somewhere have a say in the direction."""
     low = max(part.low for part in parts)
     directions = [part.direction for part in parts if part.high >= low]
-    return Range(low, max(part.high for part in parts), combine_directions(*directions))
+    return DirectedInterval(low, max(part.high for part in parts), combine_directions(*directions))
 
 
-def take_minimum(*parts: Range) -> Range:
+def take_minimum(*parts: DirectedInterval) -> DirectedInterval:
     return negate_range(take_maximum(*map(negate_range, parts)))
 
 
-def bound_remainder(_: Range, divisor: Range) -> Range:
+def bound_remainder(_: DirectedInterval, divisor: DirectedInterval) -> DirectedInterval:
     """Range of a remainder: from 0 to the divisor where that is positive."""
-    return Range(0, divisor.high) if divisor.low > 0 else ANYWHERE
+    return DirectedInterval(0, divisor.high) if divisor.low > 0 else ANYWHERE

@@ -56,7 +56,7 @@ MOST_SETTLED = 1 << 12
 MOST_HELD = 1 << 25  # limit of the values held at once by nested loops: 256 MiB
 
 
-class Evaluation(Protocol):
+class EvaluationState(Protocol):
     """The exact evaluation that needs a sum: values outside of the loop, and the exact rules for single passes."""
 
     known: dict[Expr, Any]
@@ -71,7 +71,7 @@ class Evaluation(Protocol):
     def evaluate_pass(self, total: Expr, number: int) -> Any: ...
 
 
-def sum_over_passes(run: Evaluation, total: Expr, passes: int) -> Any:
+def sum_over_passes(run: EvaluationState, total: Expr, passes: int) -> Any:
     """The sum of `total`'s body over its passes; int where the body is known to be whole and float64 holds it."""
     whole = bool(total.args[2].traits & INTEGER)
     sums: list[float] = []
@@ -110,7 +110,7 @@ class Lanes:
 
     def __init__(
         self,
-        run: Evaluation,
+        run: EvaluationState,
         totals: Sequence[Expr],
         numbers: Array,
         parent: Lanes | None,

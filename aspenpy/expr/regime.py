@@ -8,7 +8,7 @@ from typing import Any
 
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
-from aspenpy.expr.evaluate import Evaluation
+from aspenpy.expr.evaluate import ExactEvaluation
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.node import topological_order
@@ -40,7 +40,7 @@ def simplify_around(expr: Expr, values: Mapping[Expr, Number], seed: int = 0) ->
     """The expression around some values of its symbols: each `if`, `max` and `min` is what it chooses there, what is
     rounded there to itself is not rounded, shares of a cache's sets are constants. Equal to the expression at the
     values; terms are gathered, the highest powers first. Raises `EvaluationError` where there is no value."""
-    run = Evaluation(values, seed)
+    run = ExactEvaluation(values, seed)
     run.compute([expr])
     forms: dict[Expr, Exact] = {}
     for node in topological_order(expr):

@@ -22,17 +22,17 @@ from aspenpy.record import NamedTuple, Record
 Guard = tuple[str, Expr, Expr | None]
 
 
-class Power(NamedTuple):
+class CounterPower(NamedTuple):
     """The monomial i^k * r^i of the counter i."""
 
     k: int
     r: Expr = graph.ONE
 
-    def times(self, other: Power) -> Power:
-        return Power(self.k + other.k, graph.mul(self.r, other.r))
+    def times(self, other: CounterPower) -> CounterPower:
+        return CounterPower(self.k + other.k, graph.mul(self.r, other.r))
 
-    def over(self, other: Power) -> Power:
-        return Power(self.k - other.k, graph.div(self.r, other.r))
+    def over(self, other: CounterPower) -> CounterPower:
+        return CounterPower(self.k - other.k, graph.div(self.r, other.r))
 
 
 HIGHEST_DEGREE = 8
@@ -46,7 +46,7 @@ the counter of the one around it, closing the sums takes 1.5 s with 400, 2.7 s w
 _KEEPING_SIGNS = (None, "max", "min", "ceil", "floor", "round", "sqrt")
 """Functions (None for arithmetic) that are not negative for arguments that are not negative."""
 
-_CONSTANT, _COUNTER = Power(0), Power(1)
+_CONSTANT, _COUNTER = CounterPower(0), CounterPower(1)
 
 
 class Form(Record):
@@ -56,7 +56,7 @@ class Form(Record):
     subject is no straight line.
     """
 
-    polynomial: Polynomial[Power, Expr]
+    polynomial: Polynomial[CounterPower, Expr]
     guards: tuple[Guard, ...] = ()
 
     def straight_line(self) -> tuple[Expr, Expr] | None:
@@ -70,7 +70,7 @@ class Form(Record):
         return self.polynomial.terms.keys() <= {_CONSTANT}
 
 
-def _join_guards(terms: dict[Power, Expr], *parts: Form) -> Form:
+def _join_guards(terms: dict[CounterPower, Expr], *parts: Form) -> Form:
     """A form with these terms and the guards of its parts."""
     return Form(Polynomial(terms), _guards_of(parts))
 
@@ -262,7 +262,7 @@ def _raise_form(node: Expr, operands: list[Form]) -> Form | None:
     positive = base.kind == "number" and base.payload > 0
     if not positive and not (step.kind == "number" and graph.is_integer(step)):
         return None
-    return _join_guards({Power(0, graph.power(base, step)): graph.power(base, start)}, operands[1])
+    return _join_guards({CounterPower(0, graph.power(base, step)): graph.power(base, start)}, operands[1])
 
 
 def _raise_line(base: Form, times: int) -> Form | None:
@@ -273,7 +273,7 @@ def _raise_line(base: Form, times: int) -> Form | None:
         return None if polynomial is None else Form(polynomial, base.guards)
     start, step = line
     terms = {
-        Power(k): graph.mul(comb(times, k), graph.power(start, times - k), graph.power(step, k))
+        CounterPower(k): graph.mul(comb(times, k), graph.power(start, times - k), graph.power(step, k))
         for k in range(times, -1, -1)
     }
     return _join_guards(
@@ -286,7 +286,9 @@ def _apply_to_form(node: Expr, operands: list[Form]) -> Form | None:
     operand = operands[0]
     if node.payload == "exp":
         line = operand.straight_line()
-        return line and _join_guards({Power(0, graph.apply("exp", line[1])): graph.apply("exp", line[0])}, operand)
+        return line and _join_guards(
+            {CounterPower(0, graph.apply("exp", line[1])): graph.apply("exp", line[0])}, operand
+        )
     if node.payload not in ("ceil", "floor"):
         return None
     terms = dict(operand.polynomial.terms)

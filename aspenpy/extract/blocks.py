@@ -11,17 +11,17 @@ from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
     CYCLES,
-    Access,
     Alternative,
     Arithmetic,
-    Exchange,
     Guard,
     Invocation,
     Item,
+    MemoryAccess,
+    MessageStatement,
     Nest,
     walk_items,
 )
-from aspenpy.extract.count import Counter, Domain, NoClosedForm
+from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
 from aspenpy.extract.scope import unknown_symbols
 from aspenpy.extract.triangles import CounterRange, StridedLoop, find_ranges, is_triangular, loop_key
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -44,7 +44,7 @@ MOST_SWEEPS = 4
 class Event(Record):
     """An access or operation with the loops around it."""
 
-    item: Access | Arithmetic
+    item: MemoryAccess | Arithmetic
     nests: tuple[Nest, ...]
     terms: Terms
 
@@ -91,7 +91,7 @@ class OperationCount(Record):
     amount: Value
 
 
-class Chain(Record):
+class DependenceChain(Record):
     """Operations that wait for each other, from pass to pass of a loop."""
 
     classes: tuple[str, ...]
@@ -99,12 +99,12 @@ class Chain(Record):
     passes: Value
 
 
-class Amounts(Record):
+class BlockAmounts(Record):
     """Operations, accesses and chains of a block."""
 
     operations: tuple[OperationCount, ...]
     accesses: tuple[BlockAccess, ...]
-    chains: tuple[Chain, ...]
+    chains: tuple[DependenceChain, ...]
     depth: int
 
 
@@ -125,7 +125,7 @@ def list_events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = 
             if item.otherwise and len(rest) > MOST_TERMS:
                 raise NoClosedForm
             yield from list_events(item.otherwise, nests, rest)
-        elif isinstance(item, Access):
+        elif isinstance(item, MemoryAccess):
             guarded = tuple((amount, (*guards, *item.guards)) for amount, guards in terms)
             yield Event(item, nests, guarded)
         elif isinstance(item, Arithmetic):
@@ -159,7 +159,7 @@ def _terms_of_otherwise(item: Alternative, terms: Terms) -> Terms | None:
     return tuple((amount, (*guards, other)) for amount, guards in terms)
 
 
-class Summary:
+class BlockSummary:
     """Sums up blocks with one counter, whose assumptions hold for all of them. The passes of a block that `is_parted`
     are shared out, which wants their number."""
 
@@ -169,7 +169,7 @@ class Summary:
         self.is_parted = is_parted
         self.is_triangular = False
 
-    def sum_amounts(self, items: list[Item]) -> Amounts:
+    def sum_amounts(self, items: list[Item]) -> BlockAmounts:
         """Sums up the operations, accesses and chains of some items. Raises `NoClosedForm`."""
         operations: dict[tuple[str, str], Value] = {}
         moved: dict[object, BlockAccess] = {}
@@ -190,7 +190,7 @@ class Summary:
         done = tuple(
             OperationCount(name, precision, amount) for (name, precision), amount in operations.items() if amount.terms
         )
-        return Amounts(
+        return BlockAmounts(
             done, tuple(_merge_sweeps(moved.values())), tuple(self._list_chains(items, totals)), len(deepest)
         )
 
@@ -206,7 +206,7 @@ class Summary:
         self, moved: dict[object, BlockAccess], event: Event, is_deep: bool, pattern: Pattern | None, counted: Value
     ) -> None:
         item = event.item
-        assert isinstance(item, Access)
+        assert isinstance(item, MemoryAccess)
         offset = _start_offset(item.offset)
         begin = None if offset is None else v.value_key(offset)
         key = (item.kind, item.array, item.size, pattern and pattern.key(), begin)
@@ -223,7 +223,7 @@ class Summary:
         """Bytes of runs that follow each other: one for each pass of the loops that change where runs begin. None where
         runs begin at a formula in sizes, or their begin is unknown."""
         item = event.item
-        assert isinstance(item, Access)
+        assert isinstance(item, MemoryAccess)
         offset = item.offset
         varying = {} if offset is None else {c for symbol in v.symbols(offset) for c in self.varying.get(symbol, ())}
         if not varying or pattern is None or pattern.anywhere or len(pattern.loops) < 2:
@@ -248,14 +248,14 @@ class Summary:
                 tuple((guard.operator, v.value_key(guard.value)) for guard in guards),
             )
             if key not in totals:
-                totals[key] = self.counter.total(amount, Domain(event.nests, guards))
+                totals[key] = self.counter.total(amount, GuardedLoops(event.nests, guards))
             result = v.add(result, totals[key])
         return result
 
     def _count_passes(self, nests: tuple[Nest, ...], totals: dict[object, Value]) -> Value:
         key = ("passes", tuple(nest.counter for nest in nests))
         if key not in totals:
-            totals[key] = self.counter.total(ONE, Domain(nests))
+            totals[key] = self.counter.total(ONE, GuardedLoops(nests))
         return totals[key]
 
     def _find_pattern(
@@ -264,7 +264,7 @@ class Summary:
         """Order of an access's words, None where it is unknown. Loops that the access shares with the deepest nest of
         its block stand at their places there, others innermost; missing loops make one pass."""
         item = event.item
-        assert isinstance(item, Access)
+        assert isinstance(item, MemoryAccess)
         if item.offset is None:
             return Pattern((), True)
         unknown = unknown_symbols(item.offset)
@@ -312,7 +312,7 @@ class Summary:
         """Pattern of words that begin where data decide: anywhere if each pass of the innermost loop begins anew, else
         runs that are taken to follow each other, as rows of a sparse matrix do."""
         item = event.item
-        assert isinstance(item, Access)
+        assert isinstance(item, MemoryAccess)
         assert item.offset is not None
         varying = {counter for symbol in unknown for counter in self.varying.get(symbol, ())}
         inner = next((nest for nest in reversed(event.nests) if v.has_symbol(item.offset, nest.counter)), None)
@@ -346,16 +346,16 @@ class Summary:
         (stride, trips), *outer = loops
         return [(stride, v.multiply(trips, share)), *outer]
 
-    def _list_chains(self, items: list[Item], totals: dict[object, Value]) -> Iterator[Chain]:
+    def _list_chains(self, items: list[Item], totals: dict[object, Value]) -> Iterator[DependenceChain]:
         """Chains of the innermost loops. Beside a loop with a chain, each other one has a chain of its counter's
         updates: it runs before or behind."""
         innermost = [*_innermost_nests(items)]
         waits = any(around[-1].recurrences for around in innermost)
         for around in innermost:
             for recurrence in around[-1].recurrences:
-                yield Chain(recurrence.classes, recurrence.subject, self._count_passes(around, totals))
+                yield DependenceChain(recurrence.classes, recurrence.subject, self._count_passes(around, totals))
             if waits and not around[-1].recurrences:
-                yield Chain(COUNTED, around[-1].variable, self._count_passes(around, totals))
+                yield DependenceChain(COUNTED, around[-1].variable, self._count_passes(around, totals))
 
 
 def _merge_sweeps(accesses: Iterable[BlockAccess]) -> list[BlockAccess]:
@@ -381,7 +381,7 @@ def _start_offset(offset: Value | None) -> Value | None:
         return None
 
 
-def _reach_of_access(item: Access, nests: tuple[Nest, ...]) -> Value | None:
+def _reach_of_access(item: MemoryAccess, nests: tuple[Nest, ...]) -> Value | None:
     """Bytes from the begin of an array to the end of the furthest access; None where that is unknown. Offsets that data
     decide count from 0."""
     end = item.offset
@@ -416,7 +416,7 @@ def nesting_depth(item: Item) -> int:
 
 def has_calls(items: Iterable[Item]) -> bool:
     """Whether items contain calls of kernels or messages, so that they are more than one block."""
-    return any(isinstance(item, Invocation | Exchange) for item in walk_items(items))
+    return any(isinstance(item, Invocation | MessageStatement) for item in walk_items(items))
 
 
 def list_invocations(items: list[Item]) -> Iterator[Invocation]:

@@ -16,13 +16,23 @@ from aspenpy.expr.polynomial import Polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Conditions
-from aspenpy.extract.costs import Access, Alternative, Arithmetic, Guard, Invocation, Item, Meaning, Nest, Place
+from aspenpy.extract.costs import (
+    Alternative,
+    Arithmetic,
+    Guard,
+    Invocation,
+    Item,
+    Meaning,
+    MemoryAccess,
+    Nest,
+    PointerTarget,
+)
 from aspenpy.extract.effects import final_jump, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import IGNORED
 from aspenpy.extract.pragmas import read_aspen_control
-from aspenpy.extract.scope import Known, Real, Scope, join_paths
-from aspenpy.extract.state import Leaving, Part, State, source_text
+from aspenpy.extract.scope import Known, KnownValues, Real, join_paths
+from aspenpy.extract.state import Leaving, WalkState, WalkTask, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
@@ -37,11 +47,11 @@ ENDING = frozenset("exit _exit _Exit quick_exit abort __assert_fail terminate th
 PRINTING = frozenset("printf fprintf puts putchar fputs perror operator<<".split())
 
 
-class Branches(Part):
+class Branches(WalkTask):
     """Walks branches; `notes` are the conditions that are taken to hold, and where."""
 
     def __init__(
-        self, state: State, evaluator: Evaluator, walk_statement: Callable[[r.Statement | None], None]
+        self, state: WalkState, evaluator: Evaluator, walk_statement: Callable[[r.Statement | None], None]
     ) -> None:
         super().__init__(state)
         self.evaluator = evaluator
@@ -144,7 +154,7 @@ class Branches(Part):
         yield
         place.doubts, place.guards = place.doubts - is_on_data, place.guards - (not is_on_data)
 
-    def _walk_side(self, node: r.Statement | None, before: Scope) -> tuple[list[Item], Scope]:
+    def _walk_side(self, node: r.Statement | None, before: KnownValues) -> tuple[list[Item], KnownValues]:
         self.state.scope = before.copy()
         with self.state.collect() as found:
             self.walk_statement(node)
@@ -202,7 +212,7 @@ class Branches(Part):
 def _select_value(guards: tuple[Guard, ...], one: Known, two: Known) -> Known:
     """Formula for a value that is `one` where the guards hold and else `two`; None where there is none. A guard that
     holds in a single pass of a loop is neglected."""
-    if not isinstance(two, Polynomial) or isinstance(one, Place | Real) or not guards:
+    if not isinstance(two, Polynomial) or isinstance(one, PointerTarget | Real) or not guards:
         return None
     if any(guard.operator == "==" and v.counters(guard.value) for guard in guards):
         return two
@@ -223,7 +233,7 @@ def _is_work(item: Item) -> bool:
     """Whether an item does more than move data and count."""
     if isinstance(item, Alternative):
         return any(map(_is_work, (*item.then, *item.otherwise)))
-    return not isinstance(item, Access) and not (isinstance(item, Arithmetic) and item.name == "integer")
+    return not isinstance(item, MemoryAccess) and not (isinstance(item, Arithmetic) and item.name == "integer")
 
 
 SLOW = ("divide", "square_root")
@@ -261,7 +271,7 @@ def _has_costs(node: r.Statement | None) -> bool:
 def is_failure(node: r.Statement | None, ending: Set[str] = frozenset()) -> bool:
     """Whether a side of a branch ends the program, which no run that counts does. `ending` are the keys of the
     program's functions that never return."""
-    if isinstance(node, r.Block):
+    if isinstance(node, r.CompoundStatement):
         return any(is_failure(inner, ending) for inner in node.statements)
     if isinstance(node, r.Branch):
         return is_failure(node.then, ending) and is_failure(node.otherwise, ending)
@@ -322,7 +332,7 @@ def _rates_of_side(side: r.Statement | None) -> Iterator[Fraction]:
     header, return, call, store)."""
     if side is None:
         return
-    first = side.statements[0] if isinstance(side, r.Block) and side.statements else side
+    first = side.statements[0] if isinstance(side, r.CompoundStatement) and side.statements else side
     if isinstance(first, r.LoopStatement):
         yield LOOP_HEADER
     if final_jump(side) == "return":

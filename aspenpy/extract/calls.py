@@ -8,13 +8,13 @@ from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Array, Exchange, Invocation, Item, Meaning, Nest, Place
+from aspenpy.extract.costs import Array, Invocation, Item, Meaning, MemoryAccess, MessageStatement, Nest, PointerTarget
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
-from aspenpy.extract.places import Target, container_owner
+from aspenpy.extract.places import AssignmentTarget, container_owner
 from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default
-from aspenpy.extract.state import Context, Part, Shared, State, rename_array, source_text
+from aspenpy.extract.state import CallContext, Shared, WalkState, WalkTask, rename_array, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
 MOST_INLINED = 12
@@ -30,15 +30,15 @@ LARGEST_INLINED = 400
 _PLACED = (r.Variable, r.Element, r.Field, r.Call, r.Conversion, r.Assignment)
 
 
-class Calls(Part):
+class CallEvaluator(WalkTask):
     """Evaluates calls; `contexts` are those of the calls of functions that have kernels, by function."""
 
     def __init__(
         self,
-        state: State,
+        state: WalkState,
         evaluator: Evaluator,
         walk: Callable[[r.Statement], None],
-        contexts: dict[str, list[Context]],
+        contexts: dict[str, list[CallContext]],
     ) -> None:
         super().__init__(state)
         self.evaluator, self.places, self.memory = evaluator, evaluator.places, evaluator.memory
@@ -131,7 +131,7 @@ class Calls(Part):
                 volume = self.state.add_hole(
                     "bytes", Meaning(f"bytes that `{source_text(node)}` sends"), constant_polynomial(8), node.span, 0
                 )
-        self.out.append(Exchange(volume, sent.exchange, sent.note, node.span))
+        self.out.append(MessageStatement(volume, sent.exchange, sent.note, node.span))
         self.memory.forget()
         if sent.exchange != "broadcast":  # all ranks are taken to have the value that the root has
             self._forget_arguments(node)
@@ -144,16 +144,16 @@ class Calls(Part):
         counter = self.names.make_counter("word")
         body: list[Item] = []
         for kind, place in (("load", places[1]), ("store", places[0])):
-            if isinstance(place, Place):
+            if isinstance(place, PointerTarget):
                 offset = None if place.offset is None else v.add(place.offset, v.scale(atom_polynomial(counter), 8))
-                body.append(Access("load" if kind == "load" else "store", place.array, offset, 8, span=node.span))
+                body.append(MemoryAccess("load" if kind == "load" else "store", place.array, offset, 8, span=node.span))
         words = v.ceil_quotient(self.evaluator.evaluate_integer(size), constant_polynomial(8))
         if depends_on_data(words):
             words = self.state.add_hole(
                 f"{node.name}_words", Meaning(f"words that `{source_text(node)}` moves"), ONE, node.span, 0
             )
         self.out.append(Nest(counter, (words,), body, span=node.span))
-        self.scope.forget_arrays({place.array for place in places[:1] if isinstance(place, Place)})
+        self.scope.forget_arrays({place.array for place in places[:1] if isinstance(place, PointerTarget)})
         return places[0]
 
     def _forget_arguments(self, node: r.Call) -> None:
@@ -162,7 +162,7 @@ class Calls(Part):
             if isinstance(part, r.Address) and isinstance(part.operand, r.Variable):
                 key = self.frame.aliases.get(part.operand.key, part.operand.key)
                 value = self.scope.values.get(key)
-                if not isinstance(value, Place) or not value.refers:
+                if not isinstance(value, PointerTarget) or not value.refers:
                     self.scope.values.pop(key, None)
 
     def _container_size(self, node: r.Call) -> Known:
@@ -183,7 +183,7 @@ class Calls(Part):
             self._note_size(there, size)
         return None
 
-    def _note_size(self, there: Target, size: Value | None) -> None:
+    def _note_size(self, there: AssignmentTarget, size: Value | None) -> None:
         """Notes how many elements the source gives a container; None where that varies."""
         known = size is not None and not v.counters(size) and not depends_on_data(size)
         key = self.names.add_owner(there.place, f"{container_owner(there)}[]")
@@ -202,7 +202,7 @@ class Calls(Part):
             f"@{place}" for place in self.stack.sites
         )
         array = self.names.add_array(Array(key, "allocated", "heap", 8, (None,), size, True, node.span))
-        return Place(array.key, ZERO)
+        return PointerTarget(array.key, ZERO)
 
     def _enter(self, node: r.Call, function: r.Function) -> Known:
         """Walks a small function in place of its call; others are invoked as kernels."""
@@ -246,16 +246,16 @@ class Calls(Part):
         except TooLong:
             return None
 
-    def _make_context(self, function: r.Function, found: list[Known]) -> Context:
+    def _make_context(self, function: r.Function, found: list[Known]) -> CallContext:
         """Context of a call, by the names that the called function shares with its caller."""
         given = {own: array for array, own in self.frame.inherited.items()}
         for formal, value in zip(function.formals, found, strict=False):
-            is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms
-            if isinstance(value, Place) and is_whole and value.array in self.frame.arguments:
+            is_whole = isinstance(value, PointerTarget) and value.offset is not None and not value.offset.terms
+            if isinstance(value, PointerTarget) and is_whole and value.array in self.frame.arguments:
                 given.setdefault(value.array, f"{formal.key}*")
 
         def outside(value: Known) -> Known:
-            if isinstance(value, Place):
+            if isinstance(value, PointerTarget):
                 return value.replace(array=rename_array(value.array, given), offset=self._in_sizes(value.offset))
             return value if isinstance(value, Real) else self._in_sizes(value)
 
@@ -311,7 +311,7 @@ class Calls(Part):
         if there is not None and there.variable is not None:
             return self.scope.values.get(there.variable), there.variable
         found = self.evaluator.evaluate(part)
-        return (found.replace(refers=True) if isinstance(found, Place) and not is_object else found), None
+        return (found.replace(refers=True) if isinstance(found, PointerTarget) and not is_object else found), None
 
     def _inline(self, node: r.Call, function: r.Function, arguments: list[Known], referred: dict[str, str]) -> Known:
         this, aliases = self.frame.this, self.frame.aliases

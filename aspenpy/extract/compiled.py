@@ -15,13 +15,13 @@ from functools import cache
 from itertools import pairwise
 
 from aspenpy.assembly.compiling import NATIVE, Recipe, compile_listing
-from aspenpy.assembly.listing import Function
-from aspenpy.assembly.loops import Loop, find_loops
+from aspenpy.assembly.listing import CompiledFunction
+from aspenpy.assembly.loops import NaturalLoop, find_loops
 from aspenpy.assembly.mca import Simulator, find_simulator, simulate
 from aspenpy.assembly.strides import count_flops, flops_of, largest_stride
-from aspenpy.assembly.windows import Path, Window, make_window
+from aspenpy.assembly.windows import LoopWalk, SimulationWindow, make_window
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import CYCLES, Access, Alternative, Arithmetic, Item, Nest, Profile, walk_items
+from aspenpy.extract.costs import CYCLES, Alternative, Arithmetic, FunctionCosts, Item, MemoryAccess, Nest, walk_items
 from aspenpy.extract.units import TranslationUnit
 from aspenpy.extract.values import ONE, Value
 from aspenpy.language.source import Source, Span
@@ -55,27 +55,27 @@ class Match(Record):
     by rows, one lies in no row of the other: it `is_reordered`."""
 
     nest: Nest
-    loop: Loop
+    loop: NaturalLoop
     passes: int
     rows: int = 1
     is_reordered: bool = False
     around: Nest | None = None
-    outer: Loop | None = None
+    outer: NaturalLoop | None = None
 
 
-class Code:
+class CompiledLoops:
     """The compiled loops of a program, by the lines that their instructions come from."""
 
-    def __init__(self, functions: Sequence[Function], simulator: Simulator, processor: str) -> None:
+    def __init__(self, functions: Sequence[CompiledFunction], simulator: Simulator, processor: str) -> None:
         self.simulator, self.processor = simulator, processor
-        self.parents: dict[int, Loop] = {}
-        self.loops: list[Loop] = []
+        self.parents: dict[int, NaturalLoop] = {}
+        self.loops: list[NaturalLoop] = []
         for function in functions:
             for outermost in find_loops(function):
                 for loop in outermost.walk():
                     self.loops.append(loop)
                     self.parents |= {id(inner): loop for inner in loop.inner}
-        self.lines: dict[Located, list[Loop]] = {}
+        self.lines: dict[Located, list[NaturalLoop]] = {}
         for loop in self.loops:
             if not loop.inner:
                 for place in dict.fromkeys(map(_locate, (one.place for one in loop.instructions()))):
@@ -94,7 +94,7 @@ class Code:
         by = f"cycles of {self.processor} by llvm-mca {self.simulator.version}{seen}"
         return f"{by}, in {sum(self.priced)} of {len(self.priced)} loops"
 
-    def find_candidates(self, nest: Nest, name: str) -> list[Loop]:
+    def find_candidates(self, nest: Nest, name: str) -> list[NaturalLoop]:
         """The innermost compiled loops that have a good part of their instructions from a loop's lines, those of the
         function `name` alone if it has any."""
         lines = nest_lines(nest)
@@ -103,7 +103,7 @@ class Code:
         own = [loop for loop in good if loop.function.name.split(".")[0] == name]
         return own or good
 
-    def simulate(self, windows: Sequence[Window]) -> list[Fraction] | None:
+    def simulate(self, windows: Sequence[SimulationWindow]) -> list[Fraction] | None:
         """Cycles of a lap of each window."""
         texts = [stretch for window in windows for stretch in (window.first, window.second)]
         self.left -= sum(map(len, texts))
@@ -116,21 +116,21 @@ class Code:
         ]
 
 
-def read_code(units: Sequence[TranslationUnit], recipe: Recipe) -> Code | str:
+def read_code(units: Sequence[TranslationUnit], recipe: Recipe) -> CompiledLoops | str:
     """The loops of a program as it is compiled, or why there are none."""
     simulator = find_simulator()
     if simulator is None:
         return "llvm-mca is not installed"
-    functions: list[Function] = []
+    functions: list[CompiledFunction] = []
     for unit in units:
         found = compile_listing(unit.path, recipe, unit.flags)
         if isinstance(found, str):
             return found
         functions += found
-    return Code(functions, simulator, simulator.host if recipe.target == NATIVE else recipe.target)
+    return CompiledLoops(functions, simulator, simulator.host if recipe.target == NATIVE else recipe.target)
 
 
-def _share_of_lines(loop: Loop, lines: frozenset[Located]) -> Fraction:
+def _share_of_lines(loop: NaturalLoop, lines: frozenset[Located]) -> Fraction:
     places = [_locate(one.place) in lines for one in loop.instructions()]
     return Fraction(sum(places), max(1, len(places)))
 
@@ -164,7 +164,7 @@ def nest_lines(nest: Nest) -> frozenset[Located]:
 # -- which compiled loop does the work of which ----------------------------------------------------
 
 
-def match_loops(items: Iterable[Item], code: Code, name: str) -> list[Match] | None:
+def match_loops(items: Iterable[Item], code: CompiledLoops, name: str) -> list[Match] | None:
     """A match for each innermost loop in some items; None where one has none."""
     found: list[Match] = []
     covered: list[Nest] = []
@@ -189,7 +189,7 @@ def _innermost(items: Iterable[Item], around: tuple[Nest, ...]) -> Iterator[tupl
             yield from _innermost((*item.then, *item.otherwise), around)
 
 
-def _match_loop(around: tuple[Nest, ...], code: Code, name: str) -> Match | None:
+def _match_loop(around: tuple[Nest, ...], code: CompiledLoops, name: str) -> Match | None:
     """The compiled loop of an innermost loop, or of one around it where all its passes are written out."""
     for depth in range(len(around) - 1, -1, -1):
         nest = around[depth]
@@ -208,9 +208,9 @@ def _is_short(nest: Nest) -> bool:
     return passes is not None and passes <= MOST_UNROLLED
 
 
-def _measure(nest: Nest, loop: Loop) -> Match | None:
+def _measure(nest: Nest, loop: NaturalLoop) -> Match | None:
     """How many passes a lap makes, by strides and by flops; None where they contradict each other."""
-    lap = Path(loop, {}).run(1)
+    lap = LoopWalk(loop, {}).run(1)
     moved, stride = largest_stride(lap), _largest_step(nest)
     by_stride = Fraction(moved, stride) if moved and stride else None
     flops = count_source_flops(nest.body)
@@ -235,7 +235,7 @@ def _largest_step(nest: Nest) -> int | None:
     """The most bytes by which a reference moves in a pass; None where none moves by a constant."""
     steps = []
     for item in walk_items(nest.body):
-        if isinstance(item, Access) and item.offset is not None:
+        if isinstance(item, MemoryAccess) and item.offset is not None:
             straight = v.linear_parts(item.offset, nest.counter)
             step = straight and v.number(straight[1])
             if step and step.denominator == 1:
@@ -259,12 +259,12 @@ def count_source_flops(items: Iterable[Item]) -> Fraction:
 # -- cycles ----------------------------------------------------------------------------------------
 
 
-def add_cycles(profile: Profile, items: list[Item], code: Code) -> list[Item]:
+def add_cycles(profile: FunctionCosts, items: list[Item], code: CompiledLoops) -> list[Item]:
     """The items of a function, with the cycles of each outermost loop whose innermost loops are all found."""
     return [_add_to_item(item, code, profile.name) for item in items]
 
 
-def _add_to_item(item: Item, code: Code, name: str) -> Item:
+def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
     if isinstance(item, Alternative):
         then, otherwise = ([_add_to_item(inner, code, name) for inner in side] for side in (item.then, item.otherwise))
         return item.replace(then=then, otherwise=otherwise)
@@ -287,7 +287,7 @@ def _add_to_item(item: Item, code: Code, name: str) -> Item:
     return _insert(item, added, {id(match.nest) for match in matches if _is_in_vectors(match.loop)}, False)
 
 
-def _is_in_vectors(loop: Loop) -> bool:
+def _is_in_vectors(loop: NaturalLoop) -> bool:
     return any(wide for _, _, wide, _ in count_flops(loop.instructions()))
 
 
@@ -306,7 +306,7 @@ def _insert(item: Item, added: dict[int, list[Arithmetic]], wide: set[int], is_w
     return item.replace(body=[*body, *added.get(id(item), ())])
 
 
-def _cycles_of_match(match: Match, beside: Sequence[Match], code: Code) -> tuple[Nest, Value] | None:
+def _cycles_of_match(match: Match, beside: Sequence[Match], code: CompiledLoops) -> tuple[Nest, Value] | None:
     """Cycles of a pass of a loop, or of the loop around it; None where they are not known."""
     lap = make_window(match.loop, {})
     if lap is None or code.left <= 0:
@@ -323,7 +323,7 @@ def _cycles_of_match(match: Match, beside: Sequence[Match], code: Code) -> tuple
     return match.around, _law_of_rows(match.nest, each, cycles[0] / passes)
 
 
-def _make_rows(match: Match) -> list[tuple[int, Window]]:
+def _make_rows(match: Match) -> list[tuple[int, SimulationWindow]]:
     """Windows of whole rows: of as many laps as a row has, else of some numbers of laps."""
     assert match.outer is not None
     passes = v.whole_number(match.nest.bounds[0]) if len(match.nest.bounds) == 1 else None

@@ -10,20 +10,20 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Alternative, Arithmetic, Guard, Meaning, Place
+from aspenpy.extract.costs import Alternative, Arithmetic, Guard, Meaning, PointerTarget
 from aspenpy.extract.count import Counter
 from aspenpy.extract.effects import has_exit
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
 from aspenpy.extract.pragmas import read_aspen_control
 from aspenpy.extract.scope import Read, depends_on_data, formula_of
-from aspenpy.extract.state import Part, State, rename_array
+from aspenpy.extract.state import WalkState, WalkTask, rename_array
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
 
-class Conditions(Part):
+class Conditions(WalkTask):
     """Evaluates conditions."""
 
-    def __init__(self, state: State, evaluator: Evaluator) -> None:
+    def __init__(self, state: WalkState, evaluator: Evaluator) -> None:
         super().__init__(state)
         self.evaluator = evaluator
 
@@ -44,7 +44,7 @@ class Conditions(Part):
             self.state.add_arithmetic("integer", node.type, node.span)
             return _guards_of_comparison(node.operator, v.subtract(left, right))
         found = self.evaluator.evaluate(node)
-        if isinstance(found, Place):  # memory that is known to be there
+        if isinstance(found, PointerTarget):  # memory that is known to be there
             return (), True, False
         if not isinstance(found, Polynomial):
             return (), False, False
@@ -125,10 +125,10 @@ def _guards_of_comparison(operator: str, difference: Value) -> tuple[tuple[Guard
 # -- passes of loops -------------------------------------------------------------------------------
 
 
-class Trips(Part):
+class Trips(WalkTask):
     """Counts the passes of loops."""
 
-    def __init__(self, state: State, evaluator: Evaluator) -> None:
+    def __init__(self, state: WalkState, evaluator: Evaluator) -> None:
         super().__init__(state)
         self.evaluator = evaluator
 
@@ -208,7 +208,7 @@ class Trips(Part):
                 "compare", next(part.type for part in node.operands if part.type.kind == "real"), node.span
             )
         left, right = map(formula_of, sides)
-        if len({side.array for side in sides if isinstance(side, Place)}) > 1 or left is None or right is None:
+        if len({side.array for side in sides if isinstance(side, PointerTarget)}) > 1 or left is None or right is None:
             return []
         return _first_failure(node.operator, left, right, counter)
 

@@ -41,7 +41,7 @@ class Guard(Record):
     operator: Literal["==", ">="] = ">="
 
 
-class Access(Record):
+class MemoryAccess(Record):
     """A load or store of `size` bytes. An `offset` of None lies anywhere; `indirect` is one that the program's data
     decide. `guards` are conditions on the loops that it was moved out of, `path` the members of structures on the way,
     and one that is `pinned` begins or ends the time of a value in a register."""
@@ -110,7 +110,7 @@ class Nest(Record):
     is_cut: bool = False
 
 
-class Place(Record):
+class PointerTarget(Record):
     """Where a pointer points: so many bytes into an array. The value of a reference `refers` to what lies there,
     which the source may call by a `name`."""
 
@@ -125,11 +125,11 @@ class Invocation(Record):
     matters."""
 
     function: str
-    arguments: tuple[Value | Place | None, ...]
+    arguments: tuple[Value | PointerTarget | None, ...]
     span: Span | None = None
 
 
-class Exchange(Record):
+class MessageStatement(Record):
     """A message of so many bytes from each rank, or what all ranks take part in, by its name in the language."""
 
     volume: Value
@@ -138,7 +138,7 @@ class Exchange(Record):
     span: Span | None = None
 
 
-Item = Access | Arithmetic | Alternative | Nest | Invocation | Exchange
+Item = MemoryAccess | Arithmetic | Alternative | Nest | Invocation | MessageStatement
 
 
 class Meaning(Record):
@@ -182,7 +182,7 @@ class Hole(Record):
         return f"min(1, {text})" if self.meaning.is_share and self.fit.grows() else text
 
 
-class Profile(Record):
+class FunctionCosts(Record):
     """Costs of one function. `formals` are the symbols of its arguments, by position, None where no formula can need
     it; `notes` are the conditions that are taken to hold."""
 

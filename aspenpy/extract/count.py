@@ -26,7 +26,7 @@ class NoClosedForm(Exception):
     """A sum has no closed form here: the loop stays a loop in the model."""
 
 
-class Domain(Record):
+class GuardedLoops(Record):
     """Loops, the outermost first, and conditions on their counters."""
 
     nests: tuple[Nest, ...]
@@ -41,7 +41,7 @@ class Counter:
         self.parts = 0
         self.around: list[Nest] = []  # loops of the model around what is counted
 
-    def total(self, amount: Value, domain: Domain) -> Value:
+    def total(self, amount: Value, domain: GuardedLoops) -> Value:
         """The sum of an amount over a domain. Raises `NoClosedForm`."""
         self.parts = 0
         try:

@@ -13,8 +13,8 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import walk_records
-from aspenpy.extract.front_end import Reading
-from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, Layout
+from aspenpy.extract.front_end import ParsedUnit
+from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, SourceLayout
 from aspenpy.extract.tree import read_program
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -51,7 +51,7 @@ STATEMENTS = (r.LoopStatement, r.Branch, r.Switch)
 NOTHING: Mapping[Span, float] = {}
 
 
-class Counts(Record):
+class RunCounts(Record):
     """How often loops and branches ran, by their spans, how often functions were entered, by key, and the means of
     whole numbers that were recorded, by the spans of expressions."""
 
@@ -65,8 +65,8 @@ class CountedUnit:
 
     def __init__(self, path: str, program: r.Program, is_cpp: bool) -> None:
         self.path, self.is_cpp = path, is_cpp
-        expanded, _ = read_program(Reading(path))
-        self.layout = Layout(expanded)
+        expanded, _ = read_program(ParsedUnit(path))
+        self.layout = SourceLayout(expanded)
         self.pairs: list[tuple[r.Function, r.Function]] = []
         self.different: list[r.Function] = []  # functions whose statements are not those of the source
         self._pair_functions(program.functions, expanded.functions)
@@ -110,7 +110,7 @@ class CountedUnit:
         ]
         return [(place[0], text) for place, text in sorted(texts)]
 
-    def count(self, lines: Mapping[int, float]) -> Counts:
+    def count(self, lines: Mapping[int, float]) -> RunCounts:
         """Counts of statements and functions from those of the lines."""
 
         def at(span: Span | None) -> float | None:
@@ -126,10 +126,10 @@ class CountedUnit:
         for mine, other in {pair for functions in self.pairs for pair in _pair_spans(*functions)}:
             if (found := counter.found.get(other)) is not None:
                 ran[mine] = found.plus(ran.get(mine))
-        return Counts(ran, entered)
+        return RunCounts(ran, entered)
 
 
-def merge_counts(parts: Iterable[Counts]) -> Counts:
+def merge_counts(parts: Iterable[RunCounts]) -> RunCounts:
     """Counts of a program from those of its units: code of headers runs in several."""
     ran: dict[Span, ExecutionCount] = {}
     entered: dict[str, float] = {}
@@ -138,7 +138,7 @@ def merge_counts(parts: Iterable[Counts]) -> Counts:
             ran[span] = count.plus(ran.get(span))
         for key, number in part.entered.items():
             entered[key] = entered.get(key, 0.0) + number
-    return Counts(ran, entered)
+    return RunCounts(ran, entered)
 
 
 def read_records(text: str) -> dict[int, float]:

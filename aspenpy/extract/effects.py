@@ -158,7 +158,7 @@ def has_exit(body: r.Statement, is_loop: bool = True) -> bool:
     """Whether a loop may end early: by a `break` of its own, a `return` or a `goto`."""
     if isinstance(body, r.Jump):
         return body.kind in ("return", "goto") or (is_loop and body.kind == "break")
-    if isinstance(body, r.Block):
+    if isinstance(body, r.CompoundStatement):
         return any(has_exit(inner, is_loop) for inner in body.statements)
     if isinstance(body, r.Branch):
         return has_exit(body.then, is_loop) or (body.otherwise is not None and has_exit(body.otherwise, is_loop))
@@ -173,7 +173,9 @@ def has_own_jump(body: r.Statement | None) -> bool:
         return body.kind in ("break", "continue")
     if isinstance(body, r.Branch):
         return has_own_jump(body.then) or has_own_jump(body.otherwise)
-    parts = body.statements if isinstance(body, r.Block) else body.cases if isinstance(body, r.Switch) else ()
+    parts = (
+        body.statements if isinstance(body, r.CompoundStatement) else body.cases if isinstance(body, r.Switch) else ()
+    )
     return any(map(has_own_jump, parts))
 
 
@@ -181,7 +183,7 @@ def final_jump(body: r.Statement | None) -> str | None:
     """The jump with which a statement always ends."""
     if isinstance(body, r.Jump):
         return body.kind
-    if isinstance(body, r.Block) and body.statements:
+    if isinstance(body, r.CompoundStatement) and body.statements:
         return final_jump(body.statements[-1])
     return None
 

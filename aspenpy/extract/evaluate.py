@@ -10,11 +10,11 @@ from typing import Any
 from aspenpy.expr.polynomial import Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Place
+from aspenpy.extract.costs import PointerTarget
 from aspenpy.extract.memory import Memory
-from aspenpy.extract.places import Places, Target, root_variable, source_name
+from aspenpy.extract.places import AssignmentTarget, Places, root_variable, source_name
 from aspenpy.extract.scope import NOTHING, STEADY, UNKNOWN, Known, Real, depends_on_data, join_paths, single_symbol
-from aspenpy.extract.state import Part, State, source_text
+from aspenpy.extract.state import WalkState, WalkTask, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
@@ -36,10 +36,12 @@ SHIFTS = {"<<": "*", ">>": "/"}
 OPPOSITE = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
 
 
-class Evaluator(Part):
+class Evaluator(WalkTask):
     """Evaluates expressions at one point of a function, and appends their costs to `out`."""
 
-    def __init__(self, state: State, call: Callable[[r.Call], Known], select: Callable[[r.Selection], Known]) -> None:
+    def __init__(
+        self, state: WalkState, call: Callable[[r.Call], Known], select: Callable[[r.Selection], Known]
+    ) -> None:
         super().__init__(state)
         self.places = Places(state, self)
         self.memory = Memory(state, self.places)
@@ -79,8 +81,8 @@ class Evaluator(Part):
     def _evaluate_call(self, node: r.Call) -> Known:
         """Value that a call returns; what it returns by reference is loaded."""
         found = self.call(node)
-        if isinstance(found, Place) and node.type.kind in ("real", "integer"):
-            return self.memory.read(Target(None, found, node.type, (), found.name or source_name(node)), node)
+        if isinstance(found, PointerTarget) and node.type.kind in ("real", "integer"):
+            return self.memory.read(AssignmentTarget(None, found, node.type, (), found.name or source_name(node)), node)
         return found
 
     # -- the kinds of expressions ------------------------------------------------------------------
@@ -127,7 +129,7 @@ class Evaluator(Part):
             return self._operate_on_reals(node, operands, real or node.type)
         if (decided := _compare_with_null(node, operands)) is not None:
             return decided
-        if any(isinstance(operand, Place) for operand in operands):
+        if any(isinstance(operand, PointerTarget) for operand in operands):
             return self._move_pointer(node, operands)
         are_numbers = all(isinstance(part, r.Constant) and part.macro is None for part in node.operands)
         if not are_numbers and node.operator != "not":
@@ -185,21 +187,21 @@ class Evaluator(Part):
             return None
         left, right = (*operands, None)[:2]
         types = [operand.type for operand in node.operands]
-        if isinstance(left, Place) and isinstance(right, Place):
+        if isinstance(left, PointerTarget) and isinstance(right, PointerTarget):
             if node.operator != "-" or left.array != right.array or left.offset is None or right.offset is None:
                 return None
             of = types[0].of.size if types[0].of else 1
             return v.quotient(v.subtract(left.offset, right.offset), constant_polynomial(of or 1))
-        if node.operator == "+" and isinstance(right, Place):
+        if node.operator == "+" and isinstance(right, PointerTarget):
             left, right, types = right, left, types[::-1]
-        if not isinstance(left, Place) or not isinstance(right, Polynomial) or node.operator not in ("+", "-"):
-            return left if isinstance(left, Place) else None
+        if not isinstance(left, PointerTarget) or not isinstance(right, Polynomial) or node.operator not in ("+", "-"):
+            return left if isinstance(left, PointerTarget) else None
         root = root_variable(node.operands[0]) or ""
         size = self.places.element_size(types[0].of or types[0], self.frame.shapes.get(root, ()))
         if left.offset is None or size is None:
-            return Place(left.array, None)
+            return PointerTarget(left.array, None)
         step = v.multiply(right, size)
-        return Place(left.array, v.add(left.offset, step if node.operator == "+" else -step))
+        return PointerTarget(left.array, v.add(left.offset, step if node.operator == "+" else -step))
 
     def _evaluate_junction(self, node: r.Operation) -> Known:
         """Evaluates `a && b` or `a || b`."""
@@ -276,7 +278,7 @@ class Evaluator(Part):
         head = f"{self.frame.aliases.get(node.key, node.key)}."
         return {name[len(head) :]: value for name, value in self.scope.values.items() if name.startswith(head)}
 
-    def _members_in_memory(self, place: Place, type: r.Type) -> dict[str, Known]:
+    def _members_in_memory(self, place: PointerTarget, type: r.Type) -> dict[str, Known]:
         found: dict[str, Known] = {}
         for (owner, name), at in self.facts.member_offsets.items():
             if owner == type.name and place.offset is not None:
@@ -300,7 +302,7 @@ class Evaluator(Part):
         for name, value in given.items():
             self.scope.values[head + name] = value
 
-    def _set_members(self, place: Place, type: r.Type, given: Mapping[str, Known]) -> None:
+    def _set_members(self, place: PointerTarget, type: r.Type, given: Mapping[str, Known]) -> None:
         """Keeps known facts of the members of a structure in memory."""
         for name, value in given.items():
             at = self.facts.member_offsets.get((type.name, name))
@@ -315,7 +317,7 @@ class Evaluator(Part):
     def _update(self, node: r.Operation, before: Known, amount: Known) -> Known:
         if node.type.kind == "real":
             return self._operate_on_reals(node, [before, amount], node.type)
-        if isinstance(before, Place):
+        if isinstance(before, PointerTarget):
             return self._move_pointer(node, [before, amount])
         self.state.add_arithmetic("integer", node.type, node.span)
         is_known = isinstance(before, Polynomial) and isinstance(amount, Polynomial)
@@ -334,7 +336,7 @@ class Evaluator(Part):
         """Names an unknown value or allocated memory after the first variable that it is assigned to; `given` is what
         is assigned there."""
         name = source_name(target)
-        if isinstance(value, Place):
+        if isinstance(value, PointerTarget):
             array = self.names.arrays[value.array]
             if array.name.startswith("allocated") and name:
                 self.names.arrays[value.array] = array.replace(name=self.names.make_unique(name))
@@ -370,12 +372,14 @@ def _product_class(operands: tuple[r.Expression, ...]) -> str | None:
 
 def _compare_with_null(node: r.Operation, operands: list[Known]) -> Value | None:
     """Result of comparing a pointer with null: one that is known to point at memory is not null."""
-    places = [operand for operand in operands if isinstance(operand, Place)]
+    places = [operand for operand in operands if isinstance(operand, PointerTarget)]
     if len(places) != 1:
         return None
     if node.operator == "not":
         return ZERO
-    others = [part for part, operand in zip(node.operands, operands, strict=True) if not isinstance(operand, Place)]
+    others = [
+        part for part, operand in zip(node.operands, operands, strict=True) if not isinstance(operand, PointerTarget)
+    ]
     while others and isinstance(others[0], r.Conversion):
         others[0] = others[0].operand
     is_null = len(others) == 1 and isinstance(others[0], r.Constant) and others[0].value == 0

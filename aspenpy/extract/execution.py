@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from aspenpy.extract import records as r
-from aspenpy.extract.counted_units import RECORDER, CountedUnit, Counts, mark_expanded, merge_counts, read_records
+from aspenpy.extract.counted_units import RECORDER, CountedUnit, RunCounts, mark_expanded, merge_counts, read_records
 from aspenpy.extract.registers import Level
 from aspenpy.extract.units import DATABASE, TranslationUnit, read_database, words_of
 from aspenpy.language.diagnostics import AspenError, fail
@@ -43,7 +43,7 @@ ALLOWED = "--allow-failure counts a run that ends so"
 _PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
-class Command(Record):
+class ProgramCommand(Record):
     """The words of a command; `{n}` stands for the value of `n`. `program` is the word that names what is compiled: the
     first that begins with `./`, else the first."""
 
@@ -65,7 +65,7 @@ class Command(Record):
         return [*map(given, before), *built, *map(given, behind)]
 
 
-def parse_command(text: str) -> Command:
+def parse_command(text: str) -> ProgramCommand:
     """Parses the words of a command. Raises AspenError."""
     try:
         words = shlex.split(text)
@@ -74,7 +74,7 @@ def parse_command(text: str) -> Command:
     if not words:
         fail("bad-command", "--run: there is no command", hint='such as --run "./a.out {n}"')
     local = [place for place, word in enumerate(words) if word.startswith("./")]
-    return Command(tuple(words), local[0] if local else 0)
+    return ProgramCommand(tuple(words), local[0] if local else 0)
 
 
 def _plain(value: float) -> str:
@@ -177,7 +177,7 @@ class Compiled:
             fail("not-compiled", f"`{compiler}` cannot compile `{unit.path}`: {reason}", hint=hint)
         return done
 
-    def count(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> Counts:
+    def count(self, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool) -> RunCounts:
         """Runs the command and counts statements. Raises AspenError."""
         if os.path.exists(self.records):
             os.remove(self.records)
@@ -189,7 +189,7 @@ class Compiled:
         spans = {number: span for span, number in self.recorded.items()}
         return counts.replace(recorded={spans[number]: value for number, value in records.items()})
 
-    def count_lines(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
+    def count_lines(self, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
         """Runs the command and counts the lines of each unit. Raises AspenError."""
         raise NotImplementedError
 
@@ -199,7 +199,7 @@ class Coverage(Compiled):
 
     options = ("--coverage",)
 
-    def count_lines(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
+    def count_lines(self, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
         words = command.fill_in(sizes, [self.program])
         counts = [f"{os.path.splitext(unit.path)[0]}.gcda" for unit in self.units]
         for name in filter(os.path.exists, counts):
@@ -232,7 +232,7 @@ class Traced(Compiled):
 
     options = ("-g", "-gdwarf-4", "-fno-pie", "-no-pie")
 
-    def count_lines(self, command: Command, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
+    def count_lines(self, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
         for tool in ("valgrind", "objdump"):
             if shutil.which(tool) is None:
                 fail("no-counts", f"--counts lackey needs `{tool}`, which is not installed")

@@ -18,19 +18,19 @@ from aspenpy.extract import records as r
 from aspenpy.extract.blocks import list_invocations
 from aspenpy.extract.branches import find_never_returning
 from aspenpy.extract.call_graph import CallGraph
-from aspenpy.extract.compiled import Code, add_cycles, read_code
-from aspenpy.extract.costs import Hole, Invocation, Meaning, Profile
+from aspenpy.extract.compiled import CompiledLoops, add_cycles, read_code
+from aspenpy.extract.costs import FunctionCosts, Hole, Invocation, Meaning
 from aspenpy.extract.effects import find_effects, find_exposed_members, find_references, resolve_pointers, walk_records
-from aspenpy.extract.front_end import Reading, Text
-from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Influence, Point
+from aspenpy.extract.front_end import ParsedUnit, SourceText
+from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, CountedRun, Influence
 from aspenpy.extract.linking import link_programs, separate_statics
 from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
-from aspenpy.extract.naming import Kernel, Options, count_words
+from aspenpy.extract.naming import KernelText, Options, count_words
 from aspenpy.extract.reconcile import Reconciliation, warn_far
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
-from aspenpy.extract.state import Context, Facts, merge_contexts
+from aspenpy.extract.state import CallContext, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.units import TranslationUnit, find_units
@@ -121,14 +121,14 @@ class _Sources(Record):
     parts: tuple[r.Program, ...]
     diagnostics: tuple[Diagnostic, ...]
     recipe: Recipe | None
-    code: Code | None
+    code: CompiledLoops | None
 
 
 def _read_sources(units: tuple[TranslationUnit, ...], recipe: Recipe | None) -> _Sources:
     """Reads units and, with a recipe, their compiled loops; without those a warning says why."""
     parts, diagnostics = _read_units(units)
     found = None if recipe is None else read_code(units, recipe)
-    if found is not None and not isinstance(found, Code):
+    if found is not None and not isinstance(found, CompiledLoops):
         hint = "loops are priced by the rates and latencies of the machine"
         diagnostics.append(warning("not-compiled", f"no cycles of compiled loops: {found}", hint=hint))
         found = None
@@ -141,7 +141,7 @@ def _extract_program(
     """The model of a program. What a run says otherwise of a line than the model is taken from the run, the lines that
     others depend on first."""
     counted: frozenset[Span] = frozenset()
-    points: list[Point] = []
+    points: list[CountedRun] = []
     for _ in range(MOST_ROUNDS):
         one = _Extractor(sources, level, options, functions, run is not None, counted)
         kernels = one.write_kernels()
@@ -209,8 +209,8 @@ class _Extractor:
         self.changed = {variable for change in self.call_graph.changes.values() for variable in change.variables}
         self.facts = self._gather_facts()
         self.writer = Writer(self.names, options)
-        self.profiles: dict[str, Profile] = {}
-        self.contexts: dict[str, list[Context]] = {}
+        self.profiles: dict[str, FunctionCosts] = {}
+        self.contexts: dict[str, list[CallContext]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
 
     def _gather_facts(self) -> Facts:
@@ -236,7 +236,7 @@ class _Extractor:
             },
         )
 
-    def write_kernels(self) -> list[Kernel]:
+    def write_kernels(self) -> list[KernelText]:
         """The kernels, with parameters for what the source does not say."""
         self.roots = self.call_graph.find_roots(self.wanted, self.path)
         self.order = self._walk_functions(self.roots)
@@ -262,11 +262,11 @@ class _Extractor:
                 self.writer.bind_arguments(self.profiles[key], calls[key])
         return order
 
-    def _write_kernels(self, roots: list[r.Function], order: list[str]) -> list[Kernel]:
+    def _write_kernels(self, roots: list[r.Function], order: list[str]) -> list[KernelText]:
         """The kernels that something calls, and `main`."""
         keys = {root.key for root in roots}
         main = next((root.key for root in roots if root.name == "main"), None)
-        written: list[Kernel] = []
+        written: list[KernelText] = []
         words, was_brief = 0, False
         for key in order:
             function, profile = self.functions[key], self.profiles[key]
@@ -287,12 +287,12 @@ class _Extractor:
                 for key in dict.fromkeys(root.key for root in roots)
                 if key in self.writer.kernels
             ]
-            kernels.append(Kernel(self.names.make_unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
+            kernels.append(KernelText(self.names.make_unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
         return kernels
 
     def make_extraction(
         self,
-        kernels: list[Kernel],
+        kernels: list[KernelText],
         sizes: Mapping[str, float],
         reconciliation: Reconciliation | None,
     ) -> Extraction:
@@ -330,7 +330,7 @@ class _Extractor:
                 visit(root)
         return order
 
-    def _profile_function(self, function: r.Function, is_root: bool = False) -> Profile:
+    def _profile_function(self, function: r.Function, is_root: bool = False) -> FunctionCosts:
         if function.key not in self.profiles:
             walker = Walker(self.names, self.facts, self.contexts)
             known = None if is_root else merge_contexts(self.contexts.get(function.key, []))
@@ -338,7 +338,7 @@ class _Extractor:
                 profile = walker.profile(function, known)
             except TooLong:
                 self.names.add_uncounted(function.name, function.span)
-                profile = Profile(function.key, function.name, [], (), "", function.span)
+                profile = FunctionCosts(function.key, function.name, [], (), "", function.span)
             self.writer.same.update({own: array for array, own in walker.frame.inherited.items()})
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
             items = registers.remove_spared(profile.items)
@@ -382,11 +382,11 @@ class _Extractor:
 
 def _read_units(units: tuple[TranslationUnit, ...]) -> tuple[list[r.Program], list[Diagnostic]]:
     """The programs of translation units, with the diagnostics of reading them."""
-    texts: dict[str, Text] = {}
+    texts: dict[str, SourceText] = {}
     macros: dict[str, r.Macro] = {}
     found, diagnostics = [], list[Diagnostic]()
     for unit in units:
-        program, said = read_program(Reading(unit.path, unit.flags, texts), macros)
+        program, said = read_program(ParsedUnit(unit.path, unit.flags, texts), macros)
         found.append(program)
         diagnostics += said
     return separate_statics(found), diagnostics

@@ -31,7 +31,7 @@ FEWEST = 3
 Sizes = Mapping[str, float]
 
 
-class Term(Record):
+class FitTerm(Record):
     """A power of a size, and times its logarithm to base 2 where it is `logarithmic`."""
 
     size: str
@@ -51,11 +51,11 @@ class Term(Record):
         return f"{text}/{power}" if self.exponent < 0 else text
 
 
-class Fit(Record):
+class FittedFormula(Record):
     """A constant and factors of terms, how many runs they were fitted to, and the largest relative error on them."""
 
     constant: float
-    parts: tuple[tuple[float, Term], ...]
+    parts: tuple[tuple[float, FitTerm], ...]
     runs: int
     error: float
 
@@ -87,8 +87,8 @@ class Fit(Record):
 class Quotient(Record):
     """A mean as the quotient of two totals, each of which has a shorter formula."""
 
-    total: Fit
-    entries: Fit
+    total: FittedFormula
+    entries: FittedFormula
     error: float
 
     @property
@@ -112,7 +112,7 @@ class Quotient(Record):
         return True
 
 
-Formula = Fit | Quotient
+Formula = FittedFormula | Quotient
 
 
 def format_number(value: float) -> str:
@@ -121,16 +121,16 @@ def format_number(value: float) -> str:
     return str(near) if abs(value - near) <= 1e-9 * max(1, abs(value)) else f"{value:.{FEW_DIGITS}g}"
 
 
-Form = tuple[tuple[Term, ...], bool]
+Form = tuple[tuple[FitTerm, ...], bool]
 """The terms of a formula, and whether it has a constant."""
 
 
-def fit_formula(points: Sequence[tuple[Sizes, float]], terms: Sequence[Term]) -> Fit:
+def fit_formula(points: Sequence[tuple[Sizes, float]], terms: Sequence[FitTerm]) -> FittedFormula:
     """The formula for a quantity at some sizes; `terms` are tried in their order, after a constant, one by one and then
     two by two."""
     varied = {term.size for term in terms if len({sizes[term.size] for sizes, _ in points}) > 1}
     usable = [term for term in terms if term.size in varied]
-    chosen: list[tuple[Term, ...]] = [(term,) for term in usable]
+    chosen: list[tuple[FitTerm, ...]] = [(term,) for term in usable]
     chosen += itertools.combinations(usable, 2)
     forms: list[Form] = [((), True), *((part, constant) for part in chosen for constant in (False, True))]
     forms = [form for form in forms if len(form[0]) + form[1] <= max(1, len(points) - 1) or len(form[0]) < 2]
@@ -145,7 +145,9 @@ def fit_formula(points: Sequence[tuple[Sizes, float]], terms: Sequence[Term]) ->
     return _solve_least_squares(points, forms[min(alike)[1]])
 
 
-def fit_mean(points: Sequence[tuple[Sizes, float, float]], terms: Sequence[Term], of_totals: Sequence[Term]) -> Formula:
+def fit_mean(
+    points: Sequence[tuple[Sizes, float, float]], terms: Sequence[FitTerm], of_totals: Sequence[FitTerm]
+) -> Formula:
     """The formula for a mean of so many passes over so many entries; where it fits the runs better, the quotient of the
     formulas for both, in the terms `of_totals`."""
     mean = fit_formula([(sizes, passes / entries) for sizes, passes, entries in points], terms)
@@ -169,7 +171,7 @@ def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: Form) -
     return fmean(errors)
 
 
-def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: Form) -> Fit:
+def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: Form) -> FittedFormula:
     """Least squares of relative errors, by the normal equations; what others already say has no part."""
     terms, with_constant = form
     rows = []
@@ -179,7 +181,7 @@ def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: Form) -> F
         rows.append(([number * weight for number in basis], value * weight))
     solution = _solve_normal_equations(rows, len(terms) + with_constant)
     constant = _round_digits(solution[-1]) if with_constant else 0.0
-    found = Fit(constant, tuple(zip(map(_round_digits, solution), terms, strict=False)), len(points), 0.0)
+    found = FittedFormula(constant, tuple(zip(map(_round_digits, solution), terms, strict=False)), len(points), 0.0)
     return found.replace(error=max(_relative_error(found.evaluate(sizes), value) for sizes, value in points))
 
 

@@ -90,7 +90,7 @@ def evaluate_constant(cursor: Any) -> int | float | None:
     return value
 
 
-class Text:
+class SourceText:
     """One file of the user: its source, and the conversion of libclang's byte offsets to characters."""
 
     def __init__(self, name: str, data: bytes) -> None:
@@ -150,16 +150,16 @@ def _shorten_comment(words: str) -> str:
     return text if len(text) <= 90 else text[:87].rsplit(" ", 1)[0] + " ..."
 
 
-class Reading:
+class ParsedUnit:
     """A translation unit that libclang has read, with the texts of the user's files in it; those of headers are
     `shared` by real path among the units of a program."""
 
-    def __init__(self, path: str, options: tuple[str, ...] = (), shared: dict[str, Text] | None = None) -> None:
+    def __init__(self, path: str, options: tuple[str, ...] = (), shared: dict[str, SourceText] | None = None) -> None:
         self.path = path
         self.options = options
-        self.shared: dict[str, Text] = {} if shared is None else shared
-        self.texts: dict[str, Text] = {path: self._read_text(path)}
-        self._files: dict[int | None, Text | None] = {}  # by libclang's address of a file
+        self.shared: dict[str, SourceText] = {} if shared is None else shared
+        self.texts: dict[str, SourceText] = {path: self._read_text(path)}
+        self._files: dict[int | None, SourceText | None] = {}  # by libclang's address of a file
         cindex = load_libclang()
         own = os.path.dirname(os.path.abspath(__file__))
         arguments = [*_language_flags(path), "-ferror-limit=0", *options, *_header_flags(path), "-idirafter", own]
@@ -172,10 +172,10 @@ class Reading:
         self.diagnostics: list[Diagnostic] = list(self._list_diagnostics())
 
     @property
-    def text(self) -> Text:
+    def text(self) -> SourceText:
         return self.texts[self.path]
 
-    def find_text(self, file: Any) -> Text | None:
+    def find_text(self, file: Any) -> SourceText | None:
         """The text of a file that the user wrote; None for others."""
         if file is None:
             return None
@@ -187,10 +187,10 @@ class Reading:
                 return None
         return self.texts[name]
 
-    def _read_text(self, name: str) -> Text:
+    def _read_text(self, name: str) -> SourceText:
         real = os.path.realpath(name)
         if real not in self.shared:
-            self.shared[real] = Text(name, _read_bytes(name))
+            self.shared[real] = SourceText(name, _read_bytes(name))
         return self.shared[real]
 
     def span(self, cursor: Any) -> Span | None:

@@ -17,23 +17,23 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import nesting_depth
 from aspenpy.extract.costs import (
-    Access,
     Alternative,
     Arithmetic,
+    FunctionCosts,
     Guard,
     Hole,
     Invocation,
     Item,
+    MemoryAccess,
     Nest,
-    Profile,
     walk_items,
 )
-from aspenpy.extract.count import Counter, Domain, NoClosedForm
+from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
 from aspenpy.extract.effects import walk_records
-from aspenpy.extract.execution import Build, Command, prepare_program
-from aspenpy.extract.fit import Formula, Term, fit_mean
+from aspenpy.extract.execution import Build, ProgramCommand, prepare_program
+from aspenpy.extract.fit import FitTerm, Formula, fit_mean
 from aspenpy.extract.line_counts import ExecutionCount
-from aspenpy.extract.replay import Numbers, count_operations
+from aspenpy.extract.replay import SymbolValues, count_operations
 from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED
 from aspenpy.extract.values import ONE, TooLong, Value
 from aspenpy.language.diagnostics import fail
@@ -50,7 +50,7 @@ SCALING = ("*", "/", "<<", ">>")
 Over = Mapping[str, Sequence[float]]
 
 
-class Point(Record):
+class CountedRun(Record):
     """One run: the values that the command was given, its words from the program on, how often loops and branches ran,
     how often functions were entered, by key, and the values of expressions that were recorded."""
 
@@ -61,7 +61,7 @@ class Point(Record):
     recorded: Mapping[Span, float]
 
 
-class Site(Record):
+class HoleSite(Record):
     """Where a parameter stands: the span that is counted, the loops around it, conditions that are known there, and the
     loop whose share it is."""
 
@@ -74,11 +74,11 @@ class Site(Record):
 def measure_points(
     build: Build,
     programs: Sequence[r.Program],
-    command: Command,
+    command: ProgramCommand,
     over: Over,
     recorded: Sequence[Span] = (),
     allow_failure: bool = False,
-) -> list[Point]:
+) -> list[CountedRun]:
     """Runs the program of some units at all combinations of sizes, and records expressions. Sizes that the command does
     not mention are macros. Raises AspenError."""
     for name in command.names():
@@ -97,11 +97,11 @@ def measure_points(
                 compiled.compile(macros)
             counts = compiled.count(command, sizes, allow_failure)
             words = len(command.words) - command.program
-            found.append(Point(sizes, words, counts.ran, counts.entered, counts.recorded))
+            found.append(CountedRun(sizes, words, counts.ran, counts.entered, counts.recorded))
     return found
 
 
-def count_pointer_calls(program: r.Program, point: Point) -> Point:
+def count_pointer_calls(program: r.Program, point: CountedRun) -> CountedRun:
     """The point with how often each of several functions was meant by calls through a pointer, by its span."""
     ran, spans = dict(point.ran), {function.key: function.span for function in program.functions}
     for keys in program.pointed.values():
@@ -121,7 +121,7 @@ class Filling:
         program: r.Program,
         holes: Mapping[Expr, Hole],
         resolved: Callable[[Value], Value],
-        runs: list[Point],
+        runs: list[CountedRun],
         read: Collection[Expr],
     ) -> None:
         self.holes, self.resolved, self.runs = holes, resolved, runs
@@ -129,7 +129,7 @@ class Filling:
         self.command_line = _find_command_line(program)
         self.macros = {graph.symbol(macro.name, "size"): macro.value for macro in program.macros}
         self.by_name = {hole.name: symbol for symbol, hole in holes.items()}
-        self.sites: dict[Expr, list[Site]] = {}
+        self.sites: dict[Expr, list[HoleSite]] = {}
         self.loops: list[Nest] = []
         self.logarithmic = {span for function in program.functions for span in _find_halving_loops(function.body)}
 
@@ -139,13 +139,13 @@ class Filling:
             if isinstance(item, Nest):
                 self.loops.append(item)
                 if item.share is not None:
-                    self._add_site(item.share, Site(item.span, nests, (), item))
+                    self._add_site(item.share, HoleSite(item.span, nests, (), item))
                 if len(item.bounds) == 1:
-                    self._add_site(item.bounds[0], Site(item.span, nests))
+                    self._add_site(item.bounds[0], HoleSite(item.span, nests))
             elif isinstance(item, Alternative) and item.share is not None:
-                self._add_site(item.share, Site(item.span, nests, item.guards))
+                self._add_site(item.share, HoleSite(item.span, nests, item.guards))
 
-    def _add_site(self, value: Value, site: Site) -> None:
+    def _add_site(self, value: Value, site: HoleSite) -> None:
         for symbol in v.symbols(value):
             hole = self.holes.get(symbol)
             if hole is not None and v.is_same(value, v.from_expression(symbol)):
@@ -160,10 +160,10 @@ class Filling:
             known = self._find_sizes(point)
             for symbol, (passes, entries) in self._measure_values(point, known).items():
                 measured.setdefault(symbol, []).append((point.sizes, passes, entries))
-        totals = [Term(size, *power) for power in TOTALS for size in self.runs[0].sizes]
+        totals = [FitTerm(size, *power) for power in TOTALS for size in self.runs[0].sizes]
         return {symbol: fit_mean(values, self._list_terms(symbol), totals) for symbol, values in measured.items()}
 
-    def find_known(self, point: Point) -> dict[Expr, float]:
+    def find_known(self, point: CountedRun) -> dict[Expr, float]:
         """Values of the parameters at the sizes of a run: those of their formulas, and of macros."""
         known = {**self.macros, **{graph.symbol(name, "size"): size for name, size in point.sizes.items()}}
         for symbol, hole in self.holes.items():
@@ -175,7 +175,7 @@ class Filling:
 
     # -- one run -----------------------------------------------------------------------------------
 
-    def _find_sizes(self, point: Point) -> dict[Expr, float]:
+    def _find_sizes(self, point: CountedRun) -> dict[Expr, float]:
         """Sizes of the model in a run: those of the command, macros, and bounds that loops count up to."""
         known: dict[Expr, float] = dict(self.macros)
         for name, value in point.sizes.items():
@@ -193,7 +193,7 @@ class Filling:
                     known.setdefault(*size)
         return known
 
-    def _find_recorded(self, symbol: Expr, hole: Hole, point: Point) -> float | None:
+    def _find_recorded(self, symbol: Expr, hole: Hole, point: CountedRun) -> float | None:
         """Value of a parameter that was computed in a run; of what the run did not read, its default."""
         if hole.name in self.command_line:
             return self.command_line[hole.name] * point.words
@@ -214,7 +214,7 @@ class Filling:
         start, step = v.number(straight[0]), v.number(straight[1])
         return None if start is None or not step else (symbol, (passes - float(start)) / float(step))
 
-    def _measure_values(self, point: Point, known: dict[Expr, float]) -> dict[Expr, tuple[float, float]]:
+    def _measure_values(self, point: CountedRun, known: dict[Expr, float]) -> dict[Expr, tuple[float, float]]:
         """Counts of each parameter in the run, and the number of which each is a part."""
         found = {symbol: (value, 1.0) for symbol, value in known.items() if symbol in self.holes}
         for symbol, sites in self.sites.items():
@@ -226,7 +226,7 @@ class Filling:
         return found
 
     def _count_at_site(
-        self, hole: Hole, site: Site, point: Point, known: Mapping[Expr, float]
+        self, hole: Hole, site: HoleSite, point: CountedRun, known: Mapping[Expr, float]
     ) -> tuple[float, float] | None:
         """How often what a parameter counts happened at one of its sites, and how often it could have."""
         ran = point.ran.get(site.span) if site.span is not None else None
@@ -234,15 +234,15 @@ class Filling:
             return None
         return ran.passes[hole.meaning.case], ran.entered * whole
 
-    def _count_possible(self, site: Site, known: Mapping[Expr, float]) -> float | None:
+    def _count_possible(self, site: HoleSite, known: Mapping[Expr, float]) -> float | None:
         """Number that the measured quotient is a part of: passes that a loop could make, or times that known conditions
         hold."""
         if site.nest is None and not site.guards:
             return 1.0
         inner = site.nests if site.nest is None else (*site.nests, site.nest.replace(share=None))
         try:
-            most = Counter().total(ONE, Domain(inner, site.guards))
-            around = Counter().total(ONE, Domain(site.nests))
+            most = Counter().total(ONE, GuardedLoops(inner, site.guards))
+            around = Counter().total(ONE, GuardedLoops(site.nests))
             values = [v.number(self._substitute_sizes(self.resolved(value), known)) for value in (most, around)]
         except (NoClosedForm, TooLong):
             return None
@@ -256,24 +256,24 @@ class Filling:
 
     # -- formulas ----------------------------------------------------------------------------------
 
-    def _list_terms(self, symbol: Expr) -> list[Term]:
+    def _list_terms(self, symbol: Expr) -> list[FitTerm]:
         """Terms that a quantity may depend on. A share falls with a size at most. Passes grow with as many powers as
         loops are nested, or with the logarithm where a loop halves something."""
         sizes = list(self.runs[0].sizes)
         sites = self.sites.get(symbol)
         if not sites:
             exponents: tuple[int, ...] = (1, 2, 3)
-            return [Term(size, exponent) for exponent in exponents for size in sizes]
+            return [FitTerm(size, exponent) for exponent in exponents for size in sizes]
         spans = {site.span for site in sites if site.nest is None}
         loops = [nest for nest in self.loops if nest.span in spans]
         if not loops:
             exponents = (-1,)
         elif any(nest.span in self.logarithmic for nest in loops):
-            return [Term(size, 0, True) for size in sizes]
+            return [FitTerm(size, 0, True) for size in sizes]
         else:
             exponents = (*range(1, 1 + max(map(nesting_depth, loops))), -1)
-        terms = [Term(size, exponent) for exponent in exponents for size in sizes]
-        return terms + [Term(size, 0, True) for size in sizes if loops and len(self.runs) > 2]
+        terms = [FitTerm(size, exponent) for exponent in exponents for size in sizes]
+        return terms + [FitTerm(size, 0, True) for size in sizes if loops and len(self.runs) > 2]
 
 
 def _find_command_line(program: r.Program) -> dict[str, int]:
@@ -332,10 +332,10 @@ class Influence:
     """Weighs what functions do, with what they call. `resolved` gives the parameters that a symbol stands for."""
 
     def __init__(
-        self, profiles: Mapping[str, Profile], holes: Mapping[Expr, Hole], resolved: Callable[[Value], Value]
+        self, profiles: Mapping[str, FunctionCosts], holes: Mapping[Expr, Hole], resolved: Callable[[Value], Value]
     ) -> None:
         self.profiles = profiles
-        self.numbers = Numbers(holes, resolved, {})
+        self.numbers = SymbolValues(holes, resolved, {})
         self.done: dict[str, Work] = {}
 
     def weigh(self, symbol: Expr) -> float:
@@ -369,7 +369,7 @@ class Influence:
         return _add_work(*((self._work_of_item(item), 1.0) for item in items))
 
     def _work_of_item(self, item: Item) -> Work:
-        if isinstance(item, Access):
+        if isinstance(item, MemoryAccess):
             return {"bytes": float(item.size)}
         if isinstance(item, Arithmetic):
             return {item.name: count_operations(item)}

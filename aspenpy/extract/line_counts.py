@@ -63,7 +63,7 @@ class ExecutionCounter:
     def _count_entries(self, node: r.Statement | None) -> float | None:
         """Entries of a statement by the count of its first line; of a block by that of the first statement with one, as
         long as nothing before may leave it."""
-        if isinstance(node, r.Block):
+        if isinstance(node, r.CompoundStatement):
             for inner in node.statements:
                 if (count := self._count_entries(inner)) is not None or has_exit(inner) or _continues(inner):
                     return count
@@ -108,7 +108,7 @@ class ExecutionCounter:
     def _follow(self, node: r.Statement | None, entering: float | None) -> _Flow:
         counted = self._count_entries(node)
         entering = entering if counted is None else counted
-        if isinstance(node, r.Block):
+        if isinstance(node, r.CompoundStatement):
             return self._follow_block(node, entering)
         if isinstance(node, r.LoopStatement):
             return self._follow_loop(node, entering)
@@ -122,7 +122,7 @@ class ExecutionCounter:
             return _Flow(0, breaks, returns)
         return _Flow(entering)
 
-    def _follow_block(self, node: r.Block, entering: float | None) -> _Flow:
+    def _follow_block(self, node: r.CompoundStatement, entering: float | None) -> _Flow:
         flow = _Flow(entering)
         for inner in node.statements:
             after = self._follow(inner, flow.onwards)
@@ -181,14 +181,20 @@ def _continues(node: r.Statement | None) -> bool:
         return node.kind == "continue"
     if isinstance(node, r.Branch):
         return _continues(node.then) or _continues(node.otherwise)
-    parts = node.statements if isinstance(node, r.Block) else node.cases if isinstance(node, r.Switch) else ()
+    parts = (
+        node.statements if isinstance(node, r.CompoundStatement) else node.cases if isinstance(node, r.Switch) else ()
+    )
     return any(map(_continues, parts))
 
 
 def _body_without_variable(node: r.LoopStatement) -> r.Statement:
     """The body of a loop over a container without its variable, which is declared in the head."""
     body = node.body
-    if isinstance(body, r.Block) and len(body.statements) == 2 and isinstance(body.statements[0], r.Declaration):
+    if (
+        isinstance(body, r.CompoundStatement)
+        and len(body.statements) == 2
+        and isinstance(body.statements[0], r.Declaration)
+    ):
         return body.statements[1]
     return body
 
@@ -203,7 +209,7 @@ def _sum_known(*counts: float | None) -> float | None:
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\\r?\n|\\.)*\n?", re.MULTILINE)
 
 
-class Layout:
+class SourceLayout:
     """A source with line breaks where statements, conditions and the parts of a `for` begin and end, which are white
     space to the compiler; and the line on which each place of the source then stands."""
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Arithmetic, Guard, Item, Nest, rewrite_inside
+from aspenpy.extract.costs import Arithmetic, Guard, Item, MemoryAccess, Nest, rewrite_inside
 from aspenpy.extract.values import ONE, Value
 
 VECTOR = 16
@@ -29,7 +29,7 @@ def reuse_across_passes(items: list[Item], vectors: bool) -> list[Item]:
     """Applies predictive commoning to the innermost loops; `vectors` says that loops are vectorised where possible."""
     found: list[Item] = []
     for item in items:
-        if isinstance(item, Nest) and all(isinstance(inner, Access | Arithmetic) for inner in item.body):
+        if isinstance(item, Nest) and all(isinstance(inner, MemoryAccess | Arithmetic) for inner in item.body):
             before, item = _reuse_in_loop(item, vectors)
             found += [*before, item]
         else:
@@ -39,12 +39,12 @@ def reuse_across_passes(items: list[Item], vectors: bool) -> list[Item]:
 
 def _reuse_in_loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
     """Loads before a loop for its first passes, and the loop without loads that registers spare."""
-    inside = [item for item in nest.body if isinstance(item, Access)]
+    inside = [item for item in nest.body if isinstance(item, MemoryAccess)]
     vector = vectors and _is_vectorised(nest, inside)
     before: list[Item] = []
     spared: set[int] = set()
     for place, item in enumerate(nest.body):
-        if not isinstance(item, Access) or item.kind != "load":
+        if not isinstance(item, MemoryAccess) or item.kind != "load":
             continue
         step, stores = _stride(item, nest), (other for other in inside if other.kind == "store")
         is_invariant = step is not None and not step.terms
@@ -59,7 +59,7 @@ def _reuse_in_loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
     return before, nest.replace(body=[item for place, item in enumerate(nest.body) if place not in spared])
 
 
-def _pass_distance(load: Access, other: Access, nest: Nest, vector: bool) -> int:
+def _pass_distance(load: MemoryAccess, other: MemoryAccess, nest: Nest, vector: bool) -> int:
     """Number of passes after which a load touches a place that another access has touched; 0 where it does not."""
     step, same = _stride(load, nest), _stride(other, nest)
     if load.array != other.array or load.size != other.size:
@@ -78,13 +78,13 @@ def _pass_distance(load: Access, other: Access, nest: Nest, vector: bool) -> int
     return int(ago)
 
 
-def _stride(access: Access, nest: Nest) -> Value | None:
+def _stride(access: MemoryAccess, nest: Nest) -> Value | None:
     """Bytes by which an access moves on in a pass; None where that varies."""
     straight = None if access.offset is None or access.indirect else v.linear_parts(access.offset, nest.counter)
     return None if straight is None or v.counters(straight[1]) else straight[1]
 
 
-def _is_vectorised(nest: Nest, inside: list[Access]) -> bool:
+def _is_vectorised(nest: Nest, inside: list[MemoryAccess]) -> bool:
     """Whether neighbouring passes run together: all words in order, and no pass waits for the one before."""
     steps = [_stride(access, nest) for access in inside]
     in_order = all(
@@ -98,7 +98,7 @@ def _is_vectorised(nest: Nest, inside: list[Access]) -> bool:
     return in_order and not waits and not calls and not nest.recurrences
 
 
-def _load_before_loop(load: Access, nest: Nest, passes: int) -> list[Item]:
+def _load_before_loop(load: MemoryAccess, nest: Nest, passes: int) -> list[Item]:
     """Loads before a loop of what its first passes need."""
     assert load.offset is not None
     runs = tuple(Guard(v.subtract(bound, ONE)) for bound in nest.bounds)
@@ -137,16 +137,18 @@ def _find_jammable(nest: Nest) -> Nest | None:
         return None
     (inner,) = inside
     beside = (item for item in nest.body if item is not inner)
-    if not all(isinstance(item, Arithmetic) or (isinstance(item, Access) and item.kind == "load") for item in beside):
+    if not all(
+        isinstance(item, Arithmetic) or (isinstance(item, MemoryAccess) and item.kind == "load") for item in beside
+    ):
         return None
-    plain = all(isinstance(item, Access | Arithmetic) for item in inner.body) and inner.share is None
+    plain = all(isinstance(item, MemoryAccess | Arithmetic) for item in inner.body) and inner.share is None
     if not plain or any(v.has_symbol(bound, nest.counter) for bound in inner.bounds):
         return None
-    stores = [item for item in inner.body if isinstance(item, Access) and item.kind == "store"]
+    stores = [item for item in inner.body if isinstance(item, MemoryAccess) and item.kind == "store"]
     return inner if stores and all(_is_same(store, nest, inner) for store in stores) else None
 
 
-def _is_same(access: Access, nest: Nest, inner: Nest) -> bool:
+def _is_same(access: MemoryAccess, nest: Nest, inner: Nest) -> bool:
     """Whether each pass of the outer loop touches the same places in the inner one."""
     offset = access.offset
     return offset is not None and not v.has_symbol(offset, nest.counter) and v.has_symbol(offset, inner.counter)
@@ -166,7 +168,7 @@ def _shift_pass(items: list[Item], nest: Nest, ago: int) -> list[Item]:
     moved: Value = v.add(v.scale(atom_polynomial(nest.counter), TOGETHER), v.scale(ONE, ago))
     return [
         item.replace(offset=v.substitute(item.offset, {nest.counter: moved}))
-        if isinstance(item, Access) and item.offset is not None
+        if isinstance(item, MemoryAccess) and item.offset is not None
         else item
         for item in items
     ]

@@ -14,7 +14,7 @@ from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Trips, loop_text
-from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, Place, Recurrence
+from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, PointerTarget, Recurrence
 from aspenpy.extract.effects import Changes, find_changes, has_exit, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.places import source_name
@@ -23,14 +23,14 @@ from aspenpy.extract.scope import (
     NOTHING,
     DataKey,
     Known,
+    KnownValues,
     Real,
-    Scope,
     depends_on_data,
     formula_of,
     is_equal,
     single_symbol,
 )
-from aspenpy.extract.state import Leaving, Part, State
+from aspenpy.extract.state import Leaving, WalkState, WalkTask
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.record import Record
 
@@ -48,7 +48,7 @@ class Pass(Record):
 
     counter: Expr
     changed: Changes
-    before: Scope
+    before: KnownValues
     entry: Mapping[str | DataKey, Known]
     steps: Mapping[str | DataKey, Value]
     exchanged: Mapping[str | DataKey, Known]
@@ -59,13 +59,13 @@ class Pass(Record):
             return self.exchanged[name]
         start = self.entry[name]
         grown = _value_in_pass(start, self.steps[name], self.counter) if name in self.steps else None
-        return start.replace(offset=grown) if grown is not None and isinstance(start, Place) else grown
+        return start.replace(offset=grown) if grown is not None and isinstance(start, PointerTarget) else grown
 
 
-class Loops(Part):
+class Loops(WalkTask):
     """Walks loops."""
 
-    def __init__(self, state: State, evaluator: Evaluator, walk_statement: Callable[[r.Statement], None]) -> None:
+    def __init__(self, state: WalkState, evaluator: Evaluator, walk_statement: Callable[[r.Statement], None]) -> None:
         super().__init__(state)
         self.evaluator, self.memory = evaluator, evaluator.memory
         self.trips = Trips(state, evaluator)
@@ -126,24 +126,28 @@ class Loops(Part):
             if isinstance(start, r.Declaration):
                 self.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
 
-    def _changed_members(self, changed: Changes, before: Scope) -> dict[str | DataKey, Known]:
+    def _changed_members(self, changed: Changes, before: KnownValues) -> dict[str | DataKey, Known]:
         """Whole numbers and pointers in members of structures that a loop may change, by place."""
         self.state.scope = before.copy()
         self.memory.forget_changed(changed.stored, changed.calls)
         kept, self.state.scope = self.scope.memory, before
         found: dict[str | DataKey, Known] = {}
         for place, value in before.memory.items():
-            if place not in kept and isinstance(value, Polynomial | Place) and place in self.names.fields:
+            if place not in kept and isinstance(value, Polynomial | PointerTarget) and place in self.names.fields:
                 found[place] = value
         return found
 
     def _find_exchanged(
-        self, node: r.LoopStatement, changed: Changes, before: Scope, values: Mapping[str | DataKey, Known]
+        self, node: r.LoopStatement, changed: Changes, before: KnownValues, values: Mapping[str | DataKey, Known]
     ) -> dict[str | DataKey, Known]:
         """Pointers among some values that a pass leaves as they were or exchanges with each other, such as those to the
         old and the new values of a grid: which of them points where alternates, and all passes are counted as the
         first."""
-        heads = {name: value for name, value in values.items() if isinstance(value, Place) and value.offset is not None}
+        heads = {
+            name: value
+            for name, value in values.items()
+            if isinstance(value, PointerTarget) and value.offset is not None
+        }
         if not heads or self.stack.trials > MOST_TRIALS:
             return {}
         offsets = {name: value.offset for name, value in heads.items() if value.offset is not None}
@@ -160,7 +164,7 @@ class Loops(Part):
         """Changes with variables in place of the references to them, without references to memory."""
         names = {self.frame.aliases.get(name, name) for name in changed.variables}
         places = ((name, self.scope.values.get(name)) for name in names)
-        names = {name for name, place in places if not (isinstance(place, Place) and place.refers)}
+        names = {name for name, place in places if not (isinstance(place, PointerTarget) and place.refers)}
         counted = {self.frame.aliases.get(name, name) for name in changed.counted} & names
         return changed.replace(variables=frozenset(names), counted=frozenset(counted))
 
@@ -197,7 +201,7 @@ class Loops(Part):
         counter: Expr,
         changed: Changes,
         entry: Mapping[str | DataKey, Known],
-        before: Scope,
+        before: KnownValues,
     ) -> dict[str | DataKey, Value]:
         """Changes of variables in each pass, as polynomials in the number of the pass; a walk without costs finds
         them."""
@@ -262,7 +266,7 @@ class Loops(Part):
         assigned: frozenset[str],
         heads: Mapping[str | DataKey, Value],
         entry: Mapping[str | DataKey, Known],
-        before: Scope,
+        before: KnownValues,
     ) -> dict[str | DataKey, Known]:
         """Walks a pass without costs, holes or warnings."""
         self.state.scope = before.copy()
@@ -273,7 +277,7 @@ class Loops(Part):
             self.scope.values.pop(variable, None)
         for name, head in heads.items():
             place = places[name]
-            self._set(name, place.replace(offset=head) if isinstance(place, Place) else head)
+            self._set(name, place.replace(offset=head) if isinstance(place, PointerTarget) else head)
         self.stack.trials += 1
         self.active.changes.append((self.names.make_counter("trial"), inside))
         with self.names.trial(), self.state.collect():
@@ -288,8 +292,10 @@ class Loops(Part):
         for name in heads:
             found = self.scope.values.get(name) if isinstance(name, str) else self.scope.memory.get(name)
             place = places[name]
-            is_place = isinstance(found, Place) and isinstance(place, Place) and found.array == place.array
-            after[name] = found.offset if is_place and isinstance(found, Place) else found
+            is_place = (
+                isinstance(found, PointerTarget) and isinstance(place, PointerTarget) and found.array == place.array
+            )
+            after[name] = found.offset if is_place and isinstance(found, PointerTarget) else found
         self.state.scope = before
         return after
 
@@ -309,7 +315,7 @@ class Loops(Part):
                 self.scope.values[variable] = grown
             elif isinstance(start, Real):
                 self.scope.values[variable] = Real({("variable", variable): ()})
-            elif isinstance(start, Place):
+            elif isinstance(start, PointerTarget):
                 self.scope.values[variable] = start.replace(offset=None)
             else:
                 self.scope.values.pop(variable, None)
@@ -334,7 +340,7 @@ class Loops(Part):
                         end = v.substitute(grown, {one.counter: passes})
                     except TooLong:
                         end = None
-                    found = start.replace(offset=end) if isinstance(start, Place) else end
+                    found = start.replace(offset=end) if isinstance(start, PointerTarget) else end
             if found is None and isinstance(start, Real):
                 found = NOTHING
             if not isinstance(name, str):
@@ -365,7 +371,7 @@ class Loops(Part):
     # -- chains ------------------------------------------------------------------------------------
 
     def _find_recurrences(
-        self, head: Scope, assigned: frozenset[str], counter: Expr, body: list[Item]
+        self, head: KnownValues, assigned: frozenset[str], counter: Expr, body: list[Item]
     ) -> tuple[Recurrence, ...]:
         """Chains of operations from one pass of an innermost loop to the next."""
         if any(isinstance(item, Nest | Invocation) for item in body):

@@ -10,12 +10,12 @@ from aspenpy.expr import graph
 from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Place
+from aspenpy.extract.costs import MemoryAccess, PointerTarget
 from aspenpy.extract.effects import Changes
 from aspenpy.extract.library_functions import KNOWN
-from aspenpy.extract.places import WHOLE, Places, Target
+from aspenpy.extract.places import WHOLE, AssignmentTarget, Places
 from aspenpy.extract.scope import NOTHING, SIZE, DataKey, Known, Read, Real, depends_on_data, single_symbol
-from aspenpy.extract.state import Part, State, source_text
+from aspenpy.extract.state import WalkState, WalkTask, source_text
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
@@ -23,10 +23,10 @@ ANY = graph.symbol("any", "element")
 """Stands for what varies, where elements of an array are taken to have one mean value."""
 
 
-class Memory(Part):
+class Memory(WalkTask):
     """A function's knowledge of memory at one point; loads and stores are appended to `out`."""
 
-    def __init__(self, state: State, places: Places) -> None:
+    def __init__(self, state: WalkState, places: Places) -> None:
         super().__init__(state)
         self.places = places
 
@@ -43,7 +43,7 @@ class Memory(Part):
         fixed = self.facts.constants.get(node.key) if isinstance(node, r.Variable) else None
         return self.read(there, node) if fixed is None else fixed
 
-    def _read_register(self, there: Target, node: r.Expression) -> Known:
+    def _read_register(self, there: AssignmentTarget, node: r.Expression) -> Known:
         name = there.variable or ""
         found = self.scope.values.get(name)
         if found is None:
@@ -51,13 +51,13 @@ class Memory(Part):
             if name in self.names.lost and (symbol := single_symbol(found)) is not None:
                 self.names.inputs[symbol] = self.names.lost[name]  # type: ignore[assignment]
             if there.type.kind == "pointer":
-                found = Place(
+                found = PointerTarget(
                     self.places.add_pointed_array(f"?{name}", there.name, there.type.of or there.type, node.span), ZERO
                 )
             self.scope.values[name] = found
         return found
 
-    def read(self, there: Target, node: r.Expression) -> Known:
+    def read(self, there: AssignmentTarget, node: r.Expression) -> Known:
         """Loads a value: what was stored there, or an unknown with the same name each time."""
         assert there.place is not None
         type, array, offset = there.type, there.place.array, there.place.offset
@@ -77,7 +77,7 @@ class Memory(Part):
             inner = self.places.add_pointed_array(entry, there.name or "memory", type.of or type, node.span)
             varying = () if offset is None else tuple(v.counters(offset))
             row = None if offset is None else self.names.make_unknown(source_text(node), node.span, varying)
-            found: Known = Place(inner, ZERO if constant_place else row)
+            found: Known = PointerTarget(inner, ZERO if constant_place else row)
             self._note_pointing_member(found, node)
         elif type.kind == "integer":
             steady = self._is_steady(array, there.name, offset)
@@ -97,7 +97,7 @@ class Memory(Part):
 
     def _note_pointing_member(self, value: Known, node: r.Expression) -> None:
         """Notes which member of a structure type points at an array."""
-        if isinstance(value, Place) and (member := _member_name(node)) is not None:
+        if isinstance(value, PointerTarget) and (member := _member_name(node)) is not None:
             self.names.pointing.setdefault(value.array, member)
 
     def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
@@ -139,13 +139,13 @@ class Memory(Part):
                 return True
         return False
 
-    def add_access(self, kind: Literal["load", "store"], there: Target, span: Span | None) -> Access:
+    def add_access(self, kind: Literal["load", "store"], there: AssignmentTarget, span: Span | None) -> MemoryAccess:
         assert there.place is not None
         offset = there.place.offset
         size = there.type.size or 8
         precision = {8: "dp", 4: "sp"}.get(size, "") if there.type.kind == "real" else ""
         indirect = offset is None or depends_on_data(offset)
-        access = Access(kind, there.place.array, offset, size, precision, indirect, span, (), there.path)
+        access = MemoryAccess(kind, there.place.array, offset, size, precision, indirect, span, (), there.path)
         if access.array not in self.frame.ignored:
             self.out.append(access)
         if offset is not None:
@@ -154,7 +154,7 @@ class Memory(Part):
                 self.names.fields.setdefault(access.place(), there.name)
         return access
 
-    def store(self, there: Target | None, value: Known, span: Span | None) -> None:
+    def store(self, there: AssignmentTarget | None, value: Known, span: Span | None) -> None:
         if there is None:
             self.forget()
             return
@@ -173,10 +173,10 @@ class Memory(Part):
         if access.offset is not None:
             self.scope.memory[place] = value
             self.names.called.setdefault(place, there.name)
-            if isinstance(value, Place):
+            if isinstance(value, PointerTarget):
                 self._note_pointed_bytes(access, value)
 
-    def _note_pointed_bytes(self, access: Access, value: Place) -> None:
+    def _note_pointed_bytes(self, access: MemoryAccess, value: PointerTarget) -> None:
         """Remembers the bytes of all that the pointers in an array point at, where loops store them."""
         volume, offset = self.names.arrays[value.array].volume, access.offset
         if volume is None or offset is None or not v.counters(offset):
@@ -213,7 +213,7 @@ class Memory(Part):
         return bool({array.name, array.key.rsplit("->", 1)[-1], called} & stored)
 
     def _names_behind(self, value: Known) -> str:
-        if isinstance(value, Place):
+        if isinstance(value, PointerTarget):
             return self.names.arrays[value.array].name
         some = v.symbols(value) if isinstance(value, Polynomial) else ()
         return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in some)

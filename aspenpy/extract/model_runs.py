@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from aspenpy.expr.node import Expr
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Profile
+from aspenpy.extract.costs import FunctionCosts
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Tool, parse_command
-from aspenpy.extract.hole_values import Filling, Over, Point, count_pointer_calls, measure_points
+from aspenpy.extract.hole_values import CountedRun, Filling, Over, count_pointer_calls, measure_points
 from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile
 from aspenpy.extract.replay import Replay
 from aspenpy.extract.text import Writer
@@ -42,7 +42,7 @@ class ModelRuns:
         self.names = writer.names
         self.sizes = {name: float(values[-1]) for name, values in run.over.items()}
 
-    def measure(self, units: tuple[TranslationUnit, ...], parts: Sequence[r.Program]) -> list[Point]:
+    def measure(self, units: tuple[TranslationUnit, ...], parts: Sequence[r.Program]) -> list[CountedRun]:
         """Runs the program, and records what parameters stand for."""
         self.writer.write_declarations()  # which name what sizes depend on
         run = self.run
@@ -55,7 +55,7 @@ class ModelRuns:
         points = measure_points(build, parts, command, run.over, tuple(spans), run.allow_failure)
         return [count_pointer_calls(self.program, point) for point in points]
 
-    def fit_holes(self, points: list[Point], profiles: Mapping[str, Profile]) -> Filling:
+    def fit_holes(self, points: list[CountedRun], profiles: Mapping[str, FunctionCosts]) -> Filling:
         """Fits the parameters of functions to what was counted, and keeps the formulas in them."""
         self.writer.write_declarations()
         holes = self.names.holes
@@ -68,9 +68,9 @@ class ModelRuns:
 
     def reconcile_lines(
         self,
-        point: Point,
+        point: CountedRun,
         filling: Filling,
-        profiles: Mapping[str, Profile],
+        profiles: Mapping[str, FunctionCosts],
         order: Sequence[str],
         roots: Collection[r.Function],
     ) -> tuple[Reconciliation, frozenset[Span]]:

@@ -10,7 +10,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Hole
 from aspenpy.extract.fit import format_number
-from aspenpy.extract.naming import Kernel, source_line
+from aspenpy.extract.naming import KernelText, source_line
 from aspenpy.extract.text import Writer, write_macros
 from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
@@ -27,7 +27,7 @@ class ModelText:
         self.data = writer.write_declarations()  # first, since it names what sizes depend on
         self.used = {symbol: hole for symbol, hole in writer.names.holes.items() if symbol in writer.used}
 
-    def write(self, path: str, origins: Sequence[str], kernels: Sequence[Kernel]) -> str:
+    def write(self, path: str, origins: Sequence[str], kernels: Sequence[KernelText]) -> str:
         """The model of the program at `path`, below comments that say where it is from."""
         file = os.path.basename(path)
         name = self.writer.names.make_legal(os.path.splitext(file)[0])

@@ -10,7 +10,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.expr.printer import ASPEN, TooLarge, write_fragments
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Array, Invocation, Meaning, Place, Profile
+from aspenpy.extract.costs import Array, FunctionCosts, Invocation, Meaning, PointerTarget
 from aspenpy.extract.count import Counter
 from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, UNSAID, Names
 from aspenpy.extract.triangles import CounterRange, Trips
@@ -36,7 +36,7 @@ class Formal(Record):
     name: str
 
 
-class Kernel(Record):
+class KernelText(Record):
     """Text of one kernel, with its name and arguments."""
 
     name: str
@@ -55,24 +55,24 @@ def count_words(lines: Iterable[str]) -> int:
     return sum(len(_WORD.findall(line.partition("//")[0])) for line in lines)
 
 
-class Model:
+class ModelBindings:
     """The parts that all kernels of a model share: its data, its parameters, and what its arguments are bound to."""
 
     def __init__(self, names: Names, options: Options) -> None:
         self.names = names
         self.options = options
-        self.kernels: dict[str, Kernel] = {}
+        self.kernels: dict[str, KernelText] = {}
         self.used: set[Expr] = set()
         self.data: dict[str, Array] = {}
         self.reaches: dict[str, Value | None] = {}
         self.threads: Value | None = None
-        self.roots: dict[Expr | str | None, Profile] = {}
+        self.roots: dict[Expr | str | None, FunctionCosts] = {}
         self.arguments: set[Expr] = set()
         self.bound: dict[Expr, Expr] = {}
         self.same: dict[str, str] = {}
         self.words = 0
 
-    def set_roots(self, profiles: Iterable[Profile]) -> None:
+    def set_roots(self, profiles: Iterable[FunctionCosts]) -> None:
         """Sets the functions that nothing calls, whose arguments are parameters and data of the model."""
         self.roots = {formal: profile for profile in profiles for formal in profile.formals}
         self.arguments = {formal for formal in self.roots if isinstance(formal, Expr)}
@@ -112,14 +112,14 @@ class Model:
 
     # -- kernels -----------------------------------------------------------------------------------
 
-    def bind_arguments(self, callee: Profile, calls: list[Invocation]) -> None:
+    def bind_arguments(self, callee: FunctionCosts, calls: list[Invocation]) -> None:
         """Binds arguments to the parameter or array of the model that they are in all calls."""
         for position, formal in enumerate(callee.formals):
             given = [call.arguments[position] if position < len(call.arguments) else None for call in calls]
             if isinstance(formal, str):
                 places = {
                     self.same.get(place.array, place.array)
-                    if isinstance(place, Place) and place.offset is not None and not place.offset.terms
+                    if isinstance(place, PointerTarget) and place.offset is not None and not place.offset.terms
                     else None
                     for place in given
                 }
@@ -172,9 +172,9 @@ class Model:
         bound = self.bound.get(symbol)
         return atom_polynomial(bound) if bound is not None else self.names.parameters.get(symbol)
 
-    def _find_single_parameter(self, value: Value | Place | None) -> Expr | None:
+    def _find_single_parameter(self, value: Value | PointerTarget | None) -> Expr | None:
         """The one parameter of the model that a value is; None for formulas."""
-        if value is None or isinstance(value, Place) or len(v.symbols(value)) != 1:
+        if value is None or isinstance(value, PointerTarget) or len(v.symbols(value)) != 1:
             return None
         (symbol,) = v.symbols(value)
         if not v.is_same(value, atom_polynomial(symbol)):
@@ -199,7 +199,7 @@ class Model:
 class Naming:
     """The names of one kernel: those of its symbols, arrays and arguments."""
 
-    def __init__(self, writer: Model, profile: Profile, is_root: bool) -> None:
+    def __init__(self, writer: ModelBindings, profile: FunctionCosts, is_root: bool) -> None:
         self.writer = writer
         self.names = writer.names
         self.profile = profile
@@ -213,7 +213,7 @@ class Naming:
         self.counters: set[Expr] = set()
         self.patterned: set[str] = set()  # names of counters in patterns
 
-    def finish_kernel(self, name: str, lines: list[str]) -> Kernel:
+    def finish_kernel(self, name: str, lines: list[str]) -> KernelText:
         formals = tuple(formal for _, formal in sorted(self.formals.items()))
         arguments = ", ".join(f"{formal.kind} {formal.name}" for formal in formals)
         head = f"kernel {name}({arguments}) {{" if formals else f"kernel {name} {{"
@@ -223,7 +223,7 @@ class Naming:
             comments.append(f"// holds where none of these is below 0: {', '.join(assumed)}")
         comments += [f"// {note}" for note in self.profile.notes]
         declared = [*self.local, ""] if self.local else []
-        return Kernel(name, formals, (*comments, head, *declared, *lines, "}"))
+        return KernelText(name, formals, (*comments, head, *declared, *lines, "}"))
 
     # -- names -------------------------------------------------------------------------------------
 

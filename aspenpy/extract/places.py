@@ -7,9 +7,9 @@ from typing import Protocol
 from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Array, Hold, Place
+from aspenpy.extract.costs import Array, Hold, PointerTarget
 from aspenpy.extract.scope import Known
-from aspenpy.extract.state import Part, State
+from aspenpy.extract.state import WalkState, WalkTask
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -18,11 +18,11 @@ WHOLE = "*"
 """What a container is called that is a variable and no member: functions have names of their own for it."""
 
 
-class Target(Record):
+class AssignmentTarget(Record):
     """The target of an assignment: a variable in a register, or memory. `shape` are the extents of an array there."""
 
     variable: str | None
-    place: Place | None
+    place: PointerTarget | None
     type: r.Type
     shape: tuple[Value | None, ...] = ()
     name: str = ""
@@ -45,10 +45,10 @@ class Evaluates(Protocol):
     def call(self, node: r.Call) -> Known: ...
 
 
-class Places(Part):
+class Places(WalkTask):
     """Finds the places of expressions at one point of a function; what it costs to get there is appended to `out`."""
 
-    def __init__(self, state: State, evaluator: Evaluates) -> None:
+    def __init__(self, state: WalkState, evaluator: Evaluates) -> None:
         super().__init__(state)
         self.evaluator = evaluator
 
@@ -65,7 +65,7 @@ class Places(Part):
 
     # -- places ------------------------------------------------------------------------------------
 
-    def locate(self, node: r.Expression) -> Target | None:
+    def locate(self, node: r.Expression) -> AssignmentTarget | None:
         """Place of an expression; loads of pointers on the way count as costs."""
         if isinstance(node, r.Variable):
             return self.locate_variable(node)
@@ -79,22 +79,26 @@ class Places(Part):
             self.evaluator.evaluate(node)
             return self.locate(node.target)
         found = self.evaluator.call(node) if isinstance(node, r.Call) else self.evaluator.evaluate(node)
-        return Target(None, found, node.type.of or node.type, (), found.name) if isinstance(found, Place) else None
+        return (
+            AssignmentTarget(None, found, node.type.of or node.type, (), found.name)
+            if isinstance(found, PointerTarget)
+            else None
+        )
 
-    def locate_variable(self, node: r.Variable) -> Target:
+    def locate_variable(self, node: r.Variable) -> AssignmentTarget:
         type, key = node.type, self.frame.aliases.get(node.key, node.key)
         shape = self.frame.shapes.get(key)
         if shape is None:
             shape = self.frame.shapes[key] = self.extents(type)
         if node.name == "this":
-            return Target("this", None, type)
+            return AssignmentTarget("this", None, type)
         if node.refers and key == node.key:
             pointed = self.scope.values.get(key)
-            if isinstance(pointed, Place) and pointed.refers:
-                return Target(None, pointed, type, shape, node.name)
-            return Target(key, None, type, shape, node.name)
-        if type.kind == "array" and isinstance(pointed := self.scope.values.get(key), Place):
-            return Target(None, pointed, type, shape, node.name)
+            if isinstance(pointed, PointerTarget) and pointed.refers:
+                return AssignmentTarget(None, pointed, type, shape, node.name)
+            return AssignmentTarget(key, None, type, shape, node.name)
+        if type.kind == "array" and isinstance(pointed := self.scope.values.get(key), PointerTarget):
+            return AssignmentTarget(None, pointed, type, shape, node.name)
         in_memory = type.kind == "record" and (type.of is not None or key in self.frame.addressed)
         if type.kind == "array" or node.scope == "global" or in_memory:
             word = innermost_type(type)
@@ -102,14 +106,14 @@ class Places(Part):
             span = self.facts.global_spans.get(key, node.span)
             size = volume(type, shape, word)
             array = self.names.add_array(Array(key, node.name, hold, word.size or 8, shape, size, True, span))
-            return Target(None, Place(array.key, ZERO), type, shape, node.name)
-        return Target(key, None, type, shape, node.name)
+            return AssignmentTarget(None, PointerTarget(array.key, ZERO), type, shape, node.name)
+        return AssignmentTarget(key, None, type, shape, node.name)
 
-    def _locate_element(self, node: r.Element) -> Target | None:
+    def _locate_element(self, node: r.Element) -> AssignmentTarget | None:
         base, index = node.base, node.index
         path: tuple[str, ...] = ()
         if isinstance(base, r.Variable) and base.name == "this" and "this" in self.frame.aliases:
-            return Target(self.frame.aliases["this"], None, node.type, (), base.name)
+            return AssignmentTarget(self.frame.aliases["this"], None, node.type, (), base.name)
         if base.type.kind == "pointer":
             pointer = self.evaluator.evaluate(base)
             root = root_variable(base)
@@ -128,13 +132,13 @@ class Places(Part):
             path = there.path
         at = self.evaluator.evaluate_integer(index)
         name = source_name(base)
-        if not isinstance(pointer, Place):
+        if not isinstance(pointer, PointerTarget):
             key = f"?{root_variable(base)}.{name}"  # one for each name in the source
-            pointer = Place(self.add_pointed_array(key, name, of, base.span), None)
+            pointer = PointerTarget(self.add_pointed_array(key, name, of, base.span), None)
         offset = None
         if pointer.offset is not None:
             offset = self._advance(pointer.offset, at, of, shape)
-        return Target(None, Place(pointer.array, offset), of, shape, name, path)
+        return AssignmentTarget(None, PointerTarget(pointer.array, offset), of, shape, name, path)
 
     def _advance(self, offset: Value, at: Value, of: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
         """An offset moved on by `at` elements; None where that is unknown."""
@@ -144,7 +148,7 @@ class Places(Part):
         except TooLong:
             return None
 
-    def _locate_contained(self, there: Target, node: r.Element) -> Target:
+    def _locate_contained(self, there: AssignmentTarget, node: r.Element) -> AssignmentTarget:
         """Place of an element of a standard container, whose data are an array of their own."""
         of = there.type.of or node.type
         owner = container_owner(there)
@@ -152,18 +156,20 @@ class Places(Part):
         held = Array(key, there.name or "elements", "heap", of.size or 8, (None,), span=node.span)
         array = self.names.add_array(held)
         at = self.evaluator.evaluate_integer(node.index)
-        return Target(None, Place(array.key, v.scale(at, of.size or 8)), of, (), there.name)
+        return AssignmentTarget(None, PointerTarget(array.key, v.scale(at, of.size or 8)), of, (), there.name)
 
-    def _locate_member(self, node: r.Field) -> Target | None:
+    def _locate_member(self, node: r.Field) -> AssignmentTarget | None:
         there = self.locate(node.base)
         if there is None:
             return None
         type = node.type
         shape = self.extents(type) if type.kind == "array" else ()
         if there.place is None:
-            return Target(f"{there.variable}.{node.name}", None, type, shape, node.name)
+            return AssignmentTarget(f"{there.variable}.{node.name}", None, type, shape, node.name)
         offset = None if there.place.offset is None else v.add(there.place.offset, constant_polynomial(node.offset))
-        return Target(None, Place(there.place.array, offset), type, shape, node.name, (*there.path, node.name))
+        return AssignmentTarget(
+            None, PointerTarget(there.place.array, offset), type, shape, node.name, (*there.path, node.name)
+        )
 
     def element_size(self, type: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
         """Bytes of one element whose own extents are `shape`."""
@@ -193,7 +199,7 @@ class Places(Part):
         size = there.type.size or 8
         label = f"{there.name or 'local'}_in_memory"  # its value is a parameter of that name
         array = Array(f"{name}&", label, "local", size, (), constant_polynomial(size), True, node.span)
-        return Place(self.names.add_array(array).key, ZERO)
+        return PointerTarget(self.names.add_array(array).key, ZERO)
 
 
 def volume(type: r.Type, shape: tuple[Value | None, ...], word: r.Type) -> Value | None:
@@ -214,7 +220,7 @@ def innermost_type(type: r.Type) -> r.Type:
     return type
 
 
-def container_owner(there: Target) -> str:
+def container_owner(there: AssignmentTarget) -> str:
     if there.place is None:
         return there.variable or there.name
     offset = v.whole_number(there.place.offset) if there.place.offset is not None else None

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import walk_records
-from aspenpy.extract.hole_values import Point
+from aspenpy.extract.hole_values import CountedRun
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.naming import source_line
-from aspenpy.extract.replay import BASES, Basis, Tally, Work
+from aspenpy.extract.replay import BASES, Basis, RunTally, Work
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -63,7 +63,7 @@ class Reconciliation(Record):
         return f"{held}; operations {write(self.operations)}; bytes {write(self.moved)}"
 
 
-def reconcile(tally: Tally, point: Point, functions: Iterable[r.Function]) -> Reconciliation:
+def reconcile(tally: RunTally, point: CountedRun, functions: Iterable[r.Function]) -> Reconciliation:
     """Compares a replay with the run at the same sizes."""
     whole = Work()
     for work in tally.rests.values():
@@ -78,7 +78,7 @@ def reconcile(tally: Tally, point: Point, functions: Iterable[r.Function]) -> Re
     )
 
 
-def _compare_loops(tally: Tally, point: Point, whole: Work) -> Iterator[LineCount]:
+def _compare_loops(tally: RunTally, point: CountedRun, whole: Work) -> Iterator[LineCount]:
     for span, passes in tally.passes.items():
         ran = point.ran.get(span)
         if ran is not None:
@@ -86,7 +86,9 @@ def _compare_loops(tally: Tally, point: Point, whole: Work) -> Iterator[LineCoun
             yield LineCount(source_line(span), text, passes, ran.passes[0], _share(tally, span, whole), span)
 
 
-def _compare_functions(tally: Tally, point: Point, functions: Iterable[r.Function], whole: Work) -> Iterator[LineCount]:
+def _compare_functions(
+    tally: RunTally, point: CountedRun, functions: Iterable[r.Function], whole: Work
+) -> Iterator[LineCount]:
     for function in functions:
         if function.key in tally.functions and function.key in point.entered:
             entries, ran = tally.functions[function.key], point.entered[function.key]
@@ -94,13 +96,13 @@ def _compare_functions(tally: Tally, point: Point, functions: Iterable[r.Functio
             yield LineCount(source_line(function.span), text, entries, ran, share, function.span)
 
 
-def _share(tally: Tally, span: Span | None, whole: Work) -> float:
+def _share(tally: RunTally, span: Span | None, whole: Work) -> float:
     work = tally.work.get(span, Work())
     parts = ((work.operations, whole.operations), (work.moved, whole.moved))
     return max(part / all_ if all_ else 0.0 for part, all_ in parts)
 
 
-def find_causes(tally: Tally, point: Point) -> frozenset[Span]:
+def find_causes(tally: RunTally, point: CountedRun) -> frozenset[Span]:
     """Loops whose passes for each entry, and conditions whose share, are not those of the run: what makes other lines
     differ, too."""
     found = set()
@@ -116,7 +118,7 @@ def _is_near(mean: float, ran: ExecutionCount) -> bool:
     return abs(mean - counted) <= NEAR * abs(counted)
 
 
-def list_counted_spans(functions: Sequence[r.Function], point: Point) -> frozenset[Span]:
+def list_counted_spans(functions: Sequence[r.Function], point: CountedRun) -> frozenset[Span]:
     """The loops and conditions of some functions that a run has counted."""
     nodes = (node for function in functions for node in walk_records(function.body))
     spans = (node.span for node in nodes if isinstance(node, r.LoopStatement | r.Branch))

@@ -182,7 +182,7 @@ class ExpressionStatement(Record):
     span: Span | None = None
 
 
-class Block(Record):
+class CompoundStatement(Record):
     statements: tuple[Statement, ...]
     span: Span | None = None
 
@@ -233,7 +233,7 @@ class Unread(Record):
     span: Span | None = None
 
 
-Statement = Declaration | ExpressionStatement | Block | LoopStatement | Branch | Switch | Jump | Unread
+Statement = Declaration | ExpressionStatement | CompoundStatement | LoopStatement | Branch | Switch | Jump | Unread
 
 # -- programs --------------------------------------------------------------------------------------
 

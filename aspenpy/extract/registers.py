@@ -17,14 +17,14 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
-    Access,
     Alternative,
     Arithmetic,
     Array,
-    Exchange,
     Guard,
     Invocation,
     Item,
+    MemoryAccess,
+    MessageStatement,
     Nest,
     rewrite_inside,
     walk_items,
@@ -41,7 +41,7 @@ Kind = tuple[object, ...]
 Line = tuple[object, Fraction] | None
 """What places have in common that lie whole words apart; None for those that may lie anywhere in their array."""
 
-Test = Callable[[Access, Access], bool]
+Test = Callable[[MemoryAccess, MemoryAccess], bool]
 
 _NUMBER = Monomial()
 
@@ -50,31 +50,31 @@ class RegisterContents:
     """Accesses whose values lie in registers or wait to be stored, one for each place. `may_alias` says whether
     accesses of two kinds may touch the same bytes."""
 
-    def __init__(self, may_alias: Test, accesses: Iterable[Access] = ()) -> None:
+    def __init__(self, may_alias: Test, accesses: Iterable[MemoryAccess] = ()) -> None:
         self.may_alias = may_alias
-        self.kinds: dict[Kind, dict[Line, dict[Key, Access]]] = {}
+        self.kinds: dict[Kind, dict[Line, dict[Key, MemoryAccess]]] = {}
         for access in accesses:
             self.add(access)
 
-    def __contains__(self, access: Access) -> bool:
+    def __contains__(self, access: MemoryAccess) -> bool:
         return access.place() in self.kinds.get(_access_kind(access), {}).get(_access_line(access), {})
 
-    def add(self, access: Access) -> None:
+    def add(self, access: MemoryAccess) -> None:
         self.kinds.setdefault(_access_kind(access), {}).setdefault(_access_line(access), {})[access.place()] = access
 
-    def drop_overlapping(self, by: Access) -> None:
+    def drop_overlapping(self, by: MemoryAccess) -> None:
         """Drops accesses to other places that an access may overlap."""
         for found in list(self._list_overlapping(by)):
             self._remove(*found)
 
-    def drop(self, access: Access) -> None:
+    def drop(self, access: MemoryAccess) -> None:
         """Drops the access to the same place."""
         place, line = access.place(), _access_line(access)
         for kind, lines in list(self.kinds.items()):
             if place in lines.get(line, {}):
                 self._remove(kind, line, place)
 
-    def has_overlap(self, access: Access) -> bool:
+    def has_overlap(self, access: MemoryAccess) -> bool:
         """Whether an access may overlap one to another place."""
         return any(True for _ in self._list_overlapping(access))
 
@@ -93,7 +93,7 @@ class RegisterContents:
                 if common:
                     self.kinds.setdefault(kind, {})[line] = common
 
-    def _list_overlapping(self, by: Access) -> Iterator[tuple[Kind, Line, Key]]:
+    def _list_overlapping(self, by: MemoryAccess) -> Iterator[tuple[Kind, Line, Key]]:
         place, line = by.place(), _access_line(by)
         for kind, lines in self.kinds.items():
             first = next(iter(next(iter(lines.values())).values()))
@@ -115,11 +115,11 @@ class RegisterContents:
             del self.kinds[kind]
 
 
-def _access_kind(access: Access) -> Kind:
+def _access_kind(access: MemoryAccess) -> Kind:
     return access.array, access.path, access.precision, access.size
 
 
-def _access_line(access: Access) -> Line:
+def _access_line(access: MemoryAccess) -> Line:
     if access.offset is None or v.counters(access.offset):
         return None
     terms = dict(access.offset.terms)
@@ -127,7 +127,7 @@ def _access_line(access: Access) -> Line:
     return frozenset(terms.items()), number % access.size
 
 
-def _can_overlap(first: Access, second: Access) -> bool:
+def _can_overlap(first: MemoryAccess, second: MemoryAccess) -> bool:
     """Whether two accesses of one array may touch the same bytes."""
     if first.offset is None or second.offset is None:
         return True
@@ -145,8 +145,8 @@ class HoistedLoop(Record):
     """A loop, with the loads before it and the stores behind it that were moved out of it."""
 
     nest: Nest
-    before: tuple[Access, ...]
-    behind: tuple[Access, ...]
+    before: tuple[MemoryAccess, ...]
+    behind: tuple[MemoryAccess, ...]
 
 
 class Registers:
@@ -185,7 +185,7 @@ class Registers:
         whose values are in registers."""
         found: list[Item] = []
         for item in items:
-            if isinstance(item, Access):
+            if isinstance(item, MemoryAccess):
                 if item.kind == "load" and item.offset is not None and item in known:
                     continue
                 if item.kind == "store":
@@ -204,7 +204,7 @@ class Registers:
                     known.drop(store)
                 found.append(item.replace(body=self._reuse_values(item.body, known.copy())))
             else:
-                if isinstance(item, Invocation | Exchange):
+                if isinstance(item, Invocation | MessageStatement):
                     known.kinds.clear()
                 found.append(item)
         return self._drop_dead_stores(found)
@@ -214,7 +214,7 @@ class Registers:
         found: list[Item] = []
         dead = RegisterContents(self._may_alias)
         for item in reversed(items):
-            if isinstance(item, Access):
+            if isinstance(item, MemoryAccess):
                 if item.kind == "store" and item.offset is not None and not item.pinned:
                     if item in dead:
                         continue
@@ -236,7 +236,7 @@ class Registers:
         found: list[Item] = []
         known = RegisterContents(self._may_alias)
         for item in items:
-            if isinstance(item, Access):
+            if isinstance(item, MemoryAccess):
                 if item.kind == "load" and not item.pinned and item.offset is not None and item in known:
                     continue
                 if item.kind == "store":
@@ -250,7 +250,7 @@ class Registers:
             elif isinstance(item, Alternative):
                 item = rewrite_inside(item, self._forward_stores)
                 known.kinds.clear()
-            elif isinstance(item, Invocation | Exchange):
+            elif isinstance(item, Invocation | MessageStatement):
                 known.kinds.clear()
             found.append(item)
         return self._drop_dead_stores(found)
@@ -264,8 +264,8 @@ class Registers:
         inside = list(list_accesses(body))
         if any(True for _ in list_calls(body)):
             return HoistedLoop(nest.replace(body=body), (), ())
-        before: list[Access] = []
-        behind: list[Access] = []
+        before: list[MemoryAccess] = []
+        behind: list[MemoryAccess] = []
         gone: set[Key] = set()
         kinds: dict[Key, set[str]] = {}
         for access in inside:
@@ -273,7 +273,7 @@ class Registers:
         every = RegisterContents(self._may_alias, inside)
         stored = RegisterContents(self._may_alias, (access for access in inside if access.kind == "store"))
         for first in body:
-            if not isinstance(first, Access) or first.offset is None or v.has_symbol(first.offset, nest.counter):
+            if not isinstance(first, MemoryAccess) or first.offset is None or v.has_symbol(first.offset, nest.counter):
                 continue
             if first.indirect and depends_on_data(first.offset):
                 continue
@@ -301,7 +301,7 @@ class Registers:
             v.symbols(bound) <= self.fixed or any(v.is_same(bound, other) for other in around) for bound in nest.bounds
         )
 
-    def _may_alias(self, first: Access, second: Access) -> bool:
+    def _may_alias(self, first: MemoryAccess, second: MemoryAccess) -> bool:
         """Whether two accesses may touch the same bytes, as far as their arrays and types say it."""
         if first.precision != second.precision and min(first.size, second.size) > 1:
             return False  # what is written as one type is read as that: C11, 6.5
@@ -325,21 +325,21 @@ def _are_apart(one: Array, two: Array) -> bool:
 
 def _drop_places(items: list[Item], gone: set[Key]) -> list[Item]:
     """The items without accesses to some places."""
-    kept = (item for item in items if not (isinstance(item, Access) and item.place() in gone))
+    kept = (item for item in items if not (isinstance(item, MemoryAccess) and item.place() in gone))
     return [rewrite_inside(item, lambda inside: _drop_places(inside, gone)) for item in kept]
 
 
-def list_accesses(items: list[Item]) -> Iterator[Access]:
-    return (item for item in walk_items(items) if isinstance(item, Access))
+def list_accesses(items: list[Item]) -> Iterator[MemoryAccess]:
+    return (item for item in walk_items(items) if isinstance(item, MemoryAccess))
 
 
-def list_stores(items: list[Item]) -> Iterator[Access]:
+def list_stores(items: list[Item]) -> Iterator[MemoryAccess]:
     return (access for access in list_accesses(items) if access.kind == "store")
 
 
 def list_calls(items: list[Item]) -> Iterator[Item]:
     """Calls of other functions, which may change any memory that is not the function's own."""
-    return (item for item in walk_items(items) if isinstance(item, Invocation | Exchange))
+    return (item for item in walk_items(items) if isinstance(item, Invocation | MessageStatement))
 
 
 def _guards_of_pass(nest: Nest) -> tuple[Guard, ...]:

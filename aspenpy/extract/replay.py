@@ -18,16 +18,16 @@ from aspenpy.expr.polynomial import atom_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
     CYCLES,
-    Access,
     Alternative,
     Arithmetic,
+    FunctionCosts,
     Guard,
     Hole,
     Invocation,
     Item,
+    MemoryAccess,
     Nest,
-    Place,
-    Profile,
+    PointerTarget,
     walk_items,
 )
 from aspenpy.extract.scope import CALL_ASSUMED, SIZE_ASSUMED
@@ -60,7 +60,7 @@ class Work(Record):
         return Work(self.operations + operations, self.moved + moved)
 
 
-class Tally:
+class RunTally:
     """Entries and passes of loops by span, evaluations of conditions and how often they held, entries of functions by
     key; and work by span of the innermost loop or function and by what it rests on."""
 
@@ -81,7 +81,7 @@ class Tally:
         self.rests[BASES[basis]] = self.rests[BASES[basis]].plus(operations, moved)
 
 
-class Around(Record):
+class ItemSurroundings(Record):
     """Where an item stands: how often it runs, the span its work belongs to, what its count rests on, as a place in
     `BASES`, and whether it is in a loop that is cut, whose conditions are evaluated less often than in the model."""
 
@@ -90,7 +90,7 @@ class Around(Record):
     basis: int
     is_cut: bool = False
 
-    def inside(self, times: float, basis: int) -> Around:
+    def inside(self, times: float, basis: int) -> ItemSurroundings:
         return self.replace(times=self.times * times, basis=max(self.basis, basis))
 
 
@@ -98,7 +98,7 @@ Arguments = tuple[tuple[float, int] | None, ...]
 """Values of a call's whole numbers, and what they rest on."""
 
 
-class Numbers:
+class SymbolValues:
     """Numbers for the symbols of formulas: those `known`, and `values` beside them, which are found as they are asked
     for. What nobody knows counts as a size. `resolved` gives the parameter that a symbol stands for."""
 
@@ -147,20 +147,20 @@ class Replay:
 
     def __init__(
         self,
-        profiles: Mapping[str, Profile],
+        profiles: Mapping[str, FunctionCosts],
         holes: Mapping[Expr, Hole],
         resolved: Callable[[Value], Value],
         known: Mapping[Expr, float],
         fitted: frozenset[Expr],
     ) -> None:
         self.profiles, self.fitted = profiles, fitted
-        self.numbers = Numbers(holes, resolved, known)
+        self.numbers = SymbolValues(holes, resolved, known)
         self.bases: dict[Expr, int] = {}
-        self.tally = Tally()
+        self.tally = RunTally()
         self.calls: dict[str, dict[Arguments, tuple[float, int]]] = {}
         self.steps = 0
 
-    def run(self, order: Sequence[str], roots: Sequence[str]) -> Tally:
+    def run(self, order: Sequence[str], roots: Sequence[str]) -> RunTally:
         """The tally of all functions; `order` has each one behind those that call it."""
         for key in roots:
             self.calls[key] = {(): (1.0, 0)}
@@ -169,19 +169,19 @@ class Replay:
                 self._run_function(self.profiles[key], arguments, times, basis)
         return self.tally
 
-    def _run_function(self, profile: Profile, arguments: Arguments, times: float, basis: int) -> None:
+    def _run_function(self, profile: FunctionCosts, arguments: Arguments, times: float, basis: int) -> None:
         self.tally.functions[profile.key] = self.tally.functions.get(profile.key, 0.0) + times
         self.numbers.values, self.bases = {}, {}
         for formal, given in zip(profile.formals, arguments, strict=False):
             if isinstance(formal, Expr) and given is not None:
                 self.numbers.values[formal], self.bases[formal] = given
-        self._run_items(profile.items, Around(times, profile.span, basis))
+        self._run_items(profile.items, ItemSurroundings(times, profile.span, basis))
 
-    def _run_items(self, items: list[Item], around: Around) -> None:
+    def _run_items(self, items: list[Item], around: ItemSurroundings) -> None:
         operations = moved = 0.0
         for item in items:
             self.steps += 1
-            if isinstance(item, Access):
+            if isinstance(item, MemoryAccess):
                 moved += item.size
             elif isinstance(item, Arithmetic):
                 operations += count_operations(item)
@@ -194,7 +194,7 @@ class Replay:
         if operations or moved:
             self.tally.add_work(around.span, around.basis, operations * around.times, moved * around.times)
 
-    def _run_loop(self, nest: Nest, around: Around) -> None:
+    def _run_loop(self, nest: Nest, around: ItemSurroundings) -> None:
         passes = max(0.0, min(map(self.numbers.evaluate, nest.bounds)))
         share = 1.0 if nest.share is None else self.numbers.evaluate(nest.share)
         if not nest.is_cut:
@@ -207,7 +207,7 @@ class Replay:
             self._run_items(nest.body, inside.inside(weight, 0))
         self.numbers.values.pop(nest.counter, None)
 
-    def _run_alternative(self, item: Alternative, around: Around) -> None:
+    def _run_alternative(self, item: Alternative, around: ItemSurroundings) -> None:
         holds = float(all(map(self.numbers.holds, item.guards)))
         if item.guards and item.share is None and not around.is_cut:
             self.tally.add_passes(item.span, around.times, around.times * (1 - holds if item.negated else holds))
@@ -217,12 +217,14 @@ class Replay:
             if side and part:
                 self._run_items(side, around.inside(part, basis))
 
-    def _note_call(self, item: Invocation, around: Around) -> None:
+    def _note_call(self, item: Invocation, around: ItemSurroundings) -> None:
         """Notes the arguments of a call, for when all calls of the function are known."""
         if item.function not in self.profiles:
             return
         arguments: Arguments = tuple(
-            None if given is None or isinstance(given, Place) else (self.numbers.evaluate(given), self.basis(given))
+            None
+            if given is None or isinstance(given, PointerTarget)
+            else (self.numbers.evaluate(given), self.basis(given))
             for given in item.arguments
         )
         calls = self.calls.setdefault(item.function, {})
@@ -266,7 +268,7 @@ def _varies(nest: Nest) -> bool:
         elif isinstance(item, Alternative):
             parts = [guard.value for guard in item.guards]
         elif isinstance(item, Invocation):
-            parts = [given for given in item.arguments if given is not None and not isinstance(given, Place)]
+            parts = [given for given in item.arguments if given is not None and not isinstance(given, PointerTarget)]
         else:
             continue
         if any(v.has_symbol(part, nest.counter) for part in parts):

@@ -10,7 +10,7 @@ from fractions import Fraction
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, Polynomial, atom_polynomial, constant_polynomial
-from aspenpy.extract.costs import Array, Hole, Meaning, Place
+from aspenpy.extract.costs import Array, Hole, Meaning, PointerTarget
 from aspenpy.extract.library_functions import PURE
 from aspenpy.extract.values import COUNTER, Value, is_same, owners, symbols, value_key
 from aspenpy.language.diagnostics import Diagnostic
@@ -60,7 +60,7 @@ class Real(Record):
     number: float | None = None
 
 
-Known = Value | Place | Real | None
+Known = Value | PointerTarget | Real | None
 
 NOTHING = Real({})
 _NUMBER = Monomial()
@@ -142,7 +142,7 @@ def _row_key(place: DataKey) -> object:
     return frozenset(term for term in terms if term[0] != _NUMBER)
 
 
-class Scope:
+class KnownValues:
     """The state of one walk through a function. `values` are those of variables; `memory` that of places in arrays."""
 
     def __init__(self) -> None:
@@ -151,13 +151,13 @@ class Scope:
         self.offsets: dict[DataKey, Value] = {}
         self.inputs: dict[Expr, Value | None] = {}  # what is read when the program starts, and its default
 
-    def copy(self) -> Scope:
-        other = Scope()
+    def copy(self) -> KnownValues:
+        other = KnownValues()
         other.values, other.memory, other.offsets = dict(self.values), self.memory.copy(), self.offsets
         other.inputs = self.inputs
         return other
 
-    def merge(self, other: Scope, either: Callable[[Known, Known], Known] = lambda one, two: None) -> None:
+    def merge(self, other: KnownValues, either: Callable[[Known, Known], Known] = lambda one, two: None) -> None:
         """Keeps what two branches have in common; `either` decides about values that differ."""
 
         def chosen(one: Known, two: Known) -> Known:
@@ -196,7 +196,7 @@ class Scope:
 
 def formula_of(value: Known) -> Value | None:
     """The formula of a whole number, or of how far into its array a pointer points; None where there is none."""
-    inner = value.offset if isinstance(value, Place) else value
+    inner = value.offset if isinstance(value, PointerTarget) else value
     return inner if isinstance(inner, Polynomial) else None
 
 
@@ -215,7 +215,7 @@ def is_default(value: Known) -> bool:
 
 
 def is_equal(a: Known, b: Known) -> bool:
-    if isinstance(a, Place) and isinstance(b, Place):
+    if isinstance(a, PointerTarget) and isinstance(b, PointerTarget):
         return (
             a.array == b.array
             and a.offset is not None
@@ -394,7 +394,7 @@ class Names:
             )
         return self.libraries[function]
 
-    def add_owner(self, owner: Place | None, key: str) -> str:
+    def add_owner(self, owner: PointerTarget | None, key: str) -> str:
         """Notes the structure that a container lies in; returns the key of the container's elements."""
         if owner is not None:
             self.owners[key] = owner.array

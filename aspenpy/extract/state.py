@@ -8,9 +8,21 @@ from contextlib import contextmanager
 from aspenpy.expr.node import Expr
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Arithmetic, Array, Item, Meaning, Nest, Place
+from aspenpy.extract.costs import Arithmetic, Array, Item, Meaning, Nest, PointerTarget
 from aspenpy.extract.effects import Changes
-from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Contents, DataKey, Known, Names, Real, Scope, is_equal
+from aspenpy.extract.scope import (
+    NOTHING,
+    SIZE,
+    STEADY,
+    UNKNOWN,
+    Contents,
+    DataKey,
+    Known,
+    KnownValues,
+    Names,
+    Real,
+    is_equal,
+)
 from aspenpy.extract.values import Value
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
@@ -101,13 +113,13 @@ class ActiveLoops:
         self.exits: list[Leaving] = []
 
 
-class State:
+class WalkState:
     """State that the parts of a walk share: the `scope` at the point that is reached, and the costs `out` so far."""
 
     def __init__(self, names: Names, facts: Facts) -> None:
         self.names, self.facts = names, facts
         self.frame, self.stack, self.active = Frame(), CallStack(), ActiveLoops()
-        self.scope = Scope()
+        self.scope = KnownValues()
         self.scope.inputs = names.inputs
         self.out: list[Item] = []
 
@@ -159,16 +171,16 @@ class State:
         self.names.diagnostics.append(warning(code, message, span))
 
 
-class Part:
+class WalkTask:
     """One task of a walk, with the state that all tasks share."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: WalkState) -> None:
         self.state = state
         self.names, self.facts = state.names, state.facts
         self.frame, self.stack, self.active = state.frame, state.stack, state.active
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> KnownValues:
         """Known facts at the point that the walk has reached."""
         return self.state.scope
 
@@ -186,7 +198,7 @@ def source_text(node: r.Expression) -> str:
 # -- contexts: what is known where a function is called --------------------------------------------
 
 
-class Context(Record):
+class CallContext(Record):
     """The values of a function's arguments, None where they are unknown, and what lies in memory."""
 
     values: tuple[Known, ...]
@@ -194,7 +206,7 @@ class Context(Record):
     offsets: Mapping[DataKey, Value]
 
 
-def merge_contexts(contexts: Sequence[Context]) -> Context | None:
+def merge_contexts(contexts: Sequence[CallContext]) -> CallContext | None:
     """The context that all calls of a function have in common."""
     if not contexts:
         return None
@@ -231,7 +243,7 @@ class Shared:
         """The value itself where all functions share it, else None."""
         if isinstance(value, Real):
             return Real({}, value.number) if value.number is not None else None
-        if isinstance(value, Place):
+        if isinstance(value, PointerTarget):
             offset = value.offset
             known = offset is not None and self._is_shared(offset)
             return value if known and self.has_array(value.array) else None
@@ -252,7 +264,7 @@ class Shared:
 
     def make_context(
         self, values: Iterable[Known], memory: Contents, offsets: Mapping[DataKey, Value], inside: Shared
-    ) -> Context:
+    ) -> CallContext:
         """Context of a call; `inside` decides what of memory it tells."""
         found = {}
         for place, value in memory.items():
@@ -260,4 +272,4 @@ class Shared:
             if shared is not None:
                 found[place] = shared
         kept = {place: offsets[place] for place in found if place in offsets}
-        return Context(tuple(map(self.shared_value, values)), found, kept)
+        return CallContext(tuple(map(self.shared_value, values)), found, kept)

@@ -12,22 +12,22 @@ from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.expr.printer import ASPEN, TooLarge, write_fragments
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.blocks import COUNTED, Amounts, Summary, has_calls, nesting_depth
+from aspenpy.extract.blocks import COUNTED, BlockAmounts, BlockSummary, has_calls, nesting_depth
 from aspenpy.extract.costs import (
     CYCLES,
     Alternative,
     Array,
-    Exchange,
+    FunctionCosts,
     Invocation,
     Item,
     Meaning,
+    MessageStatement,
     Nest,
-    Place,
-    Profile,
+    PointerTarget,
     walk_items,
 )
 from aspenpy.extract.count import NoClosedForm
-from aspenpy.extract.naming import Formal, Kernel, Model, Naming, count_words, source_line, write_comments
+from aspenpy.extract.naming import Formal, KernelText, ModelBindings, Naming, count_words, source_line, write_comments
 from aspenpy.extract.patterns import Request, group_requests
 from aspenpy.extract.pragmas import parallel_directive, parse_directives
 from aspenpy.extract.triangles import CounterRange, Trips
@@ -38,12 +38,12 @@ NOTHING = ["execute { flops [0] }"]
 """What stands where the language wants a statement and the program has nothing that counts."""
 
 
-class Writer(Model):
+class Writer(ModelBindings):
     """Writes the kernels of a program, those that are called first."""
 
     def write_declarations(self) -> list[str]:
         """The data of the model, each with its size."""
-        body = Body(self, Profile("", "", [], ()), True)
+        body = Body(self, FunctionCosts("", "", [], ()), True)
         found = []
         for key, array in self.data.items():
             comment = source_line(array.span)
@@ -55,7 +55,9 @@ class Writer(Model):
             found.append(f"data {self.names.shared[key]} {size}{f'  // {comment}' if comment else ''}")
         return found
 
-    def write_kernel(self, profile: Profile, items: list[Item], is_root: bool, name: str | None = None) -> Kernel:
+    def write_kernel(
+        self, profile: FunctionCosts, items: list[Item], is_root: bool, name: str | None = None
+    ) -> KernelText:
         """The kernel of a function. The arguments of a root are parameters and data of the model."""
         body = Body(self, profile, is_root)
         try:
@@ -80,7 +82,7 @@ class Body(Naming):
         for item in items:
             if self.writer.is_brief and isinstance(item, Nest) and self._is_plain(item):
                 waiting.append(item)
-            elif isinstance(item, Nest | Invocation | Exchange) or (
+            elif isinstance(item, Nest | Invocation | MessageStatement) or (
                 isinstance(item, Alternative) and (nesting_depth(item) or has_calls([item]))
             ):
                 lines += self._write_plain(waiting)
@@ -108,7 +110,7 @@ class Body(Naming):
     def _write_statement(self, item: Item, around: tuple[Nest, ...]) -> list[str]:
         if isinstance(item, Invocation):
             return self._write_call(item)
-        if isinstance(item, Exchange):
+        if isinstance(item, MessageStatement):
             return self._write_exchange(item)
         if isinstance(item, Alternative):
             return self._write_alternative(item, around)
@@ -189,22 +191,22 @@ class Body(Naming):
                 arguments.append(self.write_formula(self._find_value_argument(given, kernel, formal, item.span)))
         return [f"call {kernel.name}({', '.join(arguments)})" if arguments else f"call {kernel.name}"]
 
-    def _find_data_argument(self, given: Value | Place | None, kernel: Kernel, formal: Formal) -> str:
+    def _find_data_argument(self, given: Value | PointerTarget | None, kernel: KernelText, formal: Formal) -> str:
         """Name of an array that is passed; one of its own for a null or unknown pointer."""
-        if isinstance(given, Place):
+        if isinstance(given, PointerTarget):
             return self.name_array(given.array)
         name = f"{kernel.name}_{formal.name}"
         return self.name_shared_array(Array(f"{kernel.name}.{formal.name}", name, "formal", 8))
 
     def _find_value_argument(
-        self, given: Value | Place | None, kernel: Kernel, formal: Formal, span: Span | None
+        self, given: Value | PointerTarget | None, kernel: KernelText, formal: Formal, span: Span | None
     ) -> Value:
-        if given is not None and not isinstance(given, Place):
+        if given is not None and not isinstance(given, PointerTarget):
             return given
         meaning = Meaning(f"argument `{formal.name}` of {kernel.name}")
         return self.names.add_hole(f"{kernel.name}_{formal.name}", meaning, constant_polynomial(100), span, 1)
 
-    def _write_exchange(self, item: Exchange) -> list[str]:
+    def _write_exchange(self, item: MessageStatement) -> list[str]:
         """Statement of a message; all ranks take part."""
         way = f"messages [{self.write_formula(item.volume)}]" + (f" as {item.exchange}" if item.exchange else "")
         note = f"  // {item.note}" if item.note else ""
@@ -216,7 +218,7 @@ class Body(Naming):
     def _write_block(self, items: list[Item], nest: Nest | None) -> list[str]:
         unequal = "" if nest is None else self._write_unequal_parts(nest)
         parts = () if nest is None or unequal else self._find_parallel_parts(nest)
-        amounts = Summary(self.counter, self.names.varying, bool(parts)).sum_amounts(items)
+        amounts = BlockSummary(self.counter, self.names.varying, bool(parts)).sum_amounts(items)
         simd = any(found.is_simd for inner in list_nests(items) for found in parse_directives(inner.pragmas))
         lines = self._write_requirements(amounts, parts, ", simd" if simd else "")
         if not lines:
@@ -250,7 +252,7 @@ class Body(Naming):
         """The flops of a pass in terms of its counter, or the words that it moves where it computes nothing."""
         self.counter.around.append(nest)
         try:
-            amounts = Summary(self.counter, self.names.varying, True).sum_amounts(nest.body)
+            amounts = BlockSummary(self.counter, self.names.varying, True).sum_amounts(nest.body)
         finally:
             self.counter.around.pop()
         done = [each.amount for each in amounts.operations if each.name != "integer"]
@@ -286,7 +288,7 @@ class Body(Naming):
             self.writer.threads = self.names.add_hole("threads", Meaning("threads of OpenMP"), ONE, None, 1)
         return self.writer.threads
 
-    def _write_requirements(self, amounts: Amounts, parts: tuple[Value, ...], simd: str) -> list[str]:
+    def _write_requirements(self, amounts: BlockAmounts, parts: tuple[Value, ...], simd: str) -> list[str]:
         def shared(value: Value) -> str:
             return self.write_formula(v.ratio(value, _multiply_parts(parts)) if parts else value)
 
@@ -344,14 +346,14 @@ class Body(Naming):
         return any(symbol in self.names.holes and self.names.holes[symbol].low == 0 for symbol in symbols)
 
     @staticmethod
-    def _write_bytes(amounts: Amounts, shared: Callable[[Value], str]) -> list[str]:
+    def _write_bytes(amounts: BlockAmounts, shared: Callable[[Value], str]) -> list[str]:
         """Bytes loaded and stored, without arrays."""
         moved: dict[str, Value] = {}
         for access in amounts.accesses:
             moved[access.kind] = v.add(moved.get(access.kind, ZERO), v.scale(access.words, access.size))
         return [f"{kind}s [{shared(amount)}]" for kind, amount in moved.items()]
 
-    def _write_remarks(self, amounts: Amounts) -> list[str]:
+    def _write_remarks(self, amounts: BlockAmounts) -> list[str]:
         """Comments on what the model does not count."""
         found = []
         integers = [done for done in amounts.operations if done.name == "integer"]

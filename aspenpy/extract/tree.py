@@ -12,10 +12,10 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import has_own_jump
-from aspenpy.extract.front_end import Reading, evaluate_constant
-from aspenpy.extract.tree_calls import Calls, construct_in_place
+from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
+from aspenpy.extract.tree_calls import CallReader, construct_in_place
 from aspenpy.extract.tree_expressions import FUNCTIONS, is_static
-from aspenpy.extract.tree_types import INT, NO_INSTANCE, REFERENCES, Unit, children_of
+from aspenpy.extract.tree_types import INT, NO_INSTANCE, REFERENCES, UnitState, children_of
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 
@@ -23,13 +23,13 @@ from aspenpy.language.source import Span
 class Statements:
     """The statements of one translation unit."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitState) -> None:
         self.unit = unit
-        self.expressions = Calls(unit, self.read).expressions
+        self.expressions = CallReader(unit, self.read).expressions
         self._rules: dict[str, Callable[[Any], r.Statement]] = {
-            "COMPOUND_STMT": lambda cursor: r.Block(tuple(map(self.read, children_of(cursor)))),
+            "COMPOUND_STMT": lambda cursor: r.CompoundStatement(tuple(map(self.read, children_of(cursor)))),
             "DECL_STMT": self._read_declarations,
-            "NULL_STMT": lambda cursor: r.Block(()),
+            "NULL_STMT": lambda cursor: r.CompoundStatement(()),
             "FOR_STMT": self._read_for,
             "WHILE_STMT": self._read_while,
             "DO_STMT": self._read_do,
@@ -99,14 +99,14 @@ class Statements:
     def _read_last(self, cursor: Any) -> r.Statement:
         """The statement that a label or an attribute stands before."""
         children = children_of(cursor)
-        return self.read(children[-1]) if children else r.Block(())
+        return self.read(children[-1]) if children else r.CompoundStatement(())
 
     def _read_declarations(self, cursor: Any) -> r.Statement:
         variables = [child for child in children_of(cursor) if child.kind.name == "VAR_DECL"]
         kept = (item for child in variables if is_static(child) for item in self.read_declaration(child))
         self.unit.statics += (item for item in kept if isinstance(item, r.Declaration))
         passing = (child for child in variables if not is_static(child))
-        return r.Block(tuple(item for child in passing for item in self.read_declaration(child)))
+        return r.CompoundStatement(tuple(item for child in passing for item in self.read_declaration(child)))
 
     def _read_return(self, cursor: Any) -> r.Statement:
         children = children_of(cursor)
@@ -191,7 +191,7 @@ class Statements:
             held_type = variable.type.of if is_reference and variable.type.of else variable.type
             element: r.Expression = r.Element(container, index, held_type, span)
             value = r.Address(element, variable.type, span) if is_reference else element
-            inner = r.Block((r.Declaration(variable, value, None, span), inner))
+            inner = r.CompoundStatement((r.Declaration(variable, value, None, span), inner))
         loop = self._make_loop(cursor, body, None, None, None)
         assert isinstance(loop, r.LoopStatement)
         return loop.replace(start=start, condition=condition, step=step, body=inner)
@@ -207,7 +207,7 @@ class Statements:
             self._pragmas_above(cursor),
             self.unit.set_apart(cursor, self.unit.span(condition)),
         )
-        return r.Block((*start, branch)) if start else branch
+        return r.CompoundStatement((*start, branch)) if start else branch
 
     def _pragmas_above(self, cursor: Any) -> tuple[str, ...]:
         text, span = self.unit.reading.find_text(cursor.extent.start.file), self.unit.span(cursor)
@@ -227,7 +227,7 @@ class Statements:
                 child = children_of(child)[-1]
             if cases:
                 cases[-1].append(self.read(child))
-        bodies = tuple(r.Block(tuple(case)) for case in cases)
+        bodies = tuple(r.CompoundStatement(tuple(case)) for case in cases)
         return r.Switch(self.expressions.read(children[-2]), bodies, exhaustive, self.unit.span(children[-2]))
 
 
@@ -255,11 +255,11 @@ MOST_INSTANCES = 1000
 _SCOPES = frozenset("NAMESPACE LINKAGE_SPEC CLASS_DECL STRUCT_DECL CLASS_TEMPLATE UNION_DECL UNEXPOSED_DECL".split())
 
 
-class Tree:
+class UnitReader:
     """The records of one translation unit."""
 
-    def __init__(self, reading: Reading, macros: dict[str, r.Macro]) -> None:
-        self.unit = Unit(reading, macros)
+    def __init__(self, reading: ParsedUnit, macros: dict[str, r.Macro]) -> None:
+        self.unit = UnitState(reading, macros)
         self.statements = Statements(self.unit)
         self.expressions = self.statements.expressions
 
@@ -346,7 +346,7 @@ class Tree:
                 found.append(
                     r.ExpressionStatement(r.Assignment("", field, given, field.type, span=field.span), field.span)
                 )
-        return r.Block((*found, body), body.span)
+        return r.CompoundStatement((*found, body), body.span)
 
 
 _HEAD = re.compile(r"\w+(?:[ \t]*\([^()\n]*\))?")
@@ -365,9 +365,9 @@ def _find_word(span: Span, word: str) -> tuple[int, int]:
     return match.span() if match else (span.start, span.start + 1)
 
 
-def read_program(reading: Reading, macros: dict[str, r.Macro] | None = None) -> tuple[r.Program, list[Diagnostic]]:
+def read_program(reading: ParsedUnit, macros: dict[str, r.Macro] | None = None) -> tuple[r.Program, list[Diagnostic]]:
     """Records of a translation unit, with the diagnostics of reading it; `macros` are those of the units before."""
-    tree = Tree(reading, {} if macros is None else macros)
+    tree = UnitReader(reading, {} if macros is None else macros)
     try:
         found = tree.read_program()
     except RecursionError:

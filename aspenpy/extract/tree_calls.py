@@ -11,7 +11,16 @@ from aspenpy.extract.effects import POINTED, pointer_key
 from aspenpy.extract.front_end import load_libclang
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions, last_word
 from aspenpy.extract.tree_standard import translate_call
-from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Instance, Unit, children_of, deduce_types, template_parameters
+from aspenpy.extract.tree_types import (
+    INT,
+    LAMBDA,
+    VOID,
+    Instance,
+    UnitState,
+    children_of,
+    deduce_types,
+    template_parameters,
+)
 from aspenpy.language.source import Span
 
 _OWNED_ARRAY = re.compile(r"std::(?:unique_ptr|shared_ptr)<.*\[\]")
@@ -36,10 +45,10 @@ def construct_in_place(value: r.Expression, object_: r.Expression) -> r.Call | N
     return call.replace(arguments=(here, *call.arguments[1:]))
 
 
-class Calls:
+class CallReader:
     """The calls of one translation unit; `read_statement` reads the bodies of lambdas."""
 
-    def __init__(self, unit: Unit, read_statement: Callable[[Any], r.Statement]) -> None:
+    def __init__(self, unit: UnitState, read_statement: Callable[[Any], r.Statement]) -> None:
         rules = {"CALL_EXPR": self._read_call, "CXX_NEW_EXPR": self._read_new, "LAMBDA_EXPR": self._read_lambda}
         self.unit = unit
         self.expressions = Expressions(unit, rules)

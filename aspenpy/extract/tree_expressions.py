@@ -11,7 +11,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import evaluate_constant, load_libclang
-from aspenpy.extract.tree_types import INT, NO_INSTANCE, VOID, Types, Unit, children_of, operation_type
+from aspenpy.extract.tree_types import INT, NO_INSTANCE, VOID, Types, UnitState, children_of, operation_type
 from aspenpy.language.source import Span
 
 BINARY = dict(enumerate("* / % + - << >> <=> < > <= >= == != & ^ | && || = * / % + - << >> & ^ | ,".split(), start=3))
@@ -32,7 +32,7 @@ class Expressions:
     """The expressions of one translation unit, and the variables in them; `calls` read those that call something, by
     kind of cursor."""
 
-    def __init__(self, unit: Unit, calls: Mapping[str, Callable[[Any], r.Expression]]) -> None:
+    def __init__(self, unit: UnitState, calls: Mapping[str, Callable[[Any], r.Expression]]) -> None:
         self.unit = unit
         self.types = Types(unit, self.read)
         self._variables: dict[tuple[int, int], r.Variable] = {}  # by libclang's address of a declaration

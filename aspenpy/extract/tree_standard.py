@@ -146,7 +146,7 @@ class _Body:
         step = r.Several(tuple(map(self.make_step, (0, *further))), INT, True, self.span)
         loop = r.LoopStatement(None, condition, step, action, True, (), "", self.span)
         back = () if result is None else (r.Jump("return", result, self.span),)
-        body = r.Block((loop, *back), self.span)
+        body = r.CompoundStatement((loop, *back), self.span)
         formals = tuple(self.formals)
         return r.Function(self.key, self.name, formals, body, span=self.span, in_place=True)
 

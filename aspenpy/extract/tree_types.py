@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.front_end import Reading, evaluate_constant
+from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -99,10 +99,10 @@ def size_of(type: Any) -> int:
     return 0 if type.spelling.startswith("<") else max(type.get_size(), 0)
 
 
-class Unit:
+class UnitState:
     """The part of a translation unit that has been read so far, and the instance of a template that is being read."""
 
-    def __init__(self, reading: Reading, macros: dict[str, r.Macro]) -> None:
+    def __init__(self, reading: ParsedUnit, macros: dict[str, r.Macro]) -> None:
         self.reading = reading
         self.diagnostics: list[Diagnostic] = []
         self.macros = macros  # of all units of the program
@@ -139,7 +139,7 @@ class Unit:
 class Types:
     """The types of one translation unit; `read_expression` reads what an extent is written as."""
 
-    def __init__(self, unit: Unit, read_expression: Callable[[Any], r.Expression]) -> None:
+    def __init__(self, unit: UnitState, read_expression: Callable[[Any], r.Expression]) -> None:
         self.unit = unit
         self._read_expression = read_expression
         self._types: dict[str, r.Type] = {}

@@ -8,31 +8,31 @@ from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.branches import Branches
-from aspenpy.extract.calls import Calls, can_inline
-from aspenpy.extract.costs import Array, Place, Profile
+from aspenpy.extract.calls import CallEvaluator, can_inline
+from aspenpy.extract.costs import Array, FunctionCosts, PointerTarget
 from aspenpy.extract.effects import final_jump, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.loops import Loops
 from aspenpy.extract.naming import source_line
 from aspenpy.extract.places import innermost_type, volume
 from aspenpy.extract.scope import NOTHING, SIZE, Known, Names, Real
-from aspenpy.extract.state import Context, Facts, Part, State, rename_array
+from aspenpy.extract.state import CallContext, Facts, WalkState, WalkTask, rename_array
 from aspenpy.extract.values import ZERO
 
 
-class Walker(Part):
+class Walker(WalkTask):
     """Walks one function of a program, and those that are small enough to stand in place of their calls."""
 
-    def __init__(self, names: Names, facts: Facts, contexts: dict[str, list[Context]]) -> None:
-        super().__init__(State(names, facts))
+    def __init__(self, names: Names, facts: Facts, contexts: dict[str, list[CallContext]]) -> None:
+        super().__init__(WalkState(names, facts))
         self.evaluator = Evaluator(self.state, self.call, lambda node: self.branches.select(node))
-        self.calls = Calls(self.state, self.evaluator, self.walk, contexts)
+        self.calls = CallEvaluator(self.state, self.evaluator, self.walk, contexts)
         self.loops = Loops(self.state, self.evaluator, self.walk)
         self.branches = Branches(self.state, self.evaluator, self.walk)
 
     # -- functions ---------------------------------------------------------------------------------
 
-    def profile(self, function: r.Function, context: Context | None = None) -> Profile:
+    def profile(self, function: r.Function, context: CallContext | None = None) -> FunctionCosts:
         """Items of a function, with symbols for arguments that no context gives."""
         formals = [self._declare_formal(formal) for formal in function.formals]
         self.frame.begin(function, tuple(formals), self._find_addressed(function))
@@ -43,7 +43,7 @@ class Walker(Part):
         notes = tuple(
             f"{note}: else the program ends ({source_line(span)})" for note, span in self.branches.notes.items()
         )
-        return Profile(function.key, function.name, items, tuple(formals), function.comment, function.span, notes)
+        return FunctionCosts(function.key, function.name, items, tuple(formals), function.comment, function.span, notes)
 
     def _find_addressed(self, function: r.Function) -> set[str]:
         """The structures of a function, and of small ones that stand in place of their calls, that go on to functions
@@ -65,20 +65,20 @@ class Walker(Part):
                         found.add(inner.key)
         return found
 
-    def _adopt_context(self, function: r.Function, context: Context) -> None:
+    def _adopt_context(self, function: r.Function, context: CallContext) -> None:
         """Takes over what is known where the function is called."""
         for formal, own, value in zip(function.formals, self.frame.arguments, context.values, strict=False):
             if isinstance(value, Real) and formal.type.kind == "real":
                 self.scope.values[formal.key] = value
             if isinstance(own, Expr) and isinstance(value, Polynomial):
                 self.frame.given[own] = value
-            is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms
-            if isinstance(value, Place) and isinstance(own, str) and is_whole and _is_object(formal.type):
+            is_whole = isinstance(value, PointerTarget) and value.offset is not None and not value.offset.terms
+            if isinstance(value, PointerTarget) and isinstance(own, str) and is_whole and _is_object(formal.type):
                 self.frame.inherited.setdefault(value.array, own)
         pointed = {
             place: value.replace(array=self._inherit_array(function, value.array))
             for place, value in context.memory.items()
-            if isinstance(value, Place)
+            if isinstance(value, PointerTarget)
         }
         for place, value in context.memory.items():
             given = pointed.get(place, value)
@@ -118,7 +118,7 @@ class Walker(Part):
             name = "self" if formal.name == "this" else formal.name
             key = f"{formal.key}*"
             self.names.add_array(Array(key, name, "formal", word.size or 8, shape, size, type.restrict, formal.span))
-            place = Place(key, ZERO, type.name == "&")
+            place = PointerTarget(key, ZERO, type.name == "&")
             if formal.name == "this":
                 self.frame.this = place
             self.scope.values[formal.key] = place
@@ -135,7 +135,7 @@ class Walker(Part):
     # -- statements --------------------------------------------------------------------------------
 
     def walk(self, node: r.Statement | None) -> None:
-        if isinstance(node, r.Block):
+        if isinstance(node, r.CompoundStatement):
             self._walk_block(node.statements)
         elif isinstance(node, r.Declaration):
             self._declare(node)
@@ -184,11 +184,11 @@ class Walker(Part):
         for place, node in enumerate(statements):
             rest = statements[place + 1 :] if isinstance(node, r.Branch) else ()
             if isinstance(node, r.Branch) and rest and final_jump(node.then) is not None:
-                other = r.Block((*([node.otherwise] if node.otherwise else []), *rest))
+                other = r.CompoundStatement((*([node.otherwise] if node.otherwise else []), *rest))
                 self.branches.walk_branch(node.replace(otherwise=other))
                 return
             if isinstance(node, r.Branch) and rest and final_jump(node.otherwise) is not None:
-                self.branches.walk_branch(node.replace(then=r.Block((node.then, *rest))))
+                self.branches.walk_branch(node.replace(then=r.CompoundStatement((node.then, *rest))))
                 return
             self.walk(node)
             if isinstance(node, r.Jump):

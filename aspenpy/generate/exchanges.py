@@ -16,19 +16,19 @@ from aspenpy.record import Record
 MESSAGES = "messages"  # the resource that is sent
 
 
-class Kind(Record):
+class ExchangeKind(Record):
     """A way to exchange: the helper in C that does it, and what the trait's argument is called, if it takes one."""
 
     helper: str
     argument: str | None
 
 
-class Exchange(Record):
+class HelperExchange(Record):
     """The exchange of one requirement. `arguments` are those of the helper: the trait's, if its kind takes one; of a
     halo the number of its dimensions, and the ranks along each or zeros; behind them, of one with ends or unlike faces,
     1 where there are ends, and the faces' proportions."""
 
-    kind: Kind
+    kind: ExchangeKind
     arguments: tuple[Expr, ...]
     requirement: flow.Requirement
 
@@ -63,46 +63,46 @@ class Exchange(Record):
         return instances * messages, graph.mul(instances, self.requirement.amount, share)
 
 
-KINDS: dict[str, Kind] = {
-    "shift": Kind("aspen_shift", "the distance in the ring"),
-    "halo": Kind("aspen_halo", "the number of dimensions"),
-    "allreduce": Kind("aspen_allreduce", None),
-    "reduce": Kind("aspen_reduce", None),
-    "broadcast": Kind("aspen_broadcast", None),
-    "allgather": Kind("aspen_allgather", None),
-    "reduce_scatter": Kind("aspen_reduce_scatter", None),
-    "alltoall": Kind("aspen_alltoall", None),
-    "barrier": Kind("aspen_barrier", None),
+KINDS: dict[str, ExchangeKind] = {
+    "shift": ExchangeKind("aspen_shift", "the distance in the ring"),
+    "halo": ExchangeKind("aspen_halo", "the number of dimensions"),
+    "allreduce": ExchangeKind("aspen_allreduce", None),
+    "reduce": ExchangeKind("aspen_reduce", None),
+    "broadcast": ExchangeKind("aspen_broadcast", None),
+    "allgather": ExchangeKind("aspen_allgather", None),
+    "reduce_scatter": ExchangeKind("aspen_reduce_scatter", None),
+    "alltoall": ExchangeKind("aspen_alltoall", None),
+    "barrier": ExchangeKind("aspen_barrier", None),
 }
 """By the trait that asks for it; a requirement without any goes once around the ring, `shift(1)`."""
 
 
-IN_PROPORTION = Kind("aspen_faces", "the number of dimensions")
+IN_PROPORTION = ExchangeKind("aspen_faces", "the number of dimensions")
 """A halo with ends, or with faces that are not alike."""
 
-AMONG = {"allreduce": Kind("aspen_allreduce_among", "the number of ranks of a group")}
+AMONG = {"allreduce": ExchangeKind("aspen_allreduce_among", "the number of ranks of a group")}
 """Exchanges that may take place in groups of so many ranks, where the trait says how many."""
 
 
-def exchange_of(requirement: flow.Requirement) -> Exchange:
+def exchange_of(requirement: flow.Requirement) -> HelperExchange:
     """How a requirement is sent. Raises AspenError if its traits contradict each other or lack an argument."""
     named = [trait for trait in requirement.traits if trait.name in KINDS]
     if len(named) > 1:
         message = f"`{named[0].name}` and `{named[1].name}` are two ways to send one message"
         fail("two-exchanges", message, named[1].span, related=(Related(named[0].span, "the other one"),))
     if not named:
-        return Exchange(KINDS["shift"], (graph.ONE,), requirement)
+        return HelperExchange(KINDS["shift"], (graph.ONE,), requirement)
     trait = _without_algorithm(named[0])
     kind = (AMONG if trait.arguments else KINDS).get(trait.name, KINDS[trait.name])
     if trait.name == HALO:
         faces = _faces(trait, requirement)
-        return Exchange(IN_PROPORTION if faces else kind, (*_grid(trait, kind), *faces), requirement)
+        return HelperExchange(IN_PROPORTION if faces else kind, (*_grid(trait, kind), *faces), requirement)
     if len(trait.arguments) != (kind.argument is not None):
         _refuse_arguments(trait, kind)
     arguments = tuple(argument for argument in trait.arguments if isinstance(argument, Expr))
     if len(arguments) != len(trait.arguments):
         _refuse_arguments(trait, kind)
-    return Exchange(kind, arguments, requirement)
+    return HelperExchange(kind, arguments, requirement)
 
 
 def _without_algorithm(trait: flow.Trait) -> flow.Trait:
@@ -115,7 +115,7 @@ def _without_algorithm(trait: flow.Trait) -> flow.Trait:
     return trait.replace(arguments=tuple(kept))
 
 
-def _grid(trait: flow.Trait, kind: Kind) -> tuple[Expr, ...]:
+def _grid(trait: flow.Trait, kind: ExchangeKind) -> tuple[Expr, ...]:
     """How many dimensions a halo has, and the ranks along each, 0 where MPI is to find them. All its messages are
     under way at once in any case, so that "all_ports" changes nothing."""
     numbers = numbers_of(trait)
@@ -145,7 +145,7 @@ def _faces(trait: flow.Trait, requirement: flow.Requirement) -> tuple[Expr, ...]
     return ends, *faces, *[graph.ZERO] * (MOST_DIMENSIONS - len(faces))
 
 
-def _refuse_arguments(trait: flow.Trait, kind: Kind) -> NoReturn:
+def _refuse_arguments(trait: flow.Trait, kind: ExchangeKind) -> NoReturn:
     if kind.argument is None:
         fail("trait-argument", f"the trait `{trait.name}` takes no argument", trait.span)
     if trait.name == HALO:

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Unpack
 
-from aspenpy.answers.case import Case, CaseOptions, Run, case_of
+from aspenpy.answers.case import Case, CaseOptions, ResolvedCase, case_of
 from aspenpy.answers.profile import Timer
 from aspenpy.answers.scope import Value
 from aspenpy.cost.compute import price_block
@@ -48,7 +48,7 @@ class Skeleton:
         case = case_of(app, machine, options)
         if spin and case.machine is None:
             fail("no-machine", "how long to wait only a machine can say", hint="name one, or leave the waiting out")
-        self._run = Run(case)
+        self._run = ResolvedCase(case)
         self.application = case.application
         self.entry = self._run.entry
         self._kernels = callees_first(self.entry)

@@ -23,7 +23,7 @@ Children = list[Any]
 MAXIMUM_DEPTH = 100  # levels of an expression: what works on the tree may recurse, with several calls a level
 
 
-class Piece:
+class RuleValue:
     """Value of a rule that makes no node of its own, and where it was written."""
 
     __slots__ = ("end", "start", "value")
@@ -32,7 +32,7 @@ class Piece:
         self.value, self.start, self.end = value, start, end
 
 
-_PLACED = (Token, Piece)  # what has its place in itself; a node has it in its span
+_PLACED = (Token, RuleValue)  # what has its place in itself; a node has it in its span
 
 
 class ExpressionBuilder:
@@ -56,9 +56,9 @@ class ExpressionBuilder:
                 return self._span(children[0], last)
         raise AssertionError("a rule that matched nothing")
 
-    def _make_piece(self, value: Any, children: Children) -> Piece:
+    def _make_piece(self, value: Any, children: Children) -> RuleValue:
         _, start, end = self._whole(children)
-        return Piece(value, start, end)
+        return RuleValue(value, start, end)
 
     def _at(self, token: Any) -> Span:
         return Span(self.source, token.start, token.end)
@@ -134,7 +134,7 @@ class ExpressionBuilder:
         indices = tuple(rest[1::3])
         return self._require_depth(nodes.Index(array, indices, self._span(array, rest[-1])), indices)
 
-    def arguments(self, children: Children) -> Piece:
+    def arguments(self, children: Children) -> RuleValue:
         return self._make_piece(tuple(children[::2]), children)
 
     def parenthesised(self, children: Children) -> Any:
@@ -157,7 +157,7 @@ def value_of(piece: Any) -> Any:
     return None if piece is None else piece.value
 
 
-def values_of(piece: Piece | None) -> tuple[Any, ...]:
+def values_of(piece: RuleValue | None) -> tuple[Any, ...]:
     """The elements of an optional list."""
     return () if piece is None else piece.value
 
@@ -201,7 +201,7 @@ class Builder(ExpressionBuilder):
 
     parameter_in_range = parameter
 
-    def counts(self, children: Children) -> nodes.Counts:
+    def counts(self, children: Children) -> nodes.CountRule:
         _, rule, *brackets = children
         argument = brackets[1] if brackets and brackets[0] is not None else None
         if rule.value not in RULES:
@@ -212,7 +212,7 @@ class Builder(ExpressionBuilder):
             message = f"`{rule.value}` takes {'no argument' if wanted is None else 'an argument, ' + wanted}"
             example = rule.value if wanted is None else f"{rule.value}(2)"
             fail("unknown-counts", message, self._whole(children), hint=f"write `with {example}`")
-        return nodes.Counts(rule.value, argument, self._whole(children))
+        return nodes.CountRule(rule.value, argument, self._whole(children))
 
     def parameter_in_enum(self, children: Children) -> nodes.Parameter:
         _, name, _, value, _, enum = children
@@ -273,7 +273,7 @@ class Builder(ExpressionBuilder):
         spans = self._whole(children), self._at(name), self._at(path)
         return nodes.Import(name.value, read_string(path.value), values_of(overrides), *spans)
 
-    def overrides(self, children: Children) -> Piece:
+    def overrides(self, children: Children) -> RuleValue:
         return self._make_piece(tuple(children[1::2]), children)
 
     traits = resource_traits = overrides
@@ -299,23 +299,23 @@ class Builder(ExpressionBuilder):
         _refuse_per_rank(declarations, "a kernel")
         return nodes.Kernel(name.value, values_of(formals), declarations, body, self._whole(children), self._at(name))
 
-    def formals(self, children: Children) -> Piece:
+    def formals(self, children: Children) -> RuleValue:
         return self._make_piece(tuple(children[1:-1:2]) if children[1] else (), children)
 
     def formal(self, children: Children) -> nodes.Formal:
         kind, name = children
         return nodes.Formal(kind.value, name.value, self._span(kind, name))
 
-    def block(self, children: Children) -> Piece:
+    def block(self, children: Children) -> RuleValue:
         return self._make_piece(tuple(children[1:-1]), children)
 
-    def label(self, children: Children) -> Piece:
+    def label(self, children: Children) -> RuleValue:
         (token,) = children
         if token.type == "STRING":
-            return Piece(read_string(token.value), token.start, token.end)
+            return RuleValue(read_string(token.value), token.start, token.end)
         message = f"the label `{token.value}` without quotes is an older spelling"
         self._warn_of_older_form(message, token, f'write `"{token.value}"`')
-        return Piece(token.value, token.start, token.end)
+        return RuleValue(token.value, token.start, token.end)
 
     def execute(self, children: Children) -> nodes.Execute:
         _, _, parallelism, _, parts, label, _, *requirements, _ = children
@@ -378,11 +378,11 @@ class Builder(ExpressionBuilder):
         branches = ((condition, body.value), *(other.value for other in others))
         return nodes.If(branches, value_of(otherwise), self._whole(children))
 
-    def else_if(self, children: Children) -> Piece:
+    def else_if(self, children: Children) -> RuleValue:
         _, _, _, condition, _, body = children
         return self._make_piece((condition, body.value), children)
 
-    def otherwise(self, children: Children) -> Piece:
+    def otherwise(self, children: Children) -> RuleValue:
         return self._make_piece(children[1].value, children)
 
     def switch(self, children: Children) -> nodes.Switch:

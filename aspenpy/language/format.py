@@ -36,7 +36,7 @@ from aspenpy.language.vocabulary import (
 from aspenpy.record import NamedTuple
 
 
-class Word:
+class SpacedWord:
     """A word and the line breaks before it.
 
     `header` is the first word of its item; `frame` is what it stands in directly, `opens` and `closes` what a bracket
@@ -49,23 +49,23 @@ class Word:
     def __init__(self, kind: str, text: str, start: int, breaks: int) -> None:
         self.kind, self.text, self.start, self.breaks = kind, text, start, breaks
         self.frame = self.opens = self.closes = ""
-        self.header: Word | None = None
+        self.header: SpacedWord | None = None
         self.starts_item = self.sign = False
 
 
 class Item(NamedTuple):
     """Words and blocks in their order."""
 
-    parts: list[Word | Block]
+    parts: list[SpacedWord | BracedItems]
 
 
-class Block(NamedTuple):
+class BracedItems(NamedTuple):
     """Items between braces, and a comment behind the opening brace."""
 
-    opening: Word
-    remarks: list[Word]
+    opening: SpacedWord
+    remarks: list[SpacedWord]
     items: list[Item]
-    closing: list[Word]
+    closing: list[SpacedWord]
 
 
 BLOCKS = (STATEMENTS, REQUIREMENTS, PARTS, CASES)
@@ -77,7 +77,7 @@ _ENDS = frozenset({"NAME", "NUMBER", "QUANTITY", "STRING", "RPAR", "RSQB", "RBRA
 """What an expression, and so an item, may end with; a minus behind one of them subtracts."""
 
 
-def outline_of(source: Source, file: list[Word] | None = None) -> list[Item]:
+def outline_of(source: Source, file: list[SpacedWord] | None = None) -> list[Item]:
     """The items of a file, given its words or not. Raises AspenError for stray characters and brackets that do not
     match."""
     file = split_words(source) if file is None else file
@@ -85,10 +85,10 @@ def outline_of(source: Source, file: list[Word] | None = None) -> list[Item]:
     return _gather_items(file)
 
 
-def split_words(source: Source) -> list[Word]:
+def split_words(source: Source) -> list[SpacedWord]:
     """The words of a file, comments and includes too. Raises AspenError for stray characters."""
     keywords = tables().keywords
-    read: list[Word] = []
+    read: list[SpacedWord] = []
     end = 0
     for match in words(source.text):
         kind = match.lastgroup or ""
@@ -100,7 +100,7 @@ def split_words(source: Source) -> list[Word]:
         if kind == "INCLUDE":
             text = f"include {text.removeprefix('include').strip()}"
         text = PHRASES.get(kind, text)
-        read.append(Word(keywords.get(text, kind) if kind == "NAME" else kind, text.rstrip(), start, breaks))
+        read.append(SpacedWord(keywords.get(text, kind) if kind == "NAME" else kind, text.rstrip(), start, breaks))
         end = match.end()
     return read
 
@@ -111,13 +111,13 @@ def split_words(source: Source) -> list[Word]:
 class _Frame:
     """An open bracket, or the file itself: what it holds, and the item being read in it."""
 
-    def __init__(self, kind: str, opening: Word | None) -> None:
+    def __init__(self, kind: str, opening: SpacedWord | None) -> None:
         self.kind, self.opening = kind, opening
-        self.header: Word | None = None
+        self.header: SpacedWord | None = None
         self.names = 0
 
 
-def _annotate(source: Source, code: list[Word]) -> None:
+def _annotate(source: Source, code: list[SpacedWord]) -> None:
     """Finds out for each word what it stands in, whether it begins an item, which braces are blocks."""
     frames = [_Frame(STATEMENTS, None)]
     for place, word in enumerate(code):
@@ -142,7 +142,7 @@ def _annotate(source: Source, code: list[Word]) -> None:
         _refuse(source, frames[-1].opening, f"this `{frames[-1].opening.text}` is not closed")
 
 
-def _describe_opening(frame: _Frame, previous: Word | None, word: Word) -> str:
+def _describe_opening(frame: _Frame, previous: SpacedWord | None, word: SpacedWord) -> str:
     header = frame.header.kind if frame.header is not None else ""
     if word.kind != "LBRACE":
         return GROUP
@@ -152,7 +152,7 @@ def _describe_opening(frame: _Frame, previous: Word | None, word: Word) -> str:
     return STATEMENTS if frame.kind == CASES else holds
 
 
-def _close_bracket(source: Source, frames: list[_Frame], word: Word) -> None:
+def _close_bracket(source: Source, frames: list[_Frame], word: SpacedWord) -> None:
     opening = frames[-1].opening
     if opening is None:
         _refuse(source, word, f"one `{word.text}` too many")
@@ -163,7 +163,7 @@ def _close_bracket(source: Source, frames: list[_Frame], word: Word) -> None:
     word.frame, word.header = frames[-1].kind, frames[-1].header
 
 
-def _starts_item(frame: _Frame, previous: Word | None, word: Word, following: list[Word]) -> bool:
+def _starts_item(frame: _Frame, previous: SpacedWord | None, word: SpacedWord, following: list[SpacedWord]) -> bool:
     """Whether a word begins an item of the block it stands in directly."""
     if frame.header is None:
         return True
@@ -184,23 +184,23 @@ def _starts_item(frame: _Frame, previous: Word | None, word: Word, following: li
     return kinds == ["NAME", "NAME", "LBRACE"] or word.breaks > 0
 
 
-def _refuse(source: Source, word: Word, message: str, opening: Word | None = None) -> NoReturn:
+def _refuse(source: Source, word: SpacedWord, message: str, opening: SpacedWord | None = None) -> NoReturn:
     related = () if opening is None else (Related(_span_of_word(source, opening), "opened here"),)
     fail("syntax", message, _span_of_word(source, word), related=related)
 
 
-def _span_of_word(source: Source, word: Word) -> Span:
+def _span_of_word(source: Source, word: SpacedWord) -> Span:
     return Span(source, word.start, word.start + len(word.text))
 
 
 # -- putting them together -------------------------------------------------------------------------
 
 
-def _gather_items(file: list[Word]) -> list[Item]:
+def _gather_items(file: list[SpacedWord]) -> list[Item]:
     """Words in items and blocks. A comment goes with the item on its line; alone on a line between two items, it is
     an item itself."""
     items: list[Item] = []
-    open_blocks: list[tuple[Block, list[Item]]] = []
+    open_blocks: list[tuple[BracedItems, list[Item]]] = []
     for word, between in zip(file, _ends_of_items(file), strict=True):
         if word.kind == "COMMENT" and not word.breaks and open_blocks and not items:
             open_blocks[-1][0].remarks.append(word)
@@ -211,7 +211,7 @@ def _gather_items(file: list[Word]) -> list[Item]:
             if word.starts_item or not items or (word.kind == "COMMENT" and word.breaks and between):
                 items.append(Item([]))
             if word.opens in BLOCKS:
-                block = Block(word, [], [], [])
+                block = BracedItems(word, [], [], [])
                 items[-1].parts.append(block)
                 open_blocks.append((block, items))
                 items = block.items
@@ -220,7 +220,7 @@ def _gather_items(file: list[Word]) -> list[Item]:
     return items
 
 
-def _ends_of_items(file: list[Word]) -> list[bool]:
+def _ends_of_items(file: list[SpacedWord]) -> list[bool]:
     """For each word, whether what follows, comments aside, begins an item or closes a block, or nothing follows."""
     between: list[bool] = []
     ends = True
@@ -257,11 +257,13 @@ def format_text(source: Source, reader: Reader | None = None) -> str:
 
 def _is_whole_model(items: list[Item]) -> bool:
     """Whether a file is a model, or has the component of type `machine`, and not a piece to be included."""
-    beginnings = ([part for part in item.parts if isinstance(part, Word) and part.kind != "COMMENT"] for item in items)
+    beginnings = (
+        [part for part in item.parts if isinstance(part, SpacedWord) and part.kind != "COMMENT"] for item in items
+    )
     return any(words and (words[0].kind == "MODEL" or words[0].text == "machine") for words in beginnings)
 
 
-def _require_same_words(source: Source, before: list[Word], text: str) -> None:
+def _require_same_words(source: Source, before: list[SpacedWord], text: str) -> None:
     """Spaces can matter between words that do not belong beside each other: `3  s` is no quantity, `3 s` is."""
     for old, new in zip(before, split_words(source.with_text(text)), strict=False):
         if (old.kind, old.text) != (new.kind, new.text):
@@ -278,7 +280,7 @@ class _Writer:
     def write_items(self, items: list[Item], indent: str) -> None:
         """Each item on its own line, blank lines between them as they were, but one at most."""
         for place, item in enumerate(items):
-            first = item.parts[0] if isinstance(item.parts[0], Word) else item.parts[0].opening
+            first = item.parts[0] if isinstance(item.parts[0], SpacedWord) else item.parts[0].opening
             if place and first.breaks > 1:
                 self.lines.append("")
             self._write_item(item, indent)
@@ -286,23 +288,25 @@ class _Writer:
     def _write_item(self, item: Item, indent: str) -> None:
         parts, remark = item.parts, ""
         last = parts[-1]
-        if len(parts) > 1 and isinstance(last, Word) and last.kind == "COMMENT" and not last.breaks:
+        if len(parts) > 1 and isinstance(last, SpacedWord) and last.kind == "COMMENT" and not last.breaks:
             parts, remark = parts[:-1], f"  {last.text}"
         flat = _write_flat(parts)
-        if flat is not None and (len(indent + flat) <= WIDTH or not any(isinstance(part, Block) for part in parts)):
+        if flat is not None and (
+            len(indent + flat) <= WIDTH or not any(isinstance(part, BracedItems) for part in parts)
+        ):
             self.lines.append(indent + flat + remark)
         else:
             self._spread(item.parts, indent)
 
-    def _spread(self, parts: list[Word | Block], indent: str) -> None:
+    def _spread(self, parts: list[SpacedWord | BracedItems], indent: str) -> None:
         """An item over several lines: its blocks opened, its line breaks kept."""
         line = indent
-        previous: Word | None = None
+        previous: SpacedWord | None = None
         lists = 0
         opened = False
         for part in parts:
-            word = part.opening if isinstance(part, Block) else part
-            joined = isinstance(part, Block) or (word.kind == "ELSE" and previous is not None and previous.closes)
+            word = part.opening if isinstance(part, BracedItems) else part
+            joined = isinstance(part, BracedItems) or (word.kind == "ELSE" and previous is not None and previous.closes)
             if previous is None:
                 line += word.text
             elif previous.kind == "COMMENT" or (word.breaks and not joined):
@@ -313,7 +317,7 @@ class _Writer:
                 line += _gap_between(previous, word) + word.text
             lists += (word.opens == LIST) - (word.closes == LIST)
             previous = word
-            if isinstance(part, Block):
+            if isinstance(part, BracedItems):
                 self.lines.append(line + "".join(f"  {remark.text}" for remark in part.remarks))
                 self.write_items(part.items, indent + INDENTATION)
                 previous = part.closing[0]
@@ -322,17 +326,17 @@ class _Writer:
         self.lines.append(line)
 
 
-def _write_flat(parts: list[Word | Block], first: bool = True) -> str | None:
+def _write_flat(parts: list[SpacedWord | BracedItems], first: bool = True) -> str | None:
     """An item on one line, if it was written so and no block in it has several items or a comment."""
     text = ""
-    previous: Word | None = None
+    previous: SpacedWord | None = None
     for part in parts:
-        word = part.opening if isinstance(part, Block) else part
+        word = part.opening if isinstance(part, BracedItems) else part
         if (word.breaks and not (first and previous is None)) or (word.kind == "COMMENT" and len(parts) > 1):
             return None
         text += _gap_between(previous, word) + word.text
         previous = word
-        if isinstance(part, Block):
+        if isinstance(part, BracedItems):
             if part.remarks or len(part.items) > 1 or part.closing[0].breaks:
                 return None
             inside = [_write_flat(item.parts, first=False) for item in part.items]
@@ -343,7 +347,7 @@ def _write_flat(parts: list[Word | Block], first: bool = True) -> str | None:
     return text
 
 
-def _gap_between(left: Word | None, right: Word) -> str:
+def _gap_between(left: SpacedWord | None, right: SpacedWord) -> str:
     """The space between two words of a line."""
     if left is None:
         return ""
@@ -362,7 +366,7 @@ def _gap_between(left: Word | None, right: Word) -> str:
     return " "
 
 
-def _is_index_bracket(left: Word, bracket: Word) -> bool:
+def _is_index_bracket(left: SpacedWord, bracket: SpacedWord) -> bool:
     """Whether a bracket is an index, or the brackets of an array: `v[1]`, `param v[]`, but `flops [n]`, and `add [4]`
     of a mixture."""
     header = bracket.header.kind if bracket.header is not None else ""

@@ -101,7 +101,7 @@ Condition = Comparison | Junction
 # -- declarations --------------------------------------------------------------------------------
 
 
-class Counts(Record):
+class CountRule(Record):
     """`with cube`, `with power_of(2)`: the numbers that a program accepts, by a rule of `expr.counts`."""
 
     rule: str
@@ -121,7 +121,7 @@ class Parameter(Record):
     member_of: str | None = None
     rank: int = 0
     per_rank: bool = False
-    counts: Counts | None = None
+    counts: CountRule | None = None
     span: Span | None = None
     name_span: Span | None = None
 

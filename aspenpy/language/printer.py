@@ -132,7 +132,7 @@ def _write_parameter(node: nodes.Parameter) -> str:
     return f"{text} with {_text(node.counts)}" if node.counts is not None else text
 
 
-def _write_counts(node: nodes.Counts) -> str:
+def _write_counts(node: nodes.CountRule) -> str:
     return f"{node.rule}{_write_optional('({})', node.argument)}"
 
 
@@ -216,7 +216,7 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Comparison: lambda node: f"{_text(node.left)} {node.operator} {_text(node.right)}",
     nodes.Junction: _write_junction,
     nodes.Parameter: _write_parameter,
-    nodes.Counts: _write_counts,
+    nodes.CountRule: _write_counts,
     nodes.Enum: lambda node: f"enum {node.name} {{{', '.join(node.members)}}}",
     nodes.Data: _write_data,
     nodes.Override: lambda node: f"{node.name} = {_text(node.value)}",

@@ -32,7 +32,7 @@ NAMES = {
 MOST_SHOWN = 40  # characters of a value, or of a key, that a message repeats
 
 
-class OneOf:
+class AnyOf:
     """Any of several shapes."""
 
     def __init__(self, *shapes: Any) -> None:
@@ -44,7 +44,7 @@ def find_mismatch(value: Any, shape: Any, place: str = "") -> str | None:
     None where it fits."""
     if shape is object:
         return None
-    if isinstance(shape, OneOf):
+    if isinstance(shape, AnyOf):
         found = [find_mismatch(value, each, place) for each in shape.shapes]
         return None if None in found else _describe_difference(value, shape, place)
     if isinstance(shape, dict):
@@ -99,7 +99,7 @@ def _describe_difference(value: Any, shape: Any, place: str) -> str:
 
 
 def _describe_shape(shape: Any) -> str:
-    if isinstance(shape, OneOf):
+    if isinstance(shape, AnyOf):
         return " or ".join(map(_describe_shape, shape.shapes))
     if isinstance(shape, tuple):
         return f"a list of {len(shape)}"

@@ -18,7 +18,7 @@ from aspenpy.cost.memory import PAGE
 from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead
 from aspenpy.language.source import Source, Span
-from aspenpy.learn.measurements.measure import Measured, Target, measure
+from aspenpy.learn.measurements.measure import Measured, StoppingRule, measure
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -52,7 +52,7 @@ class Overhead(Record):
         return self.start + self.pages
 
 
-class Point(Record):
+class ValidationPoint(Record):
     """A point: the values of the axes, what was run there, and the prediction (s) by kernel. `clock` names the column
     of the runs that counts."""
 
@@ -89,7 +89,7 @@ class Validation(Record, Result):
 
     case: Case
     command: str
-    points: tuple[Point, ...]
+    points: tuple[ValidationPoint, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
@@ -103,7 +103,7 @@ class Validation(Record, Result):
         return sum(point.factor <= NEAR for point in self.points)
 
 
-class Command:
+class CommandTemplate:
     """A command with placeholders `{name}` of axes. No shell reads it: its words are those of `shlex`."""
 
     def __init__(self, text: str, axes: Sequence[str]) -> None:
@@ -146,7 +146,7 @@ def validate(
     *,
     run: str,
     over: Mapping[str, Any],
-    target: Target | None = None,
+    target: StoppingRule | None = None,
     processor_time: bool = False,
     **options: Unpack[CaseOptions],
 ) -> Validation:
@@ -174,14 +174,14 @@ def run_and_compare(
     case: Case,
     command: str,
     over: Mapping[str, Axis],
-    target: Target | None = None,
+    target: StoppingRule | None = None,
     watch: Watch = lambda done, points, text: None,
     clock: str = WALL,
 ) -> Validation:
     """Predicts the case and runs the command at each point of the axes, or once where there are none. Values are whole
     numbers unless an axis is `:real`.
     Raises AspenError where the command cannot be run, ends with an error, or has a placeholder that is no axis."""
-    line = Command(command, list(over))
+    line = CommandTemplate(command, list(over))
     axes = {name: axis if axis.whole is not None else axis.replace(whole=True) for name, axis in over.items()}
     values: list[Mapping[str, float]] = [{}]
     if axes:
@@ -195,7 +195,7 @@ def run_and_compare(
     for number, (value, prediction) in enumerate(zip(values, predictions, strict=True)):
         words = line.words_at(value)
         watch(number, len(values), " ".join(words))
-        points.append(make_point(value, prediction, measure(words, target or Target()), clock))
+        points.append(make_point(value, prediction, measure(words, target or StoppingRule()), clock))
         if not points[-1].predicted:
             message = f"{prediction.where} takes no time, so that there is nothing to compare with what was measured"
             where = ", ".join(f"{name} = {number:g}" for name, number in value.items())
@@ -204,13 +204,13 @@ def run_and_compare(
     return Validation(case, command, tuple(points), tuple(drop_repeats(warnings)))
 
 
-def make_point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> Point:
+def make_point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> ValidationPoint:
     found = prediction.bottleneck
     bound = None
     if found is not None:
         component = prediction.component_of(found.resource)
         bound = f"{found.resource} on {component.rpartition('/')[2]}" if component else found.resource
-    return Point(
+    return ValidationPoint(
         clock, values, run, float(prediction.runtime), process_overhead(prediction), tuple(prediction.kernels), bound
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import format_number
-from aspenpy.expr.counts import LARGEST_DIVIDED, Counts
+from aspenpy.expr.counts import LARGEST_DIVIDED, CountRule
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -145,7 +145,7 @@ def range_warnings(
     return [item for item in warnings if item is not None]
 
 
-def counts_of(parameter: Parameter, values: Callable[[Sequence[Expr]], Sequence[Any]]) -> Counts | None:
+def counts_of(parameter: Parameter, values: Callable[[Sequence[Expr]], Sequence[Any]]) -> CountRule | None:
     """The numbers of a parameter that the program accepts; None where it declares none, or by what is no whole number
     from 1 on. `values` gives those of expressions."""
     node = parameter.node.counts
@@ -154,17 +154,17 @@ def counts_of(parameter: Parameter, values: Callable[[Sequence[Expr]], Sequence[
     (argument,) = values([graph.ONE if parameter.counted is None else parameter.counted])
     if isinstance(argument, tuple) or not 1 <= argument <= LARGEST_DIVIDED or int(argument) != argument:
         return None
-    return Counts(node.rule, int(argument))
+    return CountRule(node.rule, int(argument))
 
 
 def accepted_counts(
     parameters: Iterable[Parameter], name: str, values: Callable[[Sequence[Expr]], Sequence[Any]]
-) -> Counts | None:
+) -> CountRule | None:
     """The numbers that a program accepts for the parameter of a name; None where it declares none."""
     return next((counts_of(parameter, values) for parameter in parameters if parameter.name == name), None)
 
 
-def count_warning(parameter: Parameter, counts: Counts, value: Any) -> Diagnostic | None:
+def count_warning(parameter: Parameter, counts: CountRule, value: Any) -> Diagnostic | None:
     """Where the program does not accept a value, with the accepted ones next to it."""
     if isinstance(value, tuple) or value in counts:
         return None

@@ -27,14 +27,14 @@ WIDE = 100  # a slider over a range whose ends are so many times apart goes in e
 REACH = 100  # how many times less and more than its value a parameter without a declared range goes
 
 
-class Place(Record):
+class SourceLine(Record):
     """Where something is written: file with line, and the line itself."""
 
     where: str
     line: str
 
 
-class Input(Record):
+class SliderInput(Record):
     """A parameter of the application (`machine` is None), or of the machine at that position. `symbol` is its own in
     every model. The slider goes from `low` to `high`, in equal ratios if `log`, over whole numbers if `whole`; one of
     `choices`, the members of an enum, is chosen from a list. A size `per_rank` is that of one rank's problem."""
@@ -48,12 +48,12 @@ class Input(Record):
     log: bool
     whole: bool
     unit: str
-    place: Place | None
+    place: SourceLine | None
     choices: tuple[str, ...] = ()
     per_rank: bool = False
 
 
-def place_of(span: Span | None) -> Place | None:
+def place_of(span: Span | None) -> SourceLine | None:
     """The place with the whole line, without what is indented; None for what was made in Python. Of a file of the user
     only its name is told: a page is sent to others."""
     if span is None:
@@ -61,13 +61,13 @@ def place_of(span: Span | None) -> Place | None:
     source, start, _ = span.resolve()
     line = source.text[source.text.rfind("\n", 0, start) + 1 :].partition("\n")[0]
     name = source.in_library or os.path.basename(source.name)
-    return Place(f"{name}:{span.position().line}", " ".join(line.split()))
+    return SourceLine(f"{name}:{span.position().line}", " ".join(line.split()))
 
 
-def inputs_of(predictions: Sequence[Prediction], names: Sequence[str] = ()) -> list[Input]:
+def inputs_of(predictions: Sequence[Prediction], names: Sequence[str] = ()) -> list[SliderInput]:
     """The inputs of those names, or without any the parameters that the runtime depends on and that are plain numbers.
     Raises AspenError for a name that no model has, and for what is no number."""
-    found: dict[tuple[Expr, int | None], Input] = {}
+    found: dict[tuple[Expr, int | None], SliderInput] = {}
     for number, prediction in enumerate(predictions):
         symbols = _find_symbols(predictions, prediction, names) if names else _constants(prediction)
         for symbol in symbols:
@@ -107,7 +107,7 @@ def _is_number(expr: Expr) -> bool:
     return expr.kind not in ("array", "draw", "boolean") and not free_symbols(expr)
 
 
-def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> Input:
+def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> SliderInput:
     scope, name = prediction.scope, prediction.scope.display_name(symbol)
     span = _span(prediction, symbol)
     (exact,) = scope.values([symbol], prediction.seed)
@@ -117,7 +117,7 @@ def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> Input:
     ends = (0.0, len(choices) - 1.0, False) if choices else _range(prediction, symbol, value, whole)
     per_rank = machine is None and name in sizes_per_rank(prediction.application)
     unit, place = _unit(prediction, symbol), place_of(span)
-    return Input(name, symbol, machine, value, *ends, whole, unit, place, choices, per_rank)
+    return SliderInput(name, symbol, machine, value, *ends, whole, unit, place, choices, per_rank)
 
 
 def _choices(prediction: Prediction, symbol: Expr) -> tuple[str, ...]:
@@ -177,10 +177,10 @@ def refuse_arrays(predictions: Sequence[Prediction], names: Sequence[str]) -> No
                 fail("not-a-number", f"`{name}` is an array, and a slider moves one number")
 
 
-class Numbers:
+class PageExpressions:
     """Expressions in the symbols of the models, by their places in the array that the compiled function returns."""
 
-    def __init__(self, prediction: Prediction, inputs: Sequence[Input]) -> None:
+    def __init__(self, prediction: Prediction, inputs: Sequence[SliderInput]) -> None:
         self.prediction = prediction
         self.names = [item.name for item in inputs]
         self.symbols = [item.symbol for item in inputs]

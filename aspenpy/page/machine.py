@@ -25,17 +25,17 @@ from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import (
-    Amount,
     Busy,
     Calls,
     Exclusive,
     OfBlocks,
+    ResourceTotal,
     Totaller,
     Totals,
     of_kind,
     sum_terms,
 )
-from aspenpy.page.inputs import Numbers, Place, place_of
+from aspenpy.page.inputs import PageExpressions, SourceLine, place_of
 from aspenpy.record import Record
 from aspenpy.report.roofline import label, traits
 from aspenpy.tables.numbers import unit_of_resource
@@ -45,7 +45,7 @@ MOST_COMPUTE = 4  # ceilings of flops that are drawn: more lie on top of each ot
 Roof = dict[str, Any]
 
 
-def roofs(numbers: Numbers) -> list[Roof]:
+def roofs(numbers: PageExpressions) -> list[Roof]:
     """The ceilings of flops and of bytes, of the components that take part (`used`) and of all; empty for a machine
     without any."""
     prediction = numbers.prediction
@@ -79,7 +79,7 @@ def _distinct(ceilings: tuple[Ceiling, ...]) -> list[Ceiling]:
     return ordered if len(ordered) <= MOST_COMPUTE else [*ordered[: MOST_COMPUTE - 1], ordered[-1]]
 
 
-def _slope(numbers: Numbers, peak: Peak) -> Expr:
+def _slope(numbers: PageExpressions, peak: Peak) -> Expr:
     """Units a second of one component."""
     component = numbers.prediction.machine.components[peak.path[-1]]
     argument = component.resources[peak.resource].argument
@@ -97,12 +97,12 @@ Facts = dict[str, Any]
 class MachinePage(Record):
     """The numbers of one machine, the places of runtime and energy among them, and all else as JSON."""
 
-    numbers: Numbers
+    numbers: PageExpressions
     headline: tuple[Expr, ...]
     facts: Facts
 
 
-def machine_page(numbers: Numbers) -> MachinePage:
+def machine_page(numbers: PageExpressions) -> MachinePage:
     prediction = numbers.prediction
     tree = prediction.tree
     energy, powerless = _energy(numbers)
@@ -122,7 +122,7 @@ def machine_page(numbers: Numbers) -> MachinePage:
     return MachinePage(numbers, headline, facts)
 
 
-def _energy(numbers: Numbers) -> tuple[EnergyTotals | None, str]:
+def _energy(numbers: PageExpressions) -> tuple[EnergyTotals | None, str]:
     """None where a component declares no power, and the sentence that says which."""
     try:
         return energy_totals(numbers.prediction.tree), ""
@@ -130,19 +130,19 @@ def _energy(numbers: Numbers) -> tuple[EnergyTotals | None, str]:
         return None, error.diagnostics[0].message.replace("`", "")
 
 
-def _describe_value(numbers: Numbers, expr: Expr) -> Facts:
+def _describe_value(numbers: PageExpressions, expr: Expr) -> Facts:
     return {"value": numbers.add(expr), "formula": numbers.written(expr, LONGEST_FORMULA)}
 
 
-def _place(place: Place | None) -> Facts | None:
+def _place(place: SourceLine | None) -> Facts | None:
     return None if place is None else {"where": place.where, "line": place.line}
 
 
-def _resources(numbers: Numbers) -> Iterator[Facts]:
+def _resources(numbers: PageExpressions) -> Iterator[Facts]:
     """Amount and busy time over the run, with the component that serves each."""
     prediction = numbers.prediction
     totals = prediction.tree.totals
-    amounts = {key.resource: expr for key, expr in of_kind(Amount, totals).items()}
+    amounts = {key.resource: expr for key, expr in of_kind(ResourceTotal, totals).items()}
     for name, busy in ((key.resource, expr) for key, expr in of_kind(Busy, totals).items()):
         component = prediction.component_of(name)
         yield {
@@ -157,7 +157,7 @@ def _resources(numbers: Numbers) -> Iterator[Facts]:
 # -- kernels ---------------------------------------------------------------------------------------
 
 
-def _kernels(numbers: Numbers, energy: EnergyTotals | None) -> Iterator[Facts]:
+def _kernels(numbers: PageExpressions, energy: EnergyTotals | None) -> Iterator[Facts]:
     """The kernels that ran, the entry first."""
     tree = numbers.prediction.tree
     totals, asked = tree.kernel_totals, roofline_totals(tree)
@@ -181,7 +181,7 @@ def _kernels(numbers: Numbers, energy: EnergyTotals | None) -> Iterator[Facts]:
         }
 
 
-def _point(numbers: Numbers, asked: Totals, kernel: str) -> Facts:
+def _point(numbers: PageExpressions, asked: Totals, kernel: str) -> Facts:
     """Flops, and the bytes that cross the memory bus; the roofline's coordinates follow."""
     flops = asked.get(Asked(kernel, "flops"))
     if flops is None:
@@ -193,7 +193,7 @@ def _point(numbers: Numbers, asked: Totals, kernel: str) -> Facts:
 # -- requirements ----------------------------------------------------------------------------------
 
 
-def _steps(numbers: Numbers) -> dict[str, list[Facts]]:
+def _steps(numbers: PageExpressions) -> dict[str, list[Facts]]:
     """By kernel: from the line of each requirement to its amount and seconds over the run."""
     tree = numbers.prediction.tree
     totals = Totaller(OfBlocks(partial(by_requirement, tree))).kernel(tree.entry)

@@ -18,7 +18,7 @@ from aspenpy.answers.prediction import predict
 from aspenpy.engine.javascript_text import NotInJavaScript, add_helpers, to_javascript
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
 from aspenpy.language.dimensions import UNITS, format_quantity, parse_unit, unit_symbol
-from aspenpy.page.inputs import Input, Numbers, Place, inputs_of, refuse_arrays
+from aspenpy.page.inputs import PageExpressions, SliderInput, SourceLine, inputs_of, refuse_arrays
 from aspenpy.page.machine import MachinePage, machine_page
 from aspenpy.version import VERSION
 
@@ -125,11 +125,11 @@ class WhatIf:
     def machines(self) -> list[MachinePage]:
         """In the order of the cases."""
         return [
-            machine_page(Numbers(prediction, self.inputs_on(number)))
+            machine_page(PageExpressions(prediction, self.inputs_on(number)))
             for number, prediction in enumerate(self.predictions)
         ]
 
-    def inputs_on(self, number: int) -> list[Input]:
+    def inputs_on(self, number: int) -> list[SliderInput]:
         """The inputs of the application, and those of one machine: the arguments of its functions, in their order."""
         symbols = self.predictions[number].scope.definitions
         return [item for item in self.inputs if item.machine in (None, number) and item.symbol in symbols]
@@ -161,7 +161,7 @@ class WhatIf:
             "warnings": [diagnostic.message for diagnostic in self.diagnostics],
         }
 
-    def _runs(self, item: Input) -> bool:
+    def _runs(self, item: SliderInput) -> bool:
         """Whether the runtime has a form in JavaScript while the input is free: a random draw may depend on it."""
         prediction = self.predictions[item.machine or 0]
         try:
@@ -181,8 +181,8 @@ def _units(needed: set[str]) -> dict[str, tuple[float, str]]:
     return found
 
 
-def _input(item: Input) -> dict[str, Any]:
-    place: Place | None = item.place
+def _input(item: SliderInput) -> dict[str, Any]:
+    place: SourceLine | None = item.place
     told = None if place is None else {"where": place.where, "line": place.line}
     numbers = {"value": item.value, "low": item.low, "high": item.high, "log": item.log, "whole": item.whole}
     return {

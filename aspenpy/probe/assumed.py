@@ -6,9 +6,9 @@ from collections.abc import Callable
 from math import log2
 
 from aspenpy.probe.number import HASHED, Number, Numbers, choose_hashed_ways, choose_ways
-from aspenpy.probe.topology import Topology
+from aspenpy.probe.topology import HostTopology
 
-Rule = Callable[[Numbers, Topology], tuple[float, str]]
+Rule = Callable[[Numbers, HostTopology], tuple[float, str]]
 """A value, and the reason behind `assumed`."""
 
 WIDTHS = {"avx512f": 16, "sve": 8, "avx": 8, "asimd": 4, "sse2": 4}
@@ -32,7 +32,7 @@ LATENCIES = {
 """Cycles, near those of all processors since 2015 (InstLatx64)."""
 
 
-def _count_lanes(numbers: Numbers, host: Topology) -> int:
+def _count_lanes(numbers: Numbers, host: HostTopology) -> int:
     return int(numbers["core"]["simd_width"].value)
 
 
@@ -50,11 +50,11 @@ def _assume_constant(value: float, about: str) -> Rule:
     return lambda numbers, host: (value, about)
 
 
-def _assume_clock(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_clock(numbers: Numbers, host: HostTopology) -> tuple[float, str]:
     return (host.hertz, f"the clock that {host.said_by} states") if host.hertz else (2.5e9, "a processor of servers")
 
 
-def _assume_lanes(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_lanes(numbers: Numbers, host: HostTopology) -> tuple[float, str]:
     name = next((name for name in WIDTHS if name in host.features), None)
     return (WIDTHS[name], f"the processor has {name}") if name else (4, "vectors of 128 bits")
 
@@ -63,7 +63,7 @@ YEARS = {"avx512_vnni": 2021, "sve2": 2021, "avx512f": 2017, "asimddp": 2017, "a
 """By what the system calls the instructions, the year whose rules stand in for what no measurement says."""
 
 
-def _assume_year(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_year(numbers: Numbers, host: HostTopology) -> tuple[float, str]:
     name = next((name for name in YEARS if name in host.features), None)
     return (YEARS[name], f"the processor has {name}") if name else (2008, "no instructions that came later")
 
@@ -77,17 +77,17 @@ def _assume_bytes_per_cycle(count: float) -> Rule:
     return lambda numbers, host: (count * numbers["core"]["clock"].value, f"{count:g} B a cycle")
 
 
-def _assume_attained(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_attained(numbers: Numbers, host: HostTopology) -> tuple[float, str]:
     channels = 2 if host.cores <= SMALL_SOCKET else 8
     return 0.8 * channels * 25.6e9 / host.domains, f"four fifths of {channels} channels of DDR4-3200 a socket"
 
 
-def _assume_core_bandwidth(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_core_bandwidth(numbers: Numbers, host: HostTopology) -> tuple[float, str]:
     lines = numbers["core"]["outstanding"].value * 64 / numbers["memory"]["latency"].value
     return min(lines, numbers["memory"]["attained_bandwidth"].value), "outstanding lines over the latency"
 
 
-def _assume_capacity(numbers: Numbers, host: Topology) -> tuple[float, str]:
+def _assume_capacity(numbers: Numbers, host: HostTopology) -> tuple[float, str]:
     if host.memory is None:
         return 16 * 2**30, "16 GiB"
     return host.memory // host.sockets // host.domains, f"an equal part of what {host.said_by} says"
@@ -160,7 +160,7 @@ RULES: tuple[tuple[str, str, str, Rule], ...] = (
 """In an order in which each finds what it uses."""
 
 
-def complete_numbers(numbers: Numbers, host: Topology) -> Numbers:
+def complete_numbers(numbers: Numbers, host: HostTopology) -> Numbers:
     """The numbers with what is missing of them assumed. Caches are those that were measured or that the host tells."""
     found = {part: dict(items) for part, items in numbers.items()}
     for part in ("core", "socket", "memory", "l1"):
@@ -177,7 +177,7 @@ def complete_numbers(numbers: Numbers, host: Topology) -> Numbers:
     return found
 
 
-def _complete_cache(items: dict[str, Number], level: int, host: Topology) -> None:
+def _complete_cache(items: dict[str, Number], level: int, host: HostTopology) -> None:
     """Capacity, ways and line of a cache, as the host tells them."""
     stated = host.cache(level)
     sizes = {1: 32 << 10, 2: 512 << 10}

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.probe.number import Numbers, combine_passes, make_measured_number
-from aspenpy.probe.topology import Topology
+from aspenpy.probe.topology import HostTopology
 from aspenpy.record import Record
 
 HERE = Path(__file__).parent
@@ -59,7 +59,7 @@ def ignore_progress(done: int, passes: int) -> None:
     """Nobody watches."""
 
 
-def find_caches(host: Topology) -> Caches:
+def find_caches(host: HostTopology) -> Caches:
     """As the system tells them, else small ones: where latency turns is measured in any case."""
     found = [host.cache(level) for level in (1, 2, 3)]
     sizes = tuple(cache.capacity if cache else size for cache, size in zip(found, ASSUMED_CACHES, strict=True))
@@ -85,7 +85,7 @@ def compile_program(chosen: str) -> Iterator[Path]:
 
 
 def run_benchmarks(
-    target: Path, host: Topology, watch: Watch = ignore_progress, passes: tuple[Part, ...] = PASSES
+    target: Path, host: HostTopology, watch: Watch = ignore_progress, passes: tuple[Part, ...] = PASSES
 ) -> list[dict[str, float]]:
     """Output of each pass; `watch` is told how many are done of how many. Passes that would begin late are left out."""
     began, done = monotonic(), list[tuple[Part, dict[str, float]]]()
@@ -98,7 +98,7 @@ def run_benchmarks(
     return [*(found for _, found in done), *({"process_start_latency": seconds} for seconds in _time_starts(target))]
 
 
-def run_pass(target: Path, part: Part, host: Topology, seconds: float | None = None) -> dict[str, float]:
+def run_pass(target: Path, part: Part, host: HostTopology, seconds: float | None = None) -> dict[str, float]:
     """By name what a pass measures. Raises AspenError where the program fails."""
     found = find_caches(host)
     arguments = (part, *found.sizes, found.way, MOST_BYTES, seconds or SECONDS[part], *host.processors)
@@ -130,7 +130,7 @@ NUMPY_WINDOW, NUMPY_SECONDS = 1e-4, 0.02
 NUMPY_MEMORY = 64 << 20
 
 
-def measure_by_numpy(host: Topology, watch: Watch) -> Numbers:
+def measure_by_numpy(host: HostTopology, watch: Watch) -> Numbers:
     """Rates are those of whole calls: what a call costs is in them, so that they are a little low."""
     passes = []
     for number in range(NUMPY_PASSES):
@@ -148,7 +148,7 @@ def measure_by_numpy(host: Topology, watch: Watch) -> Numbers:
     return {"core": rates, "memory": memory, **({"l2": second} if host.cache(2) else {})}
 
 
-def _run_numpy_pass(host: Topology) -> dict[str, float]:
+def _run_numpy_pass(host: HostTopology) -> dict[str, float]:
     import numpy
 
     sizes = find_caches(host).sizes

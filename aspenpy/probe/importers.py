@@ -14,7 +14,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span
 from aspenpy.probe.number import Number, Numbers
-from aspenpy.probe.topology import CacheLevel, Topology
+from aspenpy.probe.topology import CacheLevel, HostTopology
 from aspenpy.record import Record
 
 MOST = 10**6
@@ -28,7 +28,7 @@ UNITS = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 class Imported(Record):
     """The topology and the numbers that a file has, either of which may be missing."""
 
-    host: Topology | None
+    host: HostTopology | None
     numbers: Numbers
 
 
@@ -68,7 +68,7 @@ def read_lscpu(source: Source) -> Imported:
     cores = parse_count(fields.get("Core(s) per socket") or fields.get("Core(s) per cluster"))
     nodes = parse_count(fields.get("NUMA node(s)"))
     megahertz = re.match(r"\d{1,6}(\.\d{1,6})?$", fields.get("CPU max MHz") or fields.get("CPU MHz") or "")
-    host = Topology(
+    host = HostTopology(
         processor=fields.get("Model name", "unknown processor"),
         said_by="lscpu",
         sockets=sockets,
@@ -121,7 +121,7 @@ def read_likwid_topology(source: Source) -> Imported:
         refuse(source, "the output of likwid-topology lists no caches", hint="likwid-topology -c > host.txt")
     memory = [parse_size(text) or 0 for text in re.findall(r"^Total memory:\s+(.*)$", domains, re.MULTILINE)]
     clock = re.match(r"(\d{1,3}(?:\.\d{1,9})?) GHz", fields.get("CPU clock", ""))
-    host = Topology(
+    host = HostTopology(
         processor=fields.get("CPU name", "unknown processor"),
         said_by="likwid-topology",
         sockets=sockets,
@@ -199,7 +199,7 @@ def read_hwloc(source: Source) -> Imported:
     if not tree.found["PU"] or not tree.found["Core"]:
         refuse(source, "the file is not a topology of hwloc: it has no object of type Core with a PU")
     sockets = tree.found["Package"] or tree.found["Socket"] or 1
-    host = Topology(
+    host = HostTopology(
         processor=tree.processor,
         said_by="hwloc",
         sockets=sockets,
@@ -301,7 +301,7 @@ def import_files(paths: Sequence[str]) -> Imported:
     return Imported(host, numbers)
 
 
-def _share_of_one_memory(name: str, number: Number, host: Topology) -> Number:
+def _share_of_one_memory(name: str, number: Number, host: HostTopology) -> Number:
     """One memory's share of an attained bandwidth: STREAM runs on all sockets."""
     memories = host.sockets * host.domains
     if not name.startswith("attained") or memories == 1:
@@ -309,7 +309,7 @@ def _share_of_one_memory(name: str, number: Number, host: Topology) -> Number:
     return number.replace(value=number.value / memories, source=f"{number.source}; of {memories} memories")
 
 
-def _require_caches(source: Source, host: Topology | None) -> None:
+def _require_caches(source: Source, host: HostTopology | None) -> None:
     """Refuses a cache that does not hold a line."""
     for cache in () if host is None else host.caches:
         if cache.capacity < (cache.line or LINE):

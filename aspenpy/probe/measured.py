@@ -18,7 +18,7 @@ from aspenpy.probe.number import (
     make_number,
     make_rate_of_difference,
 )
-from aspenpy.probe.topology import Topology
+from aspenpy.probe.topology import HostTopology
 
 NEAR = 1.5
 """The factor within which a measured turn agrees with what the system says: rings are a factor of 1.3 to 1.5 apart."""
@@ -77,7 +77,7 @@ STEP = 8192
 LEVELS = ("first", "second", "third")
 
 
-def derive_numbers(found: Quantities, host: Topology) -> Numbers:
+def derive_numbers(found: Quantities, host: HostTopology) -> Numbers:
     """All that was measured, by part and property."""
     clock = find_cycle(found)
     about = "the clock at which chains of additions and products take whole cycles"
@@ -300,7 +300,7 @@ def _derive_page_fault(found: Quantities) -> Number:
     return make_number(taken.value + given.value, "s", "the first touch of a page, and its return", taken, given)
 
 
-def _derive_cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
+def _derive_cache(found: Quantities, host: HostTopology, place: int) -> dict[str, Number]:
     name, stated = LEVELS[place], host.cache(place + 1)
     numbers = {
         **_derive_capacity(found, host, place),
@@ -351,7 +351,7 @@ def _derive_set_conflicts(found: Quantities) -> dict[str, Number]:
     return numbers
 
 
-def _derive_capacity(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
+def _derive_capacity(found: Quantities, host: HostTopology, place: int) -> dict[str, Number]:
     """As the system says where the measured turn agrees, else as the turn says; ways follow. Nothing where neither
     says anything."""
     stated, turned = host.cache(place + 1), find_cache_turn(found, place)

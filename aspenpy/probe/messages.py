@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aspenpy.probe.number import Number, Numbers, Quantities, combine_passes, make_number
-from aspenpy.probe.topology import Topology
+from aspenpy.probe.topology import HostTopology
 from aspenpy.record import Record
 
 SOURCE = Path(__file__).parent / "messages.c"
@@ -26,7 +26,7 @@ NOTHING: Quantities = {}
 OF_PAIR, OF_ALL = "message_", "message_of_all_"
 
 
-class Messages(Record):
+class MessageTimes(Record):
     """Times of messages, by name, and how many processes sent at once; a remark where nothing was measured, and why.
     Both are empty on a host without MPI."""
 
@@ -35,7 +35,7 @@ class Messages(Record):
     remark: str = ""
 
 
-NO_MESSAGES = Messages()
+NO_MESSAGES = MessageTimes()
 
 
 class Line(Record):
@@ -49,7 +49,7 @@ class Line(Record):
     threshold: int = 0
 
 
-def measure_messages(host: Topology) -> Messages:
+def measure_messages(host: HostTopology) -> MessageTimes:
     """Measures with the compiler and the launcher that are on the path, with no options but the number of processes.
     What the launcher refuses, such as to run for root, is said."""
     compiler, launcher = shutil.which(COMPILER), shutil.which(LAUNCHER)
@@ -57,16 +57,16 @@ def measure_messages(host: Topology) -> Messages:
     if compiler is None or launcher is None:
         return NO_MESSAGES
     if ranks < 2:
-        return Messages(remark="Messages were not measured: they want two cores.")
+        return MessageTimes(remark="Messages were not measured: they want two cores.")
     with TemporaryDirectory(prefix="aspenpy-") as folder:
         target = Path(folder, "messages")
         try:
             _run([compiler, *OPTIONS, str(SOURCE), "-o", str(target)])
             text = _run([launcher, "-n", str(ranks), str(target), str(PASSES)])
         except (OSError, subprocess.SubprocessError) as error:
-            return Messages(remark=f"Messages were not measured: {_find_reason(error)}.")
+            return MessageTimes(remark=f"Messages were not measured: {_find_reason(error)}.")
     passes = [dict(_parse_number(line) for line in part.splitlines() if line) for part in text.split("pass\n")[1:]]
-    return Messages(combine_passes(passes), ranks)
+    return MessageTimes(combine_passes(passes), ranks)
 
 
 def _run(command: list[str]) -> str:
@@ -115,7 +115,7 @@ def _fit_stepped_line(seconds: Mapping[int, float], threshold: int) -> Line:
     return Line(latency, 1 / inverse, worst, *(step and (step[0], threshold)))
 
 
-def derive_message_numbers(messages: Messages) -> Numbers:
+def derive_message_numbers(messages: MessageTimes) -> Numbers:
     """The properties of an interconnect between the processes of a host; none where nothing was measured."""
     if not messages.found:
         return {}

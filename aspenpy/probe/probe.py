@@ -27,7 +27,7 @@ from aspenpy.probe.measured import derive_numbers, find_cache_turn
 from aspenpy.probe.messages import derive_message_numbers, measure_messages
 from aspenpy.probe.number import UNCERTAIN, Number, Numbers, Quantities, combine_passes
 from aspenpy.probe.text import About, write_machine
-from aspenpy.probe.topology import Topology, read_topology
+from aspenpy.probe.topology import HostTopology, read_topology
 from aspenpy.record import Record
 
 RAPL = "sys/class/powercap"
@@ -76,7 +76,7 @@ EACH_FINDS_ALL = 0.75
 """The part of what one core finds of a shared cache alone that each finds beside the others: from it on, all of it."""
 
 
-def describe_measurements(found: Quantities, host: Topology) -> Iterator[str]:
+def describe_measurements(found: Quantities, host: HostTopology) -> Iterator[str]:
     """Pages, overlap, outstanding lines, what cores find of a cache at once, and how much is uncertain."""
     yield from _describe_pages(found)
     yield from _describe_overlaps(found)
@@ -124,7 +124,7 @@ def _describe_saturation(found: Quantities, cores: int) -> Iterator[str]:
         yield f"Loads from memory by the number of cores, GB/s: {rates}."
 
 
-def _describe_private_caches(found: Quantities, host: Topology) -> Iterator[str]:
+def _describe_private_caches(found: Quantities, host: HostTopology) -> Iterator[str]:
     """A cache of which each core finds as much beside the others as alone: the system, or a host of which this one is a
     guest, keeps a part for each, and the capacity in the model is one part."""
     third, alone, together = host.cache(3), find_cache_turn(found, 2), find_cache_turn(found, 2, "ring_all_")
@@ -142,7 +142,7 @@ class Probe(Record):
     """A machine model, and what it was made of."""
 
     text: str
-    host: Topology
+    host: HostTopology
     numbers: Numbers
 
 
@@ -180,7 +180,7 @@ def _find_scheduling_model() -> Numbers:
 
 def build_machine(
     name: str,
-    host: Topology,
+    host: HostTopology,
     passes: Sequence[Mapping[str, float]],
     *remarks: str,
     beside: Mapping[str, dict[str, Number]] = NOTHING,
@@ -200,7 +200,7 @@ def import_machine(name: str, files: Sequence[str]) -> Probe:
     return _make_probe(name, found.host, found.numbers, f"From {', '.join(files)}; nothing was measured here.")
 
 
-def _make_probe(name: str, host: Topology, numbers: Numbers, *remarks: str) -> Probe:
+def _make_probe(name: str, host: HostTopology, numbers: Numbers, *remarks: str) -> Probe:
     complete = complete_numbers(numbers, host)
     about = About(f"{datetime.now():%Y-%m-%d}", platform.node(), remarks)
     return Probe(write_machine(name, complete, host, about), host, complete)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from aspenpy.probe.number import Number, Numbers
-from aspenpy.probe.topology import Topology
+from aspenpy.probe.topology import HostTopology
 from aspenpy.record import Record
 
 
@@ -66,7 +66,7 @@ SOCKET = """\
   resource forks(number) [number*thread_start_latency]"""
 
 
-def write_machine(name: str, numbers: Numbers, host: Topology, about: About) -> str:
+def write_machine(name: str, numbers: Numbers, host: HostTopology, about: About) -> str:
     """The machine in Aspen, complete in all its numbers. `name` is a name of the language, all else is our own or
     escaped: it stands in comments of one line."""
     clock = numbers["core"]["clock"]
@@ -102,7 +102,7 @@ def write_machine(name: str, numbers: Numbers, host: Topology, about: About) -> 
     return "\n".join(parts)
 
 
-def _write_head(name: str, host: Topology, about: About) -> str:
+def _write_head(name: str, host: HostTopology, about: About) -> str:
     count = f"{host.sockets} socket{'s' * (host.sockets > 1)} of {host.cores} core{'s' * (host.cores > 1)}"
     lines = [
         f"{name}: {_escape(host.processor)}, {count}, {host.threads} thread{'s' * (host.threads > 1)} each.",
@@ -136,7 +136,7 @@ def _write_properties(numbers: dict[str, Number]) -> Iterator[str]:
         yield f"  property {name} [{number.text}]  // {_escape(number.source)}"
 
 
-def _count_sharing_cores(cache: str, host: Topology) -> int:
+def _count_sharing_cores(cache: str, host: HostTopology) -> int:
     stated = host.cache(int(cache[1:]))
     return 1 if stated is None else stated.sharing
 
@@ -158,7 +158,7 @@ def _write_devices(name: str, numbers: Numbers) -> Iterator[str]:
     yield _write_component("link", link, [*_write_properties(numbers["gpu_link"]), LINK])
 
 
-def _list_node_parts(name: str, host: Topology, numbers: Numbers) -> Iterator[str]:
+def _list_node_parts(name: str, host: HostTopology, numbers: Numbers) -> Iterator[str]:
     yield f"  socket [{host.sockets}] {name}_socket  // {_escape(host.said_by)}"
     if "gpus" in numbers:
         devices = numbers["gpus"]["devices"]
@@ -167,7 +167,7 @@ def _list_node_parts(name: str, host: Topology, numbers: Numbers) -> Iterator[st
         yield f"  interconnect {name}_messages  // between processes of the node"
 
 
-def _list_socket_parts(name: str, host: Topology, shared: Sequence[str]) -> Iterator[str]:
+def _list_socket_parts(name: str, host: HostTopology, shared: Sequence[str]) -> Iterator[str]:
     yield f"  core [{host.cores}] {name}_core  // {_escape(host.said_by)}"
     for cache in shared:
         count = max(1, host.cores // _count_sharing_cores(cache, host))

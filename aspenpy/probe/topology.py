@@ -23,7 +23,7 @@ class CacheLevel(Record):
     sharing: int = 1
 
 
-class Topology(Record):
+class HostTopology(Record):
     """Sockets, cores in each, hardware threads of a core, NUMA domains in a socket, bytes of memory in all, caches from
     the first level on, and the processors to measure on: one for each core of the first socket that may be used.
     `said_by` is who tells it."""
@@ -44,7 +44,7 @@ class Topology(Record):
         return next((cache for cache in self.caches if cache.level == level), None)
 
 
-def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> Topology:
+def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> HostTopology:
     """Topology of the host whose file system begins at `root`. `allowed` are the processors that a process may use.
     Raises AspenError where the system is no Linux."""
     places = _find_processors(root)
@@ -59,7 +59,7 @@ def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) 
     cores = {core: processor for processor, core in sorted(inside.items(), reverse=True)}
     chosen = {core: processor for processor, core in sorted(inside.items(), reverse=True) if processor in usable}
     info = _read_cpuinfo(root / "proc/cpuinfo")
-    return Topology(
+    return HostTopology(
         processor=_name_processor(info),
         said_by="the operating system",
         sockets=len(packages),

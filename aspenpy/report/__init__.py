@@ -27,7 +27,7 @@ REPORTS = {
     "aspenpy.report.scaling": "Scaling",
     "aspenpy.report.sensitivity": "Effects Elasticities Morris Sobol",
     "aspenpy.report.speedup": "Dvfs",
-    "aspenpy.report.sweep": "Summary SweepResult",
+    "aspenpy.report.sweep": "SweepSummary SweepResult",
     "aspenpy.report.trace": "Parallelism Trace",
     "aspenpy.report.traffic": "ReuseDistances Traffic",
 }

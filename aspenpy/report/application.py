@@ -15,7 +15,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Leaf, Totals, callees_first, calls_in, run_totals
 from aspenpy.models.units import Units
 from aspenpy.record import Record
-from aspenpy.report.listings import Declared, Tree, declaration_table, tree_lines
+from aspenpy.report.listings import Declared, ListingTree, declaration_table, tree_lines
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, make_facts, make_table
 
@@ -41,16 +41,16 @@ class _Calls(Leaf):
         return {**callee, call: graph.ONE}
 
 
-def call_trees(application: Application) -> list[Tree[Called]]:
+def call_trees(application: Application) -> list[ListingTree[Called]]:
     """A tree for each entry kernel; the calls of a kernel are shown once, below its first appearance."""
     return [_tree(application, application.flow(name)) for name in application.entry_kernels()]
 
 
-def _tree(application: Application, entry: flow.Kernel) -> Tree[Called]:
+def _tree(application: Application, entry: flow.Kernel) -> ListingTree[Called]:
     totals = run_totals(_Calls(), entry)
     times = dict(zip(totals, _call_values(application, entry, list(totals.values())), strict=True))
     edges = {kernel: _count_callees(kernel, times) for kernel in callees_first(entry)}
-    root: Tree[Called] = Tree(Called(entry.name, 1, False), [])
+    root: ListingTree[Called] = ListingTree(Called(entry.name, 1, False), [])
     waiting = [(entry, root)]
     shown = {entry}
     while waiting:
@@ -58,7 +58,7 @@ def _tree(application: Application, entry: flow.Kernel) -> Tree[Called]:
         inner = []
         for callee, number in edges[kernel].items():
             above = callee in shown and bool(edges[callee])
-            branch: Tree[Called] = Tree(Called(callee.name, number, above), [])
+            branch: ListingTree[Called] = ListingTree(Called(callee.name, number, above), [])
             tree.branches.append(branch)
             if callee not in shown:
                 shown.add(callee)
@@ -127,7 +127,7 @@ STRUCTURES = (
 # -- calls -----------------------------------------------------------------------------------------
 
 
-def _calls_table(application: Application, trees: list[Tree[Called]]) -> Table:
+def _calls_table(application: Application, trees: list[ListingTree[Called]]) -> Table:
     rows = [
         (prefix + called.kernel, called.times, "its calls stand further up" if called.above else None)
         for tree in trees
@@ -138,7 +138,7 @@ def _calls_table(application: Application, trees: list[Tree[Called]]) -> Table:
     return Table((Column("kernel"), Column("calls", "count"), Column("")), tuple(rows), media=TEXT)
 
 
-def _branch_as_data(tree: Tree[Called]) -> dict[str, Any]:
+def _branch_as_data(tree: ListingTree[Called]) -> dict[str, Any]:
     """Branches of calls; a kernel that is called further up stands there with its own calls."""
     called = tree.item
     return {

@@ -9,7 +9,7 @@ from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse, Verdic
 from aspenpy.answers.energy.cap import Capped
 from aspenpy.answers.energy.cap_warning import CODE
 from aspenpy.answers.energy.hardware import HardwarePeak
-from aspenpy.answers.energy.optimum import Optimum
+from aspenpy.answers.energy.optimum import MetricOptimum
 from aspenpy.answers.energy.term import Key
 from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
@@ -57,7 +57,7 @@ def report_energy(
     energy: Energy,
     hardware: Sequence[HardwarePeak] = (),
     verdicts: Sequence[Verdict] = (),
-    best: Optimum | None = None,
+    best: MetricOptimum | None = None,
     cap: Capped | None = None,
     warnings: Sequence[Diagnostic] = (),
 ) -> Report:
@@ -101,7 +101,7 @@ def _totals(energy: Energy) -> dict[str, Amount]:
 
 
 def _list_facts(
-    energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, cap: Capped | None
+    energy: Energy, verdicts: Sequence[Verdict], best: MetricOptimum | None, cap: Capped | None
 ) -> dict[str, str]:
     facts_by_name = {
         "socket": energy.prediction.socket or "none",
@@ -197,7 +197,7 @@ def _cap_as_data(cap: Capped) -> dict[str, Any]:
     }
 
 
-def _optimum_as_data(best: Optimum, unit: str) -> dict[str, Any]:
+def _optimum_as_data(best: MetricOptimum, unit: str) -> dict[str, Any]:
     units = dict.fromkeys(("at", "low", "high"), unit) | dict.fromkeys(("value", "value_low", "value_high"), "J")
     return {name: getattr(best, name) for name in type(best)._fields} | {"units": units}
 

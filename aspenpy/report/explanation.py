@@ -7,9 +7,9 @@ from functools import cache
 from math import ceil
 from typing import Any
 
-from aspenpy.answers.ecm import Ecm, EcmBlock, Term, one_digit
+from aspenpy.answers.ecm import Ecm, EcmBlock, EcmTerm, one_digit
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.answers.explanation import Explanation, Step
+from aspenpy.answers.explanation import ExplainedRequirement, Explanation
 from aspenpy.answers.incore import InCore
 from aspenpy.answers.run_placement import run_placement
 from aspenpy.cost.messages import Exchange
@@ -97,7 +97,7 @@ def _make_valuer(prediction: Evaluation) -> Valuer:
 # -- for people ------------------------------------------------------------------------------------
 
 
-def _facts_of_step(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _facts_of_step(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
     """From the line in the application to the seconds."""
     unit = unit_of_resource(step.resource)
     return [
@@ -133,7 +133,7 @@ def _ignored_trait_in_words(trait: str) -> str:
     return "not known to this machine, changes nothing"
 
 
-def _facts_of_spread(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _facts_of_spread(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
     """Over how many cores each instance is spread; the formula is the same for all."""
     if step.spread is None:
         return []
@@ -145,7 +145,7 @@ def _format_cores(number: Any) -> str:
     return f"{format_amount(Amount(number, ''))} core{'' if number == 1 else 's'}"
 
 
-def _facts_of_instance(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _facts_of_instance(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
     """The facts of one instance; behind caches the formula is long, and `aspenpy traffic` has its parts."""
     one = "one instance takes" if step.spread is None else "a core of each takes"
     taken = value(step.serial)
@@ -163,7 +163,7 @@ def _facts_of_instance(step: Step, value: Valuer) -> list[tuple[str, str]]:
     return [*rows, (one, seconds(taken))]
 
 
-def _facts_of_all_instances(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _facts_of_all_instances(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
     """How long one instance takes, and all."""
     if step.exchanges:
         alone = value(step.serial)
@@ -189,7 +189,7 @@ def _describe_differing(time: Expr) -> str:
     return text if len(text) <= LONGEST_READ else "what differs from call to call; --format json has the formula"
 
 
-def _format_times(step: Step, value: Valuer) -> str:
+def _format_times(step: ExplainedRequirement, value: Valuer) -> str:
     """How often what one takes is taken."""
     if step.crowded is None:
         return f"ceil(instances/{format_count(step.count)}) times as long"
@@ -201,7 +201,7 @@ def _format_times(step: Step, value: Valuer) -> str:
     )
 
 
-def _launch_facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
+def _launch_facts(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
     """The facts of the launch of a block."""
     if step.launch is None:
         return []
@@ -243,7 +243,7 @@ def _differing_exchange(exchange: Exchange, value: Valuer) -> str:
     return f"{way}, among {among}; depends on {', '.join(names)}" if names else f"{way}, among {among}"
 
 
-def _describe_bound(step: Step) -> str:
+def _describe_bound(step: ExplainedRequirement) -> str:
     """Whether its block is: a kernel may have others that take longer."""
     return "; the block is bound by it" if step.bounds else ""
 
@@ -257,7 +257,7 @@ def _formula_and_value(expr: Expr, unit: str, value: Valuer) -> str:
     return shown if expr.kind == "number" else f"{text} = {shown}"
 
 
-def _write_heading(step: Step) -> str:
+def _write_heading(step: ExplainedRequirement) -> str:
     return f'{step.kernel}, "{step.block}": {step.resource}' if step.block else f"{step.kernel}: {step.resource}"
 
 
@@ -281,7 +281,7 @@ def _make_columns_of_steps(value: Valuer) -> tuple[Column, ...]:
     def formula(expr: Expr, unit: str) -> dict[str, Any]:
         return {"formula": _write_formula(expr), "value": value(expr), "unit": unit}
 
-    def left(step: Step) -> Amount | None:
+    def left(step: ExplainedRequirement) -> Amount | None:
         return None if step.left_by_caches is None else Amount(value(step.left_by_caches), "B")
 
     return (
@@ -357,7 +357,7 @@ def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:
     return make_table(heads, ecm.blocks, "ecm" if media == JSON else "", media=media)
 
 
-def _term_as_data(term: Term) -> dict[str, object]:
+def _term_as_data(term: EcmTerm) -> dict[str, object]:
     return {name: getattr(term, name) for name in ("symbol", "component", "cycles", "serial")}
 
 

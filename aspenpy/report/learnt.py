@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, format_quantity, unit_symbol
-from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, Kind, Plan, Stage, sum_stages
+from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, Kind, Stage, TrainingPlan, sum_stages
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.estimators.speedup import PowerAwareSpeedup
 from aspenpy.learn.estimators.validation import Assumption, ErrorSummary, Predicted, PredictionErrors
@@ -104,7 +104,7 @@ def draw_traces(axes: Any, traces: Mapping[str, Sequence[Stage]], legend: Mappin
 COUNTS = ("training", "space", "tests")
 
 
-def report_plan(plan: Plan) -> Report:
+def report_plan(plan: TrainingPlan) -> Report:
     """Counts, and the configurations to measure, by threads and memory clock."""
     counts = len(plan.training), len(plan.space), plan.tests
     heading = f"cos: {counts[0]} of {counts[1]} configurations to measure, {counts[2]} to predict"

@@ -85,15 +85,15 @@ DECLARED = (
 Item = TypeVar("Item")
 
 
-class Tree(Generic[Item]):
+class ListingTree(Generic[Item]):
     """An item with what hangs below it."""
 
-    def __init__(self, item: Item, branches: list[Tree[Item]]) -> None:
+    def __init__(self, item: Item, branches: list[ListingTree[Item]]) -> None:
         self.item = item
         self.branches = branches
 
 
-def tree_lines(root: Tree[Item]) -> Iterator[tuple[str, Item]]:
+def tree_lines(root: ListingTree[Item]) -> Iterator[tuple[str, Item]]:
     """Each item, the root first, with the lines that lead to it."""
     waiting = [("", "", root)]
     while waiting:
@@ -112,19 +112,19 @@ class Region(NamedTuple, Generic[Item]):
     item: Item | None
 
 
-def in_regions(items: Iterable[tuple[tuple[str, ...], Item]], root: str) -> Tree[Region[Item]]:
+def in_regions(items: Iterable[tuple[tuple[str, ...], Item]], root: str) -> ListingTree[Region[Item]]:
     """A tree of regions, each item a leaf in the last region of its path, or that region itself where it has a label
     of its own. Paths begin with the root; neighbours share what their paths have in common."""
-    tree: Tree[Region[Item]] = Tree(Region(root, None), [])
+    tree: ListingTree[Region[Item]] = ListingTree(Region(root, None), [])
     for path, item in items:
         place = tree
         inner = path[1:]
         leaf = inner[-1] if inner and inner[-1].startswith('"') else "block"
         for name in inner[:-1] if leaf != "block" else inner:
             if not place.branches or place.branches[-1].item.name != name or place.branches[-1].item.item is not None:
-                place.branches.append(Tree(Region(name, None), []))
+                place.branches.append(ListingTree(Region(name, None), []))
             place = place.branches[-1]
-        place.branches.append(Tree(Region(leaf, item), []))
+        place.branches.append(ListingTree(Region(leaf, item), []))
     return tree
 
 

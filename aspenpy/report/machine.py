@@ -19,10 +19,10 @@ from aspenpy.language.source import Span
 from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.machine.model import OWNER, Machine, Place
 from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
-from aspenpy.models.machine.texts import Origin, provenance
+from aspenpy.models.machine.texts import NumberOrigin, provenance
 from aspenpy.models.units import Units
 from aspenpy.report import network as networks
-from aspenpy.report.listings import Declared, Tree, declaration_table, tree_lines
+from aspenpy.report.listings import Declared, ListingTree, declaration_table, tree_lines
 from aspenpy.tables.formats import rows_as_objects
 from aspenpy.tables.numbers import Amount, unit_of_resource
 from aspenpy.tables.registry import register_report
@@ -97,13 +97,13 @@ register_report(Machine, report_machine)
 # -- the tree --------------------------------------------------------------------------------------
 
 
-def tree_of(machine: Machine) -> Tree[Place]:
+def tree_of(machine: Machine) -> ListingTree[Place]:
     """The places of a machine, each below the one it is part of."""
     root, *rest = machine.places()
-    tree = Tree(root, [])
+    tree = ListingTree(root, [])
     last = {root.path: tree}
     for place in rest:
-        inner = Tree(place, [])
+        inner = ListingTree(place, [])
         last[place.path[:-1]].branches.append(inner)
         last[place.path] = inner
     return tree
@@ -141,7 +141,7 @@ def _describe_offers(place: Place) -> str | None:
     return ", ".join(place.component.resources) or None
 
 
-def _branch_as_data(machine: Machine, tree: Tree[Place]) -> dict[str, Any]:
+def _branch_as_data(machine: Machine, tree: ListingTree[Place]) -> dict[str, Any]:
     count, static, dynamic = _numbers(machine, tree.item)
     return {
         "name": tree.item.component.name,
@@ -234,7 +234,7 @@ def parameters_of(machine: Machine) -> list[Declared]:
     return declared
 
 
-def _mark_repeats(origins: Sequence[Origin]) -> Iterator[Origin]:
+def _mark_repeats(origins: Sequence[NumberOrigin]) -> Iterator[NumberOrigin]:
     """A comment is not said twice."""
     said = ""
     for origin in origins:

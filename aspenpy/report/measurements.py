@@ -9,8 +9,8 @@ from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.training_rows import EarlierRuns
 from aspenpy.learn.measurements.measure import Measured
-from aspenpy.learn.measurements.sheet import Sheet
-from aspenpy.learn.model_validation import NEAR, Point, Validation
+from aspenpy.learn.measurements.sheet import MeasurementSheet
+from aspenpy.learn.model_validation import NEAR, Validation, ValidationPoint
 from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.drawing import (
     GREY,
@@ -70,7 +70,7 @@ def _column_of(name: str) -> Column:
     return Column(plain.replace("_", " "), unit=unit, key=plain) if unit else Column(plain, "count", key=plain)
 
 
-def report_sheet(sheet: Sheet, name: str) -> Report:
+def report_sheet(sheet: MeasurementSheet, name: str) -> Report:
     """A sheet that was read, as it is."""
     headers = [f"{item.name} [{item.unit}]" if item.unit else item.name for item in sheet.headings]
     rows = tuple(tuple(row[item.name].value for item in sheet.headings) for row in sheet.rows)
@@ -135,7 +135,7 @@ def report_validated(found: Validation) -> Report:
 register_report(Validation, report_validated)
 
 
-def _at_point(point: Point) -> str:
+def _at_point(point: ValidationPoint) -> str:
     """The values of the axes at a point, for the end of a sentence."""
     values = ", ".join(f"{name} = {value:g}" for name, value in point.values.items())
     return f", at {values}" if values else ""
@@ -159,11 +159,11 @@ def _points_table(found: Validation) -> Table:
     return make_table(heads, found.points, "points")
 
 
-def _value_of(name: str, point: Point) -> float:
+def _value_of(name: str, point: ValidationPoint) -> float:
     return point.values[name]
 
 
-def _half_interval(point: Point) -> float:
+def _half_interval(point: ValidationPoint) -> float:
     return point.run.half / point.run.mean
 
 

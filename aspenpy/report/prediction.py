@@ -36,7 +36,7 @@ from aspenpy.tables.table import (
 )
 
 if TYPE_CHECKING:
-    from aspenpy.answers.prediction import Samples
+    from aspenpy.answers.prediction import RuntimeSamples
 
 
 BOUND_BY = "bound by"
@@ -54,7 +54,9 @@ CSV_COLUMNS = make_columns("application machine socket kernel metric value unit"
 """Columns of the CSV form: one value a row, in its base unit."""
 
 
-def report_prediction(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples | None = None) -> Report:
+def report_prediction(
+    prediction: Prediction, metrics: Sequence[str] = (), samples: RuntimeSamples | None = None
+) -> Report:
     """The runtime, what bounds it, kernels, resources and parameters; or only the metrics asked for."""
     values = metric_values(prediction, metrics) if metrics else {}
     spread = {} if samples is None else _describe_spread(samples, prediction.random)
@@ -160,7 +162,7 @@ def _describe_group(prediction: Prediction, resource: str, group: Sequence[str],
     return " + ".join(resource_on_component(name, prediction.component_of(name, kernel)) for name in names)
 
 
-def _describe_spread(samples: Samples, random: bool) -> dict[str, str]:
+def _describe_spread(samples: RuntimeSamples, random: bool) -> dict[str, str]:
     if not random:
         return {"samples": f"{samples.count}, all alike: the runtime depends on no random draw"}
     quantiles = (f"{100 * quantile:g} %: {seconds(value)}" for quantile, value in samples.quantiles.items())
@@ -239,7 +241,9 @@ def metric_values(prediction: Prediction, metrics: Sequence[str]) -> dict[str, A
     return {name: Amount(value, unit) for name, value, unit in zip(metrics, values, units, strict=True)}
 
 
-def _values_as_data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples | None) -> dict[str, Any]:
+def _values_as_data(
+    prediction: Prediction, metrics: dict[str, Amount], samples: RuntimeSamples | None
+) -> dict[str, Any]:
     uses, worst = prediction.parameters.values(), prediction.bottleneck
     data: dict[str, Any] = {
         **subject(prediction),

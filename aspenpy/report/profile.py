@@ -217,7 +217,7 @@ DARKEST = tuple(
 Graph = Mapping[str, Sequence[str]]  # the callees of each kernel
 
 
-class Box(NamedTuple):
+class KernelBox(NamedTuple):
     """Where a kernel stands, in inches: its left edge, its middle from the top, its width."""
 
     left: float
@@ -284,7 +284,7 @@ def layers_of(callees: Graph) -> list[list[str]]:
     return [list(layer) for layer in topological_generations(graph)]
 
 
-def place_boxes(callees: Graph, widths: Mapping[str, float]) -> dict[str, Box]:
+def place_boxes(callees: Graph, widths: Mapping[str, float]) -> dict[str, KernelBox]:
     """Boxes that do not overlap, each close to its neighbours (barycentres, swept there and back)."""
     layers = layers_of(callees)
     neighbours: dict[str, list[str]] = {name: list(found) for name, found in callees.items()}
@@ -300,7 +300,7 @@ def place_boxes(callees: Graph, widths: Mapping[str, float]) -> dict[str, Box]:
     columns = [max(widths[name] for name in layer) + ARROWS for layer in layers]
     lefts = list(accumulate(columns, initial=MARGIN))
     return {
-        name: Box(left, middle[name] - top, widths[name])
+        name: KernelBox(left, middle[name] - top, widths[name])
         for left, layer in zip(lefts, layers, strict=False)
         for name in layer
     }
@@ -332,7 +332,7 @@ def _write_words(axes: Any, profile: Profile, depth: float, left_out: int) -> No
     axes.text(MARGIN, depth - 0.1, legend, color=GREY, va="bottom")
 
 
-def _draw_box(axes: Any, box: Box, text: str, own: float) -> None:
+def _draw_box(axes: Any, box: KernelBox, text: str, own: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     strength = min(own, 1.0) ** 0.6
@@ -350,7 +350,7 @@ def _draw_box(axes: Any, box: Box, text: str, own: float) -> None:
     axes.text(middle, box.middle, text, ha="center", va="center", color=colour, zorder=3)
 
 
-def _draw_arrow(axes: Any, caller: Box, callee: Box, part: float, calls: float) -> None:
+def _draw_arrow(axes: Any, caller: KernelBox, callee: KernelBox, part: float, calls: float) -> None:
     """From the right edge of the caller to the left edge of the callee, the calls close to where it arrives."""
     from matplotlib.patches import FancyArrowPatch
 

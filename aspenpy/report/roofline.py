@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
-from aspenpy.answers.roofline_points import Point
+from aspenpy.answers.roofline_points import RooflinePoint
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.registry import register_report
@@ -129,7 +129,7 @@ def _points_table(roofline: Roofline) -> Table:
     )
 
 
-def _rows_of_applications(points: Sequence[Point]) -> frozenset[int]:
+def _rows_of_applications(points: Sequence[RooflinePoint]) -> frozenset[int]:
     """The rows of applications."""
     return frozenset(number for number, point in enumerate(points) if point.kernel is None)
 
@@ -146,7 +146,7 @@ def group_by_level(roofline: Roofline) -> Table:
     return make_table(heads, placed, marked=_rows_of_applications(placed), title="flop/B at each level", media=TEXT)
 
 
-def indent_point(point: Point) -> str:
+def indent_point(point: RooflinePoint) -> str:
     return f"  {point.kernel}" if point.kernel else point.application
 
 

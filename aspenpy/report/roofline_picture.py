@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
-from aspenpy.answers.roofline_points import LevelPoint, Point
+from aspenpy.answers.roofline_points import LevelPoint, RooflinePoint
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.roofline import heading, label, traits
 from aspenpy.tables.drawing import (
@@ -49,7 +49,7 @@ LEVEL_MARKS = ("^", "s", "v", "P", "X")
 CROWDED = 0.045  # parts of the width and height within which the numbers of two points would hide each other
 
 
-class Level(NamedTuple):
+class CeilingLine(NamedTuple):
     """Ceilings of one height, and what they are called."""
 
     rate: float
@@ -57,7 +57,7 @@ class Level(NamedTuple):
     precision: str | None
 
 
-class Window(NamedTuple):
+class VisibleRange(NamedTuple):
     """The visible range, from flops a byte to flops a byte and from flops a second to flops a second."""
 
     left: float
@@ -110,7 +110,7 @@ def draw_roofline(roofline: Roofline) -> Any:
     return figure
 
 
-def _open_marks_label(points: Sequence[Point]) -> str:
+def _open_marks_label(points: Sequence[RooflinePoint]) -> str:
     """The label that explains filled and open marks."""
     levels_seen = named_levels(points)
     return f"filled: predicted, open: roof{f', at {drop_middle(levels_seen[-1])}' if levels_seen else ''}"
@@ -126,17 +126,19 @@ def _describe_parts(roofline: Roofline) -> list[str]:
     return ["roof of what runs:", *kinds.values()]
 
 
-def _point_names(points: Sequence[Point]) -> list[str]:
+def _point_names(points: Sequence[RooflinePoint]) -> list[str]:
     several = len({point.application for point in points}) > 1
     names = [point.name if several or point.kernel is None else point.kernel for point in points]
     return [f"{number}  {drop_middle(name)}" for number, name in enumerate(names, 1)]
 
 
-def _roof_name(level: Level) -> str:
+def _roof_name(level: CeilingLine) -> str:
     return f"{drop_middle(level.text, LONGEST_ROOF)}: {format_quantity(level.rate, 'flop/s')}"
 
 
-def _draw_legend(figure: Any, points: Sequence[Point], names: Sequence[str], parts: Sequence[str], left: float) -> None:
+def _draw_legend(
+    figure: Any, points: Sequence[RooflinePoint], names: Sequence[str], parts: Sequence[str], left: float
+) -> None:
     """Draws the legend: the components that take part, the points by their numbers, and what the marks stand for."""
     from matplotlib.lines import Line2D
 
@@ -163,19 +165,19 @@ def _draw_legend(figure: Any, points: Sequence[Point], names: Sequence[str], par
     figure.legend(handles=handles, loc="upper left", bbox_to_anchor=(left, 1), title="\n".join(parts), alignment="left")
 
 
-def shown_points(roofline: Roofline) -> list[Point]:
+def shown_points(roofline: Roofline) -> list[RooflinePoint]:
     """The applications, and the kernels that take longest; a logarithm has no place for those without a byte."""
     placed = [point for point in roofline.points if point.place]
     kernels = sorted((point for point in placed if point.kernel), key=lambda point: -point.time)[:MOST_KERNELS]
     return [point for point in placed if point.kernel is None or point in kernels]
 
 
-def shown_levels(point: Point) -> list[LevelPoint]:
+def shown_levels(point: RooflinePoint) -> list[LevelPoint]:
     """The levels, from the core outwards, that serve it any byte."""
     return [level for level in point.levels if level.intensity]
 
 
-def window(roofs: Roofs, points: Iterable[Point]) -> Window:
+def window(roofs: Roofs, points: Iterable[RooflinePoint]) -> VisibleRange:
     """Axis limits that contain all points, with a margin."""
     bandwidths = roofs.bandwidths
     ridges = [ceiling.rate / memory.rate for ceiling in roofs.compute for memory in bandwidths] or [1.0]
@@ -187,24 +189,24 @@ def window(roofs: Roofs, points: Iterable[Point]) -> Window:
         *(ceiling.rate for ceiling in roofs.compute),
         *(height for point in points for height in (point.attainable, point.predicted)),
     ]
-    return Window(left, right, min(lowest, min(heights) / 6), max(heights) * 3)
+    return VisibleRange(left, right, min(lowest, min(heights) / 6), max(heights) * 3)
 
 
-def levels(compute: Iterable[Ceiling]) -> list[Level]:
+def levels(compute: Iterable[Ceiling]) -> list[CeilingLine]:
     """The ceilings from the lowest to the highest, those of one height together."""
-    all_levels: list[Level] = []
+    all_levels: list[CeilingLine] = []
     for ceiling in sorted(compute, key=lambda ceiling: ceiling.rate):
         precision = next((name for name in ("sp", "dp") if name in ceiling.traits), None)
         if all_levels and abs(all_levels[-1].rate - ceiling.rate) <= 1e-9 * ceiling.rate:
             last = all_levels.pop()
             both = last.precision if last.precision == precision else None
-            all_levels.append(Level(last.rate, f"{last.text} = {traits(ceiling)}", both))
+            all_levels.append(CeilingLine(last.rate, f"{last.text} = {traits(ceiling)}", both))
         else:
-            all_levels.append(Level(ceiling.rate, traits(ceiling), precision))
+            all_levels.append(CeilingLine(ceiling.rate, traits(ceiling), precision))
     return all_levels
 
 
-def _draw_roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: Window) -> None:
+def _draw_roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: VisibleRange) -> None:
     fastest = max((memory.rate for memory in roofs.bandwidths), default=0.0)
     heights = levels(roofs.compute)
     highest = heights[-1].rate
@@ -228,7 +230,7 @@ def _draw_roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: Window) -> No
     _name_bandwidths(axes, slopes(roofs, roofline), seen)
 
 
-def _name_bandwidths(axes: Any, names: Mapping[float, str], seen: Window) -> None:
+def _name_bandwidths(axes: Any, names: Mapping[float, str], seen: VisibleRange) -> None:
     """Their names, along the roofs; where roofs are close, one name begins behind the other."""
     from math import atan2, degrees
 
@@ -265,12 +267,12 @@ def slopes(roofs: Roofs, roofline: Roofline) -> dict[float, str]:
     return texts
 
 
-def _height_of_rate(rate: float, seen: Window) -> float:
+def _height_of_rate(rate: float, seen: VisibleRange) -> float:
     """As a part of the picture's height."""
     return log10(rate / seen.bottom) / log10(seen.top / seen.bottom)
 
 
-def _place_of_point(point: Point, seen: Window) -> tuple[float, float]:
+def _place_of_point(point: RooflinePoint, seen: VisibleRange) -> tuple[float, float]:
     """Where the prediction stands, as parts of the picture's width and height."""
     across = log10((point.place or seen.left) / seen.left) / log10(seen.right / seen.left)
     return across, _height_of_rate(point.predicted, seen)
@@ -288,7 +290,7 @@ def label_depths(places: Sequence[tuple[float, float]]) -> list[int]:
     return [rows[number] for number in range(len(places))]
 
 
-def _draw_points(axes: Any, points: Sequence[Point], seen: Window) -> None:
+def _draw_points(axes: Any, points: Sequence[RooflinePoint], seen: VisibleRange) -> None:
     """Draws predictions as filled points and the roof's bounds as open ones; a number leads to the name."""
     applications = list(dict.fromkeys(point.application for point in points))
     below = label_depths([_place_of_point(point, seen) for point in points])
@@ -305,12 +307,12 @@ def _draw_points(axes: Any, points: Sequence[Point], seen: Window) -> None:
         axes.annotate(str(number), (x[0], point.predicted), xytext=(0, -15 - 10 * below[number - 1]), **where)
 
 
-def named_levels(points: Sequence[Point]) -> list[str]:
+def named_levels(points: Sequence[RooflinePoint]) -> list[str]:
     """The caches and the memory at which points have a mark, the nearest to the core first."""
     return [level.level for level in next((point.levels for point in points if point.levels), ())]
 
 
-def _draw_levels(axes: Any, point: Point, colour: str) -> None:
+def _draw_levels(axes: Any, point: RooflinePoint, colour: str) -> None:
     """A mark at the intensity of each cache, joined with that at memory."""
     if not (shown := shown_levels(point)):
         return
@@ -385,7 +387,7 @@ def script(roofline: Roofline, path: str) -> str:
     return "".join(parts) + "plot " + ", \\\n     ".join(curves) + "\n"
 
 
-def group_by_level(points: Sequence[Point]) -> list[str]:
+def group_by_level(points: Sequence[RooflinePoint]) -> list[str]:
     """The marks of each point at the levels of memory, between empty lines."""
     stretches = [
         "".join(

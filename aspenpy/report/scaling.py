@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aspenpy.explore.scaling import Point, Scaling
+from aspenpy.explore.scaling import Scaling, ScalingPoint
 from aspenpy.report.prediction import BOUND_BY, bound_ranks, resource_on_component, subject
 from aspenpy.tables.drawing import (
     BLACK,
@@ -140,7 +140,7 @@ def _points_table(scaling: Scaling) -> Table:
     return make_table(heads, scaling.points, "points", marked=frozenset(fastest if scaling.mode == "strong" else ()))
 
 
-def _describe_bound(point: Point) -> str | None:
+def _describe_bound(point: ScalingPoint) -> str | None:
     return (
         None
         if point.bottleneck is None
@@ -148,7 +148,7 @@ def _describe_bound(point: Point) -> str | None:
     )
 
 
-def _describe_calls(point: Point) -> str | None:
+def _describe_calls(point: ScalingPoint) -> str | None:
     return ", ".join(f"{name} {seconds(time)}" for name, time in point.calls[:CALLS]) or None
 
 

@@ -10,7 +10,7 @@ import numpy
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
-from aspenpy.sweeps.result import Summary, SweepResult, attributes_of_study
+from aspenpy.sweeps.result import SweepResult, SweepSummary, attributes_of_study
 from aspenpy.sweeps.study import Study, case_label
 from aspenpy.tables.drawing import MAP, SHADE, STYLES, label_axis, name_ends, place_ticks, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, count_of
@@ -23,7 +23,7 @@ def report_sweep(result: SweepResult) -> Report:
     return report_summary(result.summary)
 
 
-def report_summary(summary: Summary) -> Report:
+def report_summary(summary: SweepSummary) -> Report:
     """The same of a sweep whose points are not kept."""
     study = summary.study
     data = {
@@ -51,10 +51,10 @@ def report_summary(summary: Summary) -> Report:
 
 
 register_report(SweepResult, report_sweep)
-register_report(Summary, report_summary)
+register_report(SweepSummary, report_summary)
 
 
-def _write_headline(study: Study, summary: Summary) -> str:
+def _write_headline(study: Study, summary: SweepSummary) -> str:
     """`comd on haswell: runtime over nx (50) x ranks (3), 150 points`."""
     first = study.cases[0]
     swept = {item.name for item in study.categories}
@@ -68,7 +68,7 @@ def _extreme_as_data(study: Study, extreme: Any) -> dict[str, Any] | None:
     return None if extreme is None else {"value": extreme.value, "at": study.point(extreme.point)}
 
 
-def _extremes_table(study: Study, summary: Summary) -> Table:
+def _extremes_table(study: Study, summary: SweepSummary) -> Table:
     heads = (Column("metric"), *(Column(name, "amount") for name in ("least", "median", "largest")))
     rows = []
     for name, metric in study.metrics.items():
@@ -78,7 +78,7 @@ def _extremes_table(study: Study, summary: Summary) -> Table:
     return Table(heads, tuple(rows), media=(*TEXT, *CSV))
 
 
-def _places(study: Study, summary: Summary) -> Table:
+def _places(study: Study, summary: SweepSummary) -> Table:
     """The axes at the least and at the largest value of each metric."""
     rows = [
         (f"{words} {name}", *study.point(extremes[name].point).values())
@@ -89,7 +89,7 @@ def _places(study: Study, summary: Summary) -> Table:
     return Table((Column("at the"), *_columns_of_axes(study)), tuple(rows), media=TEXT)
 
 
-def _missing_table(study: Study, summary: Summary) -> Table:
+def _missing_table(study: Study, summary: SweepSummary) -> Table:
     heads = (
         Column("no value"),
         Column("points", "count"),
@@ -124,11 +124,11 @@ WIDE = 50  # an axis whose ends are so many times apart is drawn logarithmically
 
 
 @use_shared_style
-def draw(result: SweepResult | Summary) -> Any:
+def draw(result: SweepResult | SweepSummary) -> Any:
     """A matplotlib Figure of the first metric. Raises AspenError for a summary, which has no points."""
     from matplotlib.figure import Figure
 
-    if isinstance(result, Summary):
+    if isinstance(result, SweepSummary):
         fail("no-picture", "too many points for a picture", hint="--memory-limit allows more")
     name = next(iter(result))
     values = result[name].values

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aspenpy.answers.parallelism import BlockParallelism, Parallelism
-from aspenpy.answers.trace import Demand, Step, Trace
+from aspenpy.answers.trace import Demand, Trace, TraceStep
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.report.listings import in_regions, tree_lines
@@ -92,38 +92,38 @@ def _omission_note(trace: Trace) -> str | None:
 # -- words -----------------------------------------------------------------------------------------
 
 
-def _label_of_step(step: Step) -> str:
+def _label_of_step(step: TraceStep) -> str:
     return f' "{step.label}"' if step.label else ""
 
 
-def _describe_call(step: Step) -> str:
+def _describe_call(step: TraceStep) -> str:
     listed = ", ".join(f"{name} = {format_setting(plain_number(value))}" for name, value in step.values.items())
     return f"{step.name}({listed})"
 
 
-def _describe_loop(step: Step) -> str:
+def _describe_loop(step: TraceStep) -> str:
     times = step.values["count"]
     return f"{step.name}{_label_of_step(step)}, {format_count(times)} {'pass' if times == 1 else 'passes'}"
 
 
-def _describe_pass(step: Step) -> str:
+def _describe_pass(step: TraceStep) -> str:
     ((name, number),) = step.values.items()
     return f"pass {number + 1}" if name == "pass" else f"pass {number + 1}, {name} = {number}"
 
 
-def _passes(step: Step) -> str:
+def _passes(step: TraceStep) -> str:
     left = step.values["count"]
     return "... one more pass" if left == 1 else f"... {format_count(left)} more passes"
 
 
-def _describe_block(step: Step) -> str:
+def _describe_block(step: TraceStep) -> str:
     instances, width = step.values["instances"], step.values.get("width", 1)
     said = "" if instances == width == 1 else f" in {count_of(instances, 'instance')}"
     parts = "" if width == 1 else f" of {format_count(width)} parts"
     return f"block{_label_of_step(step)}{said}{parts}"
 
 
-_WORDS: dict[str, Callable[[Step], str]] = {
+_WORDS: dict[str, Callable[[TraceStep], str]] = {
     "call": _describe_call,
     "loop": _describe_loop,
     "pass": _describe_pass,

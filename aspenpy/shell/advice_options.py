@@ -12,13 +12,13 @@ from aspenpy.advice.advise import Advice, AdviceOptions, on_one_node
 from aspenpy.advice.advise import decide_case as decided_within
 from aspenpy.advice.configuration import LIMITS, Budget, Objective
 from aspenpy.advice.counter_evidence import FUZZINESS, CounterOptions
-from aspenpy.advice.decide import AS_IT_IS, ChoiceOptions, Decided, Input
+from aspenpy.advice.decide import AS_IT_IS, ApplicationInput, ChoiceOptions, Decided
 from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.advice.throttled import NOISE, PIECES, Throttled
 from aspenpy.answers.case import Case
 from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, WATTS
 from aspenpy.language.files import measurements_path, replace_file, require_writable
-from aspenpy.learn.measurements.measure import Target
+from aspenpy.learn.measurements.measure import StoppingRule
 from aspenpy.report.advice.advice import document
 from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.operands import case_of_arguments, quantity_of
@@ -101,11 +101,11 @@ def price_of(arguments: Arguments) -> float | None:
     return price
 
 
-def input_of(text: str) -> Input:
+def input_of(text: str) -> ApplicationInput:
     """`small: nx=20,ny=20`; the label may be left out."""
     label, colon, rest = text.partition(":")
     settings = split_pairs("--input", "NAME=EXPR,NAME=EXPR, such as nx=40,ny=40", split_words(rest if colon else text))
-    return Input(label.strip() if colon else "", dict(settings))
+    return ApplicationInput(label.strip() if colon else "", dict(settings))
 
 
 def decide_for(case: Case, options: AdviceOptions, arguments: Arguments) -> Decided:
@@ -251,7 +251,7 @@ def counting_of(arguments: Arguments) -> tuple[str | None, CounterOptions]:
             if given:
                 raise CommandError(f"--{name} chooses among --counters FILE")
         return None, CounterOptions(fuzziness=arguments.fuzziness)
-    target = Target(precision=arguments.precision)
+    target = StoppingRule(precision=arguments.precision)
     columns = split_pairs("--column", "NAME=HEADER, such as runtime=time", arguments.columns)
     options = CounterOptions(tuple(split_words(arguments.use)), arguments.where, columns, arguments.fuzziness, target)
     return measurements_path(arguments.counters), options

@@ -17,7 +17,7 @@ from aspenpy.tables.pages import render_diagnostics_html
 USAGE = "%%aspen, or %%aspen NAME for a variable of another name than the model's"
 
 
-class Report:
+class DiagnosticReport:
     """Diagnostics, shown as the command line shows them."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
@@ -59,7 +59,7 @@ def aspen_cell(shell: Any, line: str, text: str) -> Any:
     if model.warnings:
         from IPython.display import display
 
-        display(Report(tuple(model.warnings)))
+        display(DiagnosticReport(tuple(model.warnings)))
     return model
 
 
@@ -67,4 +67,4 @@ def _show_error(shell: Any, kind: type, error: AspenError, trace: Any, tb_offset
     """A mistake in a model has no use for a traceback."""
     from IPython.display import display
 
-    display(Report(error.diagnostics))
+    display(DiagnosticReport(error.diagnostics))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aspenpy.answers.prediction import Prediction
-from aspenpy.expr.counts import Counts
+from aspenpy.expr.counts import CountRule
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import fail
@@ -50,7 +50,7 @@ def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
     return Units({known: item.node.value for known, item in declaring.known.items()}).dimension(declaring.node.value)
 
 
-def rank_counts(prediction: Prediction, parameter: str) -> Counts | None:
+def rank_counts(prediction: Prediction, parameter: str) -> CountRule | None:
     """The numbers of ranks that the program accepts; None where its model declares none."""
     scope = prediction.scope
     parameters = prediction.application.parameters.values()

@@ -30,14 +30,14 @@ from aspenpy.sweeps.work import Stretch
 ROWS_AT_ONCE = 1 << 16  # rows of a table that are made and written together
 
 
-class Format(Record):
+class StoreFormat(Record):
     """`write` puts what a store keeps into a file; `needs` are modules of other packages."""
 
     write: Callable[[Store, Path], None]
     needs: tuple[str, ...] = ()
 
 
-def format_of(path: str | Path) -> Format:
+def format_of(path: str | Path) -> StoreFormat:
     """The format that a file's name ends with; raises AspenError if there is none, or if a package is missing."""
     suffix = Path(path).suffix.lower()
     message = f"cannot tell the format of `{path}` from its name"
@@ -265,11 +265,11 @@ def write_zarr(store: Store, path: Path) -> None:
 
 
 FORMATS = {
-    ".npz": Format(write_npz),
-    ".csv": Format(write_csv),
-    ".json": Format(write_json),
-    ".parquet": Format(write_parquet, ("pyarrow",)),
-    ".nc": Format(write_netcdf, ("xarray", "h5netcdf", "h5py")),
-    ".zarr": Format(write_zarr, ("xarray", "zarr")),
+    ".npz": StoreFormat(write_npz),
+    ".csv": StoreFormat(write_csv),
+    ".json": StoreFormat(write_json),
+    ".parquet": StoreFormat(write_parquet, ("pyarrow",)),
+    ".nc": StoreFormat(write_netcdf, ("xarray", "h5netcdf", "h5py")),
+    ".zarr": StoreFormat(write_zarr, ("xarray", "zarr")),
 }
 """Formats by the suffix of a file's name."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from aspenpy.allowance import MEMORY
-from aspenpy.answers.case import Case, Run
+from aspenpy.answers.case import Case, ResolvedCase
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
 from aspenpy.engine.arrays import Floats
@@ -24,7 +24,7 @@ from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.model import range_of_symbol
 from aspenpy.record import Record
 from aspenpy.sweeps.declarations import is_countable
-from aspenpy.sweeps.study import Categories, Dimension, Study
+from aspenpy.sweeps.study import Categories, GridDimension, Study
 
 POINTS = 100  # of a range that does not say how many
 MOST_VALUES = 10**8  # of one axis: 800 megabytes
@@ -95,7 +95,7 @@ METHODS = ("uniform", "latin", "sobol")
 """Independent draws; a Latin hypercube (McKay et al. 1979); Sobol's sequence (1967), scrambled after Owen (1995)."""
 
 
-class Spread(Record):
+class AxisSpread(Record):
     """The numbers that an axis is sampled from: those from `low` to `high`, evenly (`lin`), in equal ratios (`log`) or
     as powers of two (`pow2`), `whole` ones or all; or one of some `choices`."""
 
@@ -119,7 +119,7 @@ class Spread(Record):
         return numpy.floor(Extent(numpy.ceil(self.low), behind, log).value(places))
 
 
-def sample_columns(spans: Mapping[str, Spread], count: int, method: str, seed: int) -> dict[str, Floats]:
+def sample_columns(spans: Mapping[str, AxisSpread], count: int, method: str, seed: int) -> dict[str, Floats]:
     """A column of `count` values for each axis; the same for the same seed. Raises AspenError."""
     message = f"there is no sampling method `{method}`"
     require_known(method, METHODS, "unknown-method", message, listed="the methods are")
@@ -272,14 +272,14 @@ def _refuse_long(lengths: Sequence[int], layout: Layout) -> None:
         fail("too-large", f"the {count:,} values of the axes alone take {sizes}", hint=hint)
 
 
-def _sample_axes(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> Dimension:
+def _sample_axes(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> GridDimension:
     if layout.zip or not axes:
         fail("bad-sample", "a sample is taken of the ranges of some axes, and they are not paired")
     spans = {name: _span_of_axis(axis, probe) for name, axis in axes.items()}
-    return Dimension("sample", sample_columns(spans, layout.samples or 0, layout.method, probe.case.seed))
+    return GridDimension("sample", sample_columns(spans, layout.samples or 0, layout.method, probe.case.seed))
 
 
-def _make_grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> list[Dimension]:
+def _make_grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> list[GridDimension]:
     """The directions of the grid: an axis each, those of a group as one."""
     columns = {name: _column_of_values(name, axis, probe) for name, axis in axes.items()}
     group_of: dict[str, Sequence[str]] = {}
@@ -294,12 +294,12 @@ def _make_grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe)
                 message = f"`{group[0]}` has {len(columns[group[0]])} values and `{name}` {len(columns[name])}"
                 fail("uneven-axes", message, hint="axes that go side by side have the same number of values")
     groups = dict.fromkeys(tuple(group_of.get(name, (name,))) for name in columns)
-    return [Dimension("-".join(group), {name: columns[name] for name in group}) for group in groups]
+    return [GridDimension("-".join(group), {name: columns[name] for name in group}) for group in groups]
 
 
 def _column_of_values(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
     """The values of an axis; those of something that is counted are whole ones, unless a range says `:real`."""
-    scope = Run(probe.case).scope
+    scope = ResolvedCase(probe.case).scope
     if isinstance(axis, Axis):
         if axis.whole is None and not axis.items and scope.is_count(name):
             axis = axis.replace(whole=True)
@@ -357,18 +357,18 @@ def _to_float(value: Any, name: str) -> float:
         fail("bad-value", f"a value of `{name}` is not a number in the range of double precision")
 
 
-def _span_of_axis(axis: Axis | Floats, probe: _Probe) -> Spread:
+def _span_of_axis(axis: Axis | Floats, probe: _Probe) -> AxisSpread:
     """The range or the choices that an axis is sampled from."""
     if not isinstance(axis, Axis):
-        return Spread(choices=tuple(axis.tolist()))
+        return AxisSpread(choices=tuple(axis.tolist()))
     if axis.count is not None:
         message = f"`{axis.name}` is sampled, and its range says how many points"
         fail("bad-axis", message, axis.span, hint="leave the number out")
     if axis.items:
         read = probe.reader(axis.name)
-        return Spread(choices=tuple(read_number_or_expression(item, read) for item in axis.items))
+        return AxisSpread(choices=tuple(read_number_or_expression(item, read) for item in axis.items))
     ends = axis_values(axis.replace(count=2), probe.reader(axis.name), probe.declared)
     low, high = float(ends[0]), float(ends[-1])
     spacing = axis.spacing or ("log" if axis.declared and axis.log(low, high) else "lin")
     whole = probe.counts(axis.name, low, high) if axis.whole is None else axis.whole
-    return Spread(low, high, spacing, whole)
+    return AxisSpread(low, high, spacing, whole)

@@ -16,7 +16,7 @@ from aspenpy.engine.arrays import Floats as Floats
 from aspenpy.expr import graph
 from aspenpy.expr.accuracy import EXACT, WHOLE
 from aspenpy.expr.arithmetic import DomainError
-from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate, needed_args
+from aspenpy.expr.evaluate import EvaluationError, ExactEvaluation, evaluate, needed_args
 from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, spend_operations
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes, Sums
@@ -46,9 +46,9 @@ class Points(Lanes):
     """A lane for each point; `columns` are the symbols' values there."""
 
     def __init__(
-        self, exprs: Sequence[Expr], columns: dict[Expr, Floats], seed: int, run: Evaluation | None = None
+        self, exprs: Sequence[Expr], columns: dict[Expr, Floats], seed: int, run: ExactEvaluation | None = None
     ) -> None:
-        self.run: Evaluation = run or Evaluation({}, seed)
+        self.run: ExactEvaluation = run or ExactEvaluation({}, seed)
         self.columns = columns
         self.parent = self.parent_lane = None
         self.inside = set(graph.dependents(*exprs, on=columns))
@@ -57,7 +57,7 @@ class Points(Lanes):
         self.known: dict[Expr, Any] = dict(columns)
         self.grade = {symbol: WHOLE if _is_whole(column) else EXACT for symbol, column in columns.items()}
         self.doubts = numpy.zeros(self.size, dtype=bool)
-        self.exact: dict[tuple[Any, ...], Evaluation] = {}
+        self.exact: dict[tuple[Any, ...], ExactEvaluation] = {}
         self.exactly = partial(_evaluate_in_pass, self.run.seed)
 
     def _compute(self, node: Expr) -> None:
@@ -115,7 +115,7 @@ class Points(Lanes):
 
     def _at_a_point(self, node: Expr, values: dict[Expr, int | float]) -> float:
         key = tuple(values.items())
-        run = self.exact.get(key) or Evaluation(values, self.run.seed)
+        run = self.exact.get(key) or ExactEvaluation(values, self.run.seed)
         if len(self.exact) < MOST_KEPT:
             self.exact[key] = run
         return _evaluate_exactly(node, run)
@@ -124,7 +124,7 @@ class Points(Lanes):
         """The value of a root where it is nan; raises EvaluationError where it has none by the exact rules either. What
         it needs first, and became nan first, is tried first: it is often a small part of it."""
         values = {symbol: python_number(column[lane]) for symbol, column in self.columns.items()}
-        run = Evaluation(values, self.run.seed)
+        run = ExactEvaluation(values, self.run.seed)
         run.compute([self._find_undefined(expr, lane)])
         try:
             spend_operations(run.allowance, INTERPRETED * len(self.inside))
@@ -159,10 +159,12 @@ class Points(Lanes):
 
 
 def _evaluate_in_pass(seed: int, node: Expr, values: dict[Expr, Any]) -> float:
-    return _evaluate_exactly(node, Evaluation({name: python_number(value) for name, value in values.items()}, seed))
+    return _evaluate_exactly(
+        node, ExactEvaluation({name: python_number(value) for name, value in values.items()}, seed)
+    )
 
 
-def _evaluate_exactly(node: Expr, run: Evaluation) -> float:
+def _evaluate_exactly(node: Expr, run: ExactEvaluation) -> float:
     """nan where there is none: if it is needed, it fails again and is reported."""
     try:
         return _to_float(node, run.compute([node])[0])

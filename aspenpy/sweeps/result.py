@@ -52,7 +52,7 @@ class Missing(Record):
     first_at: Mapping[str, Any]
 
 
-class Summary(Result):
+class SweepSummary(Result):
     """Counts and extremes of a sweep, taken up stretch by stretch, in any order."""
 
     def __init__(self, study: Study) -> None:
@@ -143,9 +143,9 @@ class SweepResult(Result, Mapping[str, NamedArray]):
             self._reasons[here] = stretch.reasons
 
     @cached_property
-    def summary(self) -> Summary:
+    def summary(self) -> SweepSummary:
         """Counts and extremes, taken up in parts that need little memory."""
-        taken = Summary(self.study)
+        taken = SweepSummary(self.study)
         for start in range(0, self.study.points, STRETCH):
             here = slice(start, start + STRETCH)
             reasons = self._reasons[here]

@@ -28,7 +28,7 @@ from aspenpy.engine.backends import Backend, choose_backend
 from aspenpy.expr.failures import REASONS
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.sweeps.study import Study
-from aspenpy.sweeps.work import Stretch, Work, Worker, likely_ranges, lower_formulas
+from aspenpy.sweeps.work import Stretch, Worker, WorkerTask, likely_ranges, lower_formulas
 
 STRETCH = 1 << 20
 """Points of a stretch, at least, where there are so many: what is computed, kept and written as a whole."""
@@ -37,7 +37,7 @@ HELD = 2  # times that the values of a stretch are in memory while it is compute
 WORTH_PROCESSES = 4_000_000  # points from which on it pays to start processes
 
 
-class Run:
+class StudyRun:
     """A study with the back end and the cores that it is computed with. `processes` lets it start some unasked, which
     in a program of a user would run that program again; a `client` of Dask, or the address of its scheduler, has its
     workers compute instead. Stretches that are computed at once take at most `memory` bytes, or are one."""
@@ -59,7 +59,7 @@ class Run:
         columns = tuple(study.columns.values())
         spent = allowance()
         about = study.formulas, study.inputs, columns, study.grid, study.seed, self.backend.name
-        self.work = Work(*about, STRETCH, spent.left)
+        self.work = WorkerTask(*about, STRETCH, spent.left)
         self.worker = Worker(self.work, spent)
         self.plan = self.worker.plan
         self.client = connect(client) if isinstance(client, str) else client
@@ -220,7 +220,7 @@ def connect(address: str) -> Any:
         fail("no-scheduler", f"no Dask scheduler answers at `{address}`: {reason}", hint=hint)
 
 
-def compute_stretches(client: Any, work: Work, numbers: Iterable[int]) -> Iterator[Stretch]:
+def compute_stretches(client: Any, work: WorkerTask, numbers: Iterable[int]) -> Iterator[Stretch]:
     """The stretches of those numbers, as they are ready; raises AspenError where the cluster gives up."""
     from concurrent.futures import CancelledError
 
@@ -290,7 +290,7 @@ def _wait_for_stretch(client: Any, asked: Collection[Any]) -> Any:
     fail("no-workers", "all workers of the Dask cluster are gone", hint="start some: dask worker ADDRESS")
 
 
-def _share_work(client: Any, work: Work) -> Any:
+def _share_work(client: Any, work: WorkerTask) -> Any:
     """The data that all stretches need, as the result of a task: the scheduler has it made again when the workers that
     hold it die, which it could not do with data that it was given."""
     with warnings.catch_warnings():
@@ -309,11 +309,11 @@ _workers: dict[str, Worker] = {}
 _lock = Lock()
 
 
-def _load_work(work: Work) -> Work:
+def _load_work(work: WorkerTask) -> WorkerTask:
     return work
 
 
-def _stretch_on_worker(token: str, work: Work, number: int) -> Stretch:
+def _stretch_on_worker(token: str, work: WorkerTask, number: int) -> Stretch:
     """One stretch; what is prepared for a run serves all its stretches."""
     with _lock:
         if token not in _workers:

@@ -25,7 +25,7 @@ from aspenpy.language.files import flush_to_disk, put_in_place, require_writable
 from aspenpy.language.opening import open_file, read_text_file
 from aspenpy.language.schema import parse_json
 from aspenpy.sweeps.result import SweepResult
-from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.run import StudyRun
 from aspenpy.sweeps.work import Stretch
 
 VERSION = 1  # of the journal
@@ -45,7 +45,7 @@ class Store:
     """Where the stretches of one sweep are kept, for one process at a time. Raises AspenError where that is not
     possible."""
 
-    def __init__(self, path: str | Path, run: Run, write: Writer, *, resume: bool = False) -> None:
+    def __init__(self, path: str | Path, run: StudyRun, write: Writer, *, resume: bool = False) -> None:
         study, plan = run.study, run.plan
         self.path, self.study, self.plan, self.write = Path(path), study, plan, write
         self.target = self.path.resolve()
@@ -137,7 +137,7 @@ class Store:
         """The numbers of the stretches that are still to be computed."""
         return [number for number in range(self.plan.count) if self._start(number) not in self]
 
-    def fill(self, run: Run, *, fail_fast: bool = False) -> Iterator[Stretch]:
+    def fill(self, run: StudyRun, *, fail_fast: bool = False) -> Iterator[Stretch]:
         """All stretches: those that are kept, and then the others as they are computed and kept. What ends it before
         there is anything to keep leaves nothing behind."""
         complete = False

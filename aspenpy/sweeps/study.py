@@ -34,7 +34,7 @@ def case_label(case: Case, category: str) -> str:
     return names[category] if category in names else str(getattr(case, category))
 
 
-class Dimension(Record):
+class GridDimension(Record):
     """A direction of the grid, with the values that one or several parameters take along it."""
 
     name: str
@@ -64,7 +64,7 @@ class Study:
         self,
         cases: Sequence[Case],
         categories: Sequence[Categories],
-        dimensions: Sequence[Dimension],
+        dimensions: Sequence[GridDimension],
         *,
         metrics: Sequence[str] = ("runtime",),
     ) -> None:
@@ -91,7 +91,7 @@ class Study:
         return known | {name: metric.unit for name, metric in self.metrics.items()}
 
     @property
-    def directions(self) -> tuple[Categories | Dimension, ...]:
+    def directions(self) -> tuple[Categories | GridDimension, ...]:
         """The directions of the results: categories, then dimensions."""
         return (*self.categories, *self.dimensions)
 

@@ -22,8 +22,8 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.sweeps.grid import Layout, make_study
-from aspenpy.sweeps.result import Summary, SweepResult
-from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.result import SweepResult, SweepSummary
+from aspenpy.sweeps.run import StudyRun
 from aspenpy.sweeps.store import Store
 
 
@@ -72,21 +72,23 @@ def sweep(
     axes = {name: parse_axis(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()}
     study = make_study(case, axes, layout, metrics=[metric] if isinstance(metric, str) else metric)
     with separate_allowance(math.inf) if layout.yes else nullcontext():
-        result = compute_in_memory(Run(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast)
+        result = compute_in_memory(
+            StudyRun(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast
+        )
     return result.to_xarray() if find_spec("xarray") else result
 
 
 def compute(
-    run: Run,
+    run: StudyRun,
     memory: int = MEMORY,
     *,
     store: Store | None = None,
     fail_fast: bool = False,
     seen: Callable[[int], None] = lambda points: None,
-) -> SweepResult | Summary:
+) -> SweepResult | SweepSummary:
     """All points of a run, kept in a `store` if there is one; `seen` is told of each stretch how many points it has.
     Points whose results take more than so many bytes of `memory` are only summarised."""
-    found = SweepResult(run.study) if run.study.result_bytes <= memory else Summary(run.study)
+    found = SweepResult(run.study) if run.study.result_bytes <= memory else SweepSummary(run.study)
     if store is not None:
         stretches = store.fill(run, fail_fast=fail_fast)
     else:
@@ -100,7 +102,7 @@ def compute(
     return found
 
 
-def compute_in_memory(run: Run, memory: int = MEMORY, *, fail_fast: bool = False) -> SweepResult:
+def compute_in_memory(run: StudyRun, memory: int = MEMORY, *, fail_fast: bool = False) -> SweepResult:
     """All points of a run. Raises AspenError where the results would take more than so many bytes of `memory`."""
     needed = run.study.result_bytes
     if needed > memory:

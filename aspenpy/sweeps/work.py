@@ -15,9 +15,19 @@ from typing import Any, NamedTuple
 import numpy
 
 from aspenpy.allowance import Allowance, spending
-from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons, loop_operations, spend_operations
+from aspenpy.engine.arrays import (
+    Careful,
+    ComputedArrays,
+    Doubt,
+    EvaluationOrder,
+    Fast,
+    Floats,
+    Reasons,
+    loop_operations,
+    spend_operations,
+)
 from aspenpy.engine.backends import BACKENDS, Backend
-from aspenpy.engine.compiled import Kernel
+from aspenpy.engine.compiled import CompiledProgram
 from aspenpy.engine.program import Program, unroll_loops
 from aspenpy.expr import graph
 from aspenpy.expr.array_rules import ConstantArray
@@ -30,7 +40,7 @@ LARGEST_SHARED = 1 << 21  # places over which an operation is computed once for 
 LEAST_SHARING = 16  # times that a value is used again, below which it is computed in each block
 
 
-class Sheet:
+class PointSheet:
     """`columns` has for each input of the program its dimension and its values along it; a kernel computes the
     program from its leaves on. `loops` computes the operations that its loops without a closed form take at a point,
     which are spent before it runs; NumPy spends them pass by pass."""
@@ -40,8 +50,8 @@ class Sheet:
         program: Program,
         shape: Sequence[int],
         columns: Sequence[tuple[int, Floats]],
-        kernel: Kernel | None = None,
-        loops: Sheet | None = None,
+        kernel: CompiledProgram | None = None,
+        loops: PointSheet | None = None,
     ) -> None:
         self.program, self.shape, self.kernel, self.loops = program, tuple(shape), kernel, loops
         self._dimensions = [dimension for dimension, _ in columns]
@@ -50,8 +60,10 @@ class Sheet:
         self._wanted = program.roots if kernel is None else kernel.leaves
         straight = [place for place in program.needed_operations(self._wanted) if place not in self._inputs]
         shared = self._places_shared(straight)
-        self._order = Order(program, [place for place in straight if place not in shared], self._wanted)
-        self._everything = Order(program, [p for p in program.straight if p not in self._inputs], program.roots)
+        self._order = EvaluationOrder(program, [place for place in straight if place not in shared], self._wanted)
+        self._everything = EvaluationOrder(
+            program, [p for p in program.straight if p not in self._inputs], program.roots
+        )
         self._shared = self._compute_shared([place for place in straight if place in shared])
 
     # -- what blocks share -----------------------------------------------------------------------
@@ -68,15 +80,15 @@ class Sheet:
                 shared.add(place)
         return shared
 
-    def _compute_shared(self, places: Sequence[int]) -> Known:
+    def _compute_shared(self, places: Sequence[int]) -> ComputedArrays:
         """Values of the shared operations that blocks use, and of the inputs."""
         used = {arg for place in self._order.places for arg in self.program.ops[place].args} | set(self._wanted)
-        order = Order(self.program, places, [place for place in places if place in used])
-        known = Known(dict(self._inputs))
+        order = EvaluationOrder(self.program, places, [place for place in places if place in used])
+        known = ComputedArrays(dict(self._inputs))
         try:
             Fast(self.program).compute(order, known)
         except Doubt:
-            known = Known(dict(self._inputs))
+            known = ComputedArrays(dict(self._inputs))
             Careful(self.program).compute(order, known)
         return known
 
@@ -112,7 +124,7 @@ class Sheet:
 
     def _carefully(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> Reasons | None:
         """A point has a reason where any of the roots has one; the others keep their values there."""
-        known = _cut_to_block(self._shared if self.kernel is None else Known(self._inputs), slices)
+        known = _cut_to_block(self._shared if self.kernel is None else ComputedArrays(self._inputs), slices)
         Careful(self.program).compute(self._order if self.kernel is None else self._everything, known)
         reasons = numpy.zeros(shape, dtype=numpy.uint8)
         for root, result in zip(self.program.roots, results, strict=True):
@@ -122,11 +134,11 @@ class Sheet:
         return reasons.reshape(-1) if reasons.any() else None
 
 
-def _cut_to_block(known: Known, slices: Slices) -> Known:
+def _cut_to_block(known: ComputedArrays, slices: Slices) -> ComputedArrays:
     """A block's part of what is known everywhere."""
     values = {place: _cut_value(value, slices) for place, value in known.values.items()}
     reasons = {place: _cut_value(reason, slices) for place, reason in known.reasons.items()}
-    return Known(values, {place: reason for place, reason in reasons.items() if numpy.any(reason)})
+    return ComputedArrays(values, {place: reason for place, reason in reasons.items() if numpy.any(reason)})
 
 
 def _spread_along(dimension: int, values: Floats, dimensions: int) -> Floats:
@@ -191,7 +203,7 @@ class Stretch(NamedTuple):
     reasons: Reasons | None
 
 
-class Plan:
+class StretchPlan:
     """How a study is cut into stretches, which are numbered."""
 
     def __init__(self, cases: int, grid: Sequence[int], block: int, stretch: int) -> None:
@@ -213,7 +225,7 @@ class Plan:
         return behind - self.blocks[blocks.start][0]
 
 
-class Work(NamedTuple):
+class WorkerTask(NamedTuple):
     """All that a worker has to know; it travels to other processes as data. Of `operations` each process may spend as
     many."""
 
@@ -231,12 +243,12 @@ class Worker:
     """Computes stretches; what a case needs is prepared when its first stretch is asked for. All its threads spend one
     allowance: the command's, or in another process what was left of it."""
 
-    def __init__(self, work: Work, allowance: Allowance | None = None) -> None:
+    def __init__(self, work: WorkerTask, allowance: Allowance | None = None) -> None:
         self.work = work
         self.allowance = allowance or Allowance(work.operations)
         self.backend = BACKENDS[work.backend]
-        self.plan = Plan(len(work.formulas), work.grid, self.backend.block, work.stretch)
-        self._sheets: dict[int, Sheet] = {}
+        self.plan = StretchPlan(len(work.formulas), work.grid, self.backend.block, work.stretch)
+        self._sheets: dict[int, PointSheet] = {}
         self._lock = Lock()
 
     def stretch(self, number: int, into: Floats | None = None) -> Stretch:
@@ -261,7 +273,7 @@ class Worker:
                 reasons[here] = failed
         return Stretch(begin, values, reasons)
 
-    def _sheet(self, case: int) -> Sheet:
+    def _sheet(self, case: int) -> PointSheet:
         with self._lock:
             if case not in self._sheets:
                 work = self.work
@@ -269,8 +281,8 @@ class Worker:
                 program = lower_formulas(formulas, work.inputs, work.seed, box)
                 kernel, loops = _compile_kernel(self.backend, program), None
                 if kernel is not None and (operations := loop_operations(unroll_loops(formulas))) is not graph.ZERO:
-                    loops = Sheet(lower_formulas((operations,), work.inputs, work.seed, box), grid, work.columns)
-                self._sheets = {case: Sheet(program, grid, work.columns, kernel, loops)}
+                    loops = PointSheet(lower_formulas((operations,), work.inputs, work.seed, box), grid, work.columns)
+                self._sheets = {case: PointSheet(program, grid, work.columns, kernel, loops)}
             return self._sheets[case]
 
 
@@ -282,7 +294,7 @@ def lower_formulas(
 
 
 @lru_cache(maxsize=KEPT)
-def _compile_kernel(backend: Backend, program: Program) -> Kernel | None:
+def _compile_kernel(backend: Backend, program: Program) -> CompiledProgram | None:
     return backend.kernel(program) if backend.kernel else None
 
 

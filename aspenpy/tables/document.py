@@ -42,13 +42,13 @@ class Sentence(Record):
     anchor: str = ""
 
 
-class Points(Record):
+class BulletList(Record):
     """A list of sentences."""
 
     items: tuple[Words, ...]
 
 
-class Sheet(Record):
+class DocumentTable(Record):
     """A table: its heads, and rows of cells; columns whose place is in `numbers` stand on the right."""
 
     heads: tuple[str, ...]
@@ -69,7 +69,7 @@ class Picture(Record):
     caption: str
 
 
-Block = Section | Sentence | Points | Sheet | Listing | Picture
+Block = Section | Sentence | BulletList | DocumentTable | Listing | Picture
 
 
 class Document(Record):
@@ -85,8 +85,8 @@ def anchor_of(kind: str, name: str) -> str:
     return f"{kind}-{plain}"
 
 
-def make_sheet(heads: Sequence[str], rows: Sequence[Sequence[Span]], numbers: Sequence[int] = ()) -> Sheet:
-    return Sheet(tuple(heads), tuple(map(tuple, rows)), frozenset(numbers))
+def make_sheet(heads: Sequence[str], rows: Sequence[Sequence[Span]], numbers: Sequence[int] = ()) -> DocumentTable:
+    return DocumentTable(tuple(heads), tuple(map(tuple, rows)), frozenset(numbers))
 
 
 Writers = Mapping[type[Block], Callable[[Any, int], str]]
@@ -168,7 +168,7 @@ def _write_html_anchor(anchor: str) -> str:
     return f' id="{escape(anchor)}"' if anchor else ""
 
 
-def _write_html_sheet(part: Sheet, number: int) -> str:
+def _write_html_sheet(part: DocumentTable, number: int) -> str:
     def side(place: int) -> str:
         return ' class="n"' if place in part.numbers else ""
 
@@ -196,8 +196,10 @@ HTML: Writers = {
         f"<h{part.level + 1}{_write_html_anchor(part.anchor)}>{escape(part.title)}</h{part.level + 1}>"
     ),
     Sentence: lambda part, _: f"<p{_write_html_anchor(part.anchor)}>{_write_html_words(part.words)}</p>",
-    Points: lambda part, _: "<ul>" + "".join(f"<li>{_write_html_words(item)}</li>" for item in part.items) + "</ul>",
-    Sheet: _write_html_sheet,
+    BulletList: lambda part, _: (
+        "<ul>" + "".join(f"<li>{_write_html_words(item)}</li>" for item in part.items) + "</ul>"
+    ),
+    DocumentTable: _write_html_sheet,
     Listing: lambda part, _: f"<pre>{escape(part.text)}</pre>",
     Picture: _write_html_picture,
 }
@@ -250,7 +252,7 @@ def _write_markdown_anchor(anchor: str) -> str:
     return f'<a id="{anchor}"></a>' if anchor else ""
 
 
-def _write_markdown_sheet(part: Sheet) -> str:
+def _write_markdown_sheet(part: DocumentTable) -> str:
     sides = ["--:" if place in part.numbers else ":--" for place in range(len(part.heads))]
     lines = [
         [escape_markdown(head) for head in part.heads],
@@ -271,8 +273,8 @@ MARKDOWN: Writers = {
         f"{'#' * (part.level + 1)} {_write_markdown_anchor(part.anchor)}{escape_markdown(part.title)}"
     ),
     Sentence: lambda part, _: _write_markdown_anchor(part.anchor) + _write_markdown_words(part.words),
-    Points: lambda part, _: "\n".join(f"* {_write_markdown_words(item)}" for item in part.items),
-    Sheet: lambda part, _: _write_markdown_sheet(part),
+    BulletList: lambda part, _: "\n".join(f"* {_write_markdown_words(item)}" for item in part.items),
+    DocumentTable: lambda part, _: _write_markdown_sheet(part),
     Listing: lambda part, _: _write_markdown_listing(part),
     Picture: lambda part, _: "",
 }

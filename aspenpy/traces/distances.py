@@ -40,7 +40,7 @@ class Totals(NamedTuple):
     errors: NDArray[np.float64] | None = None
 
 
-class Origin(Record):
+class TraceOrigin(Record):
     """The subject of a measurement: the bytes of a `line`, the name of the trace, the `part` of its addresses (None:
     all), and the `rate` of a sample (None: all lines)."""
 
@@ -60,7 +60,7 @@ class ReuseDistances(Result):
     standard errors of the part of the references beyond each distance, and `distance_error` is that of a distance.
     """
 
-    def __init__(self, totals: Totals, origin: Origin, ranges: Mapping[str, ReuseDistances] | None = None) -> None:
+    def __init__(self, totals: Totals, origin: TraceOrigin, ranges: Mapping[str, ReuseDistances] | None = None) -> None:
         self.distances, self.counts, self.cold, self.errors = totals
         self.line, self.source, self.part, self.rate = origin.line, origin.source, origin.part, origin.rate
         self.ranges = dict(ranges or {})

@@ -36,7 +36,7 @@ TOLERANCE = 1e-6
 MEANING = "distance: other lines touched since the last reference to the line; inf: the first reference to it"
 
 
-class Distribution(Record):
+class DistanceDistribution(Record):
     """Reuse distances of a file, in lines, ascending and finite, and the part of all references up to each; `cold` is
     the part that has none, the first references. `line_bytes` is None where the file does not tell."""
 
@@ -78,12 +78,12 @@ def _escape_controls(value: object) -> str:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def read_histogram(path: Path | str) -> Distribution:
+def read_histogram(path: Path | str) -> DistanceDistribution:
     """Reads such a file. AspenError, with the place, for what cannot be a distribution."""
     return parse_histogram(Reader().read(path))
 
 
-def parse_histogram(source: Source) -> Distribution:
+def parse_histogram(source: Source) -> DistanceDistribution:
     """The distribution that a text holds. Columns may stand in any order, `count` may be missing, and so may the row
     `inf`, where nothing is cold."""
     line_bytes: int | None = None
@@ -111,7 +111,7 @@ def parse_histogram(source: Source) -> Distribution:
     shares = [cell.value for cell in columns[CUMULATIVE]]
     finite = len(distances) - (distances[-1] == inf)
     before = shares[finite - 1] if finite else 0.0
-    return Distribution(tuple(distances[:finite]), tuple(shares[:finite]), shares[-1] - before, line_bytes)
+    return DistanceDistribution(tuple(distances[:finite]), tuple(shares[:finite]), shares[-1] - before, line_bytes)
 
 
 def _split_span(span: Span, separator: str) -> Iterator[Span]:

@@ -15,7 +15,7 @@ import numpy as np
 from aspenpy.allowance import MEMORY
 from aspenpy.language.diagnostics import fail, require_known, suggest_nearest
 from aspenpy.record import Record
-from aspenpy.traces.distances import AddressRange, Origin, ReuseDistances, Totals
+from aspenpy.traces.distances import AddressRange, ReuseDistances, Totals, TraceOrigin
 from aspenpy.traces.stack import COLD, LruStack
 from aspenpy.traces.text_formats import DATA, KINDS, References
 from aspenpy.traces.trace_file import BINARY, FORMATS, TraceFile
@@ -54,7 +54,7 @@ def compute_standard_errors(misses: NDArray[Any], expected: float) -> NDArray[np
     return cast("NDArray[np.float64]", np.sqrt(groups / (groups - 1) * (deviations**2).sum(axis=1)) / expected)
 
 
-class Tally:
+class DistanceTally:
     """Counts by distance, and of first references; of a sample, for each of its groups."""
 
     def __init__(self, rate: float | None) -> None:
@@ -207,7 +207,7 @@ class _Measure:
         self.taken = 0
         self._stack = LruStack()
         self._source = source
-        self._tallies = [Tally(rate) for _ in range(1 + len(parts))]
+        self._tallies = [DistanceTally(rate) for _ in range(1 + len(parts))]
 
     def take_all(self, references: Iterable[References], told: Callable[[], object]) -> None:
         """Counts all references of a trace; `told` is called now and then."""
@@ -268,10 +268,10 @@ class _Measure:
     def make_result(self, line: int, source: str) -> ReuseDistances:
         whole, *others = (tally.compute_totals() for tally in self._tallies)
         ranges = {
-            part.name: ReuseDistances(totals, Origin(line, source, part, self.rate))
+            part.name: ReuseDistances(totals, TraceOrigin(line, source, part, self.rate))
             for part, totals in zip(self.parts, others, strict=True)
         }
-        return ReuseDistances(whole, Origin(line, source, rate=self.rate), ranges)
+        return ReuseDistances(whole, TraceOrigin(line, source, rate=self.rate), ranges)
 
 
 def _join_arrays(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:

@@ -22,8 +22,8 @@ from aspenpy.engine.shared_object import find_compiler
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
 from aspenpy.language.axis import parse_axis
-from aspenpy.learn.measurements.measure import Target
-from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, Point, process_overhead, run_and_compare
+from aspenpy.learn.measurements.measure import StoppingRule
+from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, ValidationPoint, process_overhead, run_and_compare
 from aspenpy.probe.probe import probe
 from aspenpy.tables.pages import render_text
 from aspenpy.tables.table import Column, Report, make_table
@@ -47,7 +47,7 @@ def main() -> int:
     options = parser.parse_args()
     found = aspenpy.load_machine(options.machine) if options.machine else aspenpy.parse(probe("host").text)
     assert isinstance(found, aspenpy.Machine)
-    rows: list[tuple[str, Point]] = []
+    rows: list[tuple[str, ValidationPoint]] = []
     for source in sorted(SOURCES.glob("*.c")):
         if not options.names or source.stem in options.names:
             for point in points(source, found, options.level, WALL if options.wall else PROCESSOR):
@@ -57,7 +57,7 @@ def main() -> int:
     return 0
 
 
-def points(source: Path, machine: aspenpy.Machine, level: Level, clock: str) -> tuple[Point, ...]:
+def points(source: Path, machine: aspenpy.Machine, level: Level, clock: str) -> tuple[ValidationPoint, ...]:
     """The largest sizes that do not take too long."""
     app = aspenpy.parse(extract(source, level=level, chains=True).text)
     assert isinstance(app, aspenpy.Application)
@@ -72,7 +72,7 @@ def points(source: Path, machine: aspenpy.Machine, level: Level, clock: str) -> 
         compiled(source, size)
     command = f"{BUILD / source.stem}_{{N}}"
     over = {"N": parse_axis(f"N={','.join(map(str, sizes))}")}
-    return run_and_compare(case, command, over, Target(least=10, most=15), clock=clock).points
+    return run_and_compare(case, command, over, StoppingRule(least=10, most=15), clock=clock).points
 
 
 def seconds(case: Case) -> float:
@@ -130,7 +130,7 @@ COLUMNS = (
 )
 
 
-def report(rows: list[tuple[str, Point]]) -> Report:
+def report(rows: list[tuple[str, ValidationPoint]]) -> Report:
     """How close in all, and row by row, the worst first."""
     factors = [point.factor for _, point in rows]
     near = sum(factor <= NEAR for factor in factors)

@@ -18,7 +18,7 @@ from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.significance import CounterEvidence, samples_of
 from aspenpy.advice.significant import Significant
 from aspenpy.answers.case import Case
-from aspenpy.learn.measurements.measure import Target
+from aspenpy.learn.measurements.measure import StoppingRule
 from aspenpy.learn.measurements.sheet import tabulate_rows
 
 DATA = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared")) / "data"
@@ -90,7 +90,7 @@ def test_shapley_values_by_all_orders() -> None:
 )
 def test_how_many_more_runs_are_needed(runtimes: list[float], widest: float | None, more: int | None) -> None:
     sheet = tabulate_rows([{"runtime": value, "threads": 4} for value in runtimes])
-    found = samples_of(sheet, "runtime", Target())
+    found = samples_of(sheet, "runtime", StoppingRule())
     assert found.widest == (None if widest is None else pytest.approx(widest, abs=1e-6))
     if more is not None:
         assert (found.more, found.enough) == (more, more == 0)

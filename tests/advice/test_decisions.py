@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from aspenpy.advice.configuration import Budget, Objective
-from aspenpy.advice.decide import ChoiceOptions, Decided, Input
+from aspenpy.advice.decide import ApplicationInput, ChoiceOptions, Decided
 from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import predict_energy
@@ -100,7 +100,7 @@ def test_random_design_spaces_against_brute_force(block: int) -> None:
             if drawn.random() < 0.5
         }
         objective = drawn.choice(("runtime", "energy", "edp", "ed2p"))
-        inputs = [Input("", {"rows": rows})]
+        inputs = [ApplicationInput("", {"rows": rows})]
         found = Decided(case(**values), Budget(**limits), inputs, objective, ChoiceOptions(WANTED)).decisions[0]
 
         kept = [point for point in every if within(point, limits)]
@@ -171,7 +171,9 @@ def test_groups_against_brute_force(seed: int) -> None:
     cases = [case(volume=volume) for volume in volumes]
     machine = cases[0].machine
     workloads = [
-        Workload(each.changed(machine=machine), Input(str(place), {"rows": rows[place]}), drawn.randint(1, 5))
+        Workload(
+            each.changed(machine=machine), ApplicationInput(str(place), {"rows": rows[place]}), drawn.randint(1, 5)
+        )
         for place, each in enumerate(cases)
     ]
     power = drawn.choice((150.0, 300.0))
@@ -231,7 +233,9 @@ def test_three_groups_within_money_and_energy_against_brute_force(seed: int) -> 
     rows = [drawn.randint(8, 200) for _ in volumes]
     machine = case().machine
     workloads = [
-        Workload(case(volume=volume).changed(machine=machine), Input(str(place), {"rows": rows[place]}), runs)
+        Workload(
+            case(volume=volume).changed(machine=machine), ApplicationInput(str(place), {"rows": rows[place]}), runs
+        )
         for place, (volume, runs) in enumerate(zip(volumes, (1, drawn.randint(2, 9), 0.5), strict=True))
     ]
     objective: Objective = ("runtime", "energy", "ed2p")[seed]

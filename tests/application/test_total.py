@@ -9,14 +9,14 @@ from aspenpy import predict
 from aspenpy.cost.cost import Bound, Served
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import total
-from aspenpy.models.application.total import RUNTIME, Amount, Busy, Runtime, of_kind
+from aspenpy.models.application.total import RUNTIME, Busy, ResourceTotal, Runtime, of_kind
 from tests.tiny import application, machine
 
 
 def test_totals_of_two_kinds_with_equal_fields_differ() -> None:
-    assert Amount("flops") == Amount("flops")
-    assert Amount("flops") != Busy("flops")
-    assert {Amount("flops"): 1, Busy("flops"): 2, Amount("loads"): 3}[Busy("flops")] == 2
+    assert ResourceTotal("flops") == ResourceTotal("flops")
+    assert ResourceTotal("flops") != Busy("flops")
+    assert {ResourceTotal("flops"): 1, Busy("flops"): 2, ResourceTotal("loads"): 3}[Busy("flops")] == 2
     assert len({Bound("main", "flops"), Served("main", "flops"), ("main", "flops")}) == 3
     assert Runtime() == RUNTIME
 
@@ -27,7 +27,9 @@ def test_fields_have_names() -> None:
 
 
 def test_one_kind_is_chosen() -> None:
-    assert of_kind(Amount, {Amount("flops"): 1, Busy("flops"): 2, RUNTIME: 3}) == {Amount("flops"): 1}
+    assert of_kind(ResourceTotal, {ResourceTotal("flops"): 1, Busy("flops"): 2, RUNTIME: 3}) == {
+        ResourceTotal("flops"): 1
+    }
 
 
 def test_a_total_is_pickled() -> None:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from aspenpy.assembly.listing import read_listing
 from aspenpy.assembly.loops import find_loops
 from aspenpy.assembly.strides import flops_of, largest_stride, read_reference, read_steps, register
-from aspenpy.assembly.windows import Path, make_window
+from aspenpy.assembly.windows import LoopWalk, make_window
 
 ROWS = """
 	.file	"rows.c"
@@ -58,7 +58,7 @@ def test_loops_are_nested() -> None:
 
 def test_a_lap_moves_its_references_and_has_flops() -> None:
     outer = find_loops(read_listing(ROWS)[0])[0]
-    lap = Path(outer.inner[0], {}).run(1)
+    lap = LoopWalk(outer.inner[0], {}).run(1)
     assert largest_stride(lap) == 16
     assert flops_of(lap) == Fraction(4)
     assert read_steps(lap)["a"] == 16
@@ -67,15 +67,15 @@ def test_a_lap_moves_its_references_and_has_flops() -> None:
 
 def test_a_row_runs_its_inner_loop_so_often() -> None:
     outer = find_loops(read_listing(ROWS)[0])[0]
-    row = Path(outer, {2: 5}, frozenset({4})).run(1)
+    row = LoopWalk(outer, {2: 5}, frozenset({4})).run(1)
     assert len(row) == 2 + 5 * 6 + 2 + 4
     assert not any(one.mnemonic == "addsd" for one in row)
-    assert len(Path(outer, {2: 5}, frozenset({4})).run(3)) == 3 * len(row)
+    assert len(LoopWalk(outer, {2: 5}, frozenset({4})).run(3)) == 3 * len(row)
 
 
 def test_branches_on_data_go_either_way() -> None:
     outer = find_loops(read_listing(ROWS)[0])[0]
-    taken = sum(one.mnemonic == "addsd" for one in Path(outer, {2: 1}).run(200))
+    taken = sum(one.mnemonic == "addsd" for one in LoopWalk(outer, {2: 1}).run(200))
     assert 60 < taken < 140
 
 

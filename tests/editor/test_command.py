@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.editor.meaning import Question, Worker
+from aspenpy.editor.meaning import MeaningRequest, MeaningWorker
 from aspenpy.shell.main import main
 
 
@@ -17,8 +17,8 @@ def test_without_pygls(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 def test_a_model_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     """And the next one is checked by a new process."""
     text = "model t {\n  param n = 2 in 1 .. 5\n  kernel main { execute { flops [n] } }\n}\n"
-    question = Question(str(tmp_path / "t.aspen"), text, {}, None)
-    worker = Worker(longest=0.0)  # no process has begun by then
+    question = MeaningRequest(str(tmp_path / "t.aspen"), text, {}, None)
+    worker = MeaningWorker(longest=0.0)  # no process has begun by then
     try:
         assert worker.answer(question).trouble == "the model was not checked: it takes more than 0 s"
         worker.longest = 600.0

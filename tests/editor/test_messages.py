@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
-from aspenpy.editor.server import Messages
+from aspenpy.editor.server import MessageReader
 from tests.editor.client import Client
 
 NOTE = b'{"jsonrpc": "2.0", "method": "$/setTrace", "params": {"value": "off"}}'
@@ -77,7 +77,7 @@ class Dribble(io.BytesIO):
 def bodies(content: bytes) -> tuple[list[Any], list[Any]]:
     """The messages that are read from a stream, and those that are written in answer to others."""
     target = io.BytesIO()
-    messages, found = Messages(Dribble(content), target), []
+    messages, found = MessageReader(Dribble(content), target), []
     while line := messages.readline():
         length = int(line.removeprefix(b"Content-Length: "))
         assert messages.readline() == b"\r\n"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.editor.documents import Text, fixes, move_remarks, syntax_remarks
+from aspenpy.editor.documents import DocumentText, fixes, move_remarks, syntax_remarks
 from aspenpy.editor.hints import end_of
-from aspenpy.editor.meaning import Remark, Stretch
+from aspenpy.editor.meaning import FileStretch, Remark
 from aspenpy.editor.names import names_of
 from aspenpy.editor.pieces import pieces, syntax_errors
 from aspenpy.language import nodes
@@ -137,7 +137,7 @@ LINES = st.lists(st.text("aé😀\t\x0b\u2028", max_size=4), min_size=1, max_siz
 @given(LINES, st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(["utf-8", "utf-16", "utf-32"]))
 def test_positions_and_offsets(lines: list[str], end: str, encoding: str) -> None:
     """Python's codecs count the units."""
-    text, codec = Text(end.join(lines), encoding), encoding + ("" if encoding == "utf-8" else "-le")
+    text, codec = DocumentText(end.join(lines), encoding), encoding + ("" if encoding == "utf-8" else "-le")
     unit = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
     start = 0
     for number, line in enumerate(lines):
@@ -152,14 +152,14 @@ def test_positions_and_offsets(lines: list[str], end: str, encoding: str) -> Non
 
 
 def test_a_position_within_a_character() -> None:
-    assert Text("a😀b").offset(0, 2) == 1
+    assert DocumentText("a😀b").offset(0, 2) == 1
 
 
 # -- remarks ---------------------------------------------------------------------------------------
 
 
 def remark(start: int, end: int, message: str = "", hint: str = "") -> Remark:
-    return Remark(Stretch("x", start, end), "error", "code", message, hint, ())
+    return Remark(FileStretch("x", start, end), "error", "code", message, hint, ())
 
 
 def test_remarks_move_with_the_text() -> None:

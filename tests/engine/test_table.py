@@ -16,7 +16,7 @@ from aspenpy.engine.c_text import read_helpers, to_c
 from aspenpy.engine.compiled import is_compilable
 from aspenpy.engine.operation import find_intervals
 from aspenpy.engine.program import LOWERED, Program
-from aspenpy.engine.python import Prepared, compile_python
+from aspenpy.engine.python import PreparedExpressions, compile_python
 from aspenpy.expr import graph
 from aspenpy.expr.array_rules import RULES as ARRAY_RULES
 from aspenpy.expr.derivative import differentiate
@@ -159,7 +159,7 @@ def test_every_runner_keeps_every_law(law, backend):
     values, _ = swept(expr, {x: [*good, *bad], y: [4.0] * 4}, backend)
     assert values == pytest.approx([7.0, 7.0, math.nan, math.nan], nan_ok=True)
     assert [evaluate(expr, {x: value, y: 4}) for value in good] == [7, 7]
-    prepared = Prepared([expr], [x, y])
+    prepared = PreparedExpressions([expr], [x, y])
     assert prepared(good[0], 4.0) == (7.0,)
     long = summation(i, 2000, checked(law, apply("max", i, y), x))
     assert evaluate(long, {x: good[1], y: 0}) == 2000 * 1999 / 2
@@ -188,7 +188,7 @@ def test_roots_are_whole_however_the_number_came_in():
         root = apply("floor", power(x, Fraction(1, degree)))
         for value in (base**degree, float(base**degree), Fraction(base**degree)):
             assert evaluate(root, {x: value}) == base
-        assert Prepared([root], [x])(float(base**degree)) == (float(base),)
+        assert PreparedExpressions([root], [x])(float(base**degree)) == (float(base),)
         assert evaluate(power(x, Fraction(2, degree)), {x: float(base**degree)}) == pytest.approx(base**2, abs=0)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aspenpy.explore.race import MOST_PASSES, range_of_difference, write_out_sums
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.expr.intervals import Range
+from aspenpy.expr.intervals import DirectedInterval
 
 X = graph.symbol("x")
 NUMBERS = st.integers(-9, 9)
@@ -40,7 +40,7 @@ def test_polynomials(first: list[int], second: list[int], low: int, width: int) 
 def test_what_both_have_cancels(shared: list[int], a: int, b: int, width: int) -> None:
     """(p + a) - (p + b) is a - b all over the interval, however wide the bounds of p are."""
     first, second = graph.add(polynomial(shared), graph.number(a)), graph.add(polynomial(shared), graph.number(b))
-    assert range_of_difference(first, second, X, -width, width) == Range(a - b, a - b)
+    assert range_of_difference(first, second, X, -width, width) == DirectedInterval(a - b, a - b)
 
 
 @given(
@@ -75,7 +75,7 @@ def test_short_sums_are_written_out() -> None:
     """At x from 60 to 64: x + x/8 + 1 against x + x/8 + 2, as x/64 is 1 at most."""
     one, two = write_out_sums(grids(3, 100)), write_out_sums(grids(3, 200))
     assert "sum" not in {node.kind for node in graph.topological_order(one)}
-    assert range_of_difference(one, two, X, 60, 64) == Range(-1, -1)
+    assert range_of_difference(one, two, X, 60, 64) == DirectedInterval(-1, -1)
     apart = range_of_difference(grids(3, 100), grids(3, 200), X, 60, 64)  # as sums they could lie anywhere
     assert apart.low < -1 < apart.high
 

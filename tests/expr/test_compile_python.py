@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from aspenpy.engine.python import Prepared, compile_python
+from aspenpy.engine.python import PreparedExpressions, compile_python
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import (
     apply,
@@ -30,7 +30,7 @@ n, m = symbol("n"), symbol("m")
 @given(recipes, environments)
 def test_prepared_agrees_with_fractions(recipe, environment):
     expected = robust_worth(recipe, environment)
-    prepared = Prepared([built(recipe)], list(SYMBOLS.values()))
+    prepared = PreparedExpressions([built(recipe)], list(SYMBOLS.values()))
     values = [environment[name] for name in SYMBOLS]
     if expected is None:
         with pytest.raises(EvaluationError):
@@ -53,21 +53,21 @@ def test_every_kind_of_node():
         draw("uniform", (n, 2 * n), (4, 5)) + draw("normal", (0, 1), (6,)),
     ]
     values = {n: 7, m: 2}
-    assert Prepared(kinds, [n, m], seed=9)(7, 2) == pytest.approx(
+    assert PreparedExpressions(kinds, [n, m], seed=9)(7, 2) == pytest.approx(
         [float(evaluate(e, values, 9)) for e in kinds], rel=1e-14
     )
 
 
 def test_arrays_are_parameters_too():
     expr = index(n, m) + apply("lookup", n, array([1, 2, 3]), m)
-    assert Prepared([expr], [n, m])((4, 5, 7), 2) == (7 + 5,)
+    assert PreparedExpressions([expr], [n, m])((4, 5, 7), 2) == (7 + 5,)
 
 
 def test_a_branch_that_fails_but_is_not_taken():
     shared = 1 / n
     expr = if_else(compare("==", n, 0), 5, shared + shared**2)
-    assert Prepared([expr], [n])(0) == (5.0,)
-    assert Prepared([if_else(compare("==", n, 0), 5, failure("no"))], [n])(0) == (5.0,)
+    assert PreparedExpressions([expr], [n])(0) == (5.0,)
+    assert PreparedExpressions([if_else(compare("==", n, 0), 5, failure("no"))], [n])(0) == (5.0,)
 
 
 @pytest.mark.parametrize(
@@ -85,28 +85,28 @@ def test_a_branch_that_fails_but_is_not_taken():
 )
 def test_what_fails_is_reported_as_by_evaluate(expr, values, reason):
     with pytest.raises(EvaluationError, match=reason):
-        Prepared([expr], [n])(*values)
+        PreparedExpressions([expr], [n])(*values)
 
 
 def test_beyond_floating_point_the_exact_rules_decide():
-    assert Prepared([n * n / n], [n])(10**200) == (1e200,)
-    assert Prepared([power(2, 4000) / power(2, 3990) + n], [n])(0) == (1024.0,)
+    assert PreparedExpressions([n * n / n], [n])(10**200) == (1e200,)
+    assert PreparedExpressions([power(2, 4000) / power(2, 3990) + n], [n])(0) == (1024.0,)
 
 
 def test_deep_and_wide_expressions_compile():
     chain = n
     for level in range(3000):
         chain = apply("max", chain / 2, level)
-    assert Prepared([chain], [n])(1) == (float(evaluate(chain, {n: 1})),)
+    assert PreparedExpressions([chain], [n])(1) == (float(evaluate(chain, {n: 1})),)
 
 
 def test_prepared_can_be_sent_to_another_process():
-    assert pickle.loads(pickle.dumps(Prepared([n + 1], [n])))(3) == (4.0,)
+    assert pickle.loads(pickle.dumps(PreparedExpressions([n + 1], [n])))(3) == (4.0,)
 
 
 def test_names_of_the_user_do_not_reach_the_program():
     hostile = symbol("__import__('os').abort()")
-    assert Prepared([hostile + 1], [hostile])(3) == (4.0,)
+    assert PreparedExpressions([hostile + 1], [hostile])(3) == (4.0,)
 
 
 def test_several_sums_without_closed_form_compile():

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
 from aspenpy.extract.execution import Build, parse_command
-from aspenpy.extract.front_end import Reading
+from aspenpy.extract.front_end import ParsedUnit
 from aspenpy.extract.hole_values import measure_points
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.units import TranslationUnit
@@ -104,7 +104,7 @@ def test_counts_of_lines_are_those_of_the_program(tmp_path: Path, monkeypatch: p
     Path("program.c").write_text(PROGRAM)
     subprocess.run(["gcc", "-DCOUNT", "program.c", "-o", "counting"], check=True)
     counters = [int(line) for line in subprocess.run("./counting", capture_output=True, check=True).stdout.split()]
-    program, _ = read_program(Reading("program.c"))
+    program, _ = read_program(ParsedUnit("program.c"))
     (point,) = measure_points(Build((TranslationUnit("program.c"),)), [program], parse_command("./a.out"), {})
     found = {span.text(): (count.entered, *count.passes) for span, count in point.ran.items()}
     for text, places in COUNTED.items():

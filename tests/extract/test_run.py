@@ -8,7 +8,7 @@ import pytest
 
 from aspenpy.extract.execution import parse_command
 from aspenpy.extract.extraction import Extraction, extract
-from aspenpy.extract.fit import Term, fit_formula
+from aspenpy.extract.fit import FitTerm, fit_formula
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.language.diagnostics import AspenError
 from tests.thorough import slow
@@ -227,5 +227,5 @@ def test_the_program_is_the_first_local_word() -> None:
 )
 def test_fits_find_the_law_of_exact_counts(law: object, text: str) -> None:
     points = [({"n": n}, law(n)) for n in (100, 200, 400, 800)]  # type: ignore[operator]
-    terms = [Term("n", exponent) for exponent in (-1, 1, 2)]
+    terms = [FitTerm("n", exponent) for exponent in (-1, 1, 2)]
     assert str(fit_formula(points, terms)) == text

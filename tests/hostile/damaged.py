@@ -19,7 +19,7 @@ from aspenpy.learn.estimators.model_files import KINDS, checksum, save_model
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
 from aspenpy.sweeps.formats import format_of
 from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.run import StudyRun
 from aspenpy.sweeps.store import Store
 from tests.advice import test_system
 from tests.hostile.fuzz import NUMBERS, written
@@ -246,7 +246,7 @@ def _unfinished() -> dict[str, bytes]:
     folder = Path("fuzzed-sweep").resolve()
     folder.mkdir()
     app, machine = both(APPLICATION, SECONDS)
-    run = Run(make_study(Case(app, machine), {"n": [1.0, 2.0, 3.0]}))
+    run = StudyRun(make_study(Case(app, machine), {"n": [1.0, 2.0, 3.0]}))
     path = folder / "r.csv"
     list(Store(path, run, format_of(path).write).fill(run))
     files = {file.name: file.read_bytes() for file in (folder / "r.csv.part").iterdir()}

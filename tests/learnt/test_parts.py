@@ -26,7 +26,7 @@ from aspenpy.learn.estimators.regression import (
 from aspenpy.learn.estimators.speedup import Spot, find_sweet_spots
 from aspenpy.learn.estimators.training_rows import compare_devices, drop_rows_with_gaps, look_up_runs, require_one_scale
 from aspenpy.learn.measurements.columns import find_base_rows, find_key_problem, rows_by_key
-from aspenpy.learn.measurements.sheet import Sheet, make_sheet
+from aspenpy.learn.measurements.sheet import MeasurementSheet, make_sheet
 from benchmarks.interval_core import leading_cycles
 
 Rows = list[dict[str, Any]]
@@ -158,7 +158,7 @@ def test_cross_validation_leaves_out_fold_by_fold(data: tuple[np.ndarray, np.nda
 # -- errors of what was left out ---------------------------------------------------------------------
 
 
-def sheet(rows: Rows) -> Sheet:
+def sheet(rows: Rows) -> MeasurementSheet:
     return make_sheet(rows)
 
 
@@ -206,7 +206,7 @@ def test_spread_between_codes() -> None:
 # -- rows that can teach -----------------------------------------------------------------------------
 
 
-def powers(*watts: float) -> Sheet:
+def powers(*watts: float) -> MeasurementSheet:
     return sheet([{"device": "x", "runtime": 2.0, "energy": 2 * watt} for watt in watts])
 
 

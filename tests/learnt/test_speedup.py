@@ -9,9 +9,9 @@ import pytest
 import aspenpy
 from aspenpy.learn.estimators.speedup import (
     PERFECT,
+    ParallelWork,
     PowerAware,
     PowerAwareSpeedup,
-    Work,
     count_by_level,
     find_sweet_spots,
     fine_grained,
@@ -57,7 +57,7 @@ def test_sequential_times_of_lu() -> None:
 
 def test_embarrassingly_parallel() -> None:
     """Equation 12: N f/f0, 37.33 where 36.5 was measured."""
-    ep = PowerAware(600e6, (Work(PERFECT, 100.0, 0.0),))
+    ep = PowerAware(600e6, (ParallelWork(PERFECT, 100.0, 0.0),))
     predicted = ep.speedup(16, 1400e6, 600e6)
     assert predicted == pytest.approx(16 * 1400 / 600)
     assert predicted / 36.5 - 1 == pytest.approx(0.02283, abs=1e-5)
@@ -67,7 +67,7 @@ def test_energy_and_delay_of_ep() -> None:
     """V² f of Table 2, and what it makes of a run that only computes."""
     powers = [relative_power(VOLTS[clock], clock, VOLTS[1400e6], 1400e6) for clock in CLOCKS]
     assert powers == pytest.approx([0.1779, 0.3613, 0.5549, 0.8026, 1], abs=1e-4)
-    spots = speedup_surface(PowerAware(600e6, (Work(PERFECT, 100.0, 0.0),)), [1], CLOCKS, VOLTS)
+    spots = speedup_surface(PowerAware(600e6, (ParallelWork(PERFECT, 100.0, 0.0),)), [1], CLOCKS, VOLTS)
     assert [spot.energy for spot in spots] == pytest.approx([0.4150, 0.6323, 0.7769, 0.9364, 1], abs=1e-4)
     assert [spot.energy_delay for spot in spots] == pytest.approx([0.9683, 1.1065, 1.0876, 1.0924, 1], abs=1e-4)
 
@@ -75,7 +75,7 @@ def test_energy_and_delay_of_ep() -> None:
 @pytest.mark.parametrize(("processors", "parts"), [(2, 2), (3, 2), (4, 1), (8, 1)])
 def test_degrees_of_parallelism_above_the_processors(processors: int, parts: int) -> None:
     """Footnote 2: four equal parts on N processors take ceil(4/N) rounds."""
-    model = PowerAware(1e9, (Work(4, 8.0, 4.0),), 0.5, 0.25)
+    model = PowerAware(1e9, (ParallelWork(4, 8.0, 4.0),), 0.5, 0.25)
     assert model.time(processors, 2e9) == pytest.approx((8 / 2 + 4) / 4 * parts + 0.5 / 2 + 0.25)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.network.levels import Among, ways_of_collective
-from aspenpy.cost.network.schemes import Level, Link, Scheme, best_scheme, fastest_scheme
+from aspenpy.cost.network.schemes import LinkTimes, PathLevel, Scheme, best_scheme, fastest_scheme
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from tests.network.levelled import Group, Member, Path, phase, run
@@ -61,15 +61,15 @@ class Nodes:
         self.time += time
         return results
 
-    def levels(self) -> tuple[Level, ...]:
-        def link(path: Path, sharing: int = 1) -> Link:
-            return Link(*map(graph.number, (path.alpha, path.beta * sharing, path.gamma)))
+    def levels(self) -> tuple[PathLevel, ...]:
+        def link(path: Path, sharing: int = 1) -> LinkTimes:
+            return LinkTimes(*map(graph.number, (path.alpha, path.beta * sharing, path.gamma)))
 
         each, rest, count, ranks = map(graph.number, (self.each, self.rest, self.count, self.ranks))
         inside = link(self.inside)
         return (
-            Level("inside", each, rest, each, rest, inside, inside),
-            Level("across", count, count, ranks, ranks, link(self.across), link(self.across, self.each)),
+            PathLevel("inside", each, rest, each, rest, inside, inside),
+            PathLevel("across", count, count, ranks, ranks, link(self.across), link(self.across, self.each)),
         )
 
     def schemes(self, collective: str, amount: int, algorithm: str | None = None) -> dict[str, Scheme]:
@@ -420,9 +420,9 @@ def test_what_a_scheme_is_called() -> None:
 
 def test_long_messages_wait_for_a_handshake() -> None:
     """Of 4 ranks: a ring of 6 messages of a quarter each, doubling of 2 whole ones."""
-    link = Link(*map(graph.number, (10, 1, 0)), threshold=graph.number(100), handshake=graph.number(5))
+    link = LinkTimes(*map(graph.number, (10, 1, 0)), threshold=graph.number(100), handshake=graph.number(5))
     four = graph.number(4)
-    level = Level("net", four, four, four, four, link, link)
+    level = PathLevel("net", four, four, four, four, link, link)
 
     def seconds(algorithm: str, size: int) -> Any:
         (way,) = ways_of_collective("allreduce", Among((level,), four, graph.number(size)), algorithm)

@@ -11,7 +11,7 @@ import pytest
 
 from aspenpy.cost.network.collectives import ALGORITHMS, cost
 from aspenpy.cost.network.levels import Among, ways_of_collective
-from aspenpy.cost.network.schemes import Link, Mesh, fastest_scheme
+from aspenpy.cost.network.schemes import LinkTimes, Mesh, fastest_scheme
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from tests.network.levelled import Member, Path, run
@@ -24,10 +24,10 @@ LINKS = Path(Fraction(2), Fraction(1, 3), Fraction(1, 5), mesh=True)
 """No port limits them; with one of 1/7 it does so from four ranks on."""
 
 
-def link(path: Path, ranks: int, *, all_pairs: bool = False) -> Link:
+def link(path: Path, ranks: int, *, all_pairs: bool = False) -> LinkTimes:
     alpha, beta, gamma, port = map(graph.number, (path.alpha, max(path.beta, path.port), path.gamma, path.port))
     mesh = Mesh(graph.number(max(ranks - 1, 1)), graph.number(path.beta), port, all_pairs)
-    return Link(alpha, beta, gamma, mesh=mesh)
+    return LinkTimes(alpha, beta, gamma, mesh=mesh)
 
 
 @pytest.mark.parametrize("ranks", range(2, 18))

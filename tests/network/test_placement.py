@@ -11,14 +11,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aspenpy.cost.network.grids import mesh, torus
-from aspenpy.cost.network.placement import Placement, mean_random_distance, neighbour_distance, place
+from aspenpy.cost.network.placement import GridPlacement, mean_random_distance, neighbour_distance, place
 from aspenpy.cost.network.topologies import topology
 from aspenpy.cost.network.topology import NetworkError
 from tests.network.graphs import graph_of
 from tests.thorough import examples
 
 
-def walked(placement: Placement, periodic: bool) -> Fraction:
+def walked(placement: GridPlacement, periodic: bool) -> Fraction:
     """The average over a graph of the nodes, from the documented order of ranks."""
     make = torus if placement.wrapped else mesh
     hops = dict(networkx.all_pairs_shortest_path_length(graph_of(make(placement.nodes))))

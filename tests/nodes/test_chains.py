@@ -9,7 +9,7 @@ import pytest
 from aspenpy import Energy, predict
 from aspenpy.answers.case import Case
 from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.run import StudyRun
 from aspenpy.sweeps.sweep import compute_in_memory
 from tests.tiny import application, machine
 
@@ -108,6 +108,6 @@ def test_sweeps_and_programs_agree(backend: str) -> None:
     app = application("execute { flops [1e5*n] as both, dp chain [1e5*n] as add }", declared)
     study = make_study(Case(app, machine(MACHINE)), {"n": [1, 2, 8]}, metrics=["runtime"])
     found = compute_in_memory(
-        Run(study, processes=False, backend=backend)
+        StudyRun(study, processes=False, backend=backend)
     )  # without xarray, whose import takes a second
     assert found["runtime"].values == pytest.approx([4e5 * n / 2e9 for n in (1, 2, 8)], rel=1e-12)

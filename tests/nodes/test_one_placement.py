@@ -19,7 +19,7 @@ from aspenpy.answers.peaks import value_of
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.run_placement import run_placement
 from aspenpy.models.machine.model import Place
-from aspenpy.page.inputs import Numbers
+from aspenpy.page.inputs import PageExpressions
 from aspenpy.page.machine import roofs
 from tests.nodes.rank_by_rank import Cluster, Request, Tally, count_places, place_ranks, tally
 from tests.thorough import THOROUGH, some
@@ -208,7 +208,7 @@ def test_roofs_are_those_of_the_components_with_ranks(
         roofline = Roofline(machine, [case], socket=socket)
         found = [roofline.at_work(ceiling) for ceiling in roofline.memory if ceiling.path == memory.path]
         assert {each.count for each in found} == {expected.domains}, ranks
-        numbers = Numbers(predict(case), [])
+        numbers = PageExpressions(predict(case), [])
         drawn = [roof for roof in roofs(numbers) if roof["component"] == memory.component.name]
         values = numbers.prediction.scope.values(numbers.exprs)
         for roof, each in zip(drawn, found, strict=True):

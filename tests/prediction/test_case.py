@@ -109,12 +109,12 @@ def test_what_can_be_no_value() -> None:
 def test_a_second_sweep_starts_at_once() -> None:
     """Neither mapping nor lowering is done again for the same models, axes and metrics."""
     from aspenpy.sweeps.grid import make_study
-    from aspenpy.sweeps.run import Run
+    from aspenpy.sweeps.run import StudyRun
 
     app, machine = models()
-    first, second = (Run(make_study(Case(app, machine), {"n": [1, 2, high]})) for high in (3, 3))
+    first, second = (StudyRun(make_study(Case(app, machine), {"n": [1, 2, high]})) for high in (3, 3))
     assert first.study.formulas[0] is second.study.formulas[0]
-    other = Run(make_study(Case(app, machine, set={"rate": 8}), {"n": [1, 2, 3]}))
+    other = StudyRun(make_study(Case(app, machine, set={"rate": 8}), {"n": [1, 2, 3]}))
     assert [list(run.worker.stretch(0).values[0]) for run in (first, second, other)] == [
         [0.5, 1, 1.5],
         [0.5, 1, 1.5],

@@ -23,7 +23,7 @@ from aspenpy.answers.network import has_network
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.models.library import library_names
-from aspenpy.page.inputs import Numbers
+from aspenpy.page.inputs import PageExpressions
 from aspenpy.page.machine import machine_page
 from aspenpy.shell.main import main
 from tests.thorough import THOROUGH
@@ -154,7 +154,7 @@ def functions(prediction: Prediction) -> Entries:
             number = {"energy": energy.value}.get(metric, getattr(energy, metric, None))
             if number is not None:
                 yield metric, "energy", number
-    page = machine_page(Numbers(prediction, []))
+    page = machine_page(PageExpressions(prediction, []))
     for metric, formula in zip(metrics, prediction.scope.formulas(page.headline), strict=False):
         yield metric, "page", float(evaluate(formula, {}, prediction.seed))
     yield from over_one_value(prediction, metrics)

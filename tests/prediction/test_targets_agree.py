@@ -24,7 +24,7 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.node import topological_order
 from aspenpy.expr.printer import to_latex
 from aspenpy.expr.sympy_view import from_sympy, to_sympy
-from aspenpy.sweeps.work import Sheet
+from aspenpy.sweeps.work import PointSheet
 from tests.thorough import THOROUGH
 
 APPLICATIONS = sorted(path.stem for path in (Path(__file__).parents[2] / "models" / "apps").glob("*.aspen"))
@@ -122,7 +122,7 @@ def test_sweeps(backend):
         kernel = make(program) if make and few and is_compilable(program) else None
         compiled += kernel is not None
         columns = [(0, numpy.array(column, dtype=float)) for column in zip(*formula.points, strict=True)]
-        sheet = Sheet(program, (len(formula.points),), columns, kernel)
+        sheet = PointSheet(program, (len(formula.points),), columns, kernel)
         values = numpy.empty(len(formula.points))
         reasons = sheet.block((slice(None),), [values])
         assert reasons is None

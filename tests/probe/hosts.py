@@ -9,14 +9,14 @@ from aspenpy.probe.assumed import complete_numbers
 from aspenpy.probe.measured import derive_numbers
 from aspenpy.probe.number import Numbers, combine_passes
 from aspenpy.probe.text import About, write_machine
-from aspenpy.probe.topology import CacheLevel, Topology
+from aspenpy.probe.topology import CacheLevel, HostTopology
 
 CLOCK, LANES = 2e9, 4
 CYCLES = {"add": 3, "multiply": 3, "fma": 4, "divide": 13}
 """Latencies of a made-up core, which begins one operation a cycle."""
 
 SIZES = [size for half in range(12, 27) for size in (2 << half, 3 << half)]
-HOST = Topology(
+HOST = HostTopology(
     "Made-up processor",
     "the operating system",
     cores=2,
@@ -90,7 +90,9 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
     }
 
 
-def text(*passes: dict[str, float], name: str = "here", host: Topology = HOST, beside: Numbers | None = None) -> str:
+def text(
+    *passes: dict[str, float], name: str = "here", host: HostTopology = HOST, beside: Numbers | None = None
+) -> str:
     """The machine that passes on the made-up host describe, with parts beside the processor."""
     found = combine_passes(passes or (readings(),))
     numbers = complete_numbers(derive_numbers(found, host) | (beside or {}), host)

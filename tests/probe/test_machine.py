@@ -16,7 +16,7 @@ from aspenpy.answers.peaks import value_of
 from aspenpy.probe.assumed import complete_numbers
 from aspenpy.probe.probe import build_machine, import_machine
 from aspenpy.probe.text import About, write_machine
-from aspenpy.probe.topology import CacheLevel, Topology
+from aspenpy.probe.topology import CacheLevel, HostTopology
 from tests.nodes.test_one_vocabulary import MODEL
 from tests.probe import hosts
 from tests.probe.hosts import CLOCK, HOST, readings
@@ -213,7 +213,7 @@ def test_every_topology_becomes_a_machine_that_is_read(
     memory: int | None,
 ) -> None:
     caches = tuple(CacheLevel(level, size << 10, ways, 64, sharing) for level, size in enumerate(sizes, 1))
-    host = Topology("any", "a test", sockets, cores, threads, 1, memory, caches)
+    host = HostTopology("any", "a test", sockets, cores, threads, 1, memory, caches)
     text = write_machine("any_host", complete_numbers({}, host), host, About("2026-01-02", "made-up"))
     machine = hosts.machine(text)
     assert not [item for item in check_machine(machine) if item.severity == "error"]

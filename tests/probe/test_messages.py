@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.probe.messages import Messages, derive_message_numbers, fit_line, measure_messages
+from aspenpy.probe.messages import MessageTimes, derive_message_numbers, fit_line, measure_messages
 from aspenpy.probe.number import combine_passes
 from aspenpy.probe.topology import read_topology
 from tests.probe import hosts
@@ -35,11 +35,11 @@ def test_a_machine_with_messages_sends_them() -> None:
     """Two pairs at once get 15 GB/s of 2 times 10."""
     times = {f"message_{size}_latency": 1e-6 + size / 10e9 for size in SIZES}
     found = combine_passes([times | {f"message_of_all_{SIZES[-1]}_latency": 2 * SIZES[-1] / 15e9}])
-    numbers = derive_message_numbers(Messages(found, 4))["messages"]
+    numbers = derive_message_numbers(MessageTimes(found, 4))["messages"]
     assert {name: round(number.value, 9) for name, number in numbers.items()} == pytest.approx(
         {"latency": 1e-6, "link_bandwidth": 10e9, "bandwidth": 15e9}
     )
-    machine = hosts.machine(hosts.text(beside=derive_message_numbers(Messages(found, 4))))
+    machine = hosts.machine(hosts.text(beside=derive_message_numbers(MessageTimes(found, 4))))
     assert machine.components["here_messages"].type == "interconnect"
 
 
@@ -55,7 +55,7 @@ def test_what_a_launcher_refuses_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     assert measure_messages(HOST).remark == "Messages were not measured: mpirun has detected an attempt to run as root."
     assert measure_messages(HOST.replace(processors=(0,))).remark == "Messages were not measured: they want two cores."
     monkeypatch.setenv("PATH", "")
-    assert measure_messages(HOST) == Messages()
+    assert measure_messages(HOST) == MessageTimes()
 
 
 def test_the_launcher_gets_a_number_of_processes_and_nothing_else(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.measurements.measure import Target, confidence_interval, measure
+from aspenpy.learn.measurements.measure import StoppingRule, confidence_interval, measure
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -20,18 +20,18 @@ def test_interval_is_that_of_student() -> None:
     """Five values with a standard deviation of 1: t(0.975, 4) = 2.776 of every table."""
     values = [9.0, 10.0, 10.0, 10.0, 11.0]
     deviation = (2 / 4) ** 0.5
-    mean, half = confidence_interval(values, Target())
+    mean, half = confidence_interval(values, StoppingRule())
     assert (mean, half) == (10, pytest.approx(2.776 * deviation / 5**0.5, rel=1e-3))
-    assert confidence_interval([10.0], Target())[1] == float("inf")
-    assert confidence_interval([0.0, 10.0, 11.0, 9.0, 90.0], Target(trimmed=True))[0] == 10
+    assert confidence_interval([10.0], StoppingRule())[1] == float("inf")
+    assert confidence_interval([0.0, 10.0, 11.0, 9.0, 90.0], StoppingRule(trimmed=True))[0] == 10
 
 
 def test_runs_until_the_target_is_met(tmp_path: Path) -> None:
     count = tmp_path / "count"
     command = [sys.executable, "-S", "-c", f"open({str(count)!r}, 'a').write('x')"]
-    found = measure(command, Target(precision=1e9, least=3))
+    found = measure(command, StoppingRule(precision=1e9, least=3))
     assert (len(found.runs), found.met, len(count.read_text())) == (3, True, 3)
-    found = measure(command, Target(precision=1e-9, least=2, most=4))
+    found = measure(command, StoppingRule(precision=1e-9, least=2, most=4))
     assert (len(found.runs), found.met, len(count.read_text())) == (4, False, 7)
     assert all(run.seconds >= run.values["cpu_time [s]"] * 0.5 > 0 for run in found.runs)
 
@@ -42,7 +42,7 @@ def test_runs_until_the_target_is_met(tmp_path: Path) -> None:
 )
 def test_commands_that_fail(command: list[str], message: str) -> None:
     with pytest.raises(AspenError, match=message):
-        measure(command, Target())
+        measure(command, StoppingRule())
 
 
 def test_command_line(run: Runner, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_energy_and_events_where_the_machine_offers_them(tmp_path: Path, monkeyp
     monkeypatch.setattr("aspenpy.learn.measurements.measure.POWERCAP", tmp_path)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     command = ["sh", "-c", f"echo 2000000 > {folder}/energy_uj"]
-    found = measure(command, Target(precision=1e9, least=2, most=2))
+    found = measure(command, StoppingRule(precision=1e9, least=2, most=2))
     assert found.runs[0].values["energy_package-0_0 [J]"] == pytest.approx(3.0)
     assert found.runs[1].values["energy_package-0_0 [J]"] == 0
     assert [run.values["cycles"] for run in found.runs] == [1234, 1234]

@@ -1,7 +1,7 @@
 """Which kernel calls which, how often."""
 
 from aspenpy.report.application import Called, call_trees
-from aspenpy.report.listings import Tree
+from aspenpy.report.listings import ListingTree
 from tests.tiny import application
 
 KERNELS = """
@@ -10,7 +10,7 @@ kernel middle(param n) { iterate [n] { call leaf } }
 """
 
 
-def shape(tree: Tree[Called]) -> object:
+def shape(tree: ListingTree[Called]) -> object:
     called = tree.item
     return (called.kernel, called.times, called.above, *[shape(branch) for branch in tree.branches])
 

@@ -1,14 +1,14 @@
 """Lines that lead from a name to the one it hangs on."""
 
-from aspenpy.report.listings import Tree, tree_lines
+from aspenpy.report.listings import ListingTree, tree_lines
 
 
-def leaf(name: str) -> Tree[str]:
-    return Tree(name, [])
+def leaf(name: str) -> ListingTree[str]:
+    return ListingTree(name, [])
 
 
 def test_lines() -> None:
-    tree = Tree("a", [Tree("b", [leaf("c"), leaf("d")]), leaf("e"), Tree("f", [leaf("g")])])
+    tree = ListingTree("a", [ListingTree("b", [leaf("c"), leaf("d")]), leaf("e"), ListingTree("f", [leaf("g")])])
     assert [prefix + name for prefix, name in tree_lines(tree)] == [
         "a",
         "├── b",
@@ -23,5 +23,5 @@ def test_lines() -> None:
 def test_deep_trees_do_not_recurse() -> None:
     tree = leaf("end")
     for _ in range(5000):
-        tree = Tree("step", [tree])
+        tree = ListingTree("step", [tree])
     assert sum(1 for _ in tree_lines(tree)) == 5001

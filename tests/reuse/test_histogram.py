@@ -6,7 +6,7 @@ import pytest
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Source
-from aspenpy.traces.histogram import Distribution, format_histogram, parse_histogram, read_histogram
+from aspenpy.traces.histogram import DistanceDistribution, format_histogram, parse_histogram, read_histogram
 
 TEXT = """\
 # reuse distances of: a trace
@@ -21,17 +21,17 @@ inf,1,1
 def test_read(tmp_path: Path) -> None:
     (tmp_path / "rdd.csv").write_text(TEXT)
     read = read_histogram(tmp_path / "rdd.csv")
-    assert read == Distribution((0, 2), (0.6, 0.9), pytest.approx(0.1), 128)
+    assert read == DistanceDistribution((0, 2), (0.6, 0.9), pytest.approx(0.1), 128)
 
 
 def test_written_by_hand() -> None:
     """Columns in any order, blanks, no counts, nothing cold."""
     text = "cumulative , distance\n\n 0.5,2\n 0.75 , 2000\n1.0,1001000\n"
-    assert parse_histogram(Source(text)) == Distribution((2, 2000, 1001000), (0.5, 0.75, 1), 0, None)
+    assert parse_histogram(Source(text)) == DistanceDistribution((2, 2000, 1001000), (0.5, 0.75, 1), 0, None)
 
 
 def test_nothing_is_reused() -> None:
-    assert parse_histogram(Source("distance,cumulative\ninf,1\n")) == Distribution((), (), 1, None)
+    assert parse_histogram(Source("distance,cumulative\ninf,1\n")) == DistanceDistribution((), (), 1, None)
 
 
 def test_written() -> None:

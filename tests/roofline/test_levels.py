@@ -18,7 +18,7 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError, predict, roofline
-from aspenpy.answers.roofline_points import Point
+from aspenpy.answers.roofline_points import RooflinePoint
 from aspenpy.answers.traffic import Traffic
 from aspenpy.report.roofline_picture import label_turns
 from tests.cli.conftest import Runner, models, run
@@ -50,13 +50,13 @@ SWEEPS = "flops [4096]  loads [5120] of size [8] from X as stride(16), reuse(10)
 AXPY = "execute { flops [4096]  loads [1e6] }"
 
 
-def point(body: str, text: str = MACHINE, declarations: str = X) -> Point:
+def point(body: str, text: str = MACHINE, declarations: str = X) -> RooflinePoint:
     """The one kernel of an application."""
     (_, kernel) = roofline(machine(text), [application(body, declarations)]).points
     return kernel
 
 
-def served(found: Point) -> dict[str, float]:
+def served(found: RooflinePoint) -> dict[str, float]:
     return {level.level: level.volume for level in found.levels}
 
 

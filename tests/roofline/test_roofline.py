@@ -10,7 +10,7 @@ import aspenpy
 from aspenpy import AspenError, roofline
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
-from aspenpy.answers.roofline_points import Point
+from aspenpy.answers.roofline_points import RooflinePoint
 from aspenpy.models.library import library_names
 from tests.tiny import application, codes, machine
 
@@ -33,7 +33,7 @@ def rates(ceilings: tuple[Ceiling, ...]) -> dict[tuple[str, ...], float]:
     return {ceiling.traits: ceiling.rate for ceiling in ceilings}
 
 
-def only(found: Roofline, kernel: str | None = None) -> Point:
+def only(found: Roofline, kernel: str | None = None) -> RooflinePoint:
     (point,) = (point for point in found.points if point.kernel == kernel)
     return point
 

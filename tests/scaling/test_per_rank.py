@@ -8,7 +8,7 @@ from aspenpy import build
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction
 from aspenpy.explore.comparison import compare
-from aspenpy.explore.problem_size import Work, sizes_per_rank
+from aspenpy.explore.problem_size import WorkFormulas, sizes_per_rank
 from aspenpy.explore.scaling import scale
 from aspenpy.language.printer import to_aspen
 from aspenpy.models.library import load_application, load_machine, parse
@@ -31,7 +31,7 @@ def cube(declared: bool) -> str:
 
 def test_work_of_all_ranks_by_hand() -> None:
     """On 1, 8 and 64 ranks with edges of 40, 20 and 10: 64,000 elements in all, and 41^3, 8*21^3, 64*11^3 nodes."""
-    work = Work(Case(parse(cube(True)), parse(MACHINE)), "ranks")
+    work = WorkFormulas(Case(parse(cube(True)), parse(MACHINE)), "ranks")
     assert sizes_per_rank(parse(cube(True))) == ("edge",)
     assert work.product_of(["edge"]) == ("edge", "edge", "edge")
     for ranks, edge in ((1, 40), (8, 20), (64, 10)):

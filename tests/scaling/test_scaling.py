@@ -16,7 +16,7 @@ from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.explore.communication import communication_of
 from aspenpy.explore.scaling import Scaling, doublings, scale
-from aspenpy.expr.evaluate import Evaluation
+from aspenpy.expr.evaluate import ExactEvaluation
 from aspenpy.expr.node import topological_order
 from aspenpy.models.application.total import Totaller
 from aspenpy.sweeps.points import Points
@@ -157,7 +157,7 @@ class Work(Counter[str]):
         super().__init__()
         counted = {
             "nodes": (Points, "_compute"),
-            "exact": (Evaluation, "_evaluate_node"),
+            "exact": (ExactEvaluation, "_evaluate_node"),
             "totals": (Totaller, "kernel"),
         }
         for name, (owner, method) in counted.items():

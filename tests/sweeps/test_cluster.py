@@ -15,7 +15,7 @@ from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.sweeps import run as run_module
 from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.run import Run, connect
+from aspenpy.sweeps.run import StudyRun, connect
 from tests.thorough import THOROUGH, slow
 from tests.tiny import application, codes, machine
 
@@ -80,7 +80,7 @@ def client(cluster):
 def test_a_worker_that_cannot_compute(client, monkeypatch):
     """What is wrong is told, not tried for ever."""
     monkeypatch.setattr(run_module, "STRETCH", 1)
-    running = Run(make_study(Case(APP, machine()), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
+    running = StudyRun(make_study(Case(APP, machine()), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
     running.work = running.work._replace(backend="none such")
     with pytest.raises(AspenError, match="could not compute a part of the sweep: 'none such'"):
         list(running.stretches())
@@ -91,7 +91,7 @@ def test_a_worker_may_spend_what_is_left_to_the_command(client):
     study = make_study(Case(application(loops, "param n = 5"), machine()), {"n": numpy.linspace(1000, 2000, 100)})
     for operations in (1e5, 1e9):
         with separate_allowance(operations):
-            running = Run(study, "numpy", client=client)
+            running = StudyRun(study, "numpy", client=client)
             if operations == 1e9:
                 assert sum(stretch.values.shape[1] for stretch in running.stretches()) == 100
             else:
@@ -102,7 +102,7 @@ def test_a_worker_may_spend_what_is_left_to_the_command(client):
 def test_a_result_lost_after_completion_is_computed_again(cluster, client, monkeypatch):
     monkeypatch.setattr(run_module, "STRETCH", 1)
     n = numpy.linspace(1, 2, 4 << 15)
-    stretches = Run(make_study(Case(APP, machine()), {"n": n}), "numpy", client=client).stretches()
+    stretches = StudyRun(make_study(Case(APP, machine()), {"n": n}), "numpy", client=client).stretches()
     starts = [next(stretches).start]
     while any(client.processing().values()):
         sleep(0.01)
@@ -119,7 +119,7 @@ def test_workers_killed_at_random_moments(cluster, client, monkeypatch):
     moments = set(draw.sample(range(STRETCHES - 10), KILLS))
     n = numpy.linspace(1, 2, STRETCHES << 15)
     starts = []
-    for stretch in Run(make_study(Case(APP, machine()), {"n": n}), "numpy", client=client).stretches():
+    for stretch in StudyRun(make_study(Case(APP, machine()), {"n": n}), "numpy", client=client).stretches():
         here = slice(stretch.start, stretch.start + stretch.values.shape[1])
         numpy.testing.assert_allclose(stretch.values[0], 2 * n[here], rtol=1e-15)
         if len(starts) in moments:
@@ -152,14 +152,14 @@ def forgotten(client, monkeypatch, share, patience):
 def test_a_part_of_which_nothing_is_heard_is_asked_for_again(client, monkeypatch):
     asked = forgotten(client, monkeypatch, lambda count: count == 2, 3)  # seconds, for the others' results
     n = numpy.linspace(1, 2, 4 << 15)
-    stretches = list(Run(make_study(Case(APP, machine()), {"n": n}), "numpy", client=client).stretches())
+    stretches = list(StudyRun(make_study(Case(APP, machine()), {"n": n}), "numpy", client=client).stretches())
     assert sorted(stretch.start for stretch in stretches) == [number << 15 for number in range(4)]
     assert asked[4:] == [1]
 
 
 def test_a_part_of_which_nothing_is_ever_heard(client, monkeypatch):
     asked = forgotten(client, monkeypatch, lambda count: True, 0.3)
-    running = Run(make_study(Case(APP, machine()), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
+    running = StudyRun(make_study(Case(APP, machine()), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
     with pytest.raises(AspenError, match="could not compute a part of the sweep: it was lost, again and again"):
         list(running.stretches())
     assert asked == 4 * [0]  # once, and three times again

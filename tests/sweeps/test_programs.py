@@ -15,7 +15,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.failures import CONSTRAINT, DIVISION, DOMAIN, FINE, OVERFLOW, UNDEFINED
 from aspenpy.expr.graph import apply, array, checked, compare, counter, draw, failure, if_else, index, junction, power
-from aspenpy.sweeps.work import Blocks, Sheet
+from aspenpy.sweeps.work import Blocks, PointSheet
 from tests.expr.strategies import SYMBOLS, built, environments, recipes, robust_worth
 from tests.thorough import examples
 
@@ -32,7 +32,7 @@ def swept(expr, columns, backend="numpy", seed=0):
     make = BACKENDS[backend].kernel
     kernel = make(program) if make and is_compilable(program) else None
     points = [(0, numpy.array(column, dtype=float)) for column in columns.values()]
-    sheet = Sheet(program, (len(points[0][1]),), points, kernel)
+    sheet = PointSheet(program, (len(points[0][1]),), points, kernel)
     values = numpy.empty(len(points[0][1]))
     reasons = sheet.block((slice(None),), [values])
     return values.tolist(), (numpy.zeros(len(values)) if reasons is None else reasons).tolist()
@@ -216,10 +216,10 @@ def test_a_grid_is_what_its_points_are(recipe, most):
     axes = [[-2.0, 0.0, 0.5, 3.0], [1.0, 2.0, 9.0], [-1.0, 0.0, 4.0, 5.0, 6.0]]
     program = Program([built(recipe)], list(SYMBOLS.values()))
     scattered = [(0, column.reshape(-1)) for column in numpy.meshgrid(*axes, indexing="ij")]
-    sheet = Sheet(program, (60,), scattered)
+    sheet = PointSheet(program, (60,), scattered)
     expected = numpy.empty(60)
     why = sheet.block((slice(None),), [expected])
-    grid = Sheet(program, (4, 3, 5), [(place, numpy.array(axis)) for place, axis in enumerate(axes)])
+    grid = PointSheet(program, (4, 3, 5), [(place, numpy.array(axis)) for place, axis in enumerate(axes)])
     blocks = Blocks((4, 3, 5), most)
     values, reasons = numpy.empty(60), numpy.zeros(60)
     for number in range(blocks.count):

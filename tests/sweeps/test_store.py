@@ -20,7 +20,7 @@ from aspenpy.sweeps import run as run_module
 from aspenpy.sweeps import store as store_module
 from aspenpy.sweeps.formats import format_of
 from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.run import StudyRun
 from aspenpy.sweeps.store import Store
 from tests.thorough import HANGS, slow, some
 from tests.tiny import application, codes, machine
@@ -31,7 +31,7 @@ ROWS = [(n, m, None if m == 0 else 2 * n / m) for n in OVER["n"] for m in OVER["
 
 
 def running(over=OVER, metrics=("runtime",), **options):
-    return Run(make_study(Case(APP, machine(), **options), over, metrics=metrics))
+    return StudyRun(make_study(Case(APP, machine(), **options), over, metrics=metrics))
 
 
 def stored(path, over=OVER, **options):

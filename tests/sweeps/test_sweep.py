@@ -17,7 +17,7 @@ from aspenpy.expr.failures import CONSTRAINT, DIVISION, OVERFLOW
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.report.sweep import draw
 from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.run import STRETCH, Run
+from aspenpy.sweeps.run import STRETCH, StudyRun
 from aspenpy.sweeps.sweep import compute_in_memory
 from tests.thorough import examples
 from tests.tiny import application, codes, machine
@@ -50,14 +50,14 @@ def test_a_grid():
 
 def test_without_xarray_a_result_of_ours():
     study = make_study(Case(APP, SECONDS), {"n": [1, 2]})
-    found = compute_in_memory(Run(study))
+    found = compute_in_memory(StudyRun(study))
     assert found["runtime"].values.tolist() == [runtime(1, 2), runtime(2, 2)]
     assert (found["runtime"].dims, found["runtime"].unit, found.dims) == (("n",), "s", {"n": 2})
     assert found.coords["n"][1].tolist() == [1, 2]
     assert numpy.asarray(found["runtime"]).sum() == runtime(1, 2) + runtime(2, 2)
     assert repr(found) == "<SweepResult of runtime over (n: 2)>"
     assert "runtime   15 s    19 s     23 s" in str(
-        compute_in_memory(Run(make_study(Case(APP, SECONDS), {"n": [3, 5, 4]})))
+        compute_in_memory(StudyRun(make_study(Case(APP, SECONDS), {"n": [3, 5, 4]})))
     )
     with pytest.raises(AspenError, match="the sweep has no metric `runtim`"):
         found["runtim"]
@@ -171,9 +171,9 @@ def test_cells_are_predictions_where_laws_break_inside_the_box(backend):
     @given(bodies())
     def agree(body):
         app = application(body, "param n = 1 param m = 1")
-        found = compute_in_memory(Run(make_study(Case(app, SECONDS), over), backend))
+        found = compute_in_memory(StudyRun(make_study(Case(app, SECONDS), over), backend))
         values, reasons = found["runtime"].values, found.reason.values
-        plain = compute_in_memory(Run(make_study(Case(app, SECONDS), over), "numpy"))
+        plain = compute_in_memory(StudyRun(make_study(Case(app, SECONDS), over), "numpy"))
         assert reasons.tolist() == plain.reason.values.tolist()
         for (row, n), (column, m) in product(enumerate(over["n"]), enumerate(over["m"])):
             try:
@@ -192,7 +192,7 @@ def test_a_difference_that_turns_negative_is_no_amount(backend):
         pytest.skip(BACKENDS[backend].missing())
     app = application("execute { flops [n - m] }", "param n = 1 param m = 1")
     found = compute_in_memory(
-        Run(make_study(Case(app, SECONDS), {"n": [0.0, 2.0, 5.0], "m": [1.0, 2.0, 3.0]}), backend)
+        StudyRun(make_study(Case(app, SECONDS), {"n": [0.0, 2.0, 5.0], "m": [1.0, 2.0, 3.0]}), backend)
     )
     none = math.nan
     expected = numpy.array([[none, none, none], [1, 0, none], [4, 3, 2]])
@@ -214,10 +214,10 @@ def test_loops_without_a_closed_form_are_charged_as_they_are_carried_out(backend
     with separate_allowance(operations):
         if not answers:
             with pytest.raises(AspenError) as caught:
-                compute_in_memory(Run(study, backend))
+                compute_in_memory(StudyRun(study, backend))
             assert codes(caught.value) == ["too-much-work"]
             return
-        found = compute_in_memory(Run(study, backend))
+        found = compute_in_memory(StudyRun(study, backend))
     assert found["runtime"].values.tolist() == [0, 5, sum(i * i % 7 < 3 for i in range(3000))]
 
 
@@ -226,7 +226,7 @@ def test_many_points_on_all_cores(backend):
     if BACKENDS[backend].missing():
         pytest.skip(BACKENDS[backend].missing())
     n = numpy.linspace(1, 9, 2 * STRETCH + 7)
-    found = compute_in_memory(Run(make_study(Case(APP, SECONDS), {"n": n}), backend, cores=2))
+    found = compute_in_memory(StudyRun(make_study(Case(APP, SECONDS), {"n": n}), backend, cores=2))
     numpy.testing.assert_allclose(found["runtime"].values, runtime(n, 2), rtol=1e-15)
     assert found.summary.points == len(n)
     assert found.summary.least["runtime"].point == 0
@@ -355,7 +355,7 @@ def test_a_picture_has_twelve_lines_at_most(lines, drawn, tmp_path):
     text = "machine m{0} {{ socket [1] cpu }} socket cpu {{ resource flops(n) [{0}*n] }}"
     machines = [machine(text.format(k)) for k in range(1, lines + 1)]
     app = application("execute { flops [n] }", "param n = 1")
-    found = compute_in_memory(Run(make_study(Case(app, SECONDS), {"machine": machines, "n": [1.0, 2.0, 4.0]})))
+    found = compute_in_memory(StudyRun(make_study(Case(app, SECONDS), {"machine": machines, "n": [1.0, 2.0, 4.0]})))
     if not drawn:
         with pytest.raises(AspenError, match=f"a picture has at most 12 lines, and here are {lines}"):
             draw(found)

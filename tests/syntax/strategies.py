@@ -75,8 +75,8 @@ values = expressions | arrays | tables
 
 # -- declarations ----------------------------------------------------------------------------------
 
-counts = st.builds(nodes.Counts, st.sampled_from(sorted({*RULES} - {*ARGUMENTS}))) | st.builds(
-    nodes.Counts, st.sampled_from(sorted(ARGUMENTS)), expressions
+counts = st.builds(nodes.CountRule, st.sampled_from(sorted({*RULES} - {*ARGUMENTS}))) | st.builds(
+    nodes.CountRule, st.sampled_from(sorted(ARGUMENTS)), expressions
 )
 more = {"per_rank": st.booleans(), "counts": st.none() | counts}
 parameters = st.one_of(

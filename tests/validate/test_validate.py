@@ -11,8 +11,8 @@ import aspenpy
 from aspenpy.answers.case import Case
 from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.learn.measurements.measure import Measured, Run, Target
-from aspenpy.learn.model_validation import PROCESSOR, WALL, Command, Overhead, Point, run_and_compare
+from aspenpy.learn.measurements.measure import Measured, MeasuredRun, StoppingRule
+from aspenpy.learn.model_validation import PROCESSOR, WALL, CommandTemplate, Overhead, ValidationPoint, run_and_compare
 from aspenpy.shell.main import main
 
 SWEEP = """\
@@ -42,15 +42,15 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     return Case(aspenpy.load_application("sweep.aspen"), aspenpy.load_machine("host.aspen"), kernel="main")
 
 
-def point(predicted: float, *seconds: float) -> Point:
-    runs = tuple(Run({WALL: each, PROCESSOR: each / 2}) for each in seconds)
-    measured = Measured(("true",), runs, sum(seconds) / len(seconds), 0.0, True, Target(), ())
-    return Point(WALL, {"n": 1.0}, measured, predicted, Overhead(0.0, 0.0), (), None)
+def point(predicted: float, *seconds: float) -> ValidationPoint:
+    runs = tuple(MeasuredRun({WALL: each, PROCESSOR: each / 2}) for each in seconds)
+    measured = Measured(("true",), runs, sum(seconds) / len(seconds), 0.0, True, StoppingRule(), ())
+    return ValidationPoint(WALL, {"n": 1.0}, measured, predicted, Overhead(0.0, 0.0), (), None)
 
 
 def test_a_prediction_is_the_kernels_the_start_and_the_pages(case: Case) -> None:
     """A word takes 1 ns of flops and of loads, which overlap; 512 words are a page."""
-    found = run_and_compare(case, "true {n}", {"n": parse_axis("n=1e6,2e6")}, Target(least=2, most=2))
+    found = run_and_compare(case, "true {n}", {"n": parse_axis("n=1e6,2e6")}, StoppingRule(least=2, most=2))
     assert [run.run.command for run in found.points] == [("true", "1000000"), ("true", "2000000")]
     for run, n in zip(found.points, (1e6, 2e6), strict=True):
         assert run.predicted == pytest.approx(n * 1e-9 + 1e-3 + n / 512 * 1e-6)
@@ -66,7 +66,7 @@ def test_the_shortest_run_counts() -> None:
 def test_values_are_whole_unless_an_axis_is_real(case: Case) -> None:
     axes = {"n": parse_axis("n=100..2000:log:3")}
     assert [
-        int(each.values["n"]) for each in run_and_compare(case, "true {n}", axes, Target(least=2, most=2)).points
+        int(each.values["n"]) for each in run_and_compare(case, "true {n}", axes, StoppingRule(least=2, most=2)).points
     ] == [
         100,
         447,
@@ -76,9 +76,9 @@ def test_values_are_whole_unless_an_axis_is_real(case: Case) -> None:
 
 def test_words_are_told_apart_without_a_shell() -> None:
     """Quotes group; signs of a shell and braces around other things stay as they are."""
-    command = Command("'./a b' {n} '$HOME;rm' {}x --size={n}", ["n"])
+    command = CommandTemplate("'./a b' {n} '$HOME;rm' {}x --size={n}", ["n"])
     assert command.words_at({"n": 5.0}) == ["./a b", "5", "$HOME;rm", "{}x", "--size=5"]
-    assert Command("a {x}", ["x"]).words_at({"x": 0.25}) == ["a", "0.25"]
+    assert CommandTemplate("a {x}", ["x"]).words_at({"x": 0.25}) == ["a", "0.25"]
 
 
 def test_what_is_refused_is_as_pictured(case: Case, update_pictures: bool) -> None:
@@ -97,7 +97,7 @@ def test_what_is_refused_is_as_pictured(case: Case, update_pictures: bool) -> No
     reports = []
     for command, axes in tried:
         with pytest.raises(AspenError) as refused:
-            run_and_compare(case, command, axes, Target(least=2, most=2))
+            run_and_compare(case, command, axes, StoppingRule(least=2, most=2))
         reports.append(f"--run {command!r}\n{refused.value}\n")
     picture, found = Path(__file__).parent / "refused.txt", "\n".join(reports)
     if update_pictures:

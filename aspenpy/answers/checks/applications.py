@@ -15,7 +15,7 @@ from aspenpy.answers.traffic import Traffic
 from aspenpy.answers.uneven_sweeps import warn_of_parts_of_sweeps
 from aspenpy.cost.accesses import histogram_reader
 from aspenpy.cost.caches.level import levels_of
-from aspenpy.cost.caches.reading import SENSELESS, Reader, read_access
+from aspenpy.cost.caches.reading import SENSELESS, TraitReader, read_access
 from aspenpy.cost.compute import nobody_offers, price_on_lanes
 from aspenpy.cost.mapper import all_definitions
 from aspenpy.cost.memory import Hierarchy
@@ -25,7 +25,7 @@ from aspenpy.cost.residence import collect_placed_data, memory_named
 from aspenpy.cost.target import Target, choose_socket, target_of
 from aspenpy.cost.trait_names import CACHE_TRAITS
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import Evaluation, EvaluationError
+from aspenpy.expr.evaluate import EvaluationError, ExactEvaluation
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, drop_repeats, suggest_nearest, warning
@@ -223,7 +223,7 @@ def _check_names(application: Application, machine: Machine | None, kernels: lis
 
 def _check_ranges(application: Application) -> list[Diagnostic]:
     """Defaults outside the range that their parameter declares, and ranges upside down."""
-    run = Evaluation({}, DEFAULT_SEED, all_definitions(application, None, None))
+    run = ExactEvaluation({}, DEFAULT_SEED, all_definitions(application, None, None))
     return range_warnings(application.parameters.values(), run.compute)
 
 
@@ -369,9 +369,9 @@ def _check_patterns_without_cache(application: Application, kernels: list[flow.K
     value is not written in the trait but computed, a block that never runs may have it: a warning.
     """
     definitions = all_definitions(application, None, None)
-    run = Evaluation({}, DEFAULT_SEED, definitions)
+    run = ExactEvaluation({}, DEFAULT_SEED, definitions)
     sizes = {name: data.size for name, data in application.data.items()}
-    reader = Reader(sizes, {}, definitions, histogram_reader(application))
+    reader = TraitReader(sizes, {}, definitions, histogram_reader(application))
     warnings: dict[Diagnostic, None] = {}
     for requirement in _list_requirements(kernels):
         try:

@@ -21,7 +21,7 @@ from aspenpy.models.machine.properties import PROPERTIES
 TOLERANCE = Fraction(1, 1000)  # by which a rate may exceed the product that it is made of: data sheets are rounded
 
 
-class Range(NamedTuple):
+class PlausibleRange(NamedTuple):
     """Range of plausible values of a property, in a base unit; `below` is the likely cause of a smaller value."""
 
     low: Fraction
@@ -30,8 +30,8 @@ class Range(NamedTuple):
     below: str
 
 
-RANGES: Mapping[tuple[str, str], Range] = {
-    (kind, row.name): Range(*row.limits, row.symbol, row.below)
+RANGES: Mapping[tuple[str, str], PlausibleRange] = {
+    (kind, row.name): PlausibleRange(*row.limits, row.symbol, row.below)
     for row in PROPERTIES
     if row.limits
     for kind in row.of.split()
@@ -39,7 +39,7 @@ RANGES: Mapping[tuple[str, str], Range] = {
 """By type of component and property."""
 
 
-class Order(NamedTuple):
+class HierarchyOrder(NamedTuple):
     """How a property goes from one level of the hierarchy to the next, as seen from a core: it `rises` or falls.
     Of what is `shared`, each core has its part. `code`, `worse` and `hint` tell of a level where it does not."""
 
@@ -52,10 +52,10 @@ class Order(NamedTuple):
 
 
 ORDERS = (
-    Order(
+    HierarchyOrder(
         "capacity", True, False, "smaller-level", "holds less than", "outer levels are larger: are two of them swapped?"
     ),
-    Order(
+    HierarchyOrder(
         "latency",
         True,
         False,
@@ -63,7 +63,9 @@ ORDERS = (
         "has a lower latency than",
         "an access to a level includes the lookups in the levels inside it",
     ),
-    Order("bandwidth", False, True, "faster-level", "is faster than", "all its data pass through the inner level"),
+    HierarchyOrder(
+        "bandwidth", False, True, "faster-level", "is faster than", "all its data pass through the inner level"
+    ),
 )
 """Of two levels that a core reaches, the inner one first: caches, then the memory."""
 
@@ -185,7 +187,7 @@ def _warn_orders(machine: Machine) -> Iterator[Diagnostic]:
             yield from _warn_out_of_order(order, amounts)
 
 
-def _warn_out_of_order(order: Order, levels: list[tuple[_Component, Any]]) -> Iterator[Diagnostic]:
+def _warn_out_of_order(order: HierarchyOrder, levels: list[tuple[_Component, Any]]) -> Iterator[Diagnostic]:
     for (inner, inside), (outer, outside) in pairwise(levels):
         first, last = (inside, outside) if order.rises else (outside, inside)
         if first > last * (1 + TOLERANCE):

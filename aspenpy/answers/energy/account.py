@@ -11,7 +11,7 @@ from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.responding import FILES
-from aspenpy.answers.energy.term import Key, Term
+from aspenpy.answers.energy.term import EnergyTerm, Key
 from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.scope import as_float
@@ -28,7 +28,7 @@ class TermUse(Record):
     the joules. For what conversion loses, `term` is None, and so are rate and amount."""
 
     key: Key
-    term: Term | None
+    term: EnergyTerm | None
     rate: float | None
     amount: float | None
     energy: float

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import INTERCONNECT, MEMORY, PowerTree, adapter_seconds
-from aspenpy.answers.energy.term import Cause, Key, Term
+from aspenpy.answers.energy.term import Cause, EnergyTerm, Key
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import BlockCost, Offer, RequirementCost, conflict_groups, slowest
@@ -37,7 +37,7 @@ class Aeem:
         self.options = options
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
         self.where.offers |= tree.residence.where.assumed_offers | tree.residence.offers
-        self.terms: dict[Key, Term] = {}
+        self.terms: dict[Key, EnergyTerm] = {}
         self._idle()
         if options.active_cores:
             self._add_active_cores()
@@ -90,7 +90,7 @@ class Aeem:
         key = Key(cause, place.component.name)
         if key in self.terms and elapsed:
             rate = graph.add(self.terms[key].rate, rate)
-        self.terms[key] = Term(key, place.path, rate, "W", equation, elapsed, span)
+        self.terms[key] = EnergyTerm(key, place.path, rate, "W", equation, elapsed, span)
         return key
 
     def _load(self, offer: Offer) -> Key | None:

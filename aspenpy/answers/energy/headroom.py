@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
-from aspenpy.answers.energy.term import Key, Term
+from aspenpy.answers.energy.term import EnergyTerm, Key
 from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -36,7 +36,7 @@ class Headroom:
 
     def waiting(
         self,
-        terms: Mapping[Key, Term],
+        terms: Mapping[Key, EnergyTerm],
         numbers: Mapping[Key, Expr],
         work: Mapping[Key, Expr],
         sockets: Expr,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import METRICS, energy_metric
-from aspenpy.answers.inverse import Search
+from aspenpy.answers.inverse import RootSearch
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import differentiate
@@ -34,7 +34,7 @@ SECTIONS = 30
 """Golden sections: they narrow two pieces of the grid to a millionth of one."""
 
 
-class Optimum(Record):
+class MetricOptimum(Record):
     """Where the metric is least in the interval, what it is there, and at the ends; `proved` says whether all places
     where it turns were looked at."""
 
@@ -57,7 +57,7 @@ def optimum(
     metric: str = "energy",
     options: EnergyOptions = DEFAULT,
     whole: bool | None = None,
-) -> Optimum:
+) -> MetricOptimum:
     """The least of a metric of `METRICS` over a parameter of either model: over the whole numbers if `whole`, which is
     what a parameter has that counts something. Raises AspenError where nothing depends on the parameter, or where it
     cannot be proved that all places are found."""
@@ -90,7 +90,9 @@ def optimum(
         turns = [min(max(beside(turn), low), high) for turn in turns for beside in (math.floor, math.ceil)]
     values = {place: float(at(formula, place)) for place in [low, *turns, high]}
     best = min(values, key=values.__getitem__)
-    return Optimum(parameter, float(best), values[best], float(low), values[low], float(high), values[high], proved)
+    return MetricOptimum(
+        parameter, float(best), values[best], float(low), values[low], float(high), values[high], proved
+    )
 
 
 def _search_least(value: Callable[[float], float], low: Real, high: Real) -> list[Real]:
@@ -113,6 +115,6 @@ def _find_turning_points(
 ) -> list[Real]:
     """Where the slope is zero, or has different signs on the two sides."""
     slope = differentiate(formula, symbol)
-    roots = Search(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
+    roots = RootSearch(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
     solutions = [end for solution in roots.solutions for end in (solution.low, solution.high)]
     return solutions + [end for leap in roots.leaps for end in (leap.before, leap.behind)]

@@ -18,7 +18,7 @@ from functools import cached_property
 from aspenpy.answers.energy.headroom import Headroom
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import MEMORY, PowerTree, adapter_seconds, adapters
-from aspenpy.answers.energy.term import Cause, Key, Term, Unit
+from aspenpy.answers.energy.term import Cause, EnergyTerm, Key, Unit
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import Instances, is_file_system
 from aspenpy.cost.operations import PRECISIONS, PRODUCT, has_product_units, read_operation
@@ -136,7 +136,7 @@ class Responding:
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
         self.where.offers |= tree.residence.where.assumed_offers | tree.residence.offers
         self.occupancy = Occupancy(self.where, options, tree)
-        self.terms: dict[Key, Term] = {}
+        self.terms: dict[Key, EnergyTerm] = {}
         self._idle()
         self._cores = self._add_watts("active cores", CORE)
         self._uncore = self._uncore_term()
@@ -154,7 +154,7 @@ class Responding:
         self, cause: Cause, place: Place, rate: Expr, span: Span | None, elapsed: bool = False, unit: Unit = "W"
     ) -> Key:
         key = Key(cause, place.component.name)
-        self.terms[key] = Term(key, place.path, rate, unit, EQUATION, elapsed, span)
+        self.terms[key] = EnergyTerm(key, place.path, rate, unit, EQUATION, elapsed, span)
         return key
 
     def _idle(self) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from aspenpy.answers.energy.headroom import Headroom
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import PowerTree, adapter_seconds, adapters
-from aspenpy.answers.energy.term import Cause, Key, Term, Unit
+from aspenpy.answers.energy.term import Cause, EnergyTerm, Key, Unit
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import BlockCost, RequirementCost
@@ -33,7 +33,7 @@ class RooflineLaw:
     def __init__(self, tree: CostTree, options: EnergyOptions) -> None:
         self.options = options
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
-        self.terms: dict[Key, Term] = {}
+        self.terms: dict[Key, EnergyTerm] = {}
         self._constant = self._require_declared("constant", "constant_power", "W")
         self._flops = self._require_declared("flops", FLOPS, "J/flop")
         self._bytes = self._require_declared("bytes", BYTES, "J/B")
@@ -50,7 +50,7 @@ class RooflineLaw:
 
     def _add(self, cause: Cause, place: Place, rate: Expr, unit: Unit, span: Span | None) -> Key:
         key = Key(cause, place.component.name)
-        self.terms[key] = Term(key, place.path, rate, unit, EQUATION, cause == "constant", span)
+        self.terms[key] = EnergyTerm(key, place.path, rate, unit, EQUATION, cause == "constant", span)
         return key
 
     def _double_precision(self) -> Expr | None:

@@ -28,7 +28,7 @@ class Key(NamedTuple):
     component: str
 
 
-class Term(Record):
+class EnergyTerm(Record):
     """`rate` joules for each unit of an amount: watts for each second (`unit` is `W`), or joules a flop or a byte.
 
     `path` are the names from the machine down to the component. `equation` is where the term is from, the span where
@@ -49,11 +49,11 @@ class Term(Record):
         return {"W": "s", "J/flop": "flop", "J/B": "B"}[self.unit]
 
 
-class Law(Protocol):
+class EnergyLaw(Protocol):
     """Which terms there are, and how much of each a block needs."""
 
     @property
-    def terms(self) -> Mapping[Key, Term]:
+    def terms(self) -> Mapping[Key, EnergyTerm]:
         """By key."""
         ...
 

@@ -10,8 +10,8 @@ from aspenpy.answers.energy.options import DEFAULT, EnergyOptions, refuse_unknow
 from aspenpy.answers.energy.power import HOW
 from aspenpy.answers.energy.responding import Responding, states_responding_power
 from aspenpy.answers.energy.roofline_law import RooflineLaw
-from aspenpy.answers.energy.term import Key, Law, Term
-from aspenpy.answers.energy.waiting import Waiting, waiting_of_block
+from aspenpy.answers.energy.term import EnergyLaw, EnergyTerm, Key
+from aspenpy.answers.energy.waiting import CapSlowdown, waiting_of_block
 from aspenpy.cost.cost import CostTree, TimedLeaf
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
@@ -40,13 +40,13 @@ class EnergyTotals:
         self.tree = tree
         socket = tree.machine.root if tree.socket is None else tree.machine.components[tree.socket]
         self.options = settle_options(options, states_responding_power(socket))
-        self.law: Law = LAWS[self.options.law](tree, self.options)
+        self.law: EnergyLaw = LAWS[self.options.law](tree, self.options)
         if not self.law.terms:
             self._refuse_powerless()
         self._losses = conversion_losses(tree, self.law.terms) if self.options.charged == "machine" else {}
 
     @property
-    def terms(self) -> dict[Key, Term]:
+    def terms(self) -> dict[Key, EnergyTerm]:
         """By key; those of conversion hold what is lost for each joule."""
         return dict(self.law.terms)
 
@@ -58,14 +58,14 @@ class EnergyTotals:
     @cached_property
     def waiting(self) -> dict[str, Expr]:
         """Seconds by which a power cap makes each kernel's own blocks longer."""
-        if not of_kind(Waiting, self._together):
+        if not of_kind(CapSlowdown, self._together):
             return {}
-        return {key.kernel: worth for key, worth in of_kind(Waiting, self._apart).items()}
+        return {key.kernel: worth for key, worth in of_kind(CapSlowdown, self._apart).items()}
 
     @cached_property
     def capped_runtime(self) -> Expr:
         """Seconds of the run, with what a power cap adds."""
-        return graph.add(self.tree.runtime, *of_kind(Waiting, self._together).values())
+        return graph.add(self.tree.runtime, *of_kind(CapSlowdown, self._together).values())
 
     @cached_property
     def by_term(self) -> dict[Key, Expr]:
@@ -103,7 +103,7 @@ class EnergyTotals:
 
     def _run(self, *, apart: bool) -> Totals:
         return run_totals(
-            _Amounts(self.tree, self.law, apart), self.tree.entry, carry_origin(self.tree.origins), Needed, Waiting
+            _Amounts(self.tree, self.law, apart), self.tree.entry, carry_origin(self.tree.origins), Needed, CapSlowdown
         )
 
     def _refuse_powerless(self) -> None:
@@ -129,7 +129,7 @@ class Needed(Total):
 class _Amounts(TimedLeaf):
     """Amounts of the terms, and the seconds by which a power cap prolongs blocks; by kernel with `apart`."""
 
-    def __init__(self, tree: CostTree, law: Law, apart: bool) -> None:
+    def __init__(self, tree: CostTree, law: EnergyLaw, apart: bool) -> None:
         super().__init__(tree)
         self.law = law
         self.apart = apart
@@ -140,13 +140,13 @@ class _Amounts(TimedLeaf):
         return {**needed, **waiting_of_block(self.law, cost, name)}
 
     def goes_with_time(self, key: object) -> bool:
-        return isinstance(key, Waiting) or (isinstance(key, Needed) and self.law.terms[key.term].elapsed)
+        return isinstance(key, CapSlowdown) or (isinstance(key, Needed) and self.law.terms[key.term].elapsed)
 
 
 # -- what a machine loses on the way to its components -------------------------------------------------------------
 
 
-def conversion_losses(tree: CostTree, terms: Mapping[Key, Term]) -> dict[Key, dict[Key, Expr]]:
+def conversion_losses(tree: CostTree, terms: Mapping[Key, EnergyTerm]) -> dict[Key, dict[Key, Expr]]:
     """For each component that converts, the joules that are lost there for each joule of a term.
 
     A component may declare `property efficiency [0.94]`: of each joule that comes in, so much comes out, and the rest

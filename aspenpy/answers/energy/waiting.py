@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.energy.options import DEFAULT, settle_options
 from aspenpy.answers.energy.responding import Responding
-from aspenpy.answers.energy.term import Law
+from aspenpy.answers.energy.term import EnergyLaw
 from aspenpy.cost.cost import CostTree, TimedLeaf
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
@@ -14,7 +14,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import Total, Totals, of_kind, run_totals, sum_terms
 
 
-class Waiting(Total):
+class CapSlowdown(Total):
     """Seconds by which a power cap makes a kernel's own blocks longer; all kernels together are called ""."""
 
     kernel: str
@@ -23,7 +23,7 @@ class Waiting(Total):
 class WaitingLeaf(TimedLeaf):
     """Counts by how much a power cap makes blocks longer; kernels are told apart only with `apart`."""
 
-    def __init__(self, tree: CostTree, law: Law, apart: bool = False) -> None:
+    def __init__(self, tree: CostTree, law: EnergyLaw, apart: bool = False) -> None:
         super().__init__(tree)
         self.law = law
         self.apart = apart
@@ -32,13 +32,13 @@ class WaitingLeaf(TimedLeaf):
         return waiting_of_block(self.law, cost, kernel.name if self.apart else "")
 
     def goes_with_time(self, key: object) -> bool:
-        return isinstance(key, Waiting)
+        return isinstance(key, CapSlowdown)
 
 
-def waiting_of_block(law: Law, cost: BlockCost, kernel: str) -> Totals:
+def waiting_of_block(law: EnergyLaw, cost: BlockCost, kernel: str) -> Totals:
     """The seconds by which a block becomes longer, told as those of a kernel."""
     waiting = law.waiting(cost)
-    return {} if waiting is graph.ZERO else {Waiting(kernel): waiting}
+    return {} if waiting is graph.ZERO else {CapSlowdown(kernel): waiting}
 
 
 def waiting_by_kernel(tree: CostTree, *, apart: bool = True) -> dict[str, Expr]:
@@ -47,8 +47,8 @@ def waiting_by_kernel(tree: CostTree, *, apart: bool = True) -> dict[str, Expr]:
     """
     law = Responding(tree, settle_options(DEFAULT, responding=True), within_cap=True)
     leaf = WaitingLeaf(tree, law, apart)
-    totals = run_totals(leaf, tree.entry, carry_origin(tree.origins), Waiting)
-    return {key.kernel: worth for key, worth in of_kind(Waiting, totals).items()}
+    totals = run_totals(leaf, tree.entry, carry_origin(tree.origins), CapSlowdown)
+    return {key.kernel: worth for key, worth in of_kind(CapSlowdown, totals).items()}
 
 
 def waiting_of_run(tree: CostTree) -> Expr:

@@ -16,10 +16,10 @@ from typing import Any, Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.placement.journey import Scene, names_of_data
+from aspenpy.answers.placement.journey import DataNames, names_of_data
 from aspenpy.answers.placement.locations import Location, State, decide_memories
 from aspenpy.answers.placement.overlap import IN_WHOLE
-from aspenpy.answers.placement.placement import Placement, Question, Search, check_names
+from aspenpy.answers.placement.placement import Placement, PlacementProblem, PlacementSearch, check_names
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.models.application import flow
@@ -40,7 +40,7 @@ EXACT, LOCAL = "dynamic programming", "local search"
 Sockets = dict[str, str]
 
 
-def best_placement(question: Question, fixed: Mapping[str, str]) -> Placement:
+def best_placement(question: PlacementProblem, fixed: Mapping[str, str]) -> Placement:
     """The fastest placement, with the kernels of `fixed`, and what they alone call, where it says. Ties go to the
     sockets that the machine names first. Raises AspenError where a kernel can run on none."""
     return _Chooser(question, fixed).best()
@@ -55,7 +55,7 @@ class _Route(Record):
 
 
 class _Chooser:
-    def __init__(self, question: Question, fixed: Mapping[str, str]) -> None:
+    def __init__(self, question: PlacementProblem, fixed: Mapping[str, str]) -> None:
         self.question = question
         self.scope = question.scope([tree.runtime for tree in question.trees.values()])
         check_names(question.application, question.machine, question.entry, fixed)
@@ -109,7 +109,7 @@ class _Chooser:
         if seconds == math.inf:
             raise next(iter(self.refused.values()))
         proven = routes is not None and UNKNOWN not in self.refused
-        search = Search(LOCAL if routes is None else EXACT, proven, self.tried)
+        search = PlacementSearch(LOCAL if routes is None else EXACT, proven, self.tried)
         return Placement(self.question, self.idle | sockets, search)
 
     def _fastest_routes(self) -> list[_Route] | None:
@@ -163,7 +163,7 @@ class _Chooser:
         self.tried += 1
         entry = self.question.entry
         journey = self.question.quick(self.idle | sockets)
-        totals, after = journey.walk(step.node, Scene(entry, ()), route.state)
+        totals, after = journey.walk(step.node, DataNames(entry, ()), route.state)
         own = {**dict(entry.computed), entry.context: graph.ZERO}
         times = graph.substitute([totals.get(key, graph.ZERO) for key in IN_WHOLE], own)
         seconds = sum(float(value) for value in self._values(times))
@@ -247,7 +247,7 @@ def _walk_steps(node: flow.Flow) -> Iterator[flow.Flow]:
         yield node
 
 
-def _kernels_without_data(question: Question) -> set[str]:
+def _kernels_without_data(question: PlacementProblem) -> set[str]:
     """The kernels that move no data, in a run without overlap."""
     if question.overlapping:
         return set()
@@ -258,7 +258,7 @@ def _kernels_without_data(question: Question) -> set[str]:
     }
 
 
-def _assign_callees(question: Question, fixed: Mapping[str, str]) -> Sockets:
+def _assign_callees(question: PlacementProblem, fixed: Mapping[str, str]) -> Sockets:
     """The kernels that are fixed, and those that only they call."""
     if not fixed:
         return {}
@@ -291,7 +291,7 @@ def place(
     :returns: the socket of each kernel, the runtime and the transfers in seconds, the bytes moved
     :raises AspenError: for kernels, data and sockets that do not exist, and where a kernel runs on no socket
     """
-    question = Question(case_of(app, machine, options), data)
+    question = PlacementProblem(case_of(app, machine, options), data)
     if best:
         return best_placement(question, sockets or {})
     placement = question.placed(sockets or {})

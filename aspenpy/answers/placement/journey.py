@@ -51,7 +51,7 @@ MOST_PASSES = 64  # passes of a loop that are looked at one by one
 Found = tuple[Totals, State]
 
 
-class Scene(Record):
+class DataNames(Record):
     """Whose flow it is, and what its names of data structures stand for."""
 
     kernel: flow.Kernel
@@ -61,7 +61,7 @@ class Scene(Record):
         return dict(self.arrays).get(name, name)
 
 
-class Move(Total):
+class DataMoves(Total):
     """How a kernel's data structure goes from one memory to another."""
 
     kernel: str
@@ -70,15 +70,15 @@ class Move(Total):
     goal: int
 
 
-class Times(Move):
+class Times(DataMoves):
     """How often it goes."""
 
 
-class Volume(Move):
+class Volume(DataMoves):
     """Bytes."""
 
 
-class Seconds(Move):
+class Seconds(DataMoves):
     """How long that takes."""
 
 
@@ -119,16 +119,16 @@ class Journey:
 
     def run(self, entry: flow.Kernel) -> Totals:
         """The totals of the whole run."""
-        totals, _ = self.kernel(Scene(entry, ()), {})
+        totals, _ = self.kernel(DataNames(entry, ()), {})
         values = graph.substitute(list(totals.values()), {entry.context: graph.ZERO}, self.carry)
         return {**dict(zip(totals, values, strict=True)), Calls(entry.name): graph.ONE}
 
-    def kernel(self, scene: Scene, state: State) -> Found:
+    def kernel(self, scene: DataNames, state: State) -> Found:
         """One execution of a kernel, in its formal symbols."""
         sockets = tuple(self.sockets[name] for name in self.below[scene.kernel])
         return self._once((scene, sockets, frozenset(state.items())), lambda: self._ran(scene, state))
 
-    def _ran(self, scene: Scene, state: State) -> Found:
+    def _ran(self, scene: DataNames, state: State) -> Found:
         return self._put_in_bindings(*self.walk(scene.kernel.body, scene, state), dict(scene.kernel.computed))
 
     def _once(self, key: Any, compute: Callable[[], Found]) -> Found:
@@ -136,9 +136,9 @@ class Journey:
             self.done[key] = compute()
         return self.done[key]
 
-    def walk(self, node: flow.Flow, scene: Scene, state: State) -> Found:
+    def walk(self, node: flow.Flow, scene: DataNames, state: State) -> Found:
         """One execution of a flow, with data where `state` says; data not named there are at their first place."""
-        rule: Callable[[Journey, Any, Scene, State], Found] = _RULES[type(node)]
+        rule: Callable[[Journey, Any, DataNames, State], Found] = _RULES[type(node)]
         return rule(self, node, scene, state)
 
     def _put_in_bindings(self, totals: Totals, state: State, bindings: Mapping[Expr, Expr]) -> Found:
@@ -149,7 +149,7 @@ class Journey:
 
     # -- blocks ----------------------------------------------------------------------------------
 
-    def _block(self, node: flow.Block, scene: Scene, state: State) -> Found:
+    def _block(self, node: flow.Block, scene: DataNames, state: State) -> Found:
         self.met += 1
         if self.met > MOST_BLOCKS:
             message = "the kernels call each other on too many paths to follow their data"
@@ -203,7 +203,7 @@ class Journey:
 
     def _move_data(
         self,
-        scene: Scene,
+        scene: DataNames,
         data: str,
         hop: tuple[int, int],
         times: Expr,
@@ -234,14 +234,14 @@ class Journey:
 
     # -- control flow ----------------------------------------------------------------------------
 
-    def _sequence(self, node: flow.Sequence, scene: Scene, state: State) -> Found:
+    def _sequence(self, node: flow.Sequence, scene: DataNames, state: State) -> Found:
         parts = []
         for step in node.steps:
             totals, state = self.walk(step, scene, state)
             parts.append(totals)
         return add_totals(parts), state
 
-    def _repeat(self, node: flow.Repeat, scene: Scene, state: State) -> Found:
+    def _repeat(self, node: flow.Repeat, scene: DataNames, state: State) -> Found:
         """The first pass finds the data where they were, every other one where a pass leaves them: it leaves them there
         again, since what a pass writes ends where it is written last, and what it only reads is then everywhere
         where it is read. That holds if all passes take the same way."""
@@ -260,7 +260,7 @@ class Journey:
         surplus = dict(zip(more, values, strict=True))
         return add_totals([repeat_totals(node, again, self.carry), surplus]), self._fork_state(runs, after, state)
 
-    def _walk_each_pass(self, node: flow.Repeat, scene: Scene, state: State, data: str) -> Found:
+    def _walk_each_pass(self, node: flow.Repeat, scene: DataNames, state: State, data: str) -> Found:
         """A loop whose passes take different ways, each pass by itself, as far as the parameters now tell which way it
         takes; where they tell otherwise, the totals have no value."""
         known = _Now(self.now)
@@ -281,7 +281,7 @@ class Journey:
         known.holds(graph.compare(">", node.count, len(parts)))
         return add_totals([*parts, {RUNTIME: known.guard(otherwise)}]), state
 
-    def _choice(self, node: flow.Choice, scene: Scene, state: State) -> Found:
+    def _choice(self, node: flow.Choice, scene: DataNames, state: State) -> Found:
         totals, after = self.walk(node.otherwise, scene, state)
         for condition, branch in reversed(node.branches):
             taken, there = self.walk(branch, scene, state)
@@ -292,7 +292,7 @@ class Journey:
         names = dict.fromkeys((*holds, *fails))
         return {name: fork_location(condition, self._where(name, holds), self._where(name, fails)) for name in names}
 
-    def _expectation(self, node: flow.Expectation, scene: Scene, state: State) -> Found:
+    def _expectation(self, node: flow.Expectation, scene: DataNames, state: State) -> Found:
         parts, after = [], state
         for number, (probability, case) in enumerate(node.cases):
             totals, there = self.walk(case, scene, state)
@@ -307,7 +307,7 @@ class Journey:
                 message = f"chance decides where `{data}` is after this"
                 fail("unsettled-data", message, node.span, hint="place the kernels of all its cases on one socket")
 
-    def _parallel(self, node: flow.Parallel, scene: Scene, state: State) -> Found:
+    def _parallel(self, node: flow.Parallel, scene: DataNames, state: State) -> Found:
         """Each branch finds the data where the one written before it leaves them."""
         branches = []
         for branch in node.branches:
@@ -315,9 +315,9 @@ class Journey:
             branches.append(totals)
         return (self.overlap.at_once(branches) if self.overlaps(node) else add_totals(branches)), state
 
-    def _call(self, node: flow.Call, scene: Scene, state: State) -> Found:
+    def _call(self, node: flow.Call, scene: DataNames, state: State) -> Found:
         arrays = tuple((formal, scene.data(actual)) for formal, actual in node.arrays)
-        called = Scene(node.kernel, arrays)
+        called = DataNames(node.kernel, arrays)
         here = {name: where for name, where in state.items() if name in _data_of_scene(called)}
         sockets = tuple(self.sockets[name] for name in self.below[node.kernel])
         totals, after = self._once(
@@ -350,7 +350,7 @@ class _Now:
         return guarded
 
 
-_RULES: dict[type, Callable[[Journey, Any, Scene, State], Found]] = {
+_RULES: dict[type, Callable[[Journey, Any, DataNames, State], Found]] = {
     flow.Block: Journey._block,
     flow.Sequence: Journey._sequence,
     flow.Parallel: Journey._parallel,
@@ -370,13 +370,13 @@ def names_of_data(node: flow.Flow) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1024)
-def _data_of_scene(scene: Scene) -> frozenset[str]:
+def _data_of_scene(scene: DataNames) -> frozenset[str]:
     """The data structures that a kernel and those that it calls may touch; where others are is nothing to it."""
     bodies = [scene.kernel.body, *(under.body for under in callees_first(scene.kernel))]
     return frozenset(scene.data(name) for body in bodies for name in names_of_data(body))
 
 
-def _data_touched_by(node: flow.Block, scene: Scene) -> dict[str, tuple[bool, flow.Requirement]]:
+def _data_touched_by(node: flow.Block, scene: DataNames) -> dict[str, tuple[bool, flow.Requirement]]:
     """The data structures that a block names, whether it writes them, and where it says so first."""
     touches: dict[str, tuple[bool, flow.Requirement]] = {}
     for requirement in node.requirements:

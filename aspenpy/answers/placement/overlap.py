@@ -14,7 +14,7 @@ from aspenpy.models.machine.model import Place
 Conflicts = frozenset[tuple[str, str]]
 
 
-class Waiting(Total):
+class ExposedTransfers(Total):
     """Seconds of transfers outside of branches that overlap."""
 
 
@@ -37,7 +37,7 @@ class Crossed(Total):
     link: str | None
 
 
-WAITING = Waiting()
+WAITING = ExposedTransfers()
 
 IN_WHOLE = frozenset({RUNTIME, WAITING})
 

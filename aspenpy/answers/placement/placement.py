@@ -68,7 +68,7 @@ TIMED: frozenset[type[Total]] = frozenset(type(key) for key in IN_WHOLE)
 OF_OVERLAP: frozenset[type[Total]] = frozenset({On, BusyOn, Crossed})
 
 
-class Question:
+class PlacementProblem:
     """A run on a machine with several kinds of sockets, before its kernels are placed.
 
     `data` says at which sockets data structures lie at first; all others lie at the first one.
@@ -146,7 +146,9 @@ class Question:
 class Placement(Result):
     """Every kernel on its socket, what that takes, and what moves. Everything is computed when asked for."""
 
-    def __init__(self, question: Question, sockets: Mapping[str, str], search: Search | None = None) -> None:
+    def __init__(
+        self, question: PlacementProblem, sockets: Mapping[str, str], search: PlacementSearch | None = None
+    ) -> None:
         self.question = question
         self.sockets = {name: sockets[name] for name in question.working}
         self.search = search
@@ -283,7 +285,7 @@ ROUNDING = 1e-12  # differences so small, relative to the whole, are those of fl
 SHOWN = frozenset({Calls, Exclusive, Times, Volume, Seconds})
 
 
-class Search(Record):
+class PlacementSearch(Record):
     """How a placement was found: by what method, whether none can be better, and how many runs were priced."""
 
     method: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -43,7 +43,7 @@ class Access(Record):
         return self
 
     @property
-    def nest(self) -> Nest | None:
+    def nest(self) -> AccessNest | None:
         """The loops of its pattern, where it is one of loops."""
         return self.pattern.nest if isinstance(self.pattern, Affine | Stencil | Offsets) else None
 

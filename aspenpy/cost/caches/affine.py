@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.interference import (
-    Window,
+    ReuseWindow,
     footprint,
     reuse,
     reuse_of_sibling,
@@ -16,7 +16,7 @@ from aspenpy.cost.caches.interference import (
     share_kept_in_sets,
 )
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine
 from aspenpy.cost.caches.policies import Touches, at_least_none, but_its_own
 from aspenpy.cost.caches.siblings import are_across_diagonal, touches_the_same, words_met
@@ -25,7 +25,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
 
-def affine(access: Access, around: Around, level: Level) -> list[Touches]:
+def affine(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
     """Touches that each loop repeats, from the innermost outwards: the lines within over all its passes, less those of
     all. How much of it finds its line is a mean over the passes where the trips of loops depend on counters of others.
     """
@@ -42,7 +42,7 @@ def affine(access: Access, around: Around, level: Level) -> list[Touches]:
         if nest.crosses(depth) and not (nest.depends or others.depend):
             moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
             seams = graph.apply("min", again, nest.seams(depth, level.line) * moving)
-            share, distance = share_found(nest, others, Window(depth, depth, 0), level)
+            share, distance = share_found(nest, others, ReuseWindow(depth, depth, 0), level)
             parts.append(Touches(seams, share, but_its_own(distance)))
             again = again - seams
         found = reuse(nest, others, depth, level)
@@ -55,7 +55,7 @@ def affine(access: Access, around: Around, level: Level) -> list[Touches]:
     return [*parts, *first_touches(access, nest, around, level)]
 
 
-def _lines_met_again(nest: Nest, around: Around, depth: int, share: Expr, level: Level) -> Expr:
+def _lines_met_again(nest: AccessNest, around: AccessSurroundings, depth: int, share: Expr, level: Level) -> Expr:
     """Of the lines that a loop touches again, and of which that share is found, those that are there because a sibling
     has found them in the same pass, as A[k][j] for j = i does those of A[k][i]."""
     for sibling in around.nests.siblings:
@@ -69,7 +69,7 @@ def _lines_met_again(nest: Nest, around: Around, depth: int, share: Expr, level:
     return graph.ZERO
 
 
-def _behind(access: Access, nest: Nest, around: Around, level: Level) -> list[Touches]:
+def _behind(access: Access, nest: AccessNest, around: AccessSurroundings, level: Level) -> list[Touches]:
     """The touches of lines that another nest of the structure has touched since, within a pass of some loops."""
     assert around.ahead is not None
     other, depth = around.ahead.nest, around.ahead.depth
@@ -84,7 +84,9 @@ def _behind(access: Access, nest: Nest, around: Around, level: Level) -> list[To
     return [Touches(at_least_none(touched), share, but_its_own(distance)), *first]
 
 
-def first_touches(access: Access, nest: Nest, around: Around, level: Level, lines: Expr | None = None) -> list[Touches]:
+def first_touches(
+    access: Access, nest: AccessNest, around: AccessSurroundings, level: Level, lines: Expr | None = None
+) -> list[Touches]:
     """The first touches of lines, of so many or all of a nest: those that another of the same structure has touched
     before, and the others."""
     lines = nest.lines(len(nest.loops), level.line) if lines is None else lines
@@ -109,7 +111,7 @@ def first_touches(access: Access, nest: Nest, around: Around, level: Level, line
     return known
 
 
-def _lines_touched_by_others(nest: Nest, before: Sequence[Nest], lines: Expr, level: Level) -> Expr:
+def _lines_touched_by_others(nest: AccessNest, before: Sequence[AccessNest], lines: Expr, level: Level) -> Expr:
     """Of the lines of a nest those that others of the structure touch. Of two that are on different sides of a diagonal
     only those on it: what both have more than a rectangle around them."""
     beside = [other for other in before if not are_across_diagonal(nest, other)]

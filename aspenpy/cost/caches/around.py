@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.interference import Neighbours
+from aspenpy.cost.caches.interference import InterveningData
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.cost.caches.siblings import Cover
 from aspenpy.cost.caches.triangular import mean_over_counters
 from aspenpy.cost.caches.warm import COLD, Last, Memory
@@ -16,14 +16,14 @@ from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 
 
-class Around(Record):
+class AccessSurroundings(Record):
     """The surroundings of an access in its block: its other nests, those that have touched the same data structure
     `before`, the words that were `drawn` from it, and the `memory` of what the run touched before. One is `ahead` that
     touches in a pass of some loops all that the access does. `names` are those of the data structure and of the others
     that nests touch. What it `stored` to a structure is asked for, or what it touched at all."""
 
-    nests: Neighbours
-    before: tuple[Nest, ...]
+    nests: InterveningData
+    before: tuple[AccessNest, ...]
     ahead: Cover | None
     drawn: Expr
     memory: Memory
@@ -31,7 +31,7 @@ class Around(Record):
     stored: bool = False
 
     @property
-    def first_alone(self) -> Around:
+    def first_alone(self) -> AccessSurroundings:
         """As if nothing else had touched the data structure before."""
         return self.replace(before=(), ahead=None, drawn=graph.ZERO)
 
@@ -40,7 +40,7 @@ class Around(Record):
         cold = access.cold or access.fresh or access.streaming
         return (COLD,) if cold else self.memory(access.requirement, level.line, access.warm, self.stored)
 
-    def mean(self, nest: Nest, values: Sequence[Expr], depth: int = 1, weight: Expr = graph.ONE) -> list[Expr]:
+    def mean(self, nest: AccessNest, values: Sequence[Expr], depth: int = 1, weight: Expr = graph.ONE) -> list[Expr]:
         """The means of values over the passes of a nest's loops from `depth` outwards, where its block has loops that
         depend on each other."""
         if not (nest.depends or self.nests.depend):

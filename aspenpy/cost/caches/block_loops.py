@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import Loop, multiply_out
-from aspenpy.cost.caches.nest import Nest, longest_trips, product
-from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Run, Stencil
+from aspenpy.cost.caches.domain import StridedLoop, multiply_out
+from aspenpy.cost.caches.nest import AccessNest, longest_trips, product
+from aspenpy.cost.caches.patterns import Affine, ContiguousWords, Offsets, Pattern, Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import as_term
@@ -42,7 +42,7 @@ def at_offsets(pattern: Pattern) -> Pattern:
     return Offsets(walk, pattern.offsets, runs, nest, rim)
 
 
-def _range(steps: Sequence[Expr], loop: Loop, outermost: bool) -> Expr:
+def _range(steps: Sequence[Expr], loop: StridedLoop, outermost: bool) -> Expr:
     """Trips by which the places of all runs are more than those of one, in a loop; runs that lie further apart than the
     loop goes have none in between. By the outermost loop they are in order."""
     if outermost:
@@ -74,7 +74,7 @@ def _join_words(offsets: Sequence[Expr], word: Expr) -> list[tuple[Expr, Expr]]:
     return runs
 
 
-def _run(walk: Nest, place: Expr, length: Expr) -> Run:
+def _run(walk: AccessNest, place: Expr, length: Expr) -> ContiguousWords:
     """A run with the steps of the loops that lead to it, those of the longest strides first."""
     steps, rest = [graph.ZERO] * len(walk.loops), place
     order = walk.order(len(walk.loops))
@@ -82,10 +82,10 @@ def _run(walk: Nest, place: Expr, length: Expr) -> Run:
         stride = walk.loops[depth].stride
         steps[depth] = rest / stride if depth == order[0] else graph.apply("round", rest / stride)
         rest = rest - steps[depth] * stride
-    return Run(place, length, tuple(steps))
+    return ContiguousWords(place, length, tuple(steps))
 
 
-def _in_order(runs: Sequence[Run], walk: Nest) -> list[Run]:
+def _in_order(runs: Sequence[ContiguousWords], walk: AccessNest) -> list[ContiguousWords]:
     """The runs by the time at which they come to a line, the last first, sorted by exchanging neighbours."""
     sorted_runs = [(time_ahead(run.steps, walk), run) for run in runs]
     for end in range(len(runs) - 1, 0, -1):
@@ -101,16 +101,16 @@ def _in_order(runs: Sequence[Run], walk: Nest) -> list[Run]:
     return [run for _, run in sorted_runs]
 
 
-def _choose(condition: Expr, first: Run, second: Run) -> Run:
+def _choose(condition: Expr, first: ContiguousWords, second: ContiguousWords) -> ContiguousWords:
     steps = (graph.if_else(condition, *pair) for pair in zip(first.steps, second.steps, strict=True))
-    return Run(
+    return ContiguousWords(
         graph.if_else(condition, first.place, second.place),
         graph.if_else(condition, first.bytes, second.bytes),
         tuple(steps),
     )
 
 
-def time_ahead(steps: Sequence[Expr], walk: Nest) -> Expr:
+def time_ahead(steps: Sequence[Expr], walk: AccessNest) -> Expr:
     """Passes of the innermost loop in which a walk comes to the line that lies so many steps ahead. Steps along the
     line take no time: the line is the same, or one that the walk comes back to."""
     passes, time, along = graph.ONE, graph.ZERO, walk.along_line
@@ -187,8 +187,10 @@ def _extend_through_block(access: Access, trips: list[Expr]) -> Access:
     for depth in range(1, moving):
         places.append(_whole(access.accesses / (pattern.times * product(trips[depth:]))))
     places.append(sweep.trips)
-    loops = [Loop(sweep.stride * inner, as_term(outer / inner).expression()) for inner, outer in pairwise(places)]
-    still = [Loop(graph.ZERO, count) for count in trips[moving:]]
+    loops = [
+        StridedLoop(sweep.stride * inner, as_term(outer / inner).expression()) for inner, outer in pairwise(places)
+    ]
+    still = [StridedLoop(graph.ZERO, count) for count in trips[moving:]]
     return access.replace(pattern=pattern.replace(nest=pattern.nest.replace(loops=(*loops, *still))))
 
 
@@ -197,7 +199,7 @@ def _pad_loops(access: Access, depth: int) -> Access:
     pattern = access.pattern
     if not isinstance(pattern, Affine | Stencil) or len(pattern.nest.loops) == depth:
         return access
-    outside = [Loop(graph.ZERO, graph.ONE)] * (depth - len(pattern.nest.loops))
+    outside = [StridedLoop(graph.ZERO, graph.ONE)] * (depth - len(pattern.nest.loops))
     if isinstance(pattern, Stencil):
         return access.replace(pattern=pattern.replace(around=(*pattern.around, *outside)))
     loops = (*pattern.nest.loops, *outside)

@@ -33,7 +33,7 @@ COUNTERS = tuple(graph.symbol(f"loop {depth}", "nest") for depth in range(1, 34)
 """The counters of the loops of a block, from the innermost outwards."""
 
 
-class Loop(Record):
+class StridedLoop(Record):
     """A loop as one array sees it: `trips` times, `stride` bytes further each time. Its counter begins at `low`, which
     like its trips may depend on the counters of loops around it."""
 
@@ -64,7 +64,7 @@ class Loop(Record):
 
 _ALL_COUNTERS = frozenset(COUNTERS)
 
-STILL = Loop(graph.ZERO, graph.ONE)
+STILL = StridedLoop(graph.ZERO, graph.ONE)
 """A loop that does nothing."""
 
 
@@ -100,7 +100,7 @@ class Bounds(Record):
         return gather_terms(self.high - self.low + 1)
 
 
-class Domain(Record):
+class IterationDomain(Record):
     """The passes of some loops, the innermost first. Each of `constraints` is not negative in any of them; `ends` are
     the bounds that each counter was given."""
 
@@ -108,7 +108,7 @@ class Domain(Record):
     ends: tuple[tuple[Expr, Expr, Expr], ...]
 
     @classmethod
-    def of(cls, loops: Sequence[Loop]) -> Domain:
+    def of(cls, loops: Sequence[StridedLoop]) -> IterationDomain:
         ends = tuple((counter, loop.low, loop.high) for counter, loop in zip(COUNTERS, loops, strict=False))
         sides = (side for counter, low, high in ends for side in (counter - low, high - counter))
         return cls(tuple(map(gather_terms, sides)), ends)
@@ -126,7 +126,7 @@ class Domain(Record):
         highs = self._drop_implied_bounds(highs, -1)
         return Bounds(tuple(lows), tuple(highs)), tuple(others)
 
-    def without(self, counter: Expr) -> Domain:
+    def without(self, counter: Expr) -> IterationDomain:
         """The values of the other counters for which there is one of this (Fourier and Motzkin's elimination)."""
         bounds, others = self.bounds(counter)
         more = (gather_terms(high - low) for low, high in pairs_of(bounds.lows, bounds.highs))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.affine import affine, first_touches
-from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.interference import footprint, lines_by_share, sets_of, share_kept_in_sets
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.cost.caches.offsets import Walks, offsets
 from aspenpy.cost.caches.patterns import Affine, Distances, Offsets, Scattered, Stencil
 from aspenpy.cost.caches.policies import POLICIES, RARE, Touches, at_least_none, but_its_own
@@ -17,7 +17,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
 
-def stencil(access: Access, around: Around, level: Level) -> list[Touches]:
+def stencil(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
     """Layer conditions (Stengel, Treibig, Hager and Wellein, ICS 2015): a line is fetched once in a sweep if as many
     layers as the stencil is thick stay in the cache, else once for each layer; within a layer, the same of its rows.
     A part of a sweep is one over that part of the layers.
@@ -77,7 +77,7 @@ def _layers_kept(pattern: Stencil, axis: int, lines: Expr, beside: list[Expr], l
     return graph.add(*shares) / len(shares)
 
 
-def _words_kept(pattern: Stencil, around: Around, level: Level) -> Expr:
+def _words_kept(pattern: Stencil, around: AccessSurroundings, level: Level) -> Expr:
     """The share of the lines that stay while the stencil goes on along a row, of each row that it touches one."""
     walks = Walks(pattern.as_offsets, around, level)
     touched = [walks.touched(run) for run in walks.runs]
@@ -85,7 +85,7 @@ def _words_kept(pattern: Stencil, around: Around, level: Level) -> Expr:
     return graph.add(*kept) / graph.apply("max", 1, graph.add(*touched))
 
 
-def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
+def _layers(pattern: Stencil, nest: AccessNest, axis: int, level: Level) -> Expr:
     """Lines of the layers across so many axes (2: planes, 1: rows, 0: points in a row) that a stencil touches at a
     point. Those of a star beside its middle have no rim, and a point of a row each."""
     if not axis:
@@ -105,7 +105,7 @@ NEWTON_STEPS = 4
 """What it takes to come within 1 % of how long a line of a table stays."""
 
 
-def random_touches(access: Access, around: Around, level: Level) -> list[Touches]:
+def random_touches(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
     """Each line as likely as any other: k accesses touch N (1 - (1 - 1/N)^k) different lines of N. Under any policy
     that does not look ahead the cache holds its share of them, where nothing else passes through it. What is drawn
     are sectors, where lines have them."""
@@ -210,7 +210,7 @@ def _share_held_from_empty(held: Expr, time: Expr, lines: Expr, accesses: Expr) 
     return graph.apply("min", 1, found / graph.apply("max", RARE, again))
 
 
-def _share_left_by_sweep(access: Access, lines: Expr, around: Around, level: Level) -> Expr:
+def _share_left_by_sweep(access: Access, lines: Expr, around: AccessSurroundings, level: Level) -> Expr:
     """The share of a table's lines that a sweep of all data structures left in the cache: the last of each."""
     if not access.warm:
         return graph.ZERO
@@ -225,7 +225,7 @@ def _share_left(lines: Expr, swept: Expr, level: Level) -> Expr:
     return graph.apply("min", 1, level.lines / graph.apply("max", lines, swept))
 
 
-def touches(access: Access, around: Around, level: Level) -> list[Touches]:
+def touches(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
     """All touches of lines of one access, the shortest distance first, first touches included (their distance is what
     `warm` says)."""
     rule = _RULES[type(access.pattern)]
@@ -240,13 +240,13 @@ def touches(access: Access, around: Around, level: Level) -> list[Touches]:
     return all_touches
 
 
-def pages_first_touched(access: Access, around: Around, page: Level) -> Expr:
+def pages_first_touched(access: Access, around: AccessSurroundings, page: Level) -> Expr:
     """Pages of a data structure that an access touches first, with a `page` for a line."""
     parts = _RULES[type(access.pattern)](access, around.first_alone, page)
     return graph.add(*(part.count for part in parts if part.first))
 
 
-def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
+def _distances(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
     """SDCM for each distance. Of a data structure that was not swept before, each line is touched first once."""
     pattern = access.pattern
     assert isinstance(pattern, Distances)
@@ -271,7 +271,7 @@ def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
     return (access.word if unit == "word" else graph.ONE) / level.line
 
 
-_RULES: dict[type, Callable[[Access, Around, Level], list[Touches]]] = {
+_RULES: dict[type, Callable[[Access, AccessSurroundings, Level], list[Touches]]] = {
     Affine: affine,
     Stencil: stencil,
     Offsets: offsets,

@@ -9,7 +9,7 @@ from math import prod
 
 from aspenpy.cost.caches.domain import STILL
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Nest, are_nearly_equal, join_nearly_equal, longest_trips, product
+from aspenpy.cost.caches.nest import AccessNest, are_nearly_equal, join_nearly_equal, longest_trips, product
 from aspenpy.cost.caches.siblings import are_apart, find_cover
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -23,7 +23,7 @@ MOST_SWEEPS = 4
 """Trips up to which a loop may be sweeps that follow each other."""
 
 
-class Table(Record):
+class DrawnTable(Record):
     """A data structure of so many bytes, of which any words are drawn, so many in a block."""
 
     bytes: Expr
@@ -39,14 +39,14 @@ class Table(Record):
         return lines * (1 - graph.apply("exp", -draws / lines))
 
 
-class Neighbours(Record):
+class InterveningData(Record):
     """Data touched between two touches of a line: by other nests of the same data structure (`siblings`), by those of
     each other structure (`others`), at random in other `tables`, and by so many `draws` of others from the same one.
     Nests of one structure touch no more lines than it has."""
 
-    siblings: tuple[Nest, ...]
-    others: tuple[tuple[Nest, ...], ...]
-    tables: tuple[Table, ...] = ()
+    siblings: tuple[AccessNest, ...]
+    others: tuple[tuple[AccessNest, ...], ...]
+    tables: tuple[DrawnTable, ...] = ()
     draws: Expr = graph.ZERO
 
     @property
@@ -54,7 +54,7 @@ class Neighbours(Record):
         """Whether one of them has loops that depend on each other."""
         return any(nest.depends for nests in (self.siblings, *self.others) for nest in nests)
 
-    def of(self, own: Nest, sibling: Nest) -> Neighbours:
+    def of(self, own: AccessNest, sibling: AccessNest) -> InterveningData:
         """The neighbours of a sibling."""
         return self.replace(siblings=(own, *(nest for nest in self.siblings if nest is not sibling)))
 
@@ -63,7 +63,7 @@ class Neighbours(Record):
         return [footprint(nests, level) for nests in self.others]
 
 
-def lines_by_share(nest: Nest, level: Level) -> list[tuple[Expr, Expr]]:
+def lines_by_share(nest: AccessNest, level: Level) -> list[tuple[Expr, Expr]]:
     """Different lines that a nest touches within a share of the block: the least of lines a + b x share, which join the
     footprints of one pass of each loop, since footprints grow ever more slowly."""
     share, lines, pieces = graph.ZERO, graph.ZERO, list[tuple[Expr, Expr]]()
@@ -82,13 +82,13 @@ TINY = graph.number(1e-12)
 """A share of a block that is none."""
 
 
-def footprint(nests: Sequence[Nest], level: Level) -> Expr:
+def footprint(nests: Sequence[AccessNest], level: Level) -> Expr:
     """Lines of one data structure that its nests touch: those of the longest."""
     lines = [nest.lines(len(nest.loops), level.line) for nest in nests]
     return graph.apply("max", *lines) if len(lines) > 1 else lines[0]
 
 
-class Window(Record):
+class ReuseWindow(Record):
     """Between the touches of a line in two passes of the loop `carried` (1 is the innermost).
 
     Everything touched by the innermost `depth` loops comes between. The access itself is at some place of the loop
@@ -101,16 +101,16 @@ class Window(Record):
     place: int
 
 
-def reuse_window(nest: Nest, carried: int) -> Window:
+def reuse_window(nest: AccessNest, carried: int) -> ReuseWindow:
     """Loops in which the access stands still touch the line to the end, so that they do not part the touches."""
     depth = carried - 1
     while depth and nest.loops[depth - 1].repeats:
         depth -= 1
     place = max((k for k in range(1, depth + 1) if nest.loops[k - 1].moves), default=0)
-    return Window(carried, depth, place)
+    return ReuseWindow(carried, depth, place)
 
 
-def lines_between(nest: Nest, between: Window, level: Level) -> Expr:
+def lines_between(nest: AccessNest, between: ReuseWindow, level: Level) -> Expr:
     """The lines that one array brings into the window: what it moves on to counts again."""
     inner = nest.lines(between.depth, level.line)
     if not between.place or not any(loop.moves for loop in nest.loops[between.depth : between.carried]):
@@ -120,7 +120,7 @@ def lines_between(nest: Nest, between: Window, level: Level) -> Expr:
     )
 
 
-def sets_of(nest: Nest, depth: int, lines: Expr, level: Level) -> Expr:
+def sets_of(nest: AccessNest, depth: int, lines: Expr, level: Level) -> Expr:
     """The sets that so many lines lie in, those of the innermost loops of a nest; their number is estimated, and may be
     lower than the sets found."""
     if nest.dense(depth):
@@ -129,7 +129,7 @@ def sets_of(nest: Nest, depth: int, lines: Expr, level: Level) -> Expr:
     return graph.apply("min", graph.apply("sets_touched", nest.word, level.line, level.sets, *loops), lines)
 
 
-def _new_lines_of_next_pass(nest: Nest, between: Window, level: Level) -> Expr:
+def _new_lines_of_next_pass(nest: AccessNest, between: ReuseWindow, level: Level) -> Expr:
     """Lines of the next pass that the one before did not touch."""
     inner = nest.lines(between.depth, level.line)
     if between.depth < between.carried - 1:
@@ -140,7 +140,7 @@ def _new_lines_of_next_pass(nest: Nest, between: Window, level: Level) -> Expr:
     return graph.apply("max", 0, grown / others)
 
 
-def reuse(own: Nest, others: Neighbours, carried: int, level: Level) -> tuple[Expr, Expr]:
+def reuse(own: AccessNest, others: InterveningData, carried: int, level: Level) -> tuple[Expr, Expr]:
     """The share of the touches that the loop `carried` repeats and that find their line, and the lines in between.
 
     Where the loop goes on where the loops inside have ended, its passes share the line at the seam, which is touched
@@ -153,12 +153,12 @@ def reuse(own: Nest, others: Neighbours, carried: int, level: Level) -> tuple[Ex
     if not inner or not loop.moves or own.order(carried)[-1] != carried - 1:
         return share, lines
     gap = graph.apply("abs", loop.stride - own.span(inner))
-    seam, few = share_found(own, others, Window(carried, 0, 0), level)
+    seam, few = share_found(own, others, ReuseWindow(carried, 0, 0), level)
     goes_on = graph.compare("<", gap, level.line)
     return graph.if_else(goes_on, seam, share), graph.if_else(goes_on, few, lines)
 
 
-def reuse_of_sibling(own: Nest, sibling: Nest, others: Neighbours, level: Level) -> tuple[Expr, Expr]:
+def reuse_of_sibling(own: AccessNest, sibling: AccessNest, others: InterveningData, level: Level) -> tuple[Expr, Expr]:
     """The share of a nest's first touches that find the line where a sibling has left it, and the lines in between.
 
     The sibling has been everywhere within a pass of the loops that it moves in; where both move alike in the outer of
@@ -177,7 +177,7 @@ def reuse_of_sibling(own: Nest, sibling: Nest, others: Neighbours, level: Level)
 
 
 def share_found(
-    own: Nest, others: Neighbours, between: Window, level: Level, part: Expr = graph.ONE
+    own: AccessNest, others: InterveningData, between: ReuseWindow, level: Level, part: Expr = graph.ONE
 ) -> tuple[Expr, Expr]:
     """The share of the reuses in the window, or in that part of it, that find their line, and the lines in between.
 
@@ -196,11 +196,11 @@ def share_found(
 
 
 def _hits_in_windows(
-    own: Nest,
-    siblings: Sequence[Nest],
-    others: Sequence[Sequence[Nest]],
-    tables: Sequence[Table],
-    between: Window,
+    own: AccessNest,
+    siblings: Sequence[AccessNest],
+    others: Sequence[Sequence[AccessNest]],
+    tables: Sequence[DrawnTable],
+    between: ReuseWindow,
     level: Level,
     part: Expr,
 ) -> tuple[Expr, Expr]:
@@ -231,11 +231,11 @@ def _hits_in_windows(
     return share, part * graph.add(*lines) + drawn
 
 
-def _at_their_places(nests: Sequence[Nest], between: Window, level: Level, way: Expr) -> list[Nest]:
+def _at_their_places(nests: Sequence[AccessNest], between: ReuseWindow, level: Level, way: Expr) -> list[AccessNest]:
     """Nests, those that are at several places at once as one for each, where no loop in the window moves them on."""
     if any(loop.moves for nest in nests for loop in nest.loops[: between.depth]):
         return [*nests]
-    found = list[Nest]()
+    found = list[AccessNest]()
     for nest in nests:
         first = nest.place if level.apart else nest.begin_in(way)
         for place, length in nest.runs:
@@ -246,7 +246,9 @@ def _at_their_places(nests: Sequence[Nest], between: Window, level: Level, way: 
     return found
 
 
-def _lines_drawn(own: Nest, tables: Sequence[Table], between: Window, part: Expr, level: Level) -> tuple[Expr, Expr]:
+def _lines_drawn(
+    own: AccessNest, tables: Sequence[DrawnTable], between: ReuseWindow, part: Expr, level: Level
+) -> tuple[Expr, Expr]:
     """Lines of tables that are touched in that part of a window, which is one of so many passes of the loops around it,
     and their variance: each of N lines is among them with the chance q (binomial, N q (1 - q))."""
     passes = product(loop.trips for loop in own.longest[between.carried - 1 :])
@@ -287,7 +289,7 @@ def _begin(number: int, count: int, level: Level) -> Expr:
     return level.line * graph.apply("floor", level.whole_sets * number / count)
 
 
-def _presence(own: Nest, other: Nest, between: Window) -> Fraction:
+def _presence(own: AccessNest, other: AccessNest, between: ReuseWindow) -> Fraction:
     """The share of the windows in which another access takes place. One that stands outside of a loop that parts the
     touches is in none, nor is one that has other passes of the loops around; of two or three sweeps that follow each
     other, written as a loop, it is in one."""
@@ -299,9 +301,9 @@ def _presence(own: Nest, other: Nest, between: Window) -> Fraction:
     return Fraction(0) if any(count > MOST_SWEEPS for count in sweeps) else Fraction(1, prod(sweeps))
 
 
-def _different(nests: Sequence[Nest], before: Sequence[Nest], between: Window) -> list[Nest]:
+def _different(nests: Sequence[AccessNest], before: Sequence[AccessNest], between: ReuseWindow) -> list[AccessNest]:
     """Nests of one array without those that touch in the window only what another of them touches."""
-    kept = list[Nest]()
+    kept = list[AccessNest]()
     for nest in nests:
         covers = (find_cover(nest, other) for other in (*before, *kept))
         if not any(cover is not None and cover.depth <= between.depth for cover in covers):
@@ -309,7 +311,7 @@ def _different(nests: Sequence[Nest], before: Sequence[Nest], between: Window) -
     return kept
 
 
-def _walk(nest: Nest, between: Window, outside: Sequence[int], part: Expr) -> list[Expr]:
+def _walk(nest: AccessNest, between: ReuseWindow, outside: Sequence[int], part: Expr) -> list[Expr]:
     """A nest in a window, as `share_kept` takes it; of the loop around the others only that part."""
     within = nest.on_average(between.depth)
     inner = [loop for loop in within[: between.place - 1 if between.place else between.depth] if loop.moves]
@@ -328,7 +330,7 @@ def _walk(nest: Nest, between: Window, outside: Sequence[int], part: Expr) -> li
     return [word, graph.number(len(inner)), *loops, around.stride, around.trips * part, shift, *outer]
 
 
-def _lines_of(nests: Sequence[Nest], between: Window, level: Level) -> Expr:
+def _lines_of(nests: Sequence[AccessNest], between: ReuseWindow, level: Level) -> Expr:
     """The lines of one data structure in the window: no more than it has."""
     lines = graph.add(*(lines_between(nest, between, level) for nest in nests))
     return graph.apply("min", lines, footprint(nests, level)) if len(nests) > 1 else lines

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.hits import touches
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.cost.caches.policies import Touches
 from aspenpy.cost.caches.warm import Last
 
@@ -21,14 +21,14 @@ class TouchesOfBlock:
     def __init__(self) -> None:
         self._known: dict[Hashable, list[Touches]] = {}
 
-    def of(self, access: Access, around: Around, level: Level) -> list[Touches]:
+    def of(self, access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
         key = _describe(access, around, level)
         if key not in self._known:
             self._known[key] = touches(access, around, level)
         return self._known[key]
 
 
-def _describe(access: Access, around: Around, level: Level) -> Hashable:
+def _describe(access: Access, around: AccessSurroundings, level: Level) -> Hashable:
     """All that the touches depend on: what the access does, the others in any order, and the past of all."""
     asked = access.requirement
     own = (access.pattern, access.word, access.accesses, asked.resource, access.warm, access.fresh, access.since)
@@ -41,7 +41,7 @@ def _describe(access: Access, around: Around, level: Level) -> Hashable:
     return (own, beside, past, around.stored, cache)
 
 
-def _describe_past(last: Last, names: Sequence[str | None], nests: Sequence[tuple[Nest, ...]]) -> Hashable:
+def _describe_past(last: Last, names: Sequence[str | None], nests: Sequence[tuple[AccessNest, ...]]) -> Hashable:
     swept = last.swept
     if swept is None:
         return last.share

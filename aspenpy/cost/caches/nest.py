@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
-from aspenpy.cost.caches.domain import COUNTERS, Loop, multiply_out
+from aspenpy.cost.caches.domain import COUNTERS, StridedLoop, multiply_out
 from aspenpy.cost.caches.level import Level
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -16,14 +16,14 @@ from aspenpy.expr.polynomial import as_term, is_certainly_shorter
 from aspenpy.record import Record
 
 
-class Nest(Record):
+class AccessNest(Record):
     """Words of `word` bytes, accessed by loops; the i-th loop is the i-th of every nest in the block. The first word
     stands where a line begins; `place` is its address, where the model says it, and else so many `pages` lie before its
     data structure. One that is at several places at once has a run of bytes at each of `runs`, from the first word on.
     """
 
     word: Expr
-    loops: tuple[Loop, ...]
+    loops: tuple[StridedLoop, ...]
     place: Expr | None = None
     runs: tuple[tuple[Expr, Expr], ...] = ()
     pages: Expr | None = None
@@ -52,13 +52,13 @@ class Nest(Record):
         """How many loops there are up to the outermost that moves the access."""
         return max((depth for depth, loop in enumerate(self.loops, 1) if loop.moves), default=0)
 
-    def moving(self, depth: int) -> tuple[Loop, ...]:
+    def moving(self, depth: int) -> tuple[StridedLoop, ...]:
         """The loops that move among the innermost `depth`, the shortest stride first. Where neither is surely shorter,
         words side by side are, and a number than what a parameter says."""
         within = self.within(depth)
         return tuple(within[place] for place in self.order(depth))
 
-    def within(self, depth: int) -> tuple[Loop, ...]:
+    def within(self, depth: int) -> tuple[StridedLoop, ...]:
         """The innermost `depth` loops, each with the most trips that it makes for any counters of the others."""
         return triangular.widest_loops(self.loops, depth) if self.depends else self.loops[:depth]
 
@@ -76,7 +76,7 @@ class Nest(Record):
         """
         if self.depends:
             return triangular.lines_of_pass(self.loops, self.order(depth), depth, line, summed=False)
-        return _independent_lines(Nest(self.word, self.loops), depth, line)
+        return _independent_lines(AccessNest(self.word, self.loops), depth, line)
 
     def lines_of_all_passes(self, depth: int, line: Expr) -> Expr:
         """The sum of those over all passes of the loops around."""
@@ -84,15 +84,15 @@ class Nest(Record):
             return triangular.lines_of_pass(self.loops, self.order(depth), depth, line, summed=True)
         return self.lines(depth, line) * product(loop.trips for loop in self.loops[depth:])
 
-    def on_average(self, depth: int) -> tuple[Loop, ...]:
+    def on_average(self, depth: int) -> tuple[StridedLoop, ...]:
         """The innermost `depth` loops, each with its mean trips over the passes of the others of them."""
         loops = self.loops[:depth]
         if not triangular.trips_depend(loops):
             return loops
-        return tuple(map(Loop, [loop.stride for loop in loops], triangular.mean_trips(loops)))
+        return tuple(map(StridedLoop, [loop.stride for loop in loops], triangular.mean_trips(loops)))
 
     @property
-    def longest(self) -> tuple[Loop, ...]:
+    def longest(self) -> tuple[StridedLoop, ...]:
         """The loops, each with the most trips that it makes."""
         return self.within(len(self.loops))
 
@@ -131,7 +131,7 @@ class Nest(Record):
         """Whether the loop `depth` walks across rows."""
         return self.loops[depth - 1].moves and self.order(depth)[-1] != depth - 1
 
-    def run_lines(self, loops: tuple[Loop, ...], others: tuple[Loop, ...], line: Expr) -> Expr:
+    def run_lines(self, loops: tuple[StridedLoop, ...], others: tuple[StridedLoop, ...], line: Expr) -> Expr:
         """Lines of one run that begins anywhere the other loops take it: at each multiple of `step` bytes in a line
         alike, so that it has on average one more than its length, less a step."""
         if not loops:
@@ -142,7 +142,7 @@ class Nest(Record):
         steps = graph.apply("ceil", self.span(loops) / step)
         return (steps - 1) * step / line + 1
 
-    def span(self, loops: Iterable[Loop]) -> Expr:
+    def span(self, loops: Iterable[StridedLoop]) -> Expr:
         """Bytes from the first to behind the last of what some loops touch."""
         return graph.add(self.word, *(loop.stride * (loop.trips - 1) for loop in loops))
 
@@ -183,7 +183,7 @@ def _begin_on_pages(pages: Expr, way: Expr) -> Expr:
 
 
 @lru_cache(maxsize=4096)
-def _independent_lines(nest: Nest, depth: int, line: Expr) -> Expr:
+def _independent_lines(nest: AccessNest, depth: int, line: Expr) -> Expr:
     """`Nest.lines` of loops that do not depend on each other: every other array of a block asks for those of a nest."""
     loops = nest.moving(depth)
     outer = tuple(loop for loop in nest.loops[depth:] if loop.moves)
@@ -197,7 +197,7 @@ def _independent_lines(nest: Nest, depth: int, line: Expr) -> Expr:
             joined, word = join_nearly_equal(first, second, nest.word)
             rest = tuple(loop for loop in nest.loops if loop is not first and loop is not second)
             inner = sum(loop is not first and loop is not second for loop in nest.loops[:depth])
-            around = Nest(word, (*rest[:inner], joined, *rest[inner:]))
+            around = AccessNest(word, (*rest[:inner], joined, *rest[inner:]))
             candidates.append(_independent_lines(around, inner + 1, line))
     return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
 
@@ -233,12 +233,12 @@ def are_nearly_equal(first: Expr, second: Expr) -> bool:
     return not numbers or min(numbers) >= max(8 * apart, Fraction(2 * NEARLY))
 
 
-def join_nearly_equal(first: Loop, second: Loop, word: Expr) -> tuple[Loop, Expr]:
+def join_nearly_equal(first: StridedLoop, second: StridedLoop, word: Expr) -> tuple[StridedLoop, Expr]:
     """Two loops of nearly equal strides as one of their passes together, a s + b (s - d) = (a + b) s - b d, and the
     bytes of a run there: what the strides differ by, for each pass of the shorter, and a word."""
     differ = graph.apply("abs", first.stride - second.stride)
     fewer = graph.apply("min", first.trips, second.trips)
-    joined = Loop(second.stride, first.trips + second.trips - 1)
+    joined = StridedLoop(second.stride, first.trips + second.trips - 1)
     return joined, word + differ * (fewer - 1)
 
 

@@ -15,13 +15,13 @@ from itertools import pairwise
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.affine import first_touches
-from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.block_loops import time_ahead
-from aspenpy.cost.caches.domain import Loop
+from aspenpy.cost.caches.domain import StridedLoop
 from aspenpy.cost.caches.interference import share_beside_draws, share_kept_in_sets
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Nest, product
-from aspenpy.cost.caches.patterns import Offsets, Run
+from aspenpy.cost.caches.nest import AccessNest, product
+from aspenpy.cost.caches.patterns import ContiguousWords, Offsets
 from aspenpy.cost.caches.policies import Touches, at_least_none, but_its_own
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -43,7 +43,7 @@ def largest(*values: Expr | int) -> Expr:
     return graph.apply("max", *values)
 
 
-def offsets(access: Access, around: Around, level: Level) -> list[Touches]:
+def offsets(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
     """The touches of each walk, the nearest first: of a line by the next word, of a line by the next walk, of lines to
     which the first walk comes back, and those of the next sweep."""
     pattern = access.pattern
@@ -76,7 +76,7 @@ def offsets(access: Access, around: Around, level: Level) -> list[Touches]:
 class Walks:
     """The walks of an access in a cache, beside all else in the block; times are in passes of the innermost loop."""
 
-    def __init__(self, pattern: Offsets, around: Around, level: Level) -> None:
+    def __init__(self, pattern: Offsets, around: AccessSurroundings, level: Level) -> None:
         self.runs, self.walk, self.rim, self.level = pattern.runs, pattern.walk, pattern.rim, level
         self.tables = around.nests.tables
         self.others = (*around.nests.others, *((nest,) for nest in around.nests.siblings))
@@ -86,16 +86,16 @@ class Walks:
         self.way = level.line * level.sets
         self.leaves = graph.compare(">=", self.pace, level.line)
 
-    def visits(self, run: Run) -> Expr:
+    def visits(self, run: ContiguousWords) -> Expr:
         """Lines that a walk comes to, one after the other."""
         nest = self.walk.replace(word=run.bytes)
         near = self._words * smallest(1, self.pace / self.level.line)
         return largest(near, nest.lines(len(nest.loops), self.level.line))
 
-    def touched(self, run: Run) -> Expr:
+    def touched(self, run: ContiguousWords) -> Expr:
         """Lines that a run touches, summed over all its places."""
         steps = tuple(self.walk.loops[depth] for depth in self.moving[:1])
-        still = (Loop(graph.ZERO, graph.ONE),)
+        still = (StridedLoop(graph.ZERO, graph.ONE),)
         return self._words * self.walk.replace(word=run.bytes).run_lines(still, steps, self.level.line)
 
     @property
@@ -121,7 +121,7 @@ class Walks:
         begins = [run.steps[along] * loop.stride for run in self.runs]
         ends = [begin + run.bytes for begin, run in zip(begins, self.runs, strict=True)]
         nest = self.walk.replace(word=largest(*ends) - smallest(*begins) if len(ends) > 1 else self.runs[0].bytes)
-        return self._words * nest.run_lines((Loop(graph.ZERO, graph.ONE),), (loop,), self.level.line)
+        return self._words * nest.run_lines((StridedLoop(graph.ZERO, graph.ONE),), (loop,), self.level.line)
 
     def touches_of_next_walk(self, again: Expr, visits: Sequence[Expr]) -> list[Touches]:
         """So many touches of lines that another walk has left, shared out by where two walks have been."""
@@ -136,7 +136,7 @@ class Walks:
             found.append(Touches(scale * count, share, but_its_own(lines)))
         return found
 
-    def _share_met(self, behind: Run, ahead: Run) -> Expr:
+    def _share_met(self, behind: ContiguousWords, ahead: ContiguousWords) -> Expr:
         """The share of the places of a walk where the one before it has been."""
         steps = zip(behind.steps, ahead.steps, self.walk.loops, strict=False)
         return product(
@@ -145,12 +145,12 @@ class Walks:
             if loop.moves
         )
 
-    def time(self, behind: Run, ahead: Run) -> Expr:
+    def time(self, behind: ContiguousWords, ahead: ContiguousWords) -> Expr:
         """How much later the one behind comes to a place."""
         steps = [theirs - mine for mine, theirs in zip(behind.steps, ahead.steps, strict=True)]
         return time_ahead(steps, self.walk)
 
-    def share_of_next_word(self, own: Run) -> Expr:
+    def share_of_next_word(self, own: ContiguousWords) -> Expr:
         """The share of the touches of a line by the next word that find it: a word of each walk comes between."""
         outside = self._drifts()
         phases = largest(1, graph.apply("floor", self.level.line / self.pace) - 1)
@@ -165,7 +165,7 @@ class Walks:
             window += [1, length, 0, 0, 1, 0, stride, *self._moved(nest, outside), begin]
         return self._share(window, graph.ONE)
 
-    def share_since(self, behind: Run, ahead: Run, time: Expr) -> tuple[Expr, Expr]:
+    def share_since(self, behind: ContiguousWords, ahead: ContiguousWords, time: Expr) -> tuple[Expr, Expr]:
         """The share of the lines that a walk finds where another has left them so long before, and the lines that all
         touch in between: from the last word of the line to its first."""
         last = at_least_none(self.level.line - self.pace)
@@ -191,7 +191,7 @@ class Walks:
             lines += count
         return self._share(window, time / self._words), lines
 
-    def _touched_since(self, nest: Nest, time: Expr, length: Expr, spacing: Expr | None) -> tuple[Window, Expr]:
+    def _touched_since(self, nest: AccessNest, time: Expr, length: Expr, spacing: Expr | None) -> tuple[Window, Expr]:
         """The touches of an array in that time, as `share_kept` takes them, and its lines: runs of so many bytes, where
         the rows of a loop follow each other with what lies between, and no further than `spacing`."""
         moving = [depth for depth, loop in enumerate(nest.loops) if loop.moves]
@@ -220,7 +220,7 @@ class Walks:
         lines = rows * (steps * smallest(self.level.line, first.stride) + length) / self.level.line
         return [length, len(moving), first.stride, steps, *loops, 0, 1, 0], lines
 
-    def _drifts(self) -> dict[int, Loop]:
+    def _drifts(self) -> dict[int, StridedLoop]:
         """The loops in which another array moves on by another stride."""
         nests = [nest for nests in self.others for nest in nests]
         return {
@@ -229,10 +229,10 @@ class Walks:
             if loop.trips is not graph.ONE and any(nest.loops[depth].stride is not loop.stride for nest in nests)
         }
 
-    def _trips(self, outside: dict[int, Loop]) -> list[Expr]:
+    def _trips(self, outside: dict[int, StridedLoop]) -> list[Expr]:
         return [smallest(loop.trips, MOST_DRIFTS) for loop in outside.values()]
 
-    def _moved(self, nest: Nest, outside: dict[int, Loop]) -> list[Expr]:
+    def _moved(self, nest: AccessNest, outside: dict[int, StridedLoop]) -> list[Expr]:
         """How far another array goes on beside this one, from each pass that is looked at to the next."""
         steps = (graph.apply("floor", loop.trips / smallest(loop.trips, MOST_DRIFTS)) for loop in outside.values())
         apart = (nest.loops[depth].stride - loop.stride for depth, loop in outside.items())
@@ -246,7 +246,7 @@ class Walks:
         """A place round the cache."""
         return graph.apply("mod", graph.apply("floor", place), self.way)
 
-    def _places(self) -> Iterator[tuple[Nest, Expr, Expr, Expr | None]]:
+    def _places(self) -> Iterator[tuple[AccessNest, Expr, Expr, Expr | None]]:
         """Each place where other nests are at once, seen from where this access begins: with the bytes of a run there,
         and those to the next place."""
         for nest in (nest for nests in self.others for nest in nests):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, product
 
-from aspenpy.cost.caches.domain import Loop
-from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.domain import StridedLoop
+from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -16,7 +16,7 @@ class Affine(Record):
     """Words at the strides of a nest, at each of `offsets` (in bytes) from there where there are any; `own` where the
     model wrote the loops itself."""
 
-    nest: Nest
+    nest: AccessNest
     own: bool
     offsets: tuple[Expr, ...] = ()
 
@@ -36,7 +36,7 @@ class Stencil(Record):
     star: bool
     word: Expr
     hollow: bool = False
-    around: tuple[Loop, ...] = ()
+    around: tuple[StridedLoop, ...] = ()
     pages: Expr | None = None
 
     @property
@@ -58,14 +58,14 @@ class Stencil(Record):
         return self.replace(extents=(*within, slowest * share))
 
     @property
-    def nest(self) -> Nest:
+    def nest(self) -> AccessNest:
         """The sweeps over the grid, rim included."""
         loops, stride = [], self.word
         for extent in self.extents:
             trips = extent + 2 * self.radius
-            loops.append(Loop(stride, trips))
+            loops.append(StridedLoop(stride, trips))
             stride = stride * trips
-        return Nest(self.word, (*loops, *self.around), runs=self._runs(loops), pages=self.pages)
+        return AccessNest(self.word, (*loops, *self.around), runs=self._runs(loops), pages=self.pages)
 
     def lines(self, line: Expr) -> Expr:
         """Different lines that a sweep touches. A star in three dimensions leaves out the rows along the edges of its
@@ -85,20 +85,20 @@ class Stencil(Record):
         return [shift for shift in stars if any(shift) or not self.hollow]
 
     @property
-    def rows(self) -> tuple[Run, ...]:
+    def rows(self) -> tuple[ContiguousWords, ...]:
         """The points in each row, as runs."""
         return self._rows(self.nest.loops)
 
-    def _rows(self, loops: Sequence[Loop]) -> tuple[Run, ...]:
-        strides, found = [loop.stride for loop in loops], list[Run]()
+    def _rows(self, loops: Sequence[StridedLoop]) -> tuple[ContiguousWords, ...]:
+        strides, found = [loop.stride for loop in loops], list[ContiguousWords]()
         for _, shifts in groupby(self.shifts, key=lambda shift: shift[1:]):
             ends = list(shifts)
             place = graph.add(*(stride * part for stride, part in zip(strides, ends[0], strict=False)))
             length = self.word * (ends[-1][0] - ends[0][0] + 1)
-            found.append(Run(place, length, tuple(map(graph.number, ends[0]))))
+            found.append(ContiguousWords(place, length, tuple(map(graph.number, ends[0]))))
         return tuple(found)
 
-    def _runs(self, loops: Sequence[Loop]) -> tuple[tuple[Expr, Expr], ...]:
+    def _runs(self, loops: Sequence[StridedLoop]) -> tuple[tuple[Expr, Expr], ...]:
         """Where the points of each row are, from the begin of the grid, and their bytes."""
         rim = self.radius * graph.add(*(loop.stride for loop in loops))
         return tuple((run.place + rim, run.bytes) for run in self._rows(loops))
@@ -108,20 +108,20 @@ class Stencil(Record):
         """The same as offsets from its middle."""
         strides = [loop.stride for loop in self.nest.loops]
         extents = zip(strides, self.extents, strict=False)
-        walk = Nest(self.word, (*(Loop(*pair) for pair in extents), *self.around), pages=self.pages)
+        walk = AccessNest(self.word, (*(StridedLoop(*pair) for pair in extents), *self.around), pages=self.pages)
         rim = self.radius * graph.add(*strides[: len(self.extents)])
         return Offsets(walk, (), self.rows, self.nest, rim)
 
     @property
-    def points_nest(self) -> Nest:
+    def points_nest(self) -> AccessNest:
         """The sweeps with a loop along each axis over the points around each, as those of a box."""
         moves = [(rows.stride, extent) for rows, extent in zip(self.nest.loops, self.extents, strict=False)]
         thick = graph.number(2 * self.radius + 1)
-        points = [Loop(stride, thick) for stride, _ in moves]
-        return Nest(self.word, (*points, *(Loop(*move) for move in moves), *self.around))
+        points = [StridedLoop(stride, thick) for stride, _ in moves]
+        return AccessNest(self.word, (*points, *(StridedLoop(*move) for move in moves), *self.around))
 
 
-class Run(Record):
+class ContiguousWords(Record):
     """Words side by side at `place`, in bytes from where an access at offsets is, which it reaches in so many `steps`
     of its loops."""
 
@@ -135,10 +135,10 @@ class Offsets(Record):
     come to a line, the last first. `nest` are the loops over all that they touch; `rim` the bytes of that before the
     first place of the walk."""
 
-    walk: Nest
+    walk: AccessNest
     offsets: tuple[Expr, ...]
-    runs: tuple[Run, ...]
-    nest: Nest
+    runs: tuple[ContiguousWords, ...]
+    nest: AccessNest
     rim: Expr
 
     @property

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, Loop, gather_terms, multiply_out
-from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, StridedLoop, gather_terms, multiply_out
+from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, Stencil
 from aspenpy.cost.trait_names import ADDITIONS, SHARED, WITH_ARGUMENTS
 from aspenpy.cost.value_mistakes import whole
@@ -22,9 +22,9 @@ from aspenpy.record import Record
 NEST = "nest(stride, trips, stride, trips, ...)"
 
 
-def counted_loops(trait: flow.Trait) -> list[Loop]:
+def counted_loops(trait: flow.Trait) -> list[StridedLoop]:
     """The loops, from the innermost outwards; strides as they are written. Counters become those of the block."""
-    names, loops = dict[Expr, Expr](), list[Loop]()
+    names, loops = dict[Expr, Expr](), list[StridedLoop]()
     pairs = zip(trait.arguments[::2], trait.arguments[1::2], strict=True)
     for depth, (stride, trips) in reversed([*enumerate(pairs)]):
         if not isinstance(stride, Expr) or isinstance(trips, str):
@@ -34,7 +34,7 @@ def counted_loops(trait: flow.Trait) -> list[Loop]:
         low, high = graph.substitute(ends, names)
         if isinstance(trips, flow.Counted):
             names[trips.counter] = COUNTERS[depth]
-        loops.insert(0, Loop(stride, gather_terms(high - low + 1), gather_terms(low)))
+        loops.insert(0, StridedLoop(stride, gather_terms(high - low + 1), gather_terms(low)))
     try:
         triangular.count_accesses(tuple(loops))
     except CrookedBound:
@@ -77,7 +77,7 @@ SENSELESS = "senseless-pattern"
 DIVIDING = "choose sizes that divide each other, or round, as in `floor(n/p)`"
 
 
-class Reader(Record):
+class TraitReader(Record):
     """The surroundings in which a trait is read: the sizes of data structures in bytes, the `pages` before each, the
     arrays behind names, and how to read the histogram in a file: distances in lines, the share of all accesses at each,
     and that of first touches."""
@@ -88,7 +88,7 @@ class Reader(Record):
     histogram: Callable[[str, flow.Trait], tuple[tuple[float, ...], tuple[float, ...], float]]
 
 
-def read_access(requirement: flow.Requirement, reader: Reader, passed_over: frozenset[str]) -> Access | None:
+def read_access(requirement: flow.Requirement, reader: TraitReader, passed_over: frozenset[str]) -> Access | None:
     """The pattern of a requirement; None without one. Traits in `passed_over` are the machine's own."""
     if requirement.resource not in ("loads", "stores"):
         return None
@@ -182,7 +182,7 @@ class _Request(Record):
     accesses: Expr
     trait: flow.Trait
     reuse: flow.Trait | None
-    reader: Reader
+    reader: TraitReader
     checks: list[Expr]
 
     def arguments(self, least: int, most: int, form: str, hint: str | None = None) -> list[Expr]:
@@ -248,9 +248,9 @@ def _stride(request: _Request) -> Affine:
 def _repeat_sweep(request: _Request, stride: Expr, accesses: Expr) -> Affine:
     """`reuse(times)`: the sweep is one of so many over the same data."""
     if request.reuse is None:
-        return Affine(Nest(request.word, (Loop(stride, accesses),)), own=False)
-    sweep = Loop(stride, accesses / request.times)
-    return Affine(Nest(request.word, (sweep, Loop(graph.ZERO, request.times))), own=False)
+        return Affine(AccessNest(request.word, (StridedLoop(stride, accesses),)), own=False)
+    sweep = StridedLoop(stride, accesses / request.times)
+    return Affine(AccessNest(request.word, (sweep, StridedLoop(graph.ZERO, request.times))), own=False)
 
 
 def _sweep_in_blocks(request: _Request) -> Affine:
@@ -261,8 +261,8 @@ def _sweep_in_blocks(request: _Request) -> Affine:
     request.checks.append(whole(size, request.trait.span, DIVIDING))
     words = size / request.word
     blocks = request.accesses / (words * request.times)
-    loops = (Loop(request.word, words), Loop(graph.ZERO, request.times), Loop(size, blocks))
-    return Affine(Nest(request.word, loops), own=False)
+    loops = (StridedLoop(request.word, words), StridedLoop(graph.ZERO, request.times), StridedLoop(size, blocks))
+    return Affine(AccessNest(request.word, loops), own=False)
 
 
 def _nest(request: _Request) -> Affine:
@@ -277,13 +277,13 @@ def _nest(request: _Request) -> Affine:
     else:
         given = request.arguments(2, 64, NEST)
         strides = [request.step(stride, given[1::2]) for stride in given[::2]]
-        loops = tuple(map(Loop, strides, [graph.checked("count", trips) for trips in given[1::2]]))
+        loops = tuple(map(StridedLoop, strides, [graph.checked("count", trips) for trips in given[1::2]]))
     if request.reuse is not None:
-        loops = (*loops, Loop(graph.ZERO, request.times))
-    return Affine(Nest(request.word, loops), own=True)
+        loops = (*loops, StridedLoop(graph.ZERO, request.times))
+    return Affine(AccessNest(request.word, loops), own=True)
 
 
-def _not_too_many(nest: Nest, request: _Request) -> Expr:
+def _not_too_many(nest: AccessNest, request: _Request) -> Expr:
     """1, or the mistake, told when it has a value, of a nest that makes more accesses than the requirement asks for."""
     if is_certainly_at_most(nest.accesses, request.accesses):
         return graph.ONE
@@ -315,7 +315,7 @@ def _stencil(request: _Request) -> Stencil:
         request.require(extent, graph.ONE, request.trait, message, hint)
         request.checks.append(whole(extent, request.trait.span, DIVIDING))
     radius, star, hollow = known[asked]
-    around = () if request.reuse is None else (Loop(graph.ZERO, request.times),)
+    around = () if request.reuse is None else (StridedLoop(graph.ZERO, request.times),)
     return Stencil(tuple(extents), radius, star, request.word, hollow, around)
 
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations
 
-from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, Domain, multiply_out
-from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, IterationDomain, multiply_out
+from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import Monomial
@@ -26,13 +26,13 @@ class Cover(Record):
     """In one pass of the innermost `depth` loops, or in the one before, `nest` touches all that another access does;
     with `to_a_word`, all but the word beside the last, which is on its line unless a line begins there."""
 
-    nest: Nest
+    nest: AccessNest
     depth: int
     to_a_word: bool
 
 
 @lru_cache(maxsize=4096)
-def find_cover(own: Nest, other: Nest) -> Cover | None:
+def find_cover(own: AccessNest, other: AccessNest) -> Cover | None:
     """How another access covers one of the same structure, by the fewest loops; None where all together do not."""
     if own.place is not other.place:
         return None
@@ -46,9 +46,9 @@ def find_cover(own: Nest, other: Nest) -> Cover | None:
     return None
 
 
-def _covers(own: Nest, other: Nest, depth: int, beside: bool) -> bool:
-    mine, domain = _indices(own), Domain.of(own.loops)
-    theirs, others = _indices(other), Domain.of(other.loops)
+def _covers(own: AccessNest, other: AccessNest, depth: int, beside: bool) -> bool:
+    mine, domain = _indices(own), IterationDomain.of(own.loops)
+    theirs, others = _indices(other), IterationDomain.of(other.loops)
     counters = [counter for index in theirs.values() for counter in graph.free_symbols(index) & {*COUNTERS[:depth]}]
     if len(counters) > len({*counters}):  # a diagonal
         return False
@@ -76,13 +76,13 @@ def _covers(own: Nest, other: Nest, depth: int, beside: bool) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def touches_the_same(own: Nest, other: Nest, depth: int) -> bool:
+def touches_the_same(own: AccessNest, other: AccessNest, depth: int) -> bool:
     """Whether in some pass of the loop `depth` another access touches just what this does, or the word beside it, as
     A[i][j] does A[i][k] for j = k."""
     if not depth:
         return True
     beside = int(other.loops[depth - 1].stride is own.word)
-    domain, place = Domain.of(other.loops), COUNTERS[depth - 1]
+    domain, place = IterationDomain.of(other.loops), COUNTERS[depth - 1]
     _, low, high = domain.ends[depth - 1]
     try:
         return any(
@@ -96,12 +96,12 @@ def touches_the_same(own: Nest, other: Nest, depth: int) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def words_met(own: Nest, other: Nest, depth: int) -> int | None:
+def words_met(own: AccessNest, other: AccessNest, depth: int) -> int | None:
     """How many words beside what another access touches in each pass of the loop `depth` this comes in the same pass
     and in the one before, as A[k][j] does A[k][i] for j = i: 0 or 1; None where it comes no nearer."""
     if own.loops[depth - 1].moves or own.place is not other.place:
         return None
-    domain, carried = Domain.of(own.loops), COUNTERS[depth - 1]
+    domain, carried = IterationDomain.of(own.loops), COUNTERS[depth - 1]
     try:
         for inner, (counter, low, high) in enumerate(domain.ends[: depth - 1]):
             if not own.loops[inner].moves:
@@ -123,12 +123,12 @@ def words_met(own: Nest, other: Nest, depth: int) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def are_apart(own: Nest, other: Nest, depth: int) -> bool:
+def are_apart(own: AccessNest, other: AccessNest, depth: int) -> bool:
     """Whether two accesses are never in the same pass of some loop outside of the innermost `depth`, as those of
     j < i and of j >= i are not."""
     if not (own.depends or other.depends):
         return False
-    domain, others = Domain.of(own.loops), Domain.of(other.loops)
+    domain, others = IterationDomain.of(own.loops), IterationDomain.of(other.loops)
     try:
         return any(
             domain.certain(counter - high - 1) or domain.certain(low - counter - 1)
@@ -140,15 +140,15 @@ def are_apart(own: Nest, other: Nest, depth: int) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def are_across_diagonal(own: Nest, other: Nest) -> bool:
+def are_across_diagonal(own: AccessNest, other: AccessNest) -> bool:
     """Whether two accesses to a matrix are on different sides of its diagonal, so that they share no more than that."""
     mine, theirs = _sides(own), _sides(other)
     return any(theirs.get(pair) == -side for pair, side in mine.items())
 
 
-def _sides(nest: Nest) -> dict[tuple[object, object], int]:
+def _sides(nest: AccessNest) -> dict[tuple[object, object], int]:
     """By two of its indices, 1 where the first is never less than the second, and -1 where it is never more."""
-    domain, sides = Domain.of(nest.loops), dict[tuple[object, object], int]()
+    domain, sides = IterationDomain.of(nest.loops), dict[tuple[object, object], int]()
     try:
         for (row, mine), (column, theirs) in permutations(_indices(nest).items(), 2):
             above, below = domain.certain(mine - theirs), domain.certain(theirs - mine)
@@ -159,7 +159,7 @@ def _sides(nest: Nest) -> dict[tuple[object, object], int]:
     return sides
 
 
-def _indices(nest: Nest) -> Indices:
+def _indices(nest: AccessNest) -> Indices:
     parts: Indices = {}
     for monomial, factor in multiply_out(nest.address).terms.items():
         sizes = Monomial(pair for pair in monomial if pair[0] not in COUNTERS)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.patterns import Distances, Scattered, Stencil
 from aspenpy.cost.caches.warm import Swept
-from aspenpy.cost.history import Source
+from aspenpy.cost.history import ReuseSource
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.touch_order import UNNAMED, Group, Touched
 from aspenpy.expr import graph
@@ -83,7 +83,7 @@ def _rim(access: Access | None) -> Expr | None:
 
 
 def swept_since(
-    source: Source, name: str, touched: dict[str, Touched], targets: Sequence[str | None], stored: bool
+    source: ReuseSource, name: str, touched: dict[str, Touched], targets: Sequence[str | None], stored: bool
 ) -> Swept:
     """Data touched since the structure `name` of a block was, or was stored to: what a way to it says of those that the
     block has `touched`, and of others."""

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from aspenpy.allowance import allowance
 from aspenpy.cost.caches import hits
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.around import Around
+from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.block_loops import in_the_same_loops
-from aspenpy.cost.caches.interference import Neighbours, Table
+from aspenpy.cost.caches.interference import DrawnTable, InterveningData
 from aspenpy.cost.caches.known import TouchesOfBlock
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
 from aspenpy.cost.caches.policies import Touches, at_least_none
 from aspenpy.cost.caches.siblings import Cover, find_cover
@@ -37,16 +37,16 @@ class Structure(Record):
         return self.groups[0][0].requirement.target
 
     @property
-    def nests(self) -> tuple[Nest, ...]:
+    def nests(self) -> tuple[AccessNest, ...]:
         return tuple(group[0].nest for group in self.groups if group[0].nest is not None)
 
-    def neighbours(self, number: int, others: Sequence[Structure]) -> Neighbours:
+    def neighbours(self, number: int, others: Sequence[Structure]) -> InterveningData:
         """Data touched between the touches of a group."""
         groups = (*self.groups[:number], *self.groups[number + 1 :])
         siblings = tuple(group[0].nest for group in groups if group[0].nest is not None)
         nests = (structure.nests for structure in others if structure is not self)
         tables = (structure.table for structure in others if structure is not self)
-        return Neighbours(
+        return InterveningData(
             siblings,
             tuple(found for found in nests if found),
             tuple(table for table in tables if table is not None),
@@ -54,16 +54,16 @@ class Structure(Record):
         )
 
     @property
-    def table(self) -> Table | None:
+    def table(self) -> DrawnTable | None:
         """The table that all accesses together draw from; None where none draws."""
         drawing = [group[0] for group in self.groups if isinstance(group[0].pattern, Scattered)]
         if not drawing:
             return None
         sizes = list(dict.fromkeys(group.pattern.table for group in drawing if isinstance(group.pattern, Scattered)))
         size = graph.apply("max", *sizes) if len(sizes) > 1 else sizes[0]
-        return Table(size, graph.add(*(access.accesses for access in drawing)))
+        return DrawnTable(size, graph.add(*(access.accesses for access in drawing)))
 
-    def before(self, number: int) -> tuple[Nest, ...]:
+    def before(self, number: int) -> tuple[AccessNest, ...]:
         """The nests that have touched the structure before a group does."""
         return tuple(group[0].nest for group in self.groups[:number] if group[0].nest is not None)
 
@@ -159,7 +159,7 @@ class LevelUse(Record):
     unsure: Expr = graph.ZERO
 
 
-class Traffic(Record):
+class RequirementTraffic(Record):
     """A requirement at each level, the nearest to the core first. `walks` are the accesses whose page the core's
     translation buffer does not know."""
 
@@ -185,16 +185,16 @@ class Traffic(Record):
         return last.written_back * last.level.unit
 
     @property
-    def served(self) -> tuple[Served, ...]:
+    def served(self) -> tuple[LevelTraffic, ...]:
         """Bytes that each level sends and takes: the first the words that the core loads and stores, each further one
         the lines that the one before it fetches and writes back."""
         asked = self.access.accesses * self.access.word
         first = (graph.ZERO, asked) if self.access.writes else (asked, graph.ZERO)
         lines = ((use.fetched * use.level.unit, use.written_back * use.level.unit) for use in self.levels[:-1])
-        return tuple(Served(use.level, *both) for use, both in zip(self.levels, (first, *lines), strict=True))
+        return tuple(LevelTraffic(use.level, *both) for use, both in zip(self.levels, (first, *lines), strict=True))
 
 
-class Served(Record):
+class LevelTraffic(Record):
     """Bytes that a level sends towards the core, and takes from there."""
 
     level: Level
@@ -204,7 +204,7 @@ class Served(Record):
 
 def block_traffic(
     accesses: Sequence[Access], levels: Sequence[Level], memory: Memory, page: Expr, buffer: Level | None = None
-) -> dict[flow.Requirement, Traffic]:
+) -> dict[flow.Requirement, RequirementTraffic]:
     """The traffic of the requirements of a block that have a pattern of access. A `page` is in bytes, the translation
     `buffer` a cache of pages, and `memory` says what the run touched before.
 
@@ -223,7 +223,7 @@ def block_traffic(
             neighbours = structure.neighbours(number, block)
             before, ahead = structure.before(number), structure.ahead(number)
             names = (structure.name, *(other.name for other in block if other is not structure and other.nests))
-            around = Around(neighbours, before, ahead, structure.drawn(number), memory, names)
+            around = AccessSurroundings(neighbours, before, ahead, structure.drawn(number), memory, names)
             members = [access.replace(fresh=True) for access in group] if fresh else group
             fetching = [level.fetching_by(members[0].stride, page) for level in levels]
             found = _group_traffic(members, around, fetching, buffer, touches)
@@ -248,8 +248,12 @@ def _charge(accesses: Sequence[Access], levels: Sequence[Level]) -> None:
 
 
 def _group_traffic(
-    group: Sequence[Access], around: Around, levels: Sequence[Level], buffer: Level | None, touches: TouchesOfBlock
-) -> dict[flow.Requirement, Traffic]:
+    group: Sequence[Access],
+    around: AccessSurroundings,
+    levels: Sequence[Level],
+    buffer: Level | None,
+    touches: TouchesOfBlock,
+) -> dict[flow.Requirement, RequirementTraffic]:
     """The traffic of accesses that touch the same lines at the same time: the first of them meets the misses."""
     leader, *others = group
     asking = leader.replace(accesses=_most(group)) if leader.is_scattered else leader
@@ -274,24 +278,24 @@ def _group_traffic(
         use.replace(warm=use.level.brought * kept, unsure=part)
         for use, kept, part in zip(uses, warm, unsure, strict=True)
     )
-    first = Traffic(leader, uses, walks)
+    first = RequirementTraffic(leader, uses, walks)
     none = [graph.ZERO] * len(levels)
-    rest = {member.requirement: Traffic(member, _uses(member, none, None, levels)) for member in others}
+    rest = {member.requirement: RequirementTraffic(member, _uses(member, none, None, levels)) for member in others}
     return {leader.requirement: first, **rest}
 
 
-def _stores_differ(access: Access, around: Around, level: Level) -> bool:
+def _stores_differ(access: Access, around: AccessSurroundings, level: Level) -> bool:
     """Whether the structure was stored to at other times than it was touched: a line that is there may be clean."""
     if access.since is not None:
         return False
     return [*around.last(access, level)] != [*around.replace(stored=True).last(access, level)]
 
 
-NOTHING = Around(Neighbours((), ()), (), None, graph.ZERO, lambda *_: (COLD,), (None,))
+NOTHING = AccessSurroundings(InterveningData((), ()), (), None, graph.ZERO, lambda *_: (COLD,), (None,))
 """Of a block in which nothing else happens."""
 
 
-def _past_the_caches(access: Access, levels: Sequence[Level]) -> Traffic:
+def _past_the_caches(access: Access, levels: Sequence[Level]) -> RequirementTraffic:
     """A store that no cache takes. Words that go to one line in a row are gathered, and leave for memory when the
     stores go on to another (Intel's optimization manual, write combining): as often as they come to a line, it is
     written."""
@@ -301,12 +305,12 @@ def _past_the_caches(access: Access, levels: Sequence[Level]) -> Traffic:
     uses = [LevelUse(first, access.accesses, lines, graph.ZERO, graph.ZERO)]
     uses += [LevelUse(level, graph.ZERO, graph.ZERO, graph.ZERO, graph.ZERO) for level in others]
     uses[-1] = uses[-1].replace(written_back=lines)
-    return Traffic(access, tuple(uses))
+    return RequirementTraffic(access, tuple(uses))
 
 
 def _add_zeroed_pages(
-    traffic: dict[flow.Requirement, Traffic], leader: Access, around: Around, page: Expr
-) -> dict[flow.Requirement, Traffic]:
+    traffic: dict[flow.Requirement, RequirementTraffic], leader: Access, around: AccessSurroundings, page: Expr
+) -> dict[flow.Requirement, RequirementTraffic]:
     """With the lines of the pages that the system zeroes as they are first touched: they leave each level dirty, those
     too that the program does not store to."""
     first = traffic[leader.requirement]

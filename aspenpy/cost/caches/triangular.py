@@ -9,8 +9,8 @@ from itertools import pairwise
 from aspenpy.cost.caches.domain import (
     COUNTERS,
     Bounds,
-    Domain,
-    Loop,
+    IterationDomain,
+    StridedLoop,
     at_middles,
     gather_terms,
     multiply_out,
@@ -31,27 +31,27 @@ FEWEST = graph.number(1e-9)
 
 
 @lru_cache(maxsize=4096)
-def trips_depend(loops: tuple[Loop, ...]) -> bool:
+def trips_depend(loops: tuple[StridedLoop, ...]) -> bool:
     """Whether the trips of a loop depend on the counter of another."""
     return any(loop.depends for loop in loops)
 
 
 @lru_cache(maxsize=1024)
-def count_accesses(loops: tuple[Loop, ...]) -> Expr:
+def count_accesses(loops: tuple[StridedLoop, ...]) -> Expr:
     """How often all loops together come to the access."""
-    return _total(graph.ONE, Domain.of(loops), COUNTERS[: len(loops)])
+    return _total(graph.ONE, IterationDomain.of(loops), COUNTERS[: len(loops)])
 
 
-def mean_trips(loops: tuple[Loop, ...]) -> list[Expr]:
+def mean_trips(loops: tuple[StridedLoop, ...]) -> list[Expr]:
     """The trips of each loop, on average over the passes of those around it."""
     if not trips_depend(loops):
         return [loop.trips for loop in loops]
-    still = Loop(graph.ZERO, graph.ONE)
+    still = StridedLoop(graph.ZERO, graph.ONE)
     passes = [count_accesses((*[still] * depth, *loops[depth:])) for depth in range(len(loops))]
     return [within / graph.apply("max", around, FEWEST) for within, around in pairwise([*passes, graph.ONE])]
 
 
-def _total(body: Expr, domain: Domain, counters: Sequence[Expr]) -> Expr:
+def _total(body: Expr, domain: IterationDomain, counters: Sequence[Expr]) -> Expr:
     """The sum of a body over some counters of a domain, in this order."""
     for counter in counters:
         bounds, _ = domain.bounds(counter)
@@ -60,16 +60,16 @@ def _total(body: Expr, domain: Domain, counters: Sequence[Expr]) -> Expr:
 
 
 @lru_cache(maxsize=4096)
-def lines_of_pass(loops: tuple[Loop, ...], order: tuple[int, ...], depth: int, line: Expr, summed: bool) -> Expr:
+def lines_of_pass(loops: tuple[StridedLoop, ...], order: tuple[int, ...], depth: int, line: Expr, summed: bool) -> Expr:
     """Distinct lines of one pass of the innermost `depth` loops, of which those at the places `order` move, the
     shortest stride first; or, `summed`, the sum of them over all passes of the loops around.
 
     As for loops that do not depend on each other, the k shortest make runs and the others repeat them: those may have
     to be counted in another order than they run, and a run is as long as the others let it be.
     """
-    domain, outer = Domain.of(loops), COUNTERS[depth : len(loops)]
+    domain, outer = IterationDomain.of(loops), COUNTERS[depth : len(loops)]
     if not summed:
-        domain = Domain.of(loops[:depth])
+        domain = IterationDomain.of(loops[:depth])
     for place in range(depth):
         if place not in order:
             domain = domain.without(COUNTERS[place])
@@ -86,7 +86,7 @@ def lines_of_pass(loops: tuple[Loop, ...], order: tuple[int, ...], depth: int, l
     return fewest if summed else graph.apply("max", 1, fewest)
 
 
-def _run_lines(loops: tuple[Loop, ...], run: tuple[int, ...], domain: Domain, line: Expr) -> Expr:
+def _run_lines(loops: tuple[StridedLoop, ...], run: tuple[int, ...], domain: IterationDomain, line: Expr) -> Expr:
     """Lines of one run. From its first word at S to its last at E they are (E - S)/line + 1, more by the place of S in
     its line, as a share of it, and less by that of E: on average over the loops around."""
     if not run:
@@ -134,11 +134,11 @@ def _sum(first: Exact | None, second: Exact) -> Exact:
 
 
 @lru_cache(maxsize=4096)
-def widest_loops(loops: tuple[Loop, ...], depth: int) -> tuple[Loop, ...]:
+def widest_loops(loops: tuple[StridedLoop, ...], depth: int) -> tuple[StridedLoop, ...]:
     """The innermost `depth` loops with the most trips that each makes for any counters of the others of them."""
     found = []
     for place, loop in enumerate(loops[:depth]):
-        domain = Domain.of(loops[:depth])
+        domain = IterationDomain.of(loops[:depth])
         for other in range(depth):
             domain = domain if other == place else domain.without(COUNTERS[other])
         bounds, _ = domain.bounds(COUNTERS[place])
@@ -148,7 +148,7 @@ def widest_loops(loops: tuple[Loop, ...], depth: int) -> tuple[Loop, ...]:
 
 
 def mean_over_counters(
-    values: Sequence[Expr], weight: Expr, nests: Sequence[tuple[Loop, ...]], depth: int
+    values: Sequence[Expr], weight: Expr, nests: Sequence[tuple[StridedLoop, ...]], depth: int
 ) -> list[Expr]:
     """The means of values that depend on the counters of loops from the one at `depth` outwards, weighted; each counter
     has the bounds that the first of the nests gives it in which the loop has trips."""
@@ -175,9 +175,9 @@ def _counters(bodies: Sequence[Expr]) -> frozenset[Expr]:
 
 
 @lru_cache(maxsize=1024)
-def _bounds(loops: tuple[Loop, ...], place: int) -> Bounds:
+def _bounds(loops: tuple[StridedLoop, ...], place: int) -> Bounds:
     """The bounds of a counter by the counters around it."""
-    domain = Domain.of(loops)
+    domain = IterationDomain.of(loops)
     for inner in range(place):
         domain = domain.without(COUNTERS[inner])
     return domain.bounds(COUNTERS[place])[0]

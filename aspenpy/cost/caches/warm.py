@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, product
 
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -62,7 +62,7 @@ whether only stores count."""
 
 
 def missing_share(
-    touched: Sequence[tuple[Nest, Expr]], names: Sequence[str | None], swept: Swept, level: Level
+    touched: Sequence[tuple[AccessNest, Expr]], names: Sequence[str | None], swept: Swept, level: Level
 ) -> Expr:
     """The share of an array's lines that are gone when the block first touches them.
 
@@ -111,7 +111,7 @@ def missing_share(
     return 1 - (kept[0] if len(found) == 1 else graph.add(*kept) / len(kept))
 
 
-def _crowding(nest: Nest, lines: Expr, level: Level) -> Expr:
+def _crowding(nest: AccessNest, lines: Expr, level: Level) -> Expr:
     """How many times as many lines of a nest are in each set that it touches as if they lay side by side."""
     depth = len(nest.loops)
     if nest.dense(depth) or nest.depends:
@@ -139,7 +139,9 @@ def _behind(lines: Expr, u: Expr, level: Level) -> Expr:
     return graph.apply("ceil", lines * (1 - u) / level.sets) * level.sets
 
 
-def _lines_between_sweeps(own: Nest, nest: Nest, lines: Expr, level: Level, later: int) -> Callable[[Expr, Expr], Expr]:
+def _lines_between_sweeps(
+    own: AccessNest, nest: AccessNest, lines: Expr, level: Level, later: int
+) -> Callable[[Expr, Expr], Expr]:
     """The lines of an array between the sweep of a place u and the share v of the pass: all of one that is faster, all
     but those from v to u of one that goes along, u v of those before u of one that is walked across, and f v of those
     of a slower one, f its share in a pass. All of one that was swept `later`, and of one that was swept before (-1)
@@ -170,6 +172,6 @@ def _chance_kept(between: Sequence[Expr], level: Level) -> Expr:
     return graph.if_else(graph.compare("<=", level.line * level.sets, PAGE), together, apart)
 
 
-def in_order(nest: Nest) -> bool:
+def in_order(nest: AccessNest) -> bool:
     """Whether an array is touched from begin to end: its outer loops have the longer strides."""
     return all(inner < outer for inner, outer in pairwise(nest.order(len(nest.loops))))

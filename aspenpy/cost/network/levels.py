@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from aspenpy.cost.network.collectives import cost
-from aspenpy.cost.network.schemes import Level, Link, Phase, Pipeline, Round, Scheme
+from aspenpy.cost.network.schemes import LinkTimes, PathLevel, Phase, Pipeline, Round, Scheme
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -32,7 +32,7 @@ from aspenpy.record import Record
 class Among(Record):
     """A collective of `count` ranks with `size` bytes each, on levels of which the innermost is the first."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[PathLevel, ...]
     count: Expr
     size: Expr
 
@@ -80,7 +80,7 @@ class Among(Record):
         ends = self.levels[height].ends
         return self.every(height, collective, whole / (self.parts(height) * ends)).replace(fewest=ends)
 
-    def _phase(self, height: int, collective: str, size: Expr, rest: Expr, link: Link) -> Phase:
+    def _phase(self, height: int, collective: str, size: Expr, rest: Expr, link: LinkTimes) -> Phase:
         level = self.levels[height]
         return Phase(level.path, height, collective, level.ends, level.fewest, size, rest, link)
 

@@ -27,7 +27,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 
 
-class Group(Record):
+class RouterGroup(Record):
     """The routers of one group: their links, the ports that those take of a router, the farthest two, and the sum of
     the distances from one to all."""
 
@@ -85,16 +85,16 @@ def aries(
     return _join_groups("aries", parameters, across, bounds=tuple((name, "upper") for name in bounded))
 
 
-def _group(sizes: dict[str, Expr]) -> Group:
+def _group(sizes: dict[str, Expr]) -> RouterGroup:
     """One group of a dragonfly, or of one whose groups are grids."""
     if "routers" in sizes:
         a = sizes["routers"]
-        return Group(a, a * (a - 1) / 2, a - 1, graph.apply("min", a - 1, 1), a - 1)
+        return RouterGroup(a, a * (a - 1) / 2, a - 1, graph.apply("min", a - 1, 1), a - 1)
     r, c = sizes["rows"], sizes["columns"]
     a = r * c
     ports = (c - 1) * sizes["row_links"] + (r - 1) * sizes["column_links"]
     farthest = graph.apply("min", r - 1, 1) + graph.apply("min", c - 1, 1)
-    return Group(a, a * ports / 2, ports, farthest, (r - 1) + (c - 1) + 2 * (r - 1) * (c - 1))
+    return RouterGroup(a, a * ports / 2, ports, farthest, (r - 1) + (c - 1) + 2 * (r - 1) * (c - 1))
 
 
 def _sizes(nodes_per_router: Size, routers: Size, global_links: Size, groups: Size | None) -> tuple[Expr, ...]:

@@ -28,7 +28,7 @@ MOST_COUNTED = 200_000
 Coordinates = tuple[int, ...]
 
 
-class Placement(Record):
+class GridPlacement(Record):
     """A grid of ranks on a mesh or torus, so many on each node.
 
     `block` fills a node before the next, `cyclic` gives every node one rank before any gets a second, `random` deals
@@ -76,7 +76,7 @@ class Placement(Record):
 
 def place(
     topology: Topology, grid: Sequence[int], order: Order = "block", *, ranks_per_node: int = 1, seed: int = 0
-) -> Placement:
+) -> GridPlacement:
     """The ranks of a grid on a mesh or torus. Raises NetworkError where they are more or fewer than the nodes take,
     where the grid does not align, and for other topologies."""
     if topology.kind not in ("mesh", "torus"):
@@ -100,7 +100,7 @@ def place(
     if order == "aligned" and (len(grid) != len(nodes) or any(map(mod, grid, nodes))):
         message = f"ranks of {shown} do not align with nodes of {' x '.join(map(str, nodes))}"
         raise NetworkError(message, "grid", "each length of the grid has to be a multiple of the network's")
-    return Placement(tuple(grid), tuple(nodes), topology.kind == "torus", order, seed)
+    return GridPlacement(tuple(grid), tuple(nodes), topology.kind == "torus", order, seed)
 
 
 def coordinates(number: int, lengths: Sequence[int]) -> Coordinates:
@@ -112,7 +112,7 @@ def coordinates(number: int, lengths: Sequence[int]) -> Coordinates:
     return tuple(reversed(places))
 
 
-def check_counted(placement: Placement) -> None:
+def check_counted(placement: GridPlacement) -> None:
     """Raises NetworkError for a placement of more ranks than are looked at one by one."""
     if placement.ranks > MOST_COUNTED:
         raise NetworkError(
@@ -128,7 +128,7 @@ Lengths = tuple[int | None, int]
 """An axis of the network, or None for the place on a node, and how long it is."""
 
 
-def neighbour_distance(placement: Placement, *, periodic: bool = True) -> Fraction:
+def neighbour_distance(placement: GridPlacement, *, periodic: bool = True) -> Fraction:
     """The average hops between a rank and the next along each dimension that has a next, the last one's next being the
     first where the grid is `periodic`; 0 where there is one rank.
 
@@ -152,7 +152,7 @@ def mean_random_distance(topology: Topology, ranks_per_node: int = 1) -> Fractio
     return Fraction(figures["average_distance"]) * Fraction(int(slots - ranks_per_node), int(slots - 1))
 
 
-def _count_by_rank(placement: Placement, periodic: bool) -> Fraction:
+def _count_by_rank(placement: GridPlacement, periodic: bool) -> Fraction:
     """Rank by rank."""
     check_counted(placement)
     node_of = placement.all_nodes()
@@ -178,7 +178,7 @@ class _Digit(Record):
     weight: int
 
 
-def _digits(placement: Placement) -> list[_Digit] | None:
+def _digits(placement: GridPlacement) -> list[_Digit] | None:
     """Digits of a rank's number, lowest first; None where the lengths do not divide each other."""
     each = placement.ranks_per_node
     if placement.order == "aligned":
@@ -217,7 +217,7 @@ def _common(left: list[tuple[int, int]], right: list[Lengths]) -> list[tuple[int
     return digits
 
 
-def _count_neighbour_hops(placement: Placement, mine: Sequence[_Digit], periodic: bool) -> tuple[int, int]:
+def _count_neighbour_hops(placement: GridPlacement, mine: Sequence[_Digit], periodic: bool) -> tuple[int, int]:
     """Pairs of neighbours along one dimension, and the hops between them: those at which `carry` digits fall from
     their last value to 0, and the next grows by 1."""
     length = prod(digit.base for digit in mine)

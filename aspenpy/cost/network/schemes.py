@@ -33,7 +33,7 @@ class Mesh(Record):
         return graph.apply("max", self.link / graph.apply("min", partners, self.links), self.port)
 
 
-class Link(Record):
+class LinkTimes(Record):
     """Times of messages on a path, of ranks that send at the same time: `alpha` seconds each, `beta` a byte and `gamma`
     a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start; shorter
     ones are copied on the way, which takes `eager` seconds a byte where that is longer than sending them. On a `mesh`,
@@ -72,7 +72,7 @@ class Link(Record):
         return self.time(Cost(graph.ONE, size, none, graph.ONE, size, graph.ONE, size))
 
 
-class Range(Record):
+class SizeRange(Record):
     """The algorithm that is the fastest from `start` bytes on, until the next range starts."""
 
     algorithm: str
@@ -105,7 +105,7 @@ def best_algorithm(collective: str, ranks: int, size: Number, alpha: Number, bet
     ][-1]
 
 
-def ranges_of_sizes(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Number = 0) -> list[Range]:
+def ranges_of_sizes(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Number = 0) -> list[SizeRange]:
     """The fastest algorithms by the size of the message, from 0 bytes on.
 
     The time of each is a straight line over the size, so that they are the lower envelope of lines: from where one is
@@ -115,14 +115,14 @@ def ranges_of_sizes(collective: str, ranks: int, alpha: Number, beta: Number, ga
     possible = [algorithm for algorithm in candidate_algorithms(collective) if algorithm.applies(p) is not graph.FALSE]
     lines = {algorithm.name: _line(algorithm, ranks, alpha, beta, gamma) for algorithm in possible}
     name = min(lines, key=lines.__getitem__)
-    envelope = [Range(name, 0)]
+    envelope = [SizeRange(name, 0)]
     while crossings := {
         other: (start - lines[name][0]) / (lines[name][1] - slope)
         for other, (start, slope) in lines.items()
         if slope < lines[name][1]
     }:
         name = min(crossings, key=lambda other: (crossings[other], lines[other][1]))
-        envelope.append(Range(name, normalise_number(crossings[name])))
+        envelope.append(SizeRange(name, normalise_number(crossings[name])))
     return envelope
 
 
@@ -139,7 +139,7 @@ def _line(algorithm: Algorithm, ranks: int, alpha: Number, beta: Number, gamma: 
 Values = Callable[[Expr], Any]
 
 
-class Level(Record):
+class PathLevel(Record):
     """A path that joins `ends` of the fullest container, in which there are `ranks`, and `fewest` ends of the one that
     has the `least` ranks. `one` is what messages take where one rank of each end sends, `all` where every rank does."""
 
@@ -148,8 +148,8 @@ class Level(Record):
     fewest: Expr
     ranks: Expr
     least: Expr
-    one: Link
-    all: Link
+    one: LinkTimes
+    all: LinkTimes
 
 
 class Phase(Record):
@@ -164,7 +164,7 @@ class Phase(Record):
     fewest: Expr
     size: Expr
     rest: Expr
-    link: Link
+    link: LinkTimes
     algorithm: str | None = None
     goes_both_ways: bool = False
 
@@ -224,7 +224,7 @@ class Round(Phase):
     """An algorithm among all ranks in each round of which every path is gone by one message of each end, such as a
     ring: a round takes as long as the slowest path that is used."""
 
-    levels: tuple[Level, ...] = ()
+    levels: tuple[PathLevel, ...] = ()
 
     def _among(self, ranks: Expr, size: Expr) -> Expr:
         return _extreme("max", self._by_level(ranks, size))

@@ -12,7 +12,7 @@ from aspenpy.language.source import Span
 from aspenpy.learn.estimators.model import Constant, LearntModel
 from aspenpy.learn.estimators.regression import (
     Moments,
-    Step,
+    SelectionStep,
     draw_folds,
     estimate_unseen_spread,
     rows_by_code,
@@ -33,7 +33,7 @@ from aspenpy.learn.measurements.columns import (
 )
 from aspenpy.learn.measurements.conditions import number_in
 from aspenpy.learn.measurements.read import require_library
-from aspenpy.learn.measurements.sheet import Data, Heading, Sheet, count_noun
+from aspenpy.learn.measurements.sheet import Data, Heading, MeasurementSheet, count_noun
 from aspenpy.tables.table import JSON, TEXT, Column, Table
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Acee(LearntModel):
     direction: str
     criterion: str
 
-    def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
+    def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> MeasurementSheet:
         """The energy is power times runtime where only these were measured."""
         sheet = super().sheet(data, columns)
         if "energy" in sheet.names or not {"power", "runtime"} <= {*sheet.names}:
@@ -98,7 +98,7 @@ class Acee(LearntModel):
         )
         return sheet._replace(headings=(*sheet.headings, Heading("energy", None)), rows=rows)
 
-    def select_rows(self, sheet: Sheet) -> Sheet:
+    def select_rows(self, sheet: MeasurementSheet) -> MeasurementSheet:
         """Rows of the devices on the short list, without those in which a predictor is blank."""
         require_one_scale(sheet)
         listed = compare_devices(sheet, self.shortlist)
@@ -119,13 +119,13 @@ class Acee(LearntModel):
         self.notes += rows_left + others_left
         return sheet
 
-    def learn(self, sheet: Sheet) -> dict[str, Any]:
+    def learn(self, sheet: MeasurementSheet) -> dict[str, Any]:
         devices = rows_by_key(row_keys(sheet, ("device",)))
         return {
             "devices": [["".join(key), self._learn_device(sheet.rows_at(places))] for key, places in devices.items()]
         }
 
-    def _learn_device(self, sheet: Sheet) -> dict[str, Any]:
+    def _learn_device(self, sheet: MeasurementSheet) -> dict[str, Any]:
         """The regression of one device."""
         require_library("statsmodels", "a regression")
         candidates = self._check_predictors(sheet)
@@ -171,8 +171,8 @@ class Acee(LearntModel):
         return None
 
     def _choose_predictors(
-        self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
-    ) -> tuple[list[int], list[Step]]:
+        self, sheet: MeasurementSheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
+    ) -> tuple[list[int], list[SelectionStep]]:
         """Columns that the regression keeps, and the steps of the search; constant columns are never kept."""
         import numpy as np
 
@@ -187,7 +187,7 @@ class Acee(LearntModel):
         return [int(differ[place]) for place in chosen], places
 
     def _estimate_unseen_spread(
-        self, sheet: Sheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
+        self, sheet: MeasurementSheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
     ) -> list[float]:
         """`UnseenSpread` of codes that neither the search nor the regression saw; empty where rows are too few."""
         folds, codes = draw_folds(sheet), rows_by_code(sheet)
@@ -199,7 +199,7 @@ class Acee(LearntModel):
         found = estimate_unseen_spread(matrix, target, folds, search, codes)
         return [] if found is None else list(found)
 
-    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+    def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         import numpy as np
 
         found = np.zeros(len(sheet.rows))
@@ -207,7 +207,7 @@ class Acee(LearntModel):
             found[part] = design @ np.array(held["coefficients"])
         return found * self._scale_factor(sheet)
 
-    def interval(self, sheet: Sheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def interval(self, sheet: MeasurementSheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Prediction intervals, y ± t s sqrt(1 + d x (X'X)^-1 x'): the wider of those of ordinary least squares (d = 1)
         and those of codes that were held out. The errors of a code are alike, and a search among many counters finds
         some that fit by chance; neither shows in the residuals of what was learnt from."""
@@ -226,7 +226,7 @@ class Acee(LearntModel):
         middle, half = self.values(sheet), half * self._scale_factor(sheet)
         return middle - half, middle + half
 
-    def columns_used(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         texts = [text for _, held in self.state["devices"] for text in held["predictors"]]
         found = [name for text in texts for name in find_columns(text, sheet)]
         return dict.fromkeys([*found, *(["runtime"] if self.scale == "rate" else [])])
@@ -264,7 +264,7 @@ class Acee(LearntModel):
         )
 
     def regression_residuals(
-        self, sheet: Sheet
+        self, sheet: MeasurementSheet
     ) -> list[tuple[str, Mapping[str, Any], NDArray[np.float64], NDArray[np.float64]]]:
         """Name, regression, design matrix and residuals of each device: what assumptions are checked on."""
         import numpy as np
@@ -276,7 +276,9 @@ class Acee(LearntModel):
             found.append((names[id(held)], held, design, left))
         return found
 
-    def _design_matrices(self, sheet: Sheet) -> Iterator[tuple[list[int], Mapping[str, Any], NDArray[np.float64]]]:
+    def _design_matrices(
+        self, sheet: MeasurementSheet
+    ) -> Iterator[tuple[list[int], Mapping[str, Any], NDArray[np.float64]]]:
         """Row numbers, regression and design matrix of each device."""
         import numpy as np
 
@@ -292,14 +294,14 @@ class Acee(LearntModel):
 
     # -- predictors ------------------------------------------------------------------------------
 
-    def _scale_factor(self, sheet: Sheet) -> NDArray[np.float64] | float:
+    def _scale_factor(self, sheet: MeasurementSheet) -> NDArray[np.float64] | float:
         return read_numbers(sheet, "runtime") if self.scale == "rate" else 1.0
 
-    def _scaled_target(self, sheet: Sheet) -> NDArray[np.float64]:
+    def _scaled_target(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         found: NDArray[np.float64] = self.measured_target(sheet) / self._scale_factor(sheet)
         return found
 
-    def _check_predictors(self, sheet: Sheet) -> dict[str, NDArray[np.float64]]:
+    def _check_predictors(self, sheet: MeasurementSheet) -> dict[str, NDArray[np.float64]]:
         """Values of each predictor. A useless one is an error where it was named, and left out with a note
         otherwise."""
         import numpy as np
@@ -329,7 +331,7 @@ class Acee(LearntModel):
             fail("no-predictors", "no column can be a predictor of the energy", sheet.span)
         return candidates
 
-    def _list_predictors(self, sheet: Sheet) -> list[str]:
+    def _list_predictors(self, sheet: MeasurementSheet) -> list[str]:
         """Predictors where none are named: numeric columns, amounts divided by the runtime where power is predicted."""
         found, by_second = list[str](), list[str]()
         for name in self._possible_columns(sheet):
@@ -349,7 +351,7 @@ class Acee(LearntModel):
             found += ["core_frequency^2", *(["threads*core_frequency^2"] if "threads" in sheet.names else [])]
         return found + by_second if len(sheet.rows) > 2 * len(found + by_second) else found
 
-    def _possible_columns(self, sheet: Sheet) -> list[str]:
+    def _possible_columns(self, sheet: MeasurementSheet) -> list[str]:
         return [name for name in sheet.names if not is_label(name) and not is_energy_or_power(sheet, name)]
 
     def _add_note(self, text: str) -> None:
@@ -361,7 +363,7 @@ def is_label(name: str) -> bool:
     return name in KNOWN and KNOWN[name].text
 
 
-def heading_span(sheet: Sheet, text: str) -> Span | None:
+def heading_span(sheet: MeasurementSheet, text: str) -> Span | None:
     """Span of a column's heading; of the first line for a formula."""
     try:
         return sheet.heading(text).span or sheet.span
@@ -369,7 +371,7 @@ def heading_span(sheet: Sheet, text: str) -> Span | None:
         return sheet.span
 
 
-def is_energy_or_power(sheet: Sheet, name: str) -> bool:
+def is_energy_or_power(sheet: MeasurementSheet, name: str) -> bool:
     """Whether a column is an energy or a power, which is what models of the energy are to predict."""
     heading = sheet.heading(name)
     unit = plain_unit(heading.unit)

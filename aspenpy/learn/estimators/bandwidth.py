@@ -20,7 +20,7 @@ from aspenpy.learn.measurements.columns import (
     require_columns,
     row_keys,
 )
-from aspenpy.learn.measurements.sheet import Sheet, count_noun
+from aspenpy.learn.measurements.sheet import MeasurementSheet, count_noun
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class BandwidthSensitivity(LearntModel):
     search: bool
     predictors: Sequence[str]
 
-    def learn(self, sheet: Sheet) -> dict[str, Any]:
+    def learn(self, sheet: MeasurementSheet) -> dict[str, Any]:
         import numpy as np
 
         names = list(self.predictors) or self._list_predictors(sheet)
@@ -105,14 +105,14 @@ class BandwidthSensitivity(LearntModel):
             return f"`{', '.join(self.state['clocks'])}` are not clocks"
         return forest_problem(self.state, len(self.state["predictors"]) + len(self.state["clocks"]))
 
-    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+    def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         base = self._find_base_runs(sheet)
         runtimes = self.known_target(sheet)[base]
         found: NDArray[np.float64] = runtimes * self.slowdowns(sheet)
         found[base] = runtimes[base]
         return found
 
-    def slowdowns(self, sheet: Sheet) -> NDArray[np.float64]:
+    def slowdowns(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         """Predicted runtime of each row over that of its base run."""
         import numpy as np
 
@@ -122,7 +122,7 @@ class BandwidthSensitivity(LearntModel):
         found: NDArray[np.float64] = np.exp(sum_trees(self.state, self._matrix(sheet, self.state["predictors"])))
         return found
 
-    def columns_used(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         return [name for name in CLOCKS if name in sheet.names]
 
     def findings(self) -> tuple[Table, ...]:
@@ -140,7 +140,7 @@ class BandwidthSensitivity(LearntModel):
 
     # -- rows ------------------------------------------------------------------------------------
 
-    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
+    def _find_base_runs(self, sheet: MeasurementSheet) -> NDArray[np.int64]:
         """Base run of each row: highest memory clock first, then highest core clock, with the same threads."""
         import numpy as np
 
@@ -154,7 +154,7 @@ class BandwidthSensitivity(LearntModel):
         places = dict(zip(row_keys(sheet.rows_at(top), alike), fastest, strict=True))
         return np.array([top[places[key]] for key in row_keys(sheet, alike)])
 
-    def _matrix(self, sheet: Sheet, names: Sequence[str]) -> NDArray[np.float64]:
+    def _matrix(self, sheet: MeasurementSheet, names: Sequence[str]) -> NDArray[np.float64]:
         """Counters of the base run and clocks of each row, one column per predictor."""
         import numpy as np
 
@@ -162,7 +162,7 @@ class BandwidthSensitivity(LearntModel):
         clocks = [read_numbers(sheet, name) for name in CLOCKS if name in sheet.names]
         return np.array([*(read_numbers(sheet, name)[base] for name in names), *clocks]).T
 
-    def _list_predictors(self, sheet: Sheet) -> list[str]:
+    def _list_predictors(self, sheet: MeasurementSheet) -> list[str]:
         named = [name for name in PREDICTORS if name in sheet.names]
         if named:
             return named
@@ -191,7 +191,7 @@ class ApplicationTime(NamedTuple):
     is_fastest: bool
 
 
-def choose_applications(model: BandwidthSensitivity, sheet: Sheet) -> tuple[ApplicationTime, ...]:
+def choose_applications(model: BandwidthSensitivity, sheet: MeasurementSheet) -> tuple[ApplicationTime, ...]:
     """Predicted times by application, the sums of their phases (the column `region`), at each memory clock (section
     3.3): which algorithm is the fastest there?"""
     require_columns(sheet, ["application"], "a choice")

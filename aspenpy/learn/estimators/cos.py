@@ -19,7 +19,7 @@ from aspenpy.learn.measurements.columns import (
     row_keys,
     rows_by_key,
 )
-from aspenpy.learn.measurements.sheet import Sheet, count_noun
+from aspenpy.learn.measurements.sheet import MeasurementSheet, count_noun
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Cos(LearntModel):
     form: str
     intercept: bool
 
-    def learn(self, sheet: Sheet) -> dict[str, Any]:
+    def learn(self, sheet: MeasurementSheet) -> dict[str, Any]:
         alike = self._code_columns()
         keys = row_keys(sheet, alike)
         terms, rest = self._regression_terms(sheet)
@@ -89,7 +89,7 @@ class Cos(LearntModel):
             return "its coefficients do not fit its terms"
         return None
 
-    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+    def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         import numpy as np
 
         terms, rest = self._regression_terms(sheet)
@@ -100,10 +100,10 @@ class Cos(LearntModel):
         predicted: NDArray[np.float64] = rest + (matrix * self._coefficients(sheet)).sum(axis=1)
         return predicted
 
-    def given_rows(self, sheet: Sheet) -> Sequence[int]:
+    def given_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
         return () if self.form == "clocks" else super().given_rows(sheet)
 
-    def columns_used(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         return [name for name in ("core_frequency", "memory_frequency", "threads") if name in sheet.names]
 
     def findings(self) -> tuple[Table, ...]:
@@ -121,7 +121,7 @@ class Cos(LearntModel):
             for term, value in zip(self.state["terms"], values, strict=True)
         )
 
-    def core_clock_times(self, sheet: Sheet) -> NDArray[np.float64] | None:
+    def core_clock_times(self, sheet: MeasurementSheet) -> NDArray[np.float64] | None:
         """The part of each prediction that goes with the core clock, [T'c + T'oc] of equation 7; None in the literal
         form where no stall time was measured, since then it is not known."""
         terms, rest = self._regression_terms(sheet)
@@ -137,7 +137,7 @@ class Cos(LearntModel):
 
     # -- terms -----------------------------------------------------------------------------------
 
-    def _coefficients(self, sheet: Sheet) -> NDArray[np.float64]:
+    def _coefficients(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         """Learnt coefficients of each row's code, one row per row of the sheet."""
         import numpy as np
 
@@ -156,14 +156,14 @@ class Cos(LearntModel):
         """Columns whose values select a set of coefficients."""
         return (*WHAT_RAN, "threads") if self.form == "clocks" else WHAT_RAN
 
-    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
+    def _find_base_runs(self, sheet: MeasurementSheet) -> NDArray[np.int64]:
         return find_base_rows(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "lowest")
 
-    def _rows_to_learn(self, sheet: Sheet) -> set[int]:
+    def _rows_to_learn(self, sheet: MeasurementSheet) -> set[int]:
         """Rows that are not base samples: these constrain no coefficient."""
         return {*range(len(sheet.rows))}.difference(self.given_rows(sheet))
 
-    def _regression_terms(self, sheet: Sheet) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+    def _regression_terms(self, sheet: MeasurementSheet) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
         """Columns of the regression by term, and the part of the runtime without a coefficient (s)."""
         clocks = read_numbers(sheet, "core_frequency")
         memory = read_numbers(sheet, "memory_frequency") if "memory_frequency" in sheet.names else None
@@ -211,7 +211,7 @@ class Cos(LearntModel):
 MOST_TRACES = 16
 
 
-def predict_stages(model: Cos, sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
+def predict_stages(model: Cos, sheet: MeasurementSheet) -> dict[str, tuple[Stage, ...]]:
     """Predictions of the first code by configuration, spread over those that there are, in two stages of equation 7:
     what goes with the core clock, and what does not. None where the two are not known or are no parts of a whole."""
     first = next(iter(rows_by_key(row_keys(sheet, WHAT_RAN)).values()))
@@ -230,7 +230,7 @@ def predict_stages(model: Cos, sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
     return made
 
 
-def read_misses(sheet: Sheet) -> NDArray[np.float64]:
+def read_misses(sheet: MeasurementSheet) -> NDArray[np.float64]:
     """Misses of the last-level cache; from the volume of the memory where only that was measured."""
     if "llc_misses" in sheet.names:
         return read_numbers(sheet, "llc_misses")
@@ -240,7 +240,7 @@ def read_misses(sheet: Sheet) -> NDArray[np.float64]:
     fail("no-column", "`cos` needs a column `llc_misses` or `memory_volume`", sheet.span, hint=hint)
 
 
-def stall_times(sheet: Sheet) -> NDArray[np.float64]:
+def stall_times(sheet: MeasurementSheet) -> NDArray[np.float64]:
     """Stall times in seconds; zero where not measured: all time then scales with the clock, and the terms of equation 8
     correct it."""
     if "stall_time" in sheet.names:
@@ -284,7 +284,7 @@ class CosThrottling(LearntModel):
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"form": ("continuous", "literal")}
     form: str
 
-    def learn(self, sheet: Sheet) -> dict[str, Any]:
+    def learn(self, sheet: MeasurementSheet) -> dict[str, Any]:
         import numpy as np
 
         idle, misses, density = self._read_counters(sheet)
@@ -313,7 +313,7 @@ class CosThrottling(LearntModel):
     def state_problem(self) -> str | None:
         return find_key_problem(self.state["alike"], self.state["codes"])
 
-    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+    def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         import numpy as np
 
         idle, misses, density = self._read_counters(sheet)
@@ -330,7 +330,7 @@ class CosThrottling(LearntModel):
         )
         return found
 
-    def columns_used(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         return self.needs
 
     def findings(self) -> tuple[Table, ...]:
@@ -345,11 +345,13 @@ class CosThrottling(LearntModel):
             for (name, about), value in zip(EQUATION_11.items(), held, strict=True)
         )
 
-    def _read_counters(self, sheet: Sheet) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _read_counters(
+        self, sheet: MeasurementSheet
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         misses = read_numbers(sheet, "llc_misses")
         return read_numbers(sheet, "idle_cycles"), misses, misses / read_numbers(sheet, "instructions")
 
-    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
+    def _find_base_runs(self, sheet: MeasurementSheet) -> NDArray[np.int64]:
         return find_base_rows(sheet, "idle_cycles", (*WHAT_RAN, "threads"), "lowest")
 
     def _fit_inflection(self, idle: NDArray[np.float64], extra: NDArray[np.float64]) -> tuple[float, float] | None:

@@ -11,7 +11,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.measurements.columns import read_numbers, require_columns, row_keys, rows_by_key
 from aspenpy.learn.measurements.conditions import select_rows
-from aspenpy.learn.measurements.sheet import Sheet
+from aspenpy.learn.measurements.sheet import MeasurementSheet
 
 Kind = Literal["compute", "overlap", "stall"]
 Interval = tuple[float, float]
@@ -49,7 +49,7 @@ def sum_stages(stages: Sequence[Stage], kind: Kind) -> float:
     return sum(stage.end - stage.begin for stage in stages if stage.kind == kind)
 
 
-def read_traces(sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
+def read_traces(sheet: MeasurementSheet) -> dict[str, tuple[Stage, ...]]:
     """Traces in a table of busy intervals, by the text of the other columns. `busy` is `core` or `memory`, from `begin`
     to `end` (s). Raises AspenError."""
     require_columns(sheet, ("busy", "begin", "end"), "a trace")
@@ -76,7 +76,7 @@ def read_traces(sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
     return made
 
 
-class Plan(NamedTuple):
+class TrainingPlan(NamedTuple):
     """Configurations (core clock, memory clock, threads) to measure for training, and all there are to predict."""
 
     training: tuple[tuple[float, float, int], ...]
@@ -93,13 +93,13 @@ def training_plan(
     memory_clocks: Sequence[float],
     threads: Sequence[int],
     trained: Sequence[int] = (4, 6),
-) -> Plan:
+) -> TrainingPlan:
     """Table 2: all clocks at the trained numbers of threads, the base sample at the lowest core clock of all others:
     16 x 3 x 2 + 1 x 3 x 5 = 111 of 336 (D23: the formula of section 2.8 gives 117, Algorithm 1 to the letter 72)."""
     lowest = min(core_clocks)
     space = tuple(product(core_clocks, memory_clocks, threads))
     training = tuple(item for item in space if item[2] in trained or item[0] == lowest)
-    return Plan(training, space)
+    return TrainingPlan(training, space)
 
 
 PUBLISHED_CLOCKS = tuple(1.2e9 + 0.12e9 * step for step in range(16))
@@ -107,7 +107,7 @@ PUBLISHED_PLAN = training_plan(PUBLISHED_CLOCKS, (1.333e9, 1.6e9, 1.866e9), rang
 """Table 2."""
 
 
-def plan_training(sheet: Sheet, trained: str) -> Plan:
+def plan_training(sheet: MeasurementSheet, trained: str) -> TrainingPlan:
     """Combinations of a sheet's clocks and threads to measure; the condition `trained` holds for the threads to train
     on."""
     require_columns(sheet, ("core_frequency", "threads"), "a plan")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from aspenpy.language.diagnostics import fail
 from aspenpy.learn.estimators.model import Constant, LearntModel
 from aspenpy.learn.measurements.columns import WHAT_RAN, find_base_rows, read_numbers, require_columns
-from aspenpy.learn.measurements.sheet import Sheet
+from aspenpy.learn.measurements.sheet import MeasurementSheet
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class LeadingLoads(LearntModel):
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"rival": (*COUNTED, *REGRESSIONS)}
     rival: str
 
-    def learn(self, sheet: Sheet) -> dict[str, Any]:
+    def learn(self, sheet: MeasurementSheet) -> dict[str, Any]:
         import numpy as np
 
         if self.rival in COUNTED:
@@ -75,7 +75,7 @@ class LeadingLoads(LearntModel):
             return {}
         return {"coefficients": (float,) * (1 + len(REGRESSIONS[self.rival][0]))}
 
-    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+    def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         import numpy as np
 
         places = self._find_base_runs(sheet)
@@ -94,7 +94,7 @@ class LeadingLoads(LearntModel):
         learnt: NDArray[np.float64] = runtime * (ratio + (1 - ratio) * share)
         return learnt
 
-    def columns_used(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         return ("core_frequency",) if self.rival not in COUNTED else ()
 
     def findings(self) -> tuple[Table, ...]:
@@ -117,15 +117,15 @@ class LeadingLoads(LearntModel):
 
     # -- what is measured ------------------------------------------------------------------------
 
-    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64]:
+    def _find_base_runs(self, sheet: MeasurementSheet) -> NDArray[np.int64]:
         return find_base_rows(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "highest")
 
-    def _clock_ratios(self, sheet: Sheet, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _clock_ratios(self, sheet: MeasurementSheet, places: NDArray[np.int64]) -> NDArray[np.float64]:
         clocks = read_numbers(sheet, "core_frequency")
         ratio: NDArray[np.float64] = clocks[places] / clocks
         return ratio
 
-    def _counter_ratios(self, sheet: Sheet) -> NDArray[np.float64]:
+    def _counter_ratios(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         import numpy as np
 
         above, below = REGRESSIONS[self.rival]

@@ -17,7 +17,7 @@ from aspenpy.learn.measurements.columns import (
     require_columns,
 )
 from aspenpy.learn.measurements.read import read_measurements
-from aspenpy.learn.measurements.sheet import Cell, Data, Heading, Sheet, count_noun
+from aspenpy.learn.measurements.sheet import Cell, Data, Heading, MeasurementSheet, count_noun
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 from aspenpy.tables.table import Table
@@ -90,7 +90,7 @@ class LearntModel(Result):
         self.notes = ()
         return self.learn_rows(self.select_rows(self.drop_unmeasured(sheet)))
 
-    def learn_rows(self, sheet: Sheet) -> Self:
+    def learn_rows(self, sheet: MeasurementSheet) -> Self:
         """Trains on all rows of a sheet and returns the model."""
         require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
         if not sheet.rows:
@@ -128,43 +128,45 @@ class LearntModel(Result):
         """Why parts of a state, each of its shape, cannot belong together; None where they do."""
         return None
 
-    def select_rows(self, sheet: Sheet) -> Sheet:
+    def select_rows(self, sheet: MeasurementSheet) -> MeasurementSheet:
         """Rows of a sheet that the model learns from or predicts."""
         return sheet
 
-    def learn(self, sheet: Sheet) -> dict[str, Any]:
+    def learn(self, sheet: MeasurementSheet) -> dict[str, Any]:
         """The learnt state, in types of JSON."""
         raise NotImplementedError
 
-    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+    def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         """Predictions of the target, one for each row."""
         raise NotImplementedError
 
-    def measured_target(self, sheet: Sheet) -> NDArray[np.float64]:
+    def measured_target(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         """Measured values of the target; raises AspenError where one is missing."""
         return read_numbers(sheet, self.target)
 
-    def known_target(self, sheet: Sheet) -> NDArray[np.float64]:
+    def known_target(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         """Measured values of the target, nan where there is none."""
         import numpy as np
 
         there = self.target in sheet.names
         return read_numbers(sheet, self.target, blank=True) if there else np.full(len(sheet.rows), np.nan)
 
-    def given_rows(self, sheet: Sheet) -> Sequence[int]:
+    def given_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
         """Row numbers of measured runs that predictions of other rows start from; these are not predicted."""
         runs = self._find_base_runs(sheet)
         return () if runs is None else sorted({int(place) for place in runs})
 
-    def _find_base_runs(self, sheet: Sheet) -> NDArray[np.int64] | None:
+    def _find_base_runs(self, sheet: MeasurementSheet) -> NDArray[np.int64] | None:
         """Row number of the run that each row's prediction starts from; None for models without such runs."""
         return None
 
-    def columns_used(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         """Names of the columns that a prediction depends on."""
         return self.needs
 
-    def interval(self, sheet: Sheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def interval(
+        self, sheet: MeasurementSheet, confidence: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Lower and upper ends of the prediction intervals; None for models without."""
         return None
 
@@ -178,11 +180,11 @@ class LearntModel(Result):
 
     # -- common ----------------------------------------------------------------------------------
 
-    def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
+    def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> MeasurementSheet:
         """The sheet of measurements, known columns under their standard names."""
         return recognise_columns(read_measurements(data, columns))
 
-    def drop_unmeasured(self, sheet: Sheet) -> Sheet:
+    def drop_unmeasured(self, sheet: MeasurementSheet) -> MeasurementSheet:
         """The rows in which the target was measured; a warning names the others."""
         require_columns(sheet, [self.target], f"`{self.kind}`")
         blank = [row[self.target] for row in sheet.rows if is_blank(row[self.target])]
@@ -196,7 +198,7 @@ class LearntModel(Result):
             fail("not-fitted", f"this `{self.kind}` model has not learnt anything yet", hint="call `fit` first")
         return self.training
 
-    def warn_outside_training(self, sheet: Sheet) -> tuple[Diagnostic, ...]:
+    def warn_outside_training(self, sheet: MeasurementSheet) -> tuple[Diagnostic, ...]:
         """Warnings of columns whose values lie outside the training range."""
         warnings = []
         for name, low, high in self.require_fitted().ranges:
@@ -226,7 +228,7 @@ def column_unit(name: str) -> str:
     return unit_symbol(KNOWN[name].dimension) if name in KNOWN else ""
 
 
-def describe_training(sheet: Sheet, names: Iterable[str]) -> Training:
+def describe_training(sheet: MeasurementSheet, names: Iterable[str]) -> Training:
     ranges = []
     for name in names:
         if name in sheet.names and is_numeric(sheet, name):
@@ -235,7 +237,7 @@ def describe_training(sheet: Sheet, names: Iterable[str]) -> Training:
     return Training(len(sheet.rows), data_hash(sheet), tuple(ranges))
 
 
-def data_hash(sheet: Sheet) -> str:
+def data_hash(sheet: MeasurementSheet) -> str:
     """SHA-256 of a sheet's headings and cells."""
     found = hashlib.sha256("\x1f".join(f"{item.name} [{item.unit}]" for item in sheet.headings).encode())
     for row in sheet.rows:
@@ -243,7 +245,7 @@ def data_hash(sheet: Sheet) -> str:
     return found.hexdigest()
 
 
-def set_column(sheet: Sheet, name: str, values: ArrayLike) -> Sheet:
+def set_column(sheet: MeasurementSheet, name: str, values: ArrayLike) -> MeasurementSheet:
     """The sheet with a column of values in base units, which replaces one of that name."""
     import numpy as np
 

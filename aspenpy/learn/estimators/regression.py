@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from aspenpy.learn.measurements.columns import row_keys, rows_by_key
-from aspenpy.learn.measurements.sheet import Sheet
+from aspenpy.learn.measurements.sheet import MeasurementSheet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +18,7 @@ ENTERS, LEAVES = 0.05, 0.10
 """Levels of p at which a counter enters and leaves."""
 
 
-class Step(NamedTuple):
+class SelectionStep(NamedTuple):
     """A counter that entered or left, and the value that decided: its p, or the AIC or BIC of the model."""
 
     entered: bool
@@ -62,12 +62,12 @@ class Moments:
         return np.where(free, covariance**2 / np.where(free, variance, 1), 0.0)
 
 
-def select_stepwise(moments: Moments, direction: str, criterion: str) -> tuple[list[int], list[Step]]:
+def select_stepwise(moments: Moments, direction: str, criterion: str) -> tuple[list[int], list[SelectionStep]]:
     """The places of the counters kept, and the steps: `forward` from none, `backward` from all, or `both` from none
     with a look back after each; by `p`, `aic` or `bic`."""
     count = len(moments.cross)
     chosen = list(range(count)) if direction == "backward" else []
-    steps: list[Step] = []
+    steps: list[SelectionStep] = []
     seen: set[frozenset[int]] = set()
     while frozenset(chosen) not in seen:
         seen.add(frozenset(chosen))
@@ -84,7 +84,7 @@ def select_stepwise(moments: Moments, direction: str, criterion: str) -> tuple[l
     return sorted(chosen), steps
 
 
-def find_entering_counter(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
+def find_entering_counter(moments: Moments, chosen: Sequence[int], criterion: str) -> SelectionStep | None:
     others = [place for place in range(len(moments.cross)) if place not in chosen]
     if not others or moments.rows <= len(chosen) + 2:
         return None
@@ -96,10 +96,10 @@ def find_entering_counter(moments: Moments, chosen: Sequence[int], criterion: st
     after = max(before - float(gains[best]), 1e-14 * moments.total)
     value = information_criterion(moments, after, before, len(chosen) + 1, criterion)
     limit = ENTERS if criterion == "p" else information_criterion(moments, before, before, len(chosen), criterion)
-    return Step(True, others[best], value) if value < limit - 1e-12 * abs(limit) else None
+    return SelectionStep(True, others[best], value) if value < limit - 1e-12 * abs(limit) else None
 
 
-def find_leaving_counter(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
+def find_leaving_counter(moments: Moments, chosen: Sequence[int], criterion: str) -> SelectionStep | None:
     """The counter whose removal costs least, if the criterion lets it go."""
     if not chosen:
         return None
@@ -108,10 +108,10 @@ def find_leaving_counter(moments: Moments, chosen: Sequence[int], criterion: str
     here = moments.residual_squares(chosen)
     if criterion == "p":
         value = information_criterion(moments, here, costs[worst], len(chosen), "p")
-        return Step(False, worst, value) if value > LEAVES else None
+        return SelectionStep(False, worst, value) if value > LEAVES else None
     value = information_criterion(moments, costs[worst], here, len(chosen) - 1, criterion)
     limit = information_criterion(moments, here, here, len(chosen), criterion)
-    return Step(False, worst, value) if value < limit - 1e-12 * abs(limit) else None
+    return SelectionStep(False, worst, value) if value < limit - 1e-12 * abs(limit) else None
 
 
 def information_criterion(moments: Moments, left: float, without: float, counters: int, criterion: str) -> float:
@@ -129,7 +129,7 @@ def information_criterion(moments: Moments, left: float, without: float, counter
 
 def select_by_cross_validation(
     matrix: NDArray[np.float64], target: NDArray[np.float64], folds: Sequence[Sequence[int]]
-) -> tuple[list[int], list[Step]]:
+) -> tuple[list[int], list[SelectionStep]]:
     """The counters that, entering one after the other, lessen the relative error of rows that are left out, a fold
     after the other, as long as it lessens by a hundredth. Steps hold the root of its mean square."""
     import numpy as np
@@ -154,7 +154,7 @@ def select_by_cross_validation(
         return float(np.sqrt(max(total, 0.0) / len(target)))
 
     chosen: list[int] = []
-    steps: list[Step] = []
+    steps: list[SelectionStep] = []
     best = error([])
     while len(chosen) < matrix.shape[1]:
         others = [place for place in range(matrix.shape[1]) if place not in chosen]
@@ -164,7 +164,7 @@ def select_by_cross_validation(
             break
         best = least
         chosen.append(others[errors.index(least)])
-        steps.append(Step(True, chosen[-1], best))
+        steps.append(SelectionStep(True, chosen[-1], best))
     return sorted(chosen), steps
 
 
@@ -193,12 +193,12 @@ class UnseenSpread(NamedTuple):
     design_effect: float
 
 
-def rows_by_code(sheet: Sheet) -> list[list[int]]:
+def rows_by_code(sheet: MeasurementSheet) -> list[list[int]]:
     """Row numbers of each code."""
     return list(rows_by_key(row_keys(sheet, ("application", "region"))).values())
 
 
-def draw_folds(sheet: Sheet) -> list[list[int]]:
+def draw_folds(sheet: MeasurementSheet) -> list[list[int]]:
     """Row numbers of each code where there are at least three codes; otherwise ten random parts of the rows."""
     import numpy as np
 

@@ -17,7 +17,7 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.model import Constant, LearntModel
 from aspenpy.learn.measurements.columns import WHAT_RAN, find_key_problem, read_numbers, row_keys, rows_by_key
-from aspenpy.learn.measurements.sheet import Sheet
+from aspenpy.learn.measurements.sheet import MeasurementSheet
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 from aspenpy.tables.table import Column, Table, make_table
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Work(Record):
+class ParallelWork(Record):
     """Workload that so many processors can share (the degree of parallelism): seconds on one processor that go with the
     core clock (ON-chip), at the clock of the model, and seconds that do not (OFF-chip)."""
 
@@ -41,7 +41,7 @@ class PowerAware(Record):
     ON and OFF the chip."""
 
     clock: float
-    works: tuple[Work, ...]
+    works: tuple[ParallelWork, ...]
     overhead_on: float = 0.0
     overhead_off: float = 0.0
 
@@ -80,7 +80,7 @@ def fine_grained(counts: Mapping[str, float], seconds: Mapping[str, float], cloc
     """Workload of counted instructions by level and seconds for each at a clock (section 5.2, steps 1 and 2): `memory`
     is OFF-chip, every other level ON-chip; all of it is shared evenly (assumption 1)."""
     on = math.fsum(counts[level] * seconds[level] for level in counts if level != "memory")
-    return PowerAware(clock, (Work(PERFECT, on, counts.get("memory", 0.0) * seconds.get("memory", 0.0)),))
+    return PowerAware(clock, (ParallelWork(PERFECT, on, counts.get("memory", 0.0) * seconds.get("memory", 0.0)),))
 
 
 def count_by_level(
@@ -103,7 +103,7 @@ def predicted_workload(prediction: Prediction, clock: float) -> PowerAware:
         path = prediction.component_of(kernel.bound_by) if kernel.bound_by else None
         kind = prediction.machine.components[path.rpartition("/")[2]].type if path else ""
         seconds[kind if kind in seconds else "on"] += kernel.exclusive
-    return PowerAware(clock, (Work(PERFECT, seconds["on"], seconds["memory"]),), 0.0, seconds["interconnect"])
+    return PowerAware(clock, (ParallelWork(PERFECT, seconds["on"], seconds["memory"]),), 0.0, seconds["interconnect"])
 
 
 def relative_power(volts: float, clock: float, volts_at_peak: float, peak_clock: float) -> float:
@@ -201,7 +201,7 @@ class PowerAwareSpeedup(LearntModel):
     about = "runtime and speedup by processors and core clock (Power-Aware Speedup)"
     needs = ("threads", "core_frequency")
 
-    def learn(self, sheet: Sheet) -> dict[str, Any]:
+    def learn(self, sheet: MeasurementSheet) -> dict[str, Any]:
         threads, clocks, runtimes = (read_numbers(sheet, name) for name in ("threads", "core_frequency", "runtime"))
         there = [name for name in WHAT_RAN if name in sheet.names]
         learnt = []
@@ -239,7 +239,7 @@ class PowerAwareSpeedup(LearntModel):
                 return "clocks, runtimes and numbers of processors are above zero"
         return find_key_problem(self.state["alike"], self.state["codes"])
 
-    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+    def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         import numpy as np
 
         threads, clocks = read_numbers(sheet, "threads"), read_numbers(sheet, "core_frequency")
@@ -251,7 +251,7 @@ class PowerAwareSpeedup(LearntModel):
             predicted.append(predict_time(codes[key], float(count), float(clock), " ".join(key) or "the application"))
         return np.array(predicted)
 
-    def given_rows(self, sheet: Sheet) -> Sequence[int]:
+    def given_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
         """Runs on one processor, and those at the lowest clock: the measurements of steps 1 and 3."""
         threads, clocks = read_numbers(sheet, "threads"), read_numbers(sheet, "core_frequency")
         found = []
@@ -261,7 +261,7 @@ class PowerAwareSpeedup(LearntModel):
             found += [place for place in places if threads[place] == 1 or is_same_clock(clocks[place], lowest)]
         return sorted(found)
 
-    def columns_used(self, sheet: Sheet) -> Iterable[str]:
+    def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         return self.needs
 
     def findings(self) -> tuple[Table, ...]:
@@ -299,7 +299,7 @@ class PowerAwareSpeedup(LearntModel):
         number of processors, for surfaces of speedup."""
         codes = {tuple(name): held for name, held in self.state["codes"]}
         held = codes[tuple(key)] if key else next(iter(codes.values()))
-        work = Work(PERFECT, held["on"] / held["lowest"], held["off"])
+        work = ParallelWork(PERFECT, held["on"] / held["lowest"], held["off"])
         return PowerAware(held["lowest"], (work,), 0.0, dict(map(tuple, held["overheads"])).get(processors, 0.0))
 
 
@@ -337,7 +337,7 @@ def fit_code(
 
 
 def read_powers(
-    sheet: Sheet, places: Sequence[int], threads: NDArray[np.float64], clocks: NDArray[np.float64]
+    sheet: MeasurementSheet, places: Sequence[int], threads: NDArray[np.float64], clocks: NDArray[np.float64]
 ) -> list[list[float]]:
     """Threads, clock and power of the runs whose power was measured, or their energy."""
     if "power" in sheet.names:

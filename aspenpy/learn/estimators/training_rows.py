@@ -22,7 +22,7 @@ from aspenpy.learn.measurements.columns import (
 )
 from aspenpy.learn.measurements.conditions import number_in
 from aspenpy.learn.measurements.read import read_measurements
-from aspenpy.learn.measurements.sheet import Cell, Sheet, count_noun
+from aspenpy.learn.measurements.sheet import Cell, MeasurementSheet, count_noun
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ POWER_GAP = 30.0
 MOST_NAMED = 10
 
 
-def require_one_scale(sheet: Sheet) -> None:
+def require_one_scale(sheet: MeasurementSheet) -> None:
     """Raises AspenError where energy over time, sorted, has a gap in a device's runs that no processor has: some of
     the energies or times are in another unit, such as kJ among J."""
     if not {"energy", "runtime"} <= {*sheet.names}:
@@ -52,7 +52,9 @@ def require_one_scale(sheet: Sheet) -> None:
                 _refuse_scales(sheet, powers, known[:end], known[end:])
 
 
-def _refuse_scales(sheet: Sheet, powers: NDArray[np.float64], low: Sequence[int], high: Sequence[int]) -> None:
+def _refuse_scales(
+    sheet: MeasurementSheet, powers: NDArray[np.float64], low: Sequence[int], high: Sequence[int]
+) -> None:
     few, many = sorted((low, high), key=len)
     rows = count_noun(len(few), "row")
     message = (
@@ -71,7 +73,9 @@ def describe_range(powers: NDArray[np.float64], places: Sequence[int]) -> str:
     return " to ".join(dict.fromkeys(ends))
 
 
-def drop_rows_with_gaps(sheet: Sheet, names: Iterable[str], *, required: bool) -> tuple[Sheet, tuple[Diagnostic, ...]]:
+def drop_rows_with_gaps(
+    sheet: MeasurementSheet, names: Iterable[str], *, required: bool
+) -> tuple[MeasurementSheet, tuple[Diagnostic, ...]]:
     """The rows in which these columns of a device have numbers, with a warning that names the others. A column that is
     blank more often than MOST_BLANK goes instead, unless it is `required`; one without any number stays as it is."""
     dropped: set[int] = set()
@@ -94,7 +98,7 @@ def drop_rows_with_gaps(sheet: Sheet, names: Iterable[str], *, required: bool) -
     return kept._replace(headings=headings), tuple(notes)
 
 
-def find_blank_rows(sheet: Sheet, name: str, places: Sequence[int], required: bool) -> list[int]:
+def find_blank_rows(sheet: MeasurementSheet, name: str, places: Sequence[int], required: bool) -> list[int]:
     """Row numbers of blank cells in a numeric column; none for a column with text or without numbers. What a tool
     writes for no number, such as `nan`, is not blank in a required column: it is refused later."""
     if not is_numeric(sheet.rows_at(places), name):
@@ -103,7 +107,7 @@ def find_blank_rows(sheet: Sheet, name: str, places: Sequence[int], required: bo
     return [place for place, cell in cells if is_blank(cell) or not (required or number_in(cell) is not None)]
 
 
-def name_lines(sheet: Sheet, places: Sequence[int]) -> str:
+def name_lines(sheet: MeasurementSheet, places: Sequence[int]) -> str:
     lines = [str(next(iter(sheet.rows[place].values())).row) for place in places[:MOST_NAMED]]
     word = "row" if len(places) == 1 else "rows"
     return f"{word} {', '.join(lines)}" + (", ..." if len(places) > MOST_NAMED else "")
@@ -121,7 +125,7 @@ class DeviceCost(Record):
     chosen: bool
 
 
-def compare_devices(sheet: Sheet, by: str) -> tuple[DeviceCost, ...]:
+def compare_devices(sheet: MeasurementSheet, by: str) -> tuple[DeviceCost, ...]:
     """The devices, by the means over all codes and inputs that ran on each of them (Algorithm 1)."""
     if "device" not in sheet.names or len({str(row["device"].value) for row in sheet.rows}) < 2:
         return ()
@@ -198,7 +202,7 @@ def model_name(model: LearntModel) -> str:
     return f"{model.kind} {model.require_fitted().data_hash[:12]}"
 
 
-def mean_of_runs(sheet: Sheet) -> DeviceCost:
+def mean_of_runs(sheet: MeasurementSheet) -> DeviceCost:
     """Mean energy and time of the runs on the only device."""
     name = str(sheet.rows[0]["device"].value) if "device" in sheet.names else ""
     energies, times = ([number_in(row[column]) or 0.0 for row in sheet.rows] for column in ("energy", "runtime"))

@@ -14,7 +14,7 @@ from aspenpy.learn.estimators.acee import Acee
 from aspenpy.learn.estimators.model import LearntModel
 from aspenpy.learn.measurements.columns import KNOWN
 from aspenpy.learn.measurements.conditions import select_rows
-from aspenpy.learn.measurements.sheet import Sheet, count_noun
+from aspenpy.learn.measurements.sheet import MeasurementSheet, count_noun
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -102,7 +102,11 @@ EVERYTHING = Split()
 
 
 def validate(
-    model: LearntModel, sheet: Sheet, split: Split = EVERYTHING, confidence: float = 0.95, watch: Watch | None = None
+    model: LearntModel,
+    sheet: MeasurementSheet,
+    split: Split = EVERYTHING,
+    confidence: float = 0.95,
+    watch: Watch | None = None,
 ) -> PredictionErrors:
     """Trains the model and asks it. Raises AspenError where rows to train with would be tested, or there are none."""
     model.notes = ()
@@ -132,7 +136,7 @@ def validate(
     )
 
 
-def rows_learnt_from(model: LearntModel, sheet: Sheet, split: Split) -> list[int]:
+def rows_learnt_from(model: LearntModel, sheet: MeasurementSheet, split: Split) -> list[int]:
     """Line numbers in the file of the rows that `validate` trains a model on."""
     whole = model.select_rows(model.drop_unmeasured(sheet))
     return [next(iter(whole.rows[place].values())).row for place in split_rows(whole, split)[0]]
@@ -143,7 +147,9 @@ def summarise_rows(rows: Sequence[Predicted]) -> ErrorSummary | None:
     return summarise_errors([row.measured for row in known], [row.predicted for row in known])
 
 
-def predict_and_compare(model: LearntModel, sheet: Sheet, split: Split, confidence: float = 0.95) -> PredictionErrors:
+def predict_and_compare(
+    model: LearntModel, sheet: MeasurementSheet, split: Split, confidence: float = 0.95
+) -> PredictionErrors:
     """Compares a trained model with the measurements in the rows of `split.test`, or in all rows."""
     places = list(range(len(sheet.rows))) if split.test is None else select_rows(sheet, split.test, "--test")
     if not places:
@@ -154,7 +160,7 @@ def predict_and_compare(model: LearntModel, sheet: Sheet, split: Split, confiden
 
 
 def predict_rows(
-    model: LearntModel, sheet: Sheet, places: Sequence[int], confidence: float, *, trained: bool
+    model: LearntModel, sheet: MeasurementSheet, places: Sequence[int], confidence: float, *, trained: bool
 ) -> tuple[list[Predicted], int]:
     """Predictions of the rows at some places, and the number of these rows that are given, not predicted."""
     given = {*model.given_rows(sheet)}
@@ -175,13 +181,13 @@ def predict_rows(
     return rows, len({*places} & given)
 
 
-def label_columns(sheet: Sheet) -> list[str]:
+def label_columns(sheet: MeasurementSheet) -> list[str]:
     """Names of the columns that identify a run: code, device, threads, clocks."""
     how = ("threads", "core_frequency", "memory_frequency")
     return [name for name in KNOWN if name in sheet.names and (KNOWN[name].text or name in how)]
 
 
-def split_rows(sheet: Sheet, split: Split) -> tuple[list[int], list[int]]:
+def split_rows(sheet: MeasurementSheet, split: Split) -> tuple[list[int], list[int]]:
     everything = list(range(len(sheet.rows)))
     test = [] if split.test is None else select_rows(sheet, split.test, "--test")
     tested = {*test}
@@ -201,7 +207,7 @@ def split_rows(sheet: Sheet, split: Split) -> tuple[list[int], list[int]]:
 
 
 def leave_out_groups(
-    model: LearntModel, sheet: Sheet, places: Sequence[int], column: str, watch: Watch | None
+    model: LearntModel, sheet: MeasurementSheet, places: Sequence[int], column: str, watch: Watch | None
 ) -> tuple[tuple[tuple[str, ErrorSummary], ...], list[Predicted]]:
     """For each value of a column, predictions of its rows by a model that learnt from the others."""
     try:
@@ -251,7 +257,7 @@ class Assumption(Record):
     device: str = ""
 
 
-def check_assumptions(model: Acee, sheet: Sheet) -> tuple[Assumption, ...]:
+def check_assumptions(model: Acee, sheet: MeasurementSheet) -> tuple[Assumption, ...]:
     """Assumptions of each device's regression, checked on the rows of a sheet."""
     found = []
     for device, held, design, left in model.regression_residuals(sheet):

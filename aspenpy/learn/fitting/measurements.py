@@ -32,7 +32,7 @@ from aspenpy.language.dimensions import (
     parse_unit,
 )
 from aspenpy.language.source import Span
-from aspenpy.learn.measurements.sheet import Cell, Heading, Sheet
+from aspenpy.learn.measurements.sheet import Cell, Heading, MeasurementSheet
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -74,7 +74,9 @@ METRIC_DIMENSIONS = {"runtime": SECONDS, "energy": JOULES, "power": WATTS}
 """Dimensions of the metrics of a prediction that can be fitted."""
 
 
-def read_measurements(sheet: Sheet, case: Case, load: Load, metric: str | None = None) -> tuple[Measurement, ...]:
+def read_measurements(
+    sheet: MeasurementSheet, case: Case, load: Load, metric: str | None = None
+) -> tuple[Measurement, ...]:
     """The measurements in a sheet, row by row: of one metric, or of the runtime and amounts. The machine and socket of
     the case hold where a row does not name them. Raises AspenError."""
     application = case.application
@@ -98,7 +100,7 @@ def read_measurements(sheet: Sheet, case: Case, load: Load, metric: str | None =
     return tuple(values)
 
 
-def drop_points_without_values(sheet: Sheet) -> Sheet:
+def drop_points_without_values(sheet: MeasurementSheet) -> MeasurementSheet:
     """The sheet without the column of reasons that a sweep writes, and without points that have no value."""
     headings = tuple(item for item in sheet.headings if item.name != REASON)
     rows = tuple(row for row in sheet.rows if REASON not in row or not row[REASON].value)
@@ -110,7 +112,7 @@ def drop_points_without_values(sheet: Sheet) -> Sheet:
 # -- columns ---------------------------------------------------------------------------------------
 
 
-def find_measured_columns(sheet: Sheet, application: Application) -> list[str]:
+def find_measured_columns(sheet: MeasurementSheet, application: Application) -> list[str]:
     measurable = (RUNTIME, *application.resources, "bytes")
     names = [heading.name for heading in sheet.headings]
     columns = [name for name in names if name in measurable and name not in application.parameters]
@@ -122,7 +124,7 @@ def find_measured_columns(sheet: Sheet, application: Application) -> list[str]:
     return columns
 
 
-def require_metric(sheet: Sheet, metric: str) -> list[str]:
+def require_metric(sheet: MeasurementSheet, metric: str) -> list[str]:
     """The requested metric as the only measured column. Raises AspenError where there is no such column."""
     if metric not in METRIC_DIMENSIONS:
         hint = suggest_nearest(metric, METRIC_DIMENSIONS) or "fitted are " + ", ".join(METRIC_DIMENSIONS)
@@ -133,7 +135,11 @@ def require_metric(sheet: Sheet, metric: str) -> list[str]:
 
 
 def find_input_columns(
-    sheet: Sheet, measured: Sequence[str], application: Application, kernel: str, machines: Sequence[Machine | None]
+    sheet: MeasurementSheet,
+    measured: Sequence[str],
+    application: Application,
+    kernel: str,
+    machines: Sequence[Machine | None],
 ) -> list[str]:
     """Columns with values of parameters of the application, the kernel or all machines."""
     formals = [formal.payload[0] for formal in application.flow(kernel).formals]
@@ -153,7 +159,7 @@ def find_input_columns(
     return [heading.name for heading in rest]
 
 
-def hint_other_metrics(metric: Heading, sheet: Sheet) -> str:
+def hint_other_metrics(metric: Heading, sheet: MeasurementSheet) -> str:
     """Hint with the options that select all columns except metrics that cannot be fitted."""
     kept = [item.name for item in sheet.headings if item.name == RUNTIME or item.name not in METRICS]
     options = " ".join(f"--column {name}={name}" for name in kept)
@@ -183,7 +189,7 @@ def unit_size(heading: Heading) -> Fraction:
 # -- cells -----------------------------------------------------------------------------------------
 
 
-def load_machines(sheet: Sheet, otherwise: Machine | None, load: Load) -> list[Machine | None]:
+def load_machines(sheet: MeasurementSheet, otherwise: Machine | None, load: Load) -> list[Machine | None]:
     """Machine of each row; each machine is loaded once."""
     known: dict[str, Machine] = {}
     machines = []

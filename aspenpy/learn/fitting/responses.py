@@ -12,7 +12,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Scope, Value
-from aspenpy.engine.python import Prepared
+from aspenpy.engine.python import PreparedExpressions
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import format_number
 from aspenpy.expr.derivative import differentiate
@@ -229,13 +229,13 @@ class Curve:
             slope is not None and graph.free_symbols(slope).isdisjoint(fitted) for slope in slopes
         )
         free = [*self.symbols, *self.hoisted.symbols]
-        self.value = Prepared([self.hoisted.expr], free, seed)
-        self.slopes = [None if slope is None else Prepared([slope], free, seed) for slope in slopes]
+        self.value = PreparedExpressions([self.hoisted.expr], free, seed)
+        self.slopes = [None if slope is None else PreparedExpressions([slope], free, seed) for slope in slopes]
 
     @cached_property
-    def full_formula(self) -> Prepared:
+    def full_formula(self) -> PreparedExpressions:
         """The whole formula, compiled without hoisted constants."""
-        return Prepared([self.formula], self.symbols, self.seed)
+        return PreparedExpressions([self.formula], self.symbols, self.seed)
 
     def constants(self, inputs: Sequence[Value]) -> list[Any] | None:
         """The inputs of a row and what they fix; None where some of it has no value."""

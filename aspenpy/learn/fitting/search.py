@@ -43,14 +43,14 @@ Box = tuple[tuple[float, float], ...]
 """Lower and upper bound of each parameter; equal bounds fix it."""
 
 
-class Solution(Record):
+class LeastSquaresSolution(Record):
     """Values, and half the sum of the squares of the errors there."""
 
     values: tuple[float, ...]
     cost: float
 
 
-def find_best_fit(errors: Errors) -> Solution:
+def find_best_fit(errors: Errors) -> LeastSquaresSolution:
     """The values that fit best. Raises AspenError where the model has no value anywhere."""
     try:
         import scipy.optimize  # noqa: F401  (asked for here, so that it is missed once and early)
@@ -69,11 +69,11 @@ def find_best_fit(errors: Errors) -> Solution:
 # -- whole numbers ---------------------------------------------------------------------------------
 
 
-def try_all_combinations(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
+def try_all_combinations(errors: Errors, box: Box, whole: Sequence[int]) -> LeastSquaresSolution:
     """Tries all combinations of whole numbers, with the other parameters fitted for each; returns the best."""
     ranges = [range(int(box[place][0]), int(box[place][1]) + 1) for place in whole]
 
-    def fit_others(combination: Sequence[int]) -> Solution:
+    def fit_others(combination: Sequence[int]) -> LeastSquaresSolution:
         held = dict(zip(whole, combination, strict=True))
         return minimise_in_box(
             errors, tuple((held[i], held[i]) if i in held else ends for i, ends in enumerate(box)), 1
@@ -82,10 +82,10 @@ def try_all_combinations(errors: Errors, box: Box, whole: Sequence[int]) -> Solu
     return keep_best(fit_others, product(*ranges))
 
 
-def keep_best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solution:
+def keep_best(solve: Callable[[Any], LeastSquaresSolution], tries: Iterable[Any]) -> LeastSquaresSolution:
     """Best solution of several attempts, without those at which the model has no value. Raises the last error where all
     attempts fail."""
-    solutions: list[Solution] = []
+    solutions: list[LeastSquaresSolution] = []
     for attempt in tries:
         try:
             solutions.append(solve(attempt))
@@ -96,10 +96,10 @@ def keep_best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solutio
     return min(solutions, key=lambda solution: solution.cost)
 
 
-def branch_and_bound(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
+def branch_and_bound(errors: Errors, box: Box, whole: Sequence[int]) -> LeastSquaresSolution:
     """Best whole numbers by branch and bound, depth first. Prunes boxes whose real optimum is no better than the best
     whole point found; cuts others at a fractional value and takes the nearer half first."""
-    best: Solution | None = None
+    best: LeastSquaresSolution | None = None
     waiting = [box]
     for _ in range(MOST_BRANCHES):
         if not waiting:
@@ -126,11 +126,11 @@ def branch_and_bound(errors: Errors, box: Box, whole: Sequence[int]) -> Solution
 # -- real numbers ----------------------------------------------------------------------------------
 
 
-def minimise_in_box(errors: Errors, box: Box, runs: int) -> Solution:
+def minimise_in_box(errors: Errors, box: Box, runs: int) -> LeastSquaresSolution:
     """Best point of a box, with all parameters real."""
     own = clamp_start(errors, box)
     if all(low == high for low, high in box):
-        return Solution(own, half_squared_errors(errors, own))
+        return LeastSquaresSolution(own, half_squared_errors(errors, own))
     if errors.linear:
         return refine(errors, box, own)
     return keep_best(lambda start: refine(errors, box, descend(errors, box, start)), choose_starts(errors, box, runs))
@@ -180,9 +180,9 @@ def descend(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, ..
     return tuple(values_at(path.x))
 
 
-def refine(errors: Errors, box: Box, values: Sequence[float]) -> Solution:
+def refine(errors: Errors, box: Box, values: Sequence[float]) -> LeastSquaresSolution:
     """Refines a solution by Gauss-Newton steps in the box until none lowers the cost."""
-    best = Solution(tuple(values), half_squared_errors(errors, values))
+    best = LeastSquaresSolution(tuple(values), half_squared_errors(errors, values))
     for _ in range(MOST_STEPS):
         better = gauss_newton_step(errors, box, best)
         if better is None:
@@ -191,7 +191,7 @@ def refine(errors: Errors, box: Box, values: Sequence[float]) -> Solution:
     return best
 
 
-def gauss_newton_step(errors: Errors, box: Box, best: Solution) -> Solution | None:
+def gauss_newton_step(errors: Errors, box: Box, best: LeastSquaresSolution) -> LeastSquaresSolution | None:
     """Solution after one Gauss-Newton step, halved until it lowers the cost; None if it does not."""
     import numpy
     from scipy.optimize import lsq_linear
@@ -218,7 +218,7 @@ def gauss_newton_step(errors: Errors, box: Box, best: Solution) -> Solution | No
         except AspenError:  # too far: the model has no value there
             cost = math.inf
         if cost < best.cost:
-            return Solution(tuple(values), cost)
+            return LeastSquaresSolution(tuple(values), cost)
         step = step / 2
     return None
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from aspenpy.engine.python import Prepared
+from aspenpy.engine.python import PreparedExpressions
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
@@ -31,7 +31,7 @@ from aspenpy.language.dimensions import (
 from aspenpy.language.lower import Lowering, constant_value
 from aspenpy.language.parser import parse_value
 from aspenpy.learn.measurements.conditions import number_in
-from aspenpy.learn.measurements.sheet import Cell, Heading, Sheet
+from aspenpy.learn.measurements.sheet import Cell, Heading, MeasurementSheet
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Known(Record):
+class KnownColumn(Record):
     """A column with a meaning: its dimension, how tools spell it (in small letters, what is no letter or digit as `_`),
     and whether it must be above zero. A `text` says what ran or where."""
 
@@ -54,50 +54,50 @@ PER_SECOND = BYTES / SECONDS
 LEAST, MOST = 1e-60, 1e60
 """Limits of measured numbers, between which squares and products of several stay within floating point."""
 
-KNOWN: Mapping[str, Known] = {
-    "run": Known("run id run_id", text=True),
-    "application": Known("application app appname app_name benchmark code program", text=True),
-    "region": Known("region kernel phase loop function hotspot", text=True),
-    "input": Known("input size argno problem dataset", text=True),
-    "device": Known("device gpu cluster machine host hardware", text=True),
-    "threads": Known("threads thread_count ranks processes processors cores num_threads", positive=True),
-    "core_frequency": Known(
+KNOWN: Mapping[str, KnownColumn] = {
+    "run": KnownColumn("run id run_id", text=True),
+    "application": KnownColumn("application app appname app_name benchmark code program", text=True),
+    "region": KnownColumn("region kernel phase loop function hotspot", text=True),
+    "input": KnownColumn("input size argno problem dataset", text=True),
+    "device": KnownColumn("device gpu cluster machine host hardware", text=True),
+    "threads": KnownColumn("threads thread_count ranks processes processors cores num_threads", positive=True),
+    "core_frequency": KnownColumn(
         "core_frequency core_clock f_core fcore coref fc clock frequency freq clocks_sm clocks_current_sm "
         "clocks_gr clocks_current_graphics",
         HERTZ,
         True,
     ),
-    "memory_frequency": Known(
+    "memory_frequency": KnownColumn(
         "memory_frequency memory_clock mem_freq f_mem fmem memf fm uncore_clock uncore_frequency clocks_mem "
         "clocks_current_memory",
         HERTZ,
         True,
     ),
-    "memory_bandwidth": Known("memory_bandwidth mem mem_bw bandwidth dram_bandwidth", PER_SECOND),
-    "runtime": Known(
+    "memory_bandwidth": KnownColumn("memory_bandwidth mem mem_bw bandwidth dram_bandwidth", PER_SECOND),
+    "runtime": KnownColumn(
         "runtime time elapsed elapsed_time duration duration_time runtime_rdtsc rdtsc_runtime wall_time "
         "gpu_time_duration_sum t",
         SECONDS,
         True,
     ),
-    "stall_time": Known("stall_time t_s ts stalled", SECONDS),
-    "energy": Known("energy e_pkg package_energy energy_pkg power_energy_pkg pkg_energy", JOULES, True),
-    "dram_energy": Known("dram_energy e_dram energy_dram power_energy_ram", JOULES, True),
-    "power": Known(
+    "stall_time": KnownColumn("stall_time t_s ts stalled", SECONDS),
+    "energy": KnownColumn("energy e_pkg package_energy energy_pkg power_energy_pkg pkg_energy", JOULES, True),
+    "dram_energy": KnownColumn("dram_energy e_dram energy_dram power_energy_ram", JOULES, True),
+    "power": KnownColumn(
         "power p_pkg watts package_power power_draw power_pkg power_draw_instant power_draw_average", WATTS, True
     ),
-    "dram_power": Known("dram_power p_dram power_dram", WATTS, True),
-    "memory_volume": Known("memory_volume memory_data_volume mem dram_bytes", BYTES),
-    "instructions": Known("instructions instr instr_retired_any papi_tot_ins inst_executed inst_retired_any"),
-    "cycles": Known("cycles cpu_clk_unhalted_core papi_tot_cyc cpu_cycles"),
-    "stall_cycles": Known(
+    "dram_power": KnownColumn("dram_power p_dram power_dram", WATTS, True),
+    "memory_volume": KnownColumn("memory_volume memory_data_volume mem dram_bytes", BYTES),
+    "instructions": KnownColumn("instructions instr instr_retired_any papi_tot_ins inst_executed inst_retired_any"),
+    "cycles": KnownColumn("cycles cpu_clk_unhalted_core papi_tot_cyc cpu_cycles"),
+    "stall_cycles": KnownColumn(
         "stall_cycles papi_res_stl papi_mem_scy stalled_cycles_backend cycle_activity_stalls_mem_any "
         "cycle_activity_stalls_l3_miss cycle_activity_cycles_no_execute"
     ),
-    "leading_load_cycles": Known("leading_load_cycles leading_loads llc_leading_load_cycles"),
-    "read_cycles": Known("read_cycles offcore_requests_outstanding_cycles_with_data_rd"),
-    "llc_misses": Known("llc_misses llcm llc_load_misses cache_misses papi_l3_tcm papi_l2_tcm l2m l3_misses"),
-    "bus_accesses": Known("bus_accesses bus_trans_any papi_bus"),
+    "leading_load_cycles": KnownColumn("leading_load_cycles leading_loads llc_leading_load_cycles"),
+    "read_cycles": KnownColumn("read_cycles offcore_requests_outstanding_cycles_with_data_rd"),
+    "llc_misses": KnownColumn("llc_misses llcm llc_load_misses cache_misses papi_l3_tcm papi_l2_tcm l2m l3_misses"),
+    "bus_accesses": KnownColumn("bus_accesses bus_trans_any papi_bus"),
 }
 """Columns with a meaning; all others are counters under their own names."""
 
@@ -124,7 +124,7 @@ def plain_unit(text: str | None) -> str | None:
         return None
 
 
-def recognise_columns(sheet: Sheet) -> Sheet:
+def recognise_columns(sheet: MeasurementSheet) -> MeasurementSheet:
     """The sheet with known columns under the names they have here; all others stay as they are. Where two mean the
     same, the first is taken."""
     headings, taken = [], {heading.name for heading in sheet.headings if heading.name in KNOWN}
@@ -137,7 +137,7 @@ def recognise_columns(sheet: Sheet) -> Sheet:
         return sheet._replace(headings=tuple(headings))
     renamed = list(zip(headings, sheet.names, strict=True))
     rows = tuple({new.name: row[old] for new, old in renamed} for row in sheet.rows)
-    return Sheet(tuple(headings), rows, sheet.span)
+    return MeasurementSheet(tuple(headings), rows, sheet.span)
 
 
 def recognise_heading(heading: Heading) -> Heading | None:
@@ -155,7 +155,7 @@ def recognise_heading(heading: Heading) -> Heading | None:
     return None
 
 
-def require_columns(sheet: Sheet, names: Iterable[str], what: str) -> None:
+def require_columns(sheet: MeasurementSheet, names: Iterable[str], what: str) -> None:
     """Raises AspenError where a column is missing; `what` wants them."""
     for name in names:
         if name not in sheet.names:
@@ -163,7 +163,7 @@ def require_columns(sheet: Sheet, names: Iterable[str], what: str) -> None:
             fail("no-column", f"{what} needs a column `{name}`", sheet.span, hint=hint)
 
 
-def read_numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float64]:
+def read_numbers(sheet: MeasurementSheet, name: str, *, blank: bool = False) -> NDArray[np.float64]:
     """A column in base units; a unit that is none of the language's is left as it is. With `blank`, cells in which
     nothing stands are nan. Raises AspenError for what is no number, is below zero where that cannot be, or has its own
     unit in a cell."""
@@ -194,7 +194,7 @@ def read_numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.
     return values * size
 
 
-def unit_size(heading: Heading, known: Known | None) -> float:
+def unit_size(heading: Heading, known: KnownColumn | None) -> float:
     """Size of a column's unit in base units."""
     unit = plain_unit(heading.unit)
     if unit is None:
@@ -222,13 +222,13 @@ def is_blank(cell: Cell) -> bool:
     return cell.value is None or (isinstance(cell.value, str) and cell.value in ("", "-"))
 
 
-def is_numeric(sheet: Sheet, name: str) -> bool:
+def is_numeric(sheet: MeasurementSheet, name: str) -> bool:
     """Whether numbers stand in a column: at least one, and no text."""
     others = [row[name] for row in sheet.rows if number_in(row[name]) is None]
     return len(others) < len(sheet.rows) and all(str(cell.value).lower() in ("", "nan", "none", "-") for cell in others)
 
 
-def row_keys(sheet: Sheet, names: Iterable[str]) -> list[tuple[str, ...]]:
+def row_keys(sheet: MeasurementSheet, names: Iterable[str]) -> list[tuple[str, ...]]:
     """Contents of some columns, row by row; missing columns are left out."""
     there = [name for name in names if name in sheet.names]
     return [tuple(str(row[name].value) for name in there) for row in sheet.rows]
@@ -242,7 +242,7 @@ WHAT_RAN = ("application", "region", "input", "device")
 
 
 def find_base_rows(
-    sheet: Sheet, clock: str, alike: Sequence[str], end: Literal["lowest", "highest"]
+    sheet: MeasurementSheet, clock: str, alike: Sequence[str], end: Literal["lowest", "highest"]
 ) -> NDArray[np.int64]:
     """For each row the place of its base sample: the row with the lowest or highest `clock` among those with a known
     runtime that have the same in the columns `alike`. Raises AspenError where there is none."""
@@ -276,7 +276,7 @@ def rows_by_key(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], list[i
     return found
 
 
-def find_columns(text: str, sheet: Sheet) -> list[str]:
+def find_columns(text: str, sheet: MeasurementSheet) -> list[str]:
     """The columns that a formula, or the name of a column, depends on. Raises AspenError for a name that is none."""
     try:
         return [sheet.heading(text).name]
@@ -284,7 +284,7 @@ def find_columns(text: str, sheet: Sheet) -> list[str]:
         return [symbol.payload[0] for symbol in sorted_symbols(lower_formula(text, sheet))]
 
 
-def evaluate_formula(text: str, sheet: Sheet) -> NDArray[np.float64]:
+def evaluate_formula(text: str, sheet: MeasurementSheet) -> NDArray[np.float64]:
     """The values of a formula, or of a column, row by row, in base units."""
     import numpy as np
 
@@ -294,7 +294,7 @@ def evaluate_formula(text: str, sheet: Sheet) -> NDArray[np.float64]:
         expr = lower_formula(text, sheet)
     symbols = sorted_symbols(expr)
     values = [read_numbers(sheet, symbol.payload[0]) for symbol in symbols]
-    prepared = Prepared([expr], symbols)
+    prepared = PreparedExpressions([expr], symbols)
     found = np.empty(len(sheet.rows))
     for place, row in enumerate(zip(*values, strict=True) if values else [()] * len(sheet.rows)):
         try:
@@ -305,7 +305,7 @@ def evaluate_formula(text: str, sheet: Sheet) -> NDArray[np.float64]:
     return found
 
 
-def lower_formula(text: str, sheet: Sheet) -> Expr:
+def lower_formula(text: str, sheet: MeasurementSheet) -> Expr:
     def resolve(node: nodes.Name) -> Expr:
         try:
             return graph.symbol(sheet.heading(node.name).name, "column")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from aspenpy.language.diagnostics import fail, suggest_instead
 from aspenpy.language.dimensions import UNITS
 from aspenpy.language.source import Source, Span
-from aspenpy.learn.measurements.sheet import Cell, Sheet
+from aspenpy.learn.measurements.sheet import Cell, MeasurementSheet
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -65,7 +65,7 @@ FORM = 'a condition is such as "threads in (4, 6)" or "region == main and not th
 Holds = Callable[[dict[str, Cell]], bool]
 
 
-def select_rows(sheet: Sheet, text: str, name: str = "condition") -> list[int]:
+def select_rows(sheet: MeasurementSheet, text: str, name: str = "condition") -> list[int]:
     """The places of the rows for which a condition holds; `name` is what messages call its text. Raises AspenError."""
     source = Source(text, f"<{name}>")
     holds = _Builder(source, sheet).build(parse_condition(source))
@@ -118,7 +118,7 @@ def refuse_word(expected: str, found: str, span: Span) -> NoReturn:
 class _Builder:
     """Makes a function of a row from the syntax tree of a condition on a sheet."""
 
-    def __init__(self, source: Source, sheet: Sheet) -> None:
+    def __init__(self, source: Source, sheet: MeasurementSheet) -> None:
         self.source, self.sheet = source, sheet
 
     def build(self, tree: Tree[Token], depth: int = 0) -> Holds:

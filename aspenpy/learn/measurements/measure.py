@@ -26,7 +26,7 @@ EVENTS = "instructions,cycles,cache-misses,stalled-cycles-backend"
 LONGEST_MESSAGE = 200
 
 
-class Target(Record):
+class StoppingRule(Record):
     """When enough runs are done: half the confidence interval of the mean runtime, relative to it, or the most runs.
     `trimmed` leaves out the shortest and the longest (Tiwari and others 2014, section 3.1)."""
 
@@ -37,7 +37,7 @@ class Target(Record):
     trimmed: bool = False
 
 
-class Run(Record):
+class MeasuredRun(Record):
     """Times and counts of one run, by column with its unit."""
 
     values: Mapping[str, float]
@@ -52,19 +52,21 @@ class Measured(Record, Result):
     what could not be collected, with the reason."""
 
     command: tuple[str, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[MeasuredRun, ...]
     mean: float
     half: float
     met: bool
-    target: Target
+    target: StoppingRule
     missing: tuple[tuple[str, str], ...]
 
 
-def measure(command: Sequence[str], target: Target, watch: Callable[[int, float], None] | None = None) -> Measured:
+def measure(
+    command: Sequence[str], target: StoppingRule, watch: Callable[[int, float], None] | None = None
+) -> Measured:
     """Runs a command, its output discarded, until its target is met. Raises AspenError where it cannot be run, or ends
     with an error."""
     counters, missing = find_counters(command)
-    runs: list[Run] = []
+    runs: list[MeasuredRun] = []
     while True:
         runs.append(run_once(command, counters))
         mean, half = confidence_interval([run.seconds for run in runs], target)
@@ -75,7 +77,7 @@ def measure(command: Sequence[str], target: Target, watch: Callable[[int, float]
             return Measured(tuple(command), tuple(runs), mean, half, met, target, tuple(missing))
 
 
-def confidence_interval(values: Sequence[float], target: Target) -> tuple[float, float]:
+def confidence_interval(values: Sequence[float], target: StoppingRule) -> tuple[float, float]:
     """The mean, and half its confidence interval by Student's t; infinite for fewer than two values."""
     require_library("scipy", "a confidence interval")
     from scipy.stats import t
@@ -90,14 +92,14 @@ def confidence_interval(values: Sequence[float], target: Target) -> tuple[float,
 # -- a run -----------------------------------------------------------------------------------------
 
 
-class Counters(Record):
+class CounterSources(Record):
     """Counters read besides times: RAPL energy by column, and the program perf if it counts events."""
 
     energies: tuple[tuple[str, Path], ...]
     perf: str | None
 
 
-def run_once(command: Sequence[str], counters: Counters) -> Run:
+def run_once(command: Sequence[str], counters: CounterSources) -> MeasuredRun:
     with count_events(command, counters) as (line, events):
         before = {name: read_microjoules(path) for name, path in counters.energies}
         began = perf_counter()
@@ -117,12 +119,12 @@ def run_once(command: Sequence[str], counters: Counters) -> Run:
         values = {"runtime [s]": seconds, "cpu_time [s]": used.ru_utime + used.ru_stime}
         for name, path in counters.energies:
             values[name] = energy_difference(before[name], read_microjoules(path), path) / 1e6
-        return Run(values | events())
+        return MeasuredRun(values | events())
 
 
 @contextmanager
 def count_events(
-    command: Sequence[str], counters: Counters
+    command: Sequence[str], counters: CounterSources
 ) -> Iterator[tuple[list[str], Callable[[], dict[str, float]]]]:
     """The command line, inside perf where perf counts, and a function that reads the counts."""
     if counters.perf is None:
@@ -152,7 +154,7 @@ def energy_difference(before: int, after: int, path: Path) -> float:
 # -- what the machine offers -----------------------------------------------------------------------
 
 
-def find_counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str]]]:
+def find_counters(command: Sequence[str]) -> tuple[CounterSources, list[tuple[str, str]]]:
     """Counters available on this machine, and missing ones with the reason."""
     if not command:
         fail("no-command", "there is no command to measure", hint="aspenpy measure -- COMMAND ...")
@@ -176,7 +178,7 @@ def find_counters(command: Sequence[str]) -> tuple[Counters, list[tuple[str, str
         missing.append(("energy of GPUs", "there is no nvidia-smi"))
     else:
         missing.append(("energy of GPUs", "read a log of `nvidia-smi --query-gpu=... --format=csv` with --read"))
-    return Counters(tuple(energies), perf), missing
+    return CounterSources(tuple(energies), perf), missing
 
 
 def find_perf() -> tuple[str | None, str | None]:

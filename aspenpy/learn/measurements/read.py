@@ -13,7 +13,7 @@ from aspenpy.language.files import Reader
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source
 from aspenpy.learn.measurements.records import is_record_store, read_records
-from aspenpy.learn.measurements.sheet import Data, Sheet, make_sheet, tabulate_rows
+from aspenpy.learn.measurements.sheet import Data, MeasurementSheet, make_sheet, tabulate_rows
 from aspenpy.learn.measurements.tools import (
     ENTITIES,
     RAW,
@@ -40,34 +40,34 @@ MOST_BYTES = 64 * 2**20  # of a Parquet file, as it is and decompressed
 HEAD = 4000  # characters by which a format is known
 
 
-class Format(Record):
+class ToolFormat(Record):
     """A tool's file format: name, recogniser of the first lines, reader."""
 
     name: str
     recognises: Callable[[str], bool]
-    read: Callable[[Source], Sheet]
+    read: Callable[[Source], MeasurementSheet]
 
 
 FORMATS = (
-    Format("perf stat -j", is_perf_json, read_perf_json),
-    Format("LIKWID", is_likwid, read_likwid),
-    Format("ncu --csv", lambda head: '"Metric Name"' in head and '"Metric Value"' in head, read_ncu),
-    Format("ncu --csv --page raw", lambda head: RAW.search(head) is not None, read_ncu_raw),
-    Format("nvprof --csv", lambda head: '"Metric Name"' in head and '"Avg"' in head, read_nvprof),
-    Format("nvprof --csv", lambda head: SUMMARY.search(head) is not None, read_nvprof_summary),
-    Format("nvidia-smi --format=csv", lambda head: SAMPLES.match(head) is not None, read_smi),
-    Format("dcgmi dmon", lambda head: ENTITIES.search(head) is not None, read_dcgm),
-    Format("perf stat -x,", is_perf, read_perf),
+    ToolFormat("perf stat -j", is_perf_json, read_perf_json),
+    ToolFormat("LIKWID", is_likwid, read_likwid),
+    ToolFormat("ncu --csv", lambda head: '"Metric Name"' in head and '"Metric Value"' in head, read_ncu),
+    ToolFormat("ncu --csv --page raw", lambda head: RAW.search(head) is not None, read_ncu_raw),
+    ToolFormat("nvprof --csv", lambda head: '"Metric Name"' in head and '"Avg"' in head, read_nvprof),
+    ToolFormat("nvprof --csv", lambda head: SUMMARY.search(head) is not None, read_nvprof_summary),
+    ToolFormat("nvidia-smi --format=csv", lambda head: SAMPLES.match(head) is not None, read_smi),
+    ToolFormat("dcgmi dmon", lambda head: ENTITIES.search(head) is not None, read_dcgm),
+    ToolFormat("perf stat -x,", is_perf, read_perf),
 )
 """Formats of tools; what is none of them is a table of comma-separated values."""
 
 
-def recognise_format(text: str) -> Format | None:
+def recognise_format(text: str) -> ToolFormat | None:
     """The tool that wrote a text; None for a plain table."""
     return next((item for item in FORMATS if item.recognises(text[:HEAD])), None)
 
 
-def read_measurements(data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
+def read_measurements(data: Data, columns: Mapping[str, str] | None = None) -> MeasurementSheet:
     """The sheet of measurements of any tool: a path (also of a Parquet file or a record store), a text, rows. `columns`
     renames columns of a plain table and leaves out all others. Raises AspenError."""
     if isinstance(data, str | Path):
@@ -88,7 +88,7 @@ def read_measurements(data: Data, columns: Mapping[str, str] | None = None) -> S
     return make_sheet(data, columns, MOST_ROWS, index="run")
 
 
-def read_parquet(path: Path, columns: Mapping[str, str] | None) -> Sheet:
+def read_parquet(path: Path, columns: Mapping[str, str] | None) -> MeasurementSheet:
     """The rows of a Parquet file. What it says of its size is read before anything is decompressed: half a megabyte
     may hold millions of zeros, and a text that all rows repeat is held once."""
     try:

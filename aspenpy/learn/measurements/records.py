@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.files import require_writable
 from aspenpy.language.opening import read_first_bytes
-from aspenpy.language.schema import OneOf, find_mismatch, parse_json
-from aspenpy.learn.measurements.sheet import Sheet, tabulate_rows
+from aspenpy.language.schema import AnyOf, find_mismatch, parse_json
+from aspenpy.learn.measurements.sheet import MeasurementSheet, tabulate_rows
 from aspenpy.record import Record
 
 VERSION = 1
@@ -39,11 +39,11 @@ BEGINNING = b"SQLite format 3\x00"
 ROLLBACK = b"\1\1"  # versions of the format with a rollback journal, after two bytes for the size of a page
 ROW = {
     **dict.fromkeys(("application", "input", "hardware", "device", "counters"), str),
-    "runtime": OneOf(float, None),
-    "energy": OneOf(float, None),
-    "model": OneOf(str, None),
+    "runtime": AnyOf(float, None),
+    "energy": AnyOf(float, None),
+    "model": AnyOf(str, None),
 }
-COUNTERS = {str: OneOf(float, str, None)}
+COUNTERS = {str: AnyOf(float, str, None)}
 
 
 class RunRecord(Record):
@@ -202,7 +202,7 @@ def is_record_store(path: Path) -> bool:
         return False
 
 
-def read_records(path: Path) -> Sheet:
+def read_records(path: Path) -> MeasurementSheet:
     """All runs of a store as a tidy sheet."""
     found = RecordStore(path).find()
     if not found:

@@ -50,7 +50,7 @@ class Heading(NamedTuple):
     written: str = ""
 
 
-class Sheet(NamedTuple):
+class MeasurementSheet(NamedTuple):
     """Columns, and rows with a cell for each of their names."""
 
     headings: tuple[Heading, ...]
@@ -69,21 +69,21 @@ class Sheet(NamedTuple):
                 return place
         raise KeyError(name)
 
-    def rows_at(self, places: Iterable[int]) -> Sheet:
+    def rows_at(self, places: Iterable[int]) -> MeasurementSheet:
         """The same columns, with the rows at these places."""
         return self._replace(rows=tuple(self.rows[place] for place in places))
 
 
-Data = str | Path | Source | Sheet | Iterable[Mapping[str, Any]]
+Data = str | Path | Source | MeasurementSheet | Iterable[Mapping[str, Any]]
 """Measurements: the path of a CSV file, or a row after the other as mappings from columns to values."""
 
 
 def make_sheet(
     data: Data, columns: Mapping[str, str] | None = None, most_rows: int | None = None, index: str = ""
-) -> Sheet:
+) -> MeasurementSheet:
     """The sheet of measurements, wherever they are; a DataFrame counts as its rows. `index` names a first column that
     has no name, as DataFrames write theirs. Raises AspenError."""
-    if isinstance(data, Sheet):
+    if isinstance(data, MeasurementSheet):
         return data
     if isinstance(data, str | Path):
         data = Reader().read(data)
@@ -97,7 +97,7 @@ def make_sheet(
 
 def parse_sheet(
     source: Source, columns: Mapping[str, str] | None = None, most_rows: int = MOST_ROWS, index: str = ""
-) -> Sheet:
+) -> MeasurementSheet:
     """The sheet in a file. `columns` renames those it names (`{"runtime [ms]": "time/ms"}`) and leaves out all others.
     Raises AspenError."""
     lines = read_lines(source)
@@ -126,10 +126,10 @@ def parse_sheet(
         rows.append({named.name: cells[place] for place, named in headings.items()})
     if not rows:
         fail("no-measurements", "there are no measurements below the names of the columns", line)
-    return Sheet(tuple(headings.values()), tuple(rows), line)
+    return MeasurementSheet(tuple(headings.values()), tuple(rows), line)
 
 
-def tabulate_rows(rows: Iterable[Mapping[str, Any]], most_rows: int = MOST_ROWS) -> Sheet:
+def tabulate_rows(rows: Iterable[Mapping[str, Any]], most_rows: int = MOST_ROWS) -> MeasurementSheet:
     """The sheet of mappings from the names of columns to values, all with the same columns. Raises AspenError."""
     given = list(islice(rows, most_rows + 1))
     if len(given) > most_rows:
@@ -143,7 +143,7 @@ def tabulate_rows(rows: Iterable[Mapping[str, Any]], most_rows: int = MOST_ROWS)
     headings = {name: parse_heading(name) for name in names}
     _check_headings(list(headings.values()))
     cells = ({headings[name].name: Cell(row[name], number) for name in names} for number, row in enumerate(given, 1))
-    return Sheet(tuple(headings.values()), tuple(cells))
+    return MeasurementSheet(tuple(headings.values()), tuple(cells))
 
 
 def _refuse_rows(most_rows: int, span: Span | None) -> NoReturn:
@@ -238,7 +238,7 @@ MISSING = ("", "-", "N/A", "[N/A]", "[Not Supported]", "[Insufficient Permission
 THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 
 
-def tabulate_cells(rows: Iterable[Row], source: Source) -> Sheet:
+def tabulate_cells(rows: Iterable[Row], source: Source) -> MeasurementSheet:
     """The sheet of rows with different columns; missing cells are blank. Raises AspenError where there is no row."""
     found = list(rows)
     whole = Span(source, 0, len(source.text.partition("\n")[0]))
@@ -251,7 +251,7 @@ def tabulate_cells(rows: Iterable[Row], source: Source) -> Sheet:
     for row in found:
         line = next(iter(row.values())).row
         made.append({headings[header].name: row.get(header, Cell("", line)) for header in headers})
-    return Sheet(tuple(headings.values()), tuple(made), whole)
+    return MeasurementSheet(tuple(headings.values()), tuple(made), whole)
 
 
 def refuse_two_units(headings: list[Heading], span: Span) -> None:
@@ -302,7 +302,7 @@ def parse_number(cell: Cell) -> float | None:
         fail("bad-value", f"`{text}` is no number", cell.span, parents=cell.parents)
 
 
-def add_labels(sheet: Sheet, labels: Mapping[str, Any]) -> Sheet:
+def add_labels(sheet: MeasurementSheet, labels: Mapping[str, Any]) -> MeasurementSheet:
     """The sheet with further columns, each with one value for all rows."""
     added = {name: parse_heading(name) for name in labels}
     taken = {item.name for item in added.values()}
@@ -311,4 +311,4 @@ def add_labels(sheet: Sheet, labels: Mapping[str, Any]) -> Sheet:
         row | {item.name: Cell(labels[name], next(iter(row.values())).row) for name, item in added.items()}
         for row in sheet.rows
     )
-    return Sheet((*added.values(), *others), rows, sheet.span)
+    return MeasurementSheet((*added.values(), *others), rows, sheet.span)

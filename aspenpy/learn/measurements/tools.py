@@ -16,8 +16,8 @@ from aspenpy.language.source import Source, Span
 from aspenpy.learn.measurements.columns import plain_unit
 from aspenpy.learn.measurements.sheet import (
     Cell,
+    MeasurementSheet,
     Row,
-    Sheet,
     normalise_cell,
     parse_number,
     read_lines,
@@ -57,7 +57,7 @@ def skip_comments(head: str) -> int:
     return 0 if found is None else found.end()
 
 
-def read_perf(source: Source) -> Sheet:
+def read_perf(source: Source) -> MeasurementSheet:
     """A row with a column for each event; of several lines of one event (a line for each core) the sum."""
     row: Row = {}
     for cells in read_lines(source):
@@ -79,7 +79,7 @@ def count_leading_cells(cells: list[Cell]) -> int:
     return 0 if found is None else found[0].count(",")
 
 
-def read_perf_json(source: Source) -> Sheet:
+def read_perf_json(source: Source) -> MeasurementSheet:
     """As `read_perf`, of a JSON object a line; a line with no counter has a metric alone, made of the others."""
     row: Row = {}
     start = 0
@@ -132,7 +132,7 @@ def is_likwid(head: str) -> bool:
     return head.startswith(("STRUCT,", "TABLE,")) or "\nTABLE,Group" in head or "\nTABLE,Region" in head
 
 
-def read_likwid(source: Source, per_thread: bool = False) -> Sheet:
+def read_likwid(source: Source, per_thread: bool = False) -> MeasurementSheet:
     """A row for each region, or for each thread of it; without statistics the values of the threads are put together:
     events and amounts are summed, times are those of the slowest, clocks and ratios are means."""
     regions: dict[str, dict[str, Row]] = {}
@@ -214,7 +214,7 @@ SUMMARY = re.compile(r'^("Type",)?"Time\(%\)","Time","Calls","Avg","Min","Max","
 """The header of what `nvprof --csv` writes where no metrics are asked for; before CUDA 9 without the type."""
 
 
-def read_nvprof_summary(source: Source) -> Sheet:
+def read_nvprof_summary(source: Source) -> MeasurementSheet:
     """A row for each kernel and copy: calls, the time of all, and the mean, shortest and longest. Times of calls of the
     CUDA library, which the host waits for, are left out: they contain those of the kernels."""
     header: list[str] = []
@@ -240,12 +240,12 @@ def read_nvprof_summary(source: Source) -> Sheet:
     return tabulate_cells(rows, source)
 
 
-def read_nvprof(source: Source) -> Sheet:
+def read_nvprof(source: Source) -> MeasurementSheet:
     """A row for each kernel and device, with the mean of each metric."""
     return read_metric_lines(source, key=("Device", "Kernel"), name="Metric Name", value="Avg", unit=None)
 
 
-def read_ncu(source: Source) -> Sheet:
+def read_ncu(source: Source) -> MeasurementSheet:
     """A row for each launch; a metric in several units is put into the first of them."""
     return read_metric_lines(
         source, key=("ID", "Kernel Name"), name="Metric Name", value="Metric Value", unit="Metric Unit"
@@ -255,7 +255,9 @@ def read_ncu(source: Source) -> Sheet:
 LABELS = {"Kernel": "region", "Kernel Name": "region", "Device": "device", "ID": "run"}
 
 
-def read_metric_lines(source: Source, key: tuple[str, ...], name: str, value: str, unit: str | None) -> Sheet:
+def read_metric_lines(
+    source: Source, key: tuple[str, ...], name: str, value: str, unit: str | None
+) -> MeasurementSheet:
     """A table with a line for each metric, with a row for each key."""
     header: list[str] = []
     rows: dict[tuple[str, ...], Row] = {}
@@ -293,7 +295,7 @@ def read_metric_lines(source: Source, key: tuple[str, ...], name: str, value: st
     return tabulate_cells(rows.values(), source)
 
 
-def read_ncu_raw(source: Source) -> Sheet:
+def read_ncu_raw(source: Source) -> MeasurementSheet:
     """A row for each launch, of the table with a column for each metric, whose second line holds the units."""
     header: list[str] = []
     rows: list[Row] = []
@@ -312,7 +314,7 @@ def read_ncu_raw(source: Source) -> Sheet:
     return tabulate_cells(rows, source)
 
 
-def read_smi(source: Source) -> Sheet:
+def read_smi(source: Source) -> MeasurementSheet:
     """A row for each sample; units in cells (`64.2 W`, `1410 MHz`) belong to the header."""
     header: list[str] = []
     rows: list[Row] = []
@@ -333,7 +335,7 @@ def read_smi(source: Source) -> Sheet:
     return tabulate_cells(rows, source)
 
 
-def read_dcgm(source: Source) -> Sheet:
+def read_dcgm(source: Source) -> MeasurementSheet:
     """Samples of `dcgmi dmon`: columns of text, and lines such as `GPU 0  98  250.1`."""
     header: list[str] = []
     rows: list[Row] = []

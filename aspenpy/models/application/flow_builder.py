@@ -112,7 +112,7 @@ def _lower_counted_arguments(trait: nodes.Trait, lower: Lowering) -> list[Expr |
     return found
 
 
-class Scope(Record):
+class StatementScope(Record):
     """Names that statements see: `names` are arguments, local parameters and constants, loop counters, samples; `lower`
     lowers an expression in that scope."""
 
@@ -164,16 +164,16 @@ class KernelBuilder:
 
     # -- scope -----------------------------------------------------------------------------------
 
-    def _scope(self, names: dict[str, Expr], stream: tuple[Expr, ...]) -> Scope:
+    def _scope(self, names: dict[str, Expr], stream: tuple[Expr, ...]) -> StatementScope:
         def resolve(node: nodes.Name) -> Expr:
             head, _, tail = node.name.partition(".")
             if tail and head in self.local_models:
                 return self.local_models[head].lookup(tail) or self.model.resolve(node)
             return names[node.name] if node.name in names else self.model.resolve(node)
 
-        return Scope(names, Lowering(resolve, self.origins, stream, self.model.site_of_draw))
+        return StatementScope(names, Lowering(resolve, self.origins, stream, self.model.site_of_draw))
 
-    def _scope_with_locals(self, formals: dict[str, Expr]) -> Scope:
+    def _scope_with_locals(self, formals: dict[str, Expr]) -> StatementScope:
         """Arguments and the kernel's own parameters and enums; local parameters in whatever order."""
         enums = [node for node in self.node.declarations if isinstance(node, nodes.Enum)]
         constants = {name: graph.number(value) for name, value in enum_constants(enums).items()}
@@ -189,7 +189,7 @@ class KernelBuilder:
                 scope.names[name] = failure_node("circular-definition", message, parameters[name].name_span)
         return scope
 
-    def _find_overrides(self, scope: Scope) -> dict[Expr, Expr]:
+    def _find_overrides(self, scope: StatementScope) -> dict[Expr, Expr]:
         """Values to which the kernel sets parameters of its own imports."""
         values = {}
         for node in declarations_by_name(nodes.Import, self.node.declarations).values():
@@ -216,11 +216,11 @@ class KernelBuilder:
 
     # -- statements ------------------------------------------------------------------------------
 
-    def _sequence(self, statements: tuple[nodes.Statement, ...], scope: Scope) -> flow.Flow:
+    def _sequence(self, statements: tuple[nodes.Statement, ...], scope: StatementScope) -> flow.Flow:
         steps = self._steps(statements, scope)
         return steps[0] if len(steps) == 1 else flow.Sequence(steps, None)
 
-    def _steps(self, statements: tuple[nodes.Statement, ...], scope: Scope) -> tuple[flow.Flow, ...]:
+    def _steps(self, statements: tuple[nodes.Statement, ...], scope: StatementScope) -> tuple[flow.Flow, ...]:
         """A sample names its draw for the statements behind it."""
         steps = []
         for statement in statements:
@@ -243,7 +243,7 @@ class KernelBuilder:
                 raise
             self.mistakes += error.diagnostics
 
-    def _step(self, node: Any, scope: Scope) -> flow.Flow:
+    def _step(self, node: Any, scope: StatementScope) -> flow.Flow:
         match node:
             case nodes.Execute():
                 return self._build_block(node, scope)
@@ -269,13 +269,13 @@ class KernelBuilder:
                 return self._build_probability(node, scope)
         raise NotImplementedError(type(node).__name__)
 
-    def _otherwise(self, node: nodes.If | nodes.Switch | nodes.Probability, scope: Scope) -> flow.Flow:
+    def _otherwise(self, node: nodes.If | nodes.Switch | nodes.Probability, scope: StatementScope) -> flow.Flow:
         return flow.NOTHING if node.otherwise is None else self._sequence(node.otherwise, scope)
 
     def _check_value(self, law: str, node: Any, expr: Expr) -> Expr:
         return check_value_at(law, expr, None if node is None else node.span, self.origins)
 
-    def _build_block(self, node: nodes.Execute, scope: Scope) -> flow.Flow:
+    def _build_block(self, node: nodes.Execute, scope: StatementScope) -> flow.Flow:
         parallelism = graph.ONE if node.parallelism is None else scope.lower(node.parallelism)
         checked = self._check_value("parallelism", node.parallelism, parallelism)
         width = None if node.width is None else self._check_value("width", node.width, scope.lower(node.width))
@@ -289,7 +289,7 @@ class KernelBuilder:
         sizes = self._lower_part_sizes(node, scope)
         return flow.Block(node.label, checked, tuple(requirements), node.span, width, sizes, schedule)
 
-    def _lower_part_sizes(self, node: nodes.Execute, scope: Scope) -> tuple[Expr, Expr] | None:
+    def _lower_part_sizes(self, node: nodes.Execute, scope: StatementScope) -> tuple[Expr, Expr] | None:
         """The counter of unequal parts, and the size of each."""
         if node.size is None or node.counter is None:
             if node.size is None and node.counter is None:
@@ -351,7 +351,7 @@ class KernelBuilder:
             return name
         return f"{self.full_name}.{name}" if name in self.local_data else self.model.prefix + name
 
-    def _call(self, node: nodes.Call, scope: Scope) -> flow.Flow:
+    def _call(self, node: nodes.Call, scope: StatementScope) -> flow.Flow:
         model, target = self.model.find_kernel(node.kernel, self.node.name, node.name_span or node.span)
         check_arguments(node, target)
         full_name = model.prefix + target.name
@@ -374,7 +374,7 @@ class KernelBuilder:
         arguments.append((callee.context, graph.stream(*scope.lower.stream, site)))
         return flow.Call(callee, tuple(arguments), tuple(arrays), node.span)
 
-    def _loop(self, node: nodes.Loop, scope: Scope) -> flow.Flow:
+    def _loop(self, node: nodes.Loop, scope: StatementScope) -> flow.Flow:
         counter = self._counter(node)
         count = self._check_value("count", node.count, scope.lower(node.count))
         names = scope.names if node.counter is None else {**scope.names, node.counter: counter}
@@ -389,7 +389,7 @@ class KernelBuilder:
             self.origins[counter] = node.span
         return counter
 
-    def _build_probability(self, node: nodes.Probability, scope: Scope) -> flow.Flow:
+    def _build_probability(self, node: nodes.Probability, scope: StatementScope) -> flow.Flow:
         """The cases with their probabilities; `else` (or nothing) gets what they leave of 1."""
         cases = [
             (self._check_value("probability", case.value, scope.lower(case.value)), self._sequence(case.body, scope))

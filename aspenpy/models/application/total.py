@@ -51,7 +51,7 @@ class Runtime(Total):
     """Seconds."""
 
 
-class Amount(Total):
+class ResourceTotal(Total):
     """How much of a resource is asked for, in its unit."""
 
     resource: str
@@ -328,7 +328,7 @@ class Amounts(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         return add_totals(
-            {Amount(requirement.resource): block.parallelism * requirement.amount}
+            {ResourceTotal(requirement.resource): block.parallelism * requirement.amount}
             for requirement in block.requirements
             if has_all_traits(requirement, self.traits)
         )

@@ -14,7 +14,7 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 
 
-class Origin(Record):
+class NumberOrigin(Record):
     """A number as it was written, at its place, and what the comment beside it says.
 
     That is the comment behind it on its line, else the one right above it, else the one above its component.
@@ -26,7 +26,7 @@ class Origin(Record):
     span: Span
 
 
-def provenance(machine: Machine) -> list[Origin]:
+def provenance(machine: Machine) -> list[NumberOrigin]:
     """The numbers that have a comment: parameters, then by component quantities, properties and powers."""
     origins = []
     for name, expression, span, component in _walk_numbers(machine):
@@ -34,7 +34,7 @@ def provenance(machine: Machine) -> list[Origin]:
             continue
         comment = comment_at(span) or (_comment_above(component) if component else "")
         if comment:
-            origins.append(Origin(name, " ".join(expression.span.text().split()), comment, span))
+            origins.append(NumberOrigin(name, " ".join(expression.span.text().split()), comment, span))
     return origins
 
 

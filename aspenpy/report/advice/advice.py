@@ -31,11 +31,11 @@ from aspenpy.report.advice.throttling import report_throttling, restriction_bloc
 from aspenpy.report.advice.uncertainty import ends, report_uncertainty, sure_blocks
 from aspenpy.tables.document import (
     Block,
+    BulletList,
     Code,
     Document,
     Link,
     Listing,
-    Points,
     Section,
     Sentence,
     Span,
@@ -133,7 +133,7 @@ def _summarise_steps(advice: Advice) -> list[Block]:
     if strong:
         items.append(_describe_nodes(strong[0]))
     items += [(note,) for note in assumed_ranges(advice.space)]
-    return [Section("In short", "short"), Points(tuple(items))]
+    return [Section("In short", "short"), BulletList(tuple(items))]
 
 
 def _describe_outcome(advice: Advice) -> Words:
@@ -211,7 +211,7 @@ def list_assumptions(advice: Advice) -> list[Block]:
         items.append((f"The machine model does not state {names}: not varied.",))
     given: list[Words] = [(Code(f"{name} = {value}"), " was set.") for name, value in advice.case.set.items()]
     said: list[Any] = [(f"{item.severity}: {item.message}",) for item in advice.space.prediction.diagnostics]
-    return [Section("What was assumed", "assumed"), Points((*items, *given, *said))]
+    return [Section("What was assumed", "assumed"), BulletList((*items, *given, *said))]
 
 
 def appendix(advice: Advice) -> list[Block]:
@@ -299,7 +299,9 @@ def _blocks_of_kernel(prediction: Prediction, name: str) -> list[Block]:
         if isinstance(part, Table):
             blocks.append(Sentence((part.title,)))
             facts = [(str(row[0]), str(row[1])) for row in part.rows]
-            blocks.append(Points(tuple((f"{label}: ", Code(text) if label in CODE else text) for label, text in facts)))
+            blocks.append(
+                BulletList(tuple((f"{label}: ", Code(text) if label in CODE else text) for label, text in facts))
+            )
     return blocks
 
 

@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from aspenpy.advice.advise import Advice
-from aspenpy.advice.configuration import UNITS, BindingLimit, Budget, Choice, Decision
+from aspenpy.advice.configuration import UNITS, BindingLimit, Budget, Decision, PricedConfiguration
 from aspenpy.advice.decide import Decided, amount_in
 from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import format_quantity
@@ -152,13 +152,13 @@ def _bound_columns() -> tuple[Column, ...]:
 class _Place:
     """A choice of a front, with its decision."""
 
-    def __init__(self, decision: Decision, choice: Choice) -> None:
+    def __init__(self, decision: Decision, choice: PricedConfiguration) -> None:
         self.choice = choice
         self.input = decision.label or decision.settings or None
         self.chosen = choice == decision.choice
 
 
-def spread(front: tuple[Choice, ...]) -> list[Choice]:
+def spread(front: tuple[PricedConfiguration, ...]) -> list[PricedConfiguration]:
     """A few of a front, from end to end."""
     if len(front) <= MOST_OF_FRONT:
         return list(front)
@@ -270,7 +270,7 @@ register_report(Grouped, report_groups)
 class _Row:
     """An application in its group."""
 
-    def __init__(self, cluster: str, group: int, application: str, choice: Choice) -> None:
+    def __init__(self, cluster: str, group: int, application: str, choice: PricedConfiguration) -> None:
         self.cluster, self.group, self.application, self.choice = cluster, group, application, choice
 
 

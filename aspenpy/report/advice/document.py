@@ -7,7 +7,7 @@ from io import StringIO
 from typing import Any
 
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.problem import Problem
+from aspenpy.advice.problem import ApplicationProblem
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.dimensions import format_quantity
@@ -131,13 +131,13 @@ MOST_KERNELS = 20  # the longest, of which each requirement is explained
 SAME = 1e-6  # relative: seconds that differ by less are equal
 
 
-def _sizes(case: Case, problem: Problem) -> dict[str, float]:
+def _sizes(case: Case, problem: ApplicationProblem) -> dict[str, float]:
     scope = Prediction(case).scope
     names = tuple(dict.fromkeys(problem.size))
     return dict(zip(names, map(float, scope.values([scope.symbol(name) for name in names], case.seed)), strict=True))
 
 
-def problem_note(cases: Sequence[Case], problem: Problem) -> str:
+def problem_note(cases: Sequence[Case], problem: ApplicationProblem) -> str:
     """Sentences on the problem of cases with the user's settings, which are those of several inputs, and on the numbers
     of ranks that the program accepts."""
     said = _problem_sentences(cases, problem)
@@ -146,7 +146,7 @@ def problem_note(cases: Sequence[Case], problem: Problem) -> str:
     return f"{said} Of ranks the program accepts {problem.accepted.describe()} only: not every place has one."
 
 
-def _problem_sentences(cases: Sequence[Case], problem: Problem) -> str:
+def _problem_sentences(cases: Sequence[Case], problem: ApplicationProblem) -> str:
     if not problem.size:
         return "The problem stays, however many ranks there are."
     each = [_sizes(case, problem) for case in cases]
@@ -176,7 +176,7 @@ def cap_note(space: DesignSpace) -> list[str]:
     ]
 
 
-def problem_data(case: Case, problem: Problem) -> dict[str, Any]:
+def problem_data(case: Case, problem: ApplicationProblem) -> dict[str, Any]:
     """The same for programs: sizes as the user's settings have them, for each of so many `holders` if `per_rank`."""
     accepted = None if problem.accepted is None else str(problem.accepted)
     sizes = {"size": _sizes(case, problem), "per_rank": problem.per_rank, "holders": problem.holders}

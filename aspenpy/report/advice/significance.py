@@ -10,7 +10,7 @@ from aspenpy.advice.significance import CounterEvidence, CounterShare, Disagreem
 from aspenpy.advice.significant import SIGNIFICANT, Significant
 from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.report.advice.document import link_text
-from aspenpy.tables.document import Block, Points, Section, Sentence, Span, Words, make_sheet
+from aspenpy.tables.document import Block, BulletList, Section, Sentence, Span, Words, make_sheet
 from aspenpy.tables.numbers import format_count, format_share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import (
@@ -184,7 +184,7 @@ def significance_blocks(found: Significant) -> list[Block]:
         "parts of what all change."
     )
     blocks: list[Block] = [Section("What was measured", "counters"), Sentence((note,))]
-    blocks += [Points(tuple(_disagreement_sentences(found)))]
+    blocks += [BulletList(tuple(_disagreement_sentences(found)))]
     for each in found.evidences:
         blocks += _evidence_blocks(found, each)
     return blocks
@@ -219,7 +219,7 @@ def _evidence_blocks(found: Significant, each: CounterEvidence) -> list[Block]:
     return [
         Section(f"Of the {each.metric}", f"counters-{each.metric}", 2),
         make_sheet(heads, rows, (1, 2, 3)),
-        Points((_describe_samples(each), _describe_regression(each), _describe_clusters(each))),
+        BulletList((_describe_samples(each), _describe_regression(each), _describe_clusters(each))),
         make_sheet(("counter", "known for", "share", "belongs to"), listed, (2,)),
     ]
 

@@ -30,7 +30,7 @@ from aspenpy.learn.estimators.validation import (
     validate,
 )
 from aspenpy.learn.measurements.records import RecordStore, is_record_store
-from aspenpy.learn.measurements.sheet import Sheet
+from aspenpy.learn.measurements.sheet import MeasurementSheet
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.report.learnt import draw as draw_traces
 from aspenpy.report.learnt import draw_validation, report_plan, report_stages, report_throttling_plan
@@ -221,7 +221,7 @@ def run_empirical(arguments: Arguments) -> int:
     return deliver(page, arguments, lambda: draw_validation(found, left, stages))
 
 
-def _read_sheet(model: LearntModel, arguments: Arguments) -> Sheet:
+def _read_sheet(model: LearntModel, arguments: Arguments) -> MeasurementSheet:
     if arguments.data is None:
         raise CommandError(f"{arguments.action} needs DATA: a file of measurements")
     data = standard_input() if arguments.data == "-" else measurements_path(arguments.data)
@@ -256,7 +256,7 @@ def _run_split(arguments: Arguments) -> int:
     return deliver(surface.report(), arguments, lambda: draw_spots(surface))
 
 
-def _times_of_applications(model: LearntModel, sheet: Sheet) -> tuple[ApplicationTime, ...]:
+def _times_of_applications(model: LearntModel, sheet: MeasurementSheet) -> tuple[ApplicationTime, ...]:
     if not isinstance(model, BandwidthSensitivity):
         raise CommandError(f"--choose belongs to bandwidth, not to {model.kind}")
     return choose_applications(model, sheet)

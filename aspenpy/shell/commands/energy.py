@@ -6,7 +6,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy, below_cap, within_budget
 from aspenpy.answers.energy.cap import lower_clock_to_cap
 from aspenpy.answers.energy.hardware import hardware_peaks
-from aspenpy.answers.energy.optimum import Optimum, optimum
+from aspenpy.answers.energy.optimum import MetricOptimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.explore.comparison import Efficiency
@@ -121,7 +121,7 @@ def _joules(texts: list[str]) -> float:
     return joules
 
 
-def _least(energy: Energy, texts: list[str]) -> Optimum | None:
+def _least(energy: Energy, texts: list[str]) -> MetricOptimum | None:
     if not texts:
         return None
     text, *more = texts
@@ -134,7 +134,7 @@ def _least(energy: Energy, texts: list[str]) -> Optimum | None:
     return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options, whole=whole)
 
 
-def _warn_of_ends(best: Optimum, case: Case) -> list[Diagnostic]:
+def _warn_of_ends(best: MetricOptimum, case: Case) -> list[Diagnostic]:
     """Warnings of ends of an interval that leave the range of its parameter."""
     ends = (Prediction(case.with_set({best.parameter: end})) for end in (best.low, best.high))
     return [warning for end in ends for warning in end.outside_ranges()]

@@ -8,10 +8,10 @@ from aspenpy.language.files import require_writable, write_whole
 from aspenpy.learn.estimators.model_files import load_learnt
 from aspenpy.learn.estimators.training_rows import model_name
 from aspenpy.learn.measurements.columns import read_numbers, recognise_columns
-from aspenpy.learn.measurements.measure import Measured, Target, measure, tabulate_runs
+from aspenpy.learn.measurements.measure import Measured, StoppingRule, measure, tabulate_runs
 from aspenpy.learn.measurements.read import read_measurements
 from aspenpy.learn.measurements.records import RecordStore, RunRecord
-from aspenpy.learn.measurements.sheet import Sheet, add_labels, tabulate_rows
+from aspenpy.learn.measurements.sheet import MeasurementSheet, add_labels, tabulate_rows
 from aspenpy.report.measurements import report_sheet
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, command, flag, option, repeatable_option, split_pairs
@@ -91,7 +91,7 @@ def _run_measurement(arguments: Arguments) -> Measured:
         raise CommandError("--confidence lies between 0 and 1, and --precision above 0")
     if arguments.most_runs < arguments.least_runs:
         raise CommandError(f"--most-runs {arguments.most_runs} is fewer than --least-runs {arguments.least_runs}")
-    target = Target(
+    target = StoppingRule(
         arguments.precision, arguments.confidence, arguments.least_runs, arguments.most_runs, arguments.trimmed
     )
     return measure(
@@ -99,7 +99,7 @@ def _run_measurement(arguments: Arguments) -> Measured:
     )
 
 
-def _join_sheets(sheets: list[Sheet]) -> Sheet:
+def _join_sheets(sheets: list[MeasurementSheet]) -> MeasurementSheet:
     """One sheet below the other; a column that one has not is blank there."""
     if len(sheets) == 1:
         return sheets[0]
@@ -116,7 +116,7 @@ def _write_header(item: Any) -> str:
     return f"{item.name} [{item.unit}]" if item.unit else str(item.name)
 
 
-def _record_runs(path: str, sheet: Sheet, model: str | None) -> None:
+def _record_runs(path: str, sheet: MeasurementSheet, model: str | None) -> None:
     if "application" not in sheet.names:
         raise CommandError("--record: say what ran with a column `application` or --label application=NAME")
     learnt = model_name(load_learnt(model)) if model else None

@@ -31,7 +31,7 @@ from aspenpy.shell.progress import report_count
 from aspenpy.shell.study_options import FAIL_FAST, OVER
 from aspenpy.sweeps.formats import format_of
 from aspenpy.sweeps.grid import Layout, make_study
-from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.run import StudyRun
 from aspenpy.sweeps.store import Store
 from aspenpy.sweeps.study import Study
 from aspenpy.sweeps.sweep import compute
@@ -108,7 +108,7 @@ def run_sweep(arguments: Arguments) -> int:
     memory = arguments.memory_limit or MEMORY
     study = _make_study(arguments, memory)
     with separate_allowance(inf if arguments.yes else OPERATIONS):
-        run = Run(study, arguments.backend, arguments.jobs, client=arguments.dask, memory=memory)
+        run = StudyRun(study, arguments.backend, arguments.jobs, client=arguments.dask, memory=memory)
         store = None
         if arguments.output:
             store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)

@@ -16,8 +16,8 @@ from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.extract.units import find_units
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity
-from aspenpy.learn.measurements.measure import Target
-from aspenpy.learn.model_validation import PROCESSOR, WALL, Command, run_and_compare
+from aspenpy.learn.measurements.measure import StoppingRule
+from aspenpy.learn.model_validation import PROCESSOR, WALL, CommandTemplate, run_and_compare
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
@@ -92,13 +92,13 @@ def run_validate(arguments: Arguments) -> int:
         raise CommandError("a picture goes over sizes: --over n=100..2000:log:5")
     if arguments.most_runs < arguments.least_runs:
         raise CommandError(f"--most-runs {arguments.most_runs} is fewer than --least-runs {arguments.least_runs}")
-    Command(arguments.run, list(axes_of(arguments.over)))  # is refused before the program is read
+    CommandTemplate(arguments.run, list(axes_of(arguments.over)))  # is refused before the program is read
     machine = machine_named(arguments.machine, arguments) if arguments.machine else _host_machine()
     application, left = _extract_model(arguments, machine)
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
     _report_placeholders(case, left, arguments.strict)
-    target = Target(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
+    target = StoppingRule(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
     found = run_and_compare(
         case,
         arguments.run,

@@ -27,7 +27,7 @@ from aspenpy.shell.session.question import (
     symbol_at,
     tree_of,
 )
-from aspenpy.shell.session.state import History, State
+from aspenpy.shell.session.state import SessionHistory, SessionState
 from aspenpy.tables.numbers import seconds
 from aspenpy.tables.table import Column, Paragraph, Table, Title
 
@@ -53,7 +53,7 @@ def set_(session: Conversation, rest: Span) -> Answer:
     return session.change(rest, state.changed(set=settings))
 
 
-def _present_meaning(name: Span, state: State) -> dict[str, Expression]:
+def _present_meaning(name: Span, state: SessionState) -> dict[str, Expression]:
     """The name with what it stands for now, so that `set n = 2*n` doubles it."""
     text = name.text()
     if text in state.set:
@@ -66,7 +66,7 @@ def _present_meaning(name: Span, state: State) -> dict[str, Expression]:
     return {} if isinstance(value, tuple) else {text: parse_value(aspen_numeral(value)[0], f"<{text}>")}
 
 
-def _require_parameter(name: Span, state: State) -> None:
+def _require_parameter(name: Span, state: SessionState) -> None:
     if name.text() in state.names:
         hint = f"let {name.text()} = ... redefines it"
         fail("own-name", f"`{name.text()}` is a name of this session", name, hint=hint)
@@ -203,7 +203,9 @@ def history(session: Conversation, rest: Span) -> Answer:
     return Answer((Table((Column("", wrapped=True),), tuple((line,) for line in lines)),))
 
 
-def _go_through_history(session: Conversation, there: History | None, said: str, rest: Span, refusal: str) -> Answer:
+def _go_through_history(
+    session: Conversation, there: SessionHistory | None, said: str, rest: Span, refusal: str
+) -> Answer:
     if there is None:
         fail("no-history", refusal, rest)
     session.history = there
@@ -211,5 +213,5 @@ def _go_through_history(session: Conversation, there: History | None, said: str,
     return Answer((Title(f"{said}: {now.text}"),))
 
 
-def _go_to_state(session: Conversation, rest: Span, state: State) -> None:
+def _go_to_state(session: Conversation, rest: Span, state: SessionState) -> None:
     session.history = session.history.step(whole_line(rest), state)

@@ -15,7 +15,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.shell.session.question import Question
-from aspenpy.shell.session.state import History, State, Step
+from aspenpy.shell.session.state import HistoryEntry, SessionHistory, SessionState
 from aspenpy.tables.numbers import Amount, format_setting, format_setting_with_unit, seconds
 from aspenpy.tables.pages import render_diagnostics_html, render_html, render_text
 from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
@@ -23,7 +23,7 @@ from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
 MANY_TIMES = 10  # a change by more than this factor is told as a factor
 
 
-def runtime_line(state: State) -> tuple[Title]:
+def runtime_line(state: SessionState) -> tuple[Title]:
     """`runtime 1.8 s, -22 % against baseline (2.31 s)`."""
     runtime = state.prediction.runtime
     if state.baseline is None:
@@ -133,13 +133,13 @@ class Conversation:
     def __init__(self, app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> None:
         case = case_of(app, machine, options)
         settings = {name: parse_value(str(text), f"<{name}>") for name, text in case.set.items()}
-        first = State(**{name: getattr(case, name) for name in Case._fields} | {"set": settings, "names": {}})
+        first = SessionState(**{name: getattr(case, name) for name in Case._fields} | {"set": settings, "names": {}})
         first = first.changed(socket=first.prediction.socket)
         first = first.changed(baseline=first)
-        self.history = History((Step("", first),))
+        self.history = SessionHistory((HistoryEntry("", first),))
 
     @property
-    def state(self) -> State:
+    def state(self) -> SessionState:
         """The choices and settings of the session."""
         return self.history.now
 
@@ -148,7 +148,7 @@ class Conversation:
         """The current prediction."""
         return self.state.prediction
 
-    def change(self, line: Span, state: State) -> Answer:
+    def change(self, line: Span, state: SessionState) -> Answer:
         """Goes on to another state, unless it has no prediction, and says how it compares with the baseline."""
         known = set(map(str, self.prediction.diagnostics))
         page = runtime_line(state)

@@ -22,7 +22,7 @@ from aspenpy.language.parser import parse_part
 from aspenpy.language.source import Source, Span, trim_span
 from aspenpy.language.statements import fields_of_node, walk_nodes
 from aspenpy.record import Record
-from aspenpy.shell.session.state import State
+from aspenpy.shell.session.state import SessionState
 from aspenpy.tables.numbers import format_setting
 
 COMMENT = "//"  # begins a comment, as in a model
@@ -135,7 +135,7 @@ class Question(Record):
         return value
 
 
-def read_question(span: Span, state: State) -> Question:
+def read_question(span: Span, state: SessionState) -> Question:
     """The question that stands there: an expression, of whose names some are metrics; the runtime, if nothing does."""
     if not span.text():
         span = Span(Source("runtime"), 0, len("runtime"))
@@ -163,7 +163,7 @@ def _dimension_of_answer(tree: nodes.Expression, lookup: Lookup) -> Dimension | 
     return result
 
 
-def is_declared(state: State, name: str) -> bool:
+def is_declared(state: SessionState, name: str) -> bool:
     """Whether one of the models has something of that name."""
     return any(model.lookup(name) is not None for model in (state.application, state.required_machine))
 
@@ -173,7 +173,7 @@ def names_in(tree: Any) -> set[str]:
     return {node.name for node in walk_nodes(tree) if isinstance(node, nodes.Name)}
 
 
-def symbol_at(span: Span, state: State) -> Expr:
+def symbol_at(span: Span, state: SessionState) -> Expr:
     """The parameter whose name stands there."""
     with place_errors(span):
         return state.prediction.scope.symbol(span.text())
@@ -196,7 +196,7 @@ def _dimension_of_metric(name: str) -> Dimension | None:
     return PRODUCTS.get(name) or (parse_unit(unit).dimension if unit else None)
 
 
-def tree_of(span: Span, state: State) -> nodes.Expression:
+def tree_of(span: Span, state: SessionState) -> nodes.Expression:
     """The syntax tree of what stands there, in the models' names: those of the session are written out."""
     return replace_names(parse_part(span), state.names, span)
 

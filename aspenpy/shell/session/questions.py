@@ -31,10 +31,10 @@ from aspenpy.shell.session.question import (
     split_around,
 )
 from aspenpy.shell.session.solving import Values, answer_equation, find_parameter, read_interval, values_at
-from aspenpy.shell.session.state import State
+from aspenpy.shell.session.state import SessionState
 from aspenpy.sweeps.declarations import is_countable
-from aspenpy.sweeps.run import Run
-from aspenpy.sweeps.study import Dimension, Study
+from aspenpy.sweeps.run import StudyRun
+from aspenpy.sweeps.study import GridDimension, Study
 from aspenpy.sweeps.sweep import compute_in_memory
 from aspenpy.tables.numbers import Amount, format_setting_with_unit
 from aspenpy.tables.table import Column, Page, Paragraph, Plot, Table, Title
@@ -43,12 +43,12 @@ NEAR = 1e-4  # how far apart neighbours are, in parts of the value, where they a
 LONGEST_FORMULA = 1_000  # characters of a derivative, which is often much longer than what it is of
 
 
-def formula_page(question: Question, state: State) -> Page:
+def formula_page(question: Question, state: SessionState) -> Page:
     """The expression as a formula."""
     return (Paragraph(f"{question.text} = {_write_formula(question.formula(*state.free), question.span)}"),)
 
 
-def slope_page(question: Question, name: str, place: Span, state: State) -> Page:
+def slope_page(question: Question, name: str, place: Span, state: SessionState) -> Page:
     """The derivative by a parameter as a formula in it and in the free ones, its value here, and the elasticity: by
     how many percent the expression changes where the parameter changes by one."""
     symbol = question.prediction.scope.symbol(name)
@@ -234,14 +234,14 @@ def sweep(session: Conversation, rest: Span) -> Answer:
     return Answer(sweep_table([*zip(names, units, strict=True)], questions, points, columns))
 
 
-def _summarise_metrics(names: list[str], axes: list[Values], where: Span, state: State) -> Page:
+def _summarise_metrics(names: list[str], axes: list[Values], where: Span, state: SessionState) -> Page:
     """The least and greatest values of metrics, and where they are."""
     import numpy
 
-    dimensions = [Dimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]
+    dimensions = [GridDimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]
     study = Study([state], [], dimensions, metrics=names)
     with place_errors(where):
-        return compute_in_memory(Run(study, processes=False)).report().page
+        return compute_in_memory(StudyRun(study, processes=False)).report().page
 
 
 def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:

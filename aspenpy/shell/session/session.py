@@ -15,11 +15,11 @@ from aspenpy.shell.options import RANKS
 from aspenpy.shell.session import changes, questions
 from aspenpy.shell.session.conversation import Answer, Conversation
 from aspenpy.shell.session.question import first_word, metrics_of, place_errors, read_line, split_statements
-from aspenpy.shell.session.state import State
+from aspenpy.shell.session.state import SessionState
 from aspenpy.tables.table import Column, Paragraph, Table, Title
 
 
-class Command(Record):
+class SessionCommand(Record):
     """A command: its purpose, the function that answers it, how it is written (without, by its name alone), an example
     (without, as it is written), and the words that complete it."""
 
@@ -27,7 +27,7 @@ class Command(Record):
     run: Callable[[Conversation, Span], Answer]
     usage: str = ""
     example: str = ""
-    completed_by: Callable[[State], Iterable[str]] = lambda state: ()
+    completed_by: Callable[[SessionState], Iterable[str]] = lambda state: ()
 
 
 def help_(session: Conversation, rest: Span) -> Answer:
@@ -53,12 +53,12 @@ def quit_(session: Conversation, rest: Span) -> Answer:
 # -- the words that may stand behind a command -----------------------------------------------------
 
 
-def names(state: State) -> list[str]:
+def names(state: SessionState) -> list[str]:
     members = [member for enum in state.application.enums.values() for member in enum.members]
     return [*parameters(state), *state.names, *metrics_of(state.prediction), *members]
 
 
-def parameters(state: State) -> list[str]:
+def parameters(state: SessionState) -> list[str]:
     """Of a name that both models have, that of the application is meant."""
     scope = state.prediction.scope
     known = scope.names()
@@ -66,63 +66,70 @@ def parameters(state: State) -> list[str]:
     return [scope.display_name(scope.symbol(name)) for name in plain]
 
 
-def components(state: State) -> list[str]:
+def components(state: SessionState) -> list[str]:
     """The types and names of what a rank can occupy."""
     found = [place.component for place in state.required_machine.first_places(state.socket)]
     return [word for component in found for word in (component.type, component.name)]
 
 
-def _command_of(item: Option) -> tuple[str, Command]:
+def _command_of(item: Option) -> tuple[str, SessionCommand]:
     """The command that places ranks as an option of the shell does; by itself, as its default says."""
     name, words = item.names[0].lstrip("-"), item.more.get("choices", ())
     example, completed_by = EXAMPLES.get(name, (words[-1] if words else "2", lambda state: words))
-    return name, Command(item.help, changes.placement(item), changes.usage(item), f"{name} {example}", completed_by)
+    return name, SessionCommand(
+        item.help, changes.placement(item), changes.usage(item), f"{name} {example}", completed_by
+    )
 
 
-EXAMPLES: dict[str, tuple[str, Callable[[State], Iterable[str]]]] = {
+EXAMPLES: dict[str, tuple[str, Callable[[SessionState], Iterable[str]]]] = {
     "bind": ("socket", components),
     "distribution": ("cyclic", lambda state: NODE_RULES),
 }
 """A word behind those commands that take others than their options list, and the words that complete them."""
 
 
-COMMANDS: dict[str, Command] = {
-    "set": Command("gives parameters other values", changes.set_, changes.SET, "set n=2*n, m=1e6", names),
-    "unset": Command("gives parameters the values of the models again", changes.unset,
-                     changes.UNSET, "unset n", lambda state: state.set),
-    "let": Command("defines a name for the lines behind", changes.let, changes.LET, "let rate = flops/runtime", names),
-    "free": Command("chooses the parameters that formulas keep", changes.free, "free NAME, ...", "free n", parameters),
-    "machine": Command("goes to another machine", changes.machine,
-                       changes.MACHINE, "machine haswell", lambda state: library_names("machines")),
-    "socket": Command("goes to another kind of socket", changes.socket,
-                      "socket S", "socket nvidia_m2090", lambda state: state.required_machine.sockets),
+COMMANDS: dict[str, SessionCommand] = {
+    "set": SessionCommand("gives parameters other values", changes.set_, changes.SET, "set n=2*n, m=1e6", names),
+    "unset": SessionCommand("gives parameters the values of the models again", changes.unset,
+                            changes.UNSET, "unset n", lambda state: state.set),
+    "let": SessionCommand("defines a name for the lines behind", changes.let,
+                          changes.LET, "let rate = flops/runtime", names),
+    "free": SessionCommand("chooses the parameters that formulas keep", changes.free,
+                           "free NAME, ...", "free n", parameters),
+    "machine": SessionCommand("goes to another machine", changes.machine,
+                              changes.MACHINE, "machine haswell", lambda state: library_names("machines")),
+    "socket": SessionCommand("goes to another kind of socket", changes.socket,
+                             "socket S", "socket nvidia_m2090", lambda state: state.required_machine.sockets),
     **dict(_command_of(item) for item in RANKS),
-    "kernel": Command("predicts another kernel", changes.kernel,
-                      "kernel K", "kernel main", lambda state: state.application.kernels),
-    "baseline": Command("compares with what is predicted now, from here on", changes.baseline),
-    "undo": Command("takes the last change back", changes.undo),
-    "redo": Command("makes it again", changes.redo),
-    "history": Command("lists the changes", changes.history),
-    "show": Command("the prediction, or values of expressions", questions.show,
-                    "show [EXPR, ...]", "show flops/runtime, n", names),
-    "expr": Command("a formula in the free parameters", questions.expr, "expr [EXPR]", "expr flops/bytes", names),
-    "diff": Command("the derivative by a parameter", questions.diff, "diff [EXPR by] NAME", "diff n", names),
-    "solve": Command("where an equation holds", questions.solve,
-                     "solve EXPR = EXPR for NAME[=LOW..HIGH]", "solve runtime = 1 for n", names),
-    "plot": Command("a curve over a parameter", questions.plot,
-                    "plot [EXPR over] NAME[=LOW..HIGH]", "plot n=1..1e6:log", names),
-    "sweep": Command("a table of values over parameters", questions.sweep,
-                     "sweep [EXPR, ... over] NAME[=LOW..HIGH], ...", "sweep runtime, flops over n=1..10:whole", names),
-    "compare": Command("this machine beside others", questions.compare,
-                       questions.COMPARE, "compare haswell over n=1..1e6", lambda state: library_names("machines")),
-    "explain": Command("the chain behind the runtime", questions.explain,
-                       "explain [KERNEL]", "explain main", lambda state: state.application.kernels),
-    "profile": Command("where the time goes", questions.profile, "profile [calls]", "profile"),
-    "count": Command("how much is asked for", questions.count,
-                     "count [RESOURCE]", "count flops", lambda state: state.prediction.resources),
-    "help": Command("says this; behind it a command, what that one takes", help_,
-                    "help [COMMAND]", "help solve", lambda state: COMMANDS),
-    "quit": Command("ends the session", quit_),
+    "kernel": SessionCommand("predicts another kernel", changes.kernel,
+                             "kernel K", "kernel main", lambda state: state.application.kernels),
+    "baseline": SessionCommand("compares with what is predicted now, from here on", changes.baseline),
+    "undo": SessionCommand("takes the last change back", changes.undo),
+    "redo": SessionCommand("makes it again", changes.redo),
+    "history": SessionCommand("lists the changes", changes.history),
+    "show": SessionCommand("the prediction, or values of expressions", questions.show,
+                           "show [EXPR, ...]", "show flops/runtime, n", names),
+    "expr": SessionCommand("a formula in the free parameters", questions.expr,
+                           "expr [EXPR]", "expr flops/bytes", names),
+    "diff": SessionCommand("the derivative by a parameter", questions.diff, "diff [EXPR by] NAME", "diff n", names),
+    "solve": SessionCommand("where an equation holds", questions.solve,
+                            "solve EXPR = EXPR for NAME[=LOW..HIGH]", "solve runtime = 1 for n", names),
+    "plot": SessionCommand("a curve over a parameter", questions.plot,
+                           "plot [EXPR over] NAME[=LOW..HIGH]", "plot n=1..1e6:log", names),
+    "sweep": SessionCommand("a table of values over parameters", questions.sweep,
+                            "sweep [EXPR, ... over] NAME[=LOW..HIGH], ...",
+                            "sweep runtime, flops over n=1..10:whole", names),
+    "compare": SessionCommand("this machine beside others", questions.compare,
+                              questions.COMPARE, "compare haswell over n=1..1e6",
+                              lambda state: library_names("machines")),
+    "explain": SessionCommand("the chain behind the runtime", questions.explain,
+                              "explain [KERNEL]", "explain main", lambda state: state.application.kernels),
+    "profile": SessionCommand("where the time goes", questions.profile, "profile [calls]", "profile"),
+    "count": SessionCommand("how much is asked for", questions.count,
+                            "count [RESOURCE]", "count flops", lambda state: state.prediction.resources),
+    "help": SessionCommand("says this; behind it a command, what that one takes", help_,
+                           "help [COMMAND]", "help solve", lambda state: COMMANDS),
+    "quit": SessionCommand("ends the session", quit_),
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil, floor, log2
 from typing import NoReturn
 
-from aspenpy.answers.inverse import Roots, Search
+from aspenpy.answers.inverse import Roots, RootSearch
 from aspenpy.answers.scope import Value
 from aspenpy.expr import graph
 from aspenpy.language.axis import Axis, Extent, is_wide, read_axis, read_literal
@@ -19,7 +19,7 @@ from aspenpy.record import Record
 from aspenpy.report.counts import exactly_between, write_exactly
 from aspenpy.shell.session.conversation import format_cell
 from aspenpy.shell.session.question import Question, read_question, refuse_line, split_around, symbol_at
-from aspenpy.shell.session.state import State
+from aspenpy.shell.session.state import SessionState
 from aspenpy.tables.numbers import Amount, format_setting
 from aspenpy.tables.table import Column, Page, Paragraph, Part, Table, Title
 
@@ -46,7 +46,7 @@ class Values(Record):
     log: bool
 
 
-def values_at(span: Span, state: State, count: int) -> Values:
+def values_at(span: Span, state: SessionState, count: int) -> Values:
     """Values of a parameter that the text at `span` asks for, `count` of them where it gives no number. Raises
     AspenError."""
     axis = read_axis(span)
@@ -60,7 +60,7 @@ def values_at(span: Span, state: State, count: int) -> Values:
     return Values(wanted.name, spaced, wanted.log)
 
 
-def read_interval(span: Span, state: State) -> Range:
+def read_interval(span: Span, state: SessionState) -> Range:
     """The range in the text at `span`, with its options, or the one that a parameter declares. Raises AspenError."""
     axis = read_axis(span)
     if axis.items:
@@ -71,7 +71,7 @@ def read_interval(span: Span, state: State) -> Range:
     return wanted
 
 
-def _read_range(found: Axis, span: Span, state: State) -> Range:
+def _read_range(found: Axis, span: Span, state: SessionState) -> Range:
     name = _name_of_parameter(found, state)
     if found.whole is False or not 2 <= (found.count or 2) <= MOST_VALUES:
         refuse_line(f"log, lin, pow2, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
@@ -88,12 +88,12 @@ def _read_range(found: Axis, span: Span, state: State) -> Range:
     return Range(low, high, log, name, found.declared, span, bool(found.whole), found.count, pow2)
 
 
-def _name_of_parameter(found: Axis, state: State) -> str:
+def _name_of_parameter(found: Axis, state: SessionState) -> str:
     assert found.name_span is not None
     return find_parameter(found.name_span, state)
 
 
-def find_parameter(span: Span, state: State) -> str:
+def find_parameter(span: Span, state: SessionState) -> str:
     """The name of a parameter of the models."""
     if not span.text():
         refuse_line("a parameter", span, USAGE)
@@ -101,7 +101,7 @@ def find_parameter(span: Span, state: State) -> str:
     return span.text()
 
 
-def evaluate_number(span: Span, state: State) -> Value:
+def evaluate_number(span: Span, state: SessionState) -> Value:
     """The value of an expression in the names of models and session."""
     if not span.text():
         refuse_line("a number or an expression", span, USAGE)
@@ -116,7 +116,7 @@ def evaluate_number(span: Span, state: State) -> Value:
     return value
 
 
-def _find_declared_range(name: str, span: Span, state: State) -> tuple[Value, Value]:
+def _find_declared_range(name: str, span: Span, state: SessionState) -> tuple[Value, Value]:
     """The range that the parameter declares, as values."""
     scope = state.prediction.scope
     parameters = (*state.application.parameters.values(), *state.required_machine.parameters)
@@ -160,7 +160,7 @@ SOLVE = "solve EXPR = EXPR for NAME, or for NAME=LOW..HIGH, with :whole behind i
 WIDEST = (1, 10**18)  # where a parameter without a range is looked for
 
 
-def answer_equation(rest: Span, state: State) -> Page:
+def answer_equation(rest: Span, state: SessionState) -> Page:
     """The page that answers `EXPR = EXPR for RANGE`; raises AspenError."""
     parts = split_around(rest, "for")
     sides = parts and (split_at_sign(parts[0], "==") or split_at_sign(parts[0], "="))
@@ -174,7 +174,7 @@ def answer_equation(rest: Span, state: State) -> Page:
     return _make_page(question, target, within, roots)
 
 
-def _read_search_range(span: Span, state: State) -> Range:
+def _read_search_range(span: Span, state: SessionState) -> Range:
     """Where to look: the range that was typed, or that the parameter declares, or the widest."""
     try:
         return read_interval(span, state)
@@ -184,7 +184,7 @@ def _read_search_range(span: Span, state: State) -> Range:
     return Range(*WIDEST, is_wide(*WIDEST), find_parameter(span, state), declared=False, span=span)
 
 
-def _read_target(span: Span, name: str, state: State) -> Value:
+def _read_target(span: Span, name: str, state: SessionState) -> Value:
     target = read_question(span, state)
     if state.prediction.scope.symbol(name) in graph.free_symbols(target.formula(name)):
         hint = f"bring what depends on `{name}` to the left"
@@ -201,7 +201,7 @@ def _search_solutions(question: Question, target: Value, within: Range) -> Roots
     if low > high:
         fail("empty-range", "there is no whole number in the range", within.span)
     try:
-        return Search(formula, symbol, question.along(within.name), target, within.whole).run(low, high)
+        return RootSearch(formula, symbol, question.along(within.name), target, within.whole).run(low, high)
     except AspenError as error:
         if error.diagnostics[0].code != "not-proven":
             raise

@@ -13,13 +13,13 @@ from aspenpy.record import Record
 MOST_STEPS = 1_000  # changes that can be undone
 
 
-class State(Case):
+class SessionState(Case):
     """A case, in which expressions are set. `names` are those that the session defines, `free` those that
     formulas keep; the `baseline` is what it is compared with, itself if None."""
 
     names: Mapping[str, Expression] = MappingProxyType({})
     free: tuple[str, ...] = ()
-    baseline: State | None = None
+    baseline: SessionState | None = None
 
     @property
     def prediction(self) -> Prediction:
@@ -27,36 +27,36 @@ class State(Case):
         return predict(self)
 
     @property
-    def reference(self) -> State:
+    def reference(self) -> SessionState:
         """The prediction that the state is compared with."""
         return self.baseline or self
 
 
-class Step(Record):
+class HistoryEntry(Record):
     """A state, and the line that led to it; of the first state it is empty."""
 
     line: str
-    state: State
+    state: SessionState
 
 
-class History(Record):
+class SessionHistory(Record):
     """The steps up to now, and those that were undone, the next one last."""
 
-    past: tuple[Step, ...]
-    undone: tuple[Step, ...] = ()
+    past: tuple[HistoryEntry, ...]
+    undone: tuple[HistoryEntry, ...] = ()
 
     @property
-    def now(self) -> State:
+    def now(self) -> SessionState:
         return self.past[-1].state
 
-    def step(self, line: str, state: State) -> History:
+    def step(self, line: str, state: SessionState) -> SessionHistory:
         """One more step; what was undone is forgotten."""
-        return History((*self.past, Step(line, state))[-MOST_STEPS - 1 :])
+        return SessionHistory((*self.past, HistoryEntry(line, state))[-MOST_STEPS - 1 :])
 
-    def undo(self) -> History | None:
+    def undo(self) -> SessionHistory | None:
         """The step before; None at the first."""
-        return History(self.past[:-1], (*self.undone, self.past[-1])) if len(self.past) > 1 else None
+        return SessionHistory(self.past[:-1], (*self.undone, self.past[-1])) if len(self.past) > 1 else None
 
-    def redo(self) -> History | None:
+    def redo(self) -> SessionHistory | None:
         """The step that was undone last; None where there is none."""
-        return History((*self.past, self.undone[-1]), self.undone[:-1]) if self.undone else None
+        return SessionHistory((*self.past, self.undone[-1]), self.undone[:-1]) if self.undone else None
