@@ -8,30 +8,30 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4230,
-    "answers": 11110,
+    "answers": 11130,
     "assembly": 850,
     "cost": 12480,
     "editor": 2750,
     "engine": 2280,
     "explore": 3790,
-    "expr": 5900,
-    "extract": 11870,
+    "expr": 5920,
+    "extract": 11950,
     "generate": 850,
     "language": 4810,
     "learn": 7010,
     "models": 3370,
-    "other": 980,
+    "other": 990,
     "page": 640,
     "probe": 2060,
-    "report": 8600,
-    "shell": 6790,
+    "report": 8610,
+    "shell": 6800,
     "sweeps": 2610,
     "tables": 1630,
     "traces": 1600,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 95540
+MOST_IN_ALL = 95790
 
 
 def room_of(file: Path) -> str:
