@@ -172,13 +172,18 @@ def _make_algorithm(least: int, body: Callable[[_Body], r.Function | None]) -> _
     return function
 
 
-def _make_accumulate(body: _Body) -> r.Function:
-    total = body.formals[2]
-    return body.make_function(body.make_assignment(total, body.dereference(0), "+"), result=total)
+def _make_accumulate(body: _Body) -> r.Function | None:
+    total, element = body.formals[2], body.dereference(0)
+    if len(body.formals) > 3:
+        return None  # an object of the library adds them up, such as `std::multiplies`
+    operator, value = "+", element
+    for function in body.lambdas:
+        operator, value = "", r.Call(function, "lambda", (total, element), total.type, body.span)
+    return body.make_function(body.make_assignment(total, value, operator), result=total)
 
 
 def _make_inner_product(body: _Body) -> r.Function | None:
-    if len(body.formals) != 4:
+    if len(body.formals) != 4 or body.lambdas:
         return None
     total = body.formals[3]
     product = r.Operation("*", (body.dereference(0), body.dereference(2)), total.type, body.span)

@@ -62,6 +62,17 @@ def test_passes_are_those_of_the_program(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("bound", "condition"),
+    [("n > 20 ? 20 : n", "n - 20"), ("n > 20 ? n : 20", ""), ("n", "")],
+)
+def test_what_a_formula_takes_for_granted_stands_above_it(bound: str, condition: str, tmp_path: Path) -> None:
+    """The shorter of two bounds is taken where that holds for the sizes that the model has."""
+    (tmp_path / "a.c").write_text(f"void f(int n, double *x) {{ for (int i = 0; i < ({bound}); i++) x[0] *= 3; }}")
+    lines = [line.strip() for line in extract(tmp_path / "a.c").text.splitlines() if "holds where" in line]
+    assert lines == ([f"// holds where none of these is below 0: {condition}"] if condition else [])
+
+
+@pytest.mark.parametrize(
     ("allocation", "size"),
     [
         ("auto w = std::make_unique<double[]>(n)", "8*n"),

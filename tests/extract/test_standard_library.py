@@ -1,0 +1,87 @@
+"""Containers, iterators and algorithms of C++: operations, loads and stores of each program by hand."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from aspenpy.extract.extraction import extract
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+
+INCLUDED = ("algorithm", "functional", "memory", "numeric", "vector")
+SUM = {"flops add": "n", "loads": "n"}
+PROGRAMS = [
+    ("return std::accumulate(v.begin(), v.end(), 0.0);", SUM),
+    ("return std::accumulate(std::begin(v), std::end(v), 0.0);", SUM),
+    ("return std::accumulate(v.begin(), v.begin() + 7, 0.0);", {"flops add": "7", "loads": "7"}),
+    ("return std::accumulate(v.begin(), v.end(), 1.0, [](double a, double b) { return a * b; });",
+     {"flops multiply": "n", "loads": "n"}),
+    ("return std::inner_product(v.begin(), v.end(), w.begin(), 0.0);",
+     {"flops multiply": "n", "flops add": "n", "loads": "n + n"}),
+    ("std::for_each(v.begin(), v.end(), [](double& x) { x *= 3; }); return 0;",
+     {"flops multiply": "n", "loads": "n", "stores": "n"}),
+    ("std::fill(v.begin(), v.end(), 2.0); return 0;", {"stores": "n"}),
+    ("std::copy(v.begin(), v.end(), w.begin()); return 0;", {"loads": "n", "stores": "n"}),
+    ("std::transform(v.begin(), v.end(), w.begin(), [](double a) { return a / 3; }); return 0;",
+     {"flops divide": "n", "loads": "n", "stores": "n"}),
+    ("std::transform(v.begin(), v.end(), w.begin(), v.begin(), [](double a, double b) { return a / b; }); return 0;",
+     {"flops divide": "n", "loads": "n + n", "stores": "n"}),
+    ("for (auto it = v.begin(); it < v.end(); it += 2) s += *it; return s;",
+     {"flops add": "ceil(8*n/16)", "loads": "ceil(8*n/16)"}),
+    ("for (auto it = v.begin() + 2; it != v.end(); it++) s += *it; return s;",
+     {"flops add": "n - 2", "loads": "n - 2"}),
+    ("for (auto it = v.begin(); it - v.begin() < n; ++it) s += it[0]; return s;", SUM),
+    ("auto it = v.end(); while (it != v.begin()) { --it; s += *it; } return s;", SUM),
+    ("std::vector<double>::iterator it; it = v.begin(); for (; it != v.end(); ++it) s += *it; return s;", SUM),
+    ("for (auto it = v.cbegin(); it != v.cend(); ++it) s -= *it; return s;", SUM),
+    ("for (int i = 0; i < n; i++) s += v.back(); return s;", {"flops add": "n", "loads": "1"}),  # kept in a register
+    ("for (int i = 0; i < n; i++) s += v.front(); return s;", {"flops add": "n", "loads": "1"}),
+    ("for (std::size_t i = 0; i < v.size(); i++) s += v.at(i); return s;", SUM),
+    ("double* p = v.data(); for (int i = 0; i < n; i++) s += p[i]; return s;", SUM),
+    ("if (!v.empty()) for (double x : v) s += x; return s;", SUM),
+    ("std::unique_ptr<double[]> p; p.reset(new double[n]); for (int i = 0; i < n; i++) p[i] = v[i] * 3; return 0;",
+     {"flops multiply": "n", "loads": "n", "stores": "n"}),
+    ("auto p = std::make_shared<double>(3.0); for (int i = 0; i < n; i++) s += v[i] * *p.get(); return s;",
+     {"flops multiply": "n", "flops add": "n", "loads": "n + 1"}),
+]  # fmt: skip
+
+
+def source(body: str, folder: Path) -> Path:
+    text = "".join(f"#include <{name}>\n" for name in INCLUDED)
+    text += f"double f(int n, std::vector<double>& w) {{ double s = 0; std::vector<double> v(n, 1.0); {body} }}"
+    (folder / "a.cpp").write_text(text)
+    return folder / "a.cpp"
+
+
+@pytest.mark.parametrize(("body", "expected"), PROGRAMS, ids=[body for body, _ in PROGRAMS])
+def test_operations_by_hand(body: str, expected: dict[str, str], tmp_path: Path) -> None:
+    found = extract(source(body, tmp_path))
+    amounts: dict[str, list[str]] = {}
+    for kind, amount, rest in re.findall(r"(flops|loads|stores) \[(.*)\] ?(.*)", found.text):
+        amounts.setdefault(f"{kind} {rest[3:].split(',')[0]}" if kind == "flops" else kind, []).append(
+            amount.partition("] of size")[0]
+        )
+    assert {name: Counter(each) for name, each in amounts.items()} == {
+        name: Counter(text.split(" + ")) for name, text in expected.items()
+    }
+    assert [hole.name for hole in found.holes] in (["n"], [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<double>());",
+        "return std::inner_product(v.begin(), v.end(), w.begin(), s, std::plus<double>(), std::multiplies<double>());",
+        "return std::inner_product(v.begin(), v.end(), w.begin(), 0.0, [](double a, double b) { return a + b; },"
+        " [](double a, double b) { return a / b; });",
+    ],
+)
+def test_operations_of_functions_that_are_not_read_stay_open(body: str, tmp_path: Path) -> None:
+    """What they do with each pair is not known to be a product or a sum."""
+    found = extract(source(body, tmp_path))
+    assert any(hole.name.endswith("_flops") for hole in found.holes)
+    assert "[n] as add" not in found.text
