@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2280,
     "explore": 3790,
     "expr": 5920,
-    "extract": 11950,
+    "extract": 11960,
     "generate": 850,
     "language": 4810,
     "learn": 7010,
