@@ -13,6 +13,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import LITERAL
 from aspenpy.explore.sensitivity import Effects
 from aspenpy.models.library import load_application, load_machine, parse
+from aspenpy.report.advice.scalability import draw
 
 MODELS = Path(__file__).parents[2] / "models"
 APPLICATION = """model work {
@@ -81,6 +82,26 @@ def test_the_knee_is_farthest_below_the_line_between_the_ends() -> None:
     """Of 1/n from 1 to N, 1 - x - y is greatest at n = sqrt(N)."""
     assert knee(range(1, 101), [1 / n for n in range(1, 101)]) == 10
     assert knee(range(1, 11), [float(n) for n in range(1, 11)]) is None
+
+
+def test_the_picture_has_the_times_and_the_knee() -> None:
+    """A panel for each mode, a line for each configuration, and a dot on the line at its knee."""
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'aspenpy[plot]'")
+    found = Scaled(Case(parse(APPLICATION), parse(MACHINE)), [Configuration({})], most=64, size=("rows",))
+    figure = draw(found)
+    assert [axes.get_title("left") for axes in figure.axes] == ["strong scaling", "weak scaling"]
+    for axes, item in zip(figure.axes, found.scalings, strict=True):
+        assert (axes.get_xscale(), axes.get_yscale(), axes.get_xlabel()) == ("log", "log", "nodes")
+        curve, *dots = axes.lines
+        assert list(curve.get_xdata()) == list(item.nodes)
+        assert list(curve.get_ydata()) == [point.time for point in item.points]
+        assert [(dot.get_xdata()[0], dot.get_ydata()[0]) for dot in dots] == [
+            (item.knee, item.points[item.nodes.index(item.knee)].time) for _ in range(1) if item.knee is not None
+        ]
+    strong = figure.axes[0].lines[0]
+    assert dict(zip(strong.get_xdata(), strong.get_ydata(), strict=True)) == pytest.approx(
+        {nodes: 32 / nodes + nodes / 16 for nodes in range(1, 65)}
+    )
 
 
 def test_looked_at() -> None:

@@ -343,6 +343,26 @@ def test_picture_of_a_roofline(figure: Callable[[str], Any]) -> None:
     assert {y for _, y in marks} == {float(f"{20e9 / 12:.10g}"), float(f"{4e9 / 3:.10g}")}
 
 
+def test_marks_of_a_roofline(figure: Callable[[str], Any]) -> None:
+    """An application is a diamond, its kernels are circles, in the picture and in the legend; what is filled is
+    predicted, below the open mark of its roof."""
+    drawn = figure(f"roofline {CASE}")
+    (axes,), (legend,) = drawn.axes, drawn.legends
+    marks = [line for line in axes.lines if len(line.get_xdata()) == 1]
+    filled = {line.get_marker(): points(line)[0] for line in marks if line.get_fillstyle() != "none"}
+    roofs = {line.get_marker(): points(line)[0] for line in marks if line.get_fillstyle() == "none"}
+    assert filled == {"D": (1 / 12, float(f"{4e9 / 3:.10g}")), "o": (1 / 12, float(f"{20e9 / 12:.10g}"))}
+    assert all(filled[mark][1] <= y for mark, (_, y) in roofs.items())
+    entries = [
+        (handle.get_marker(), text.get_text())
+        for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True)
+    ]
+    assert [mark for mark, _ in entries] == ["D", "o", "o"]
+    assert [text for _, text in entries[:2]] == ["1  axpy", "2  axpy"]
+    assert entries[2][1].startswith("filled: predicted, open: roof")
+    assert legend.get_title().get_text().splitlines()[0] == "roof of what runs:"
+
+
 def test_picture_of_a_profile(figure: Callable[[str], Any]) -> None:
     (axes,) = figure(f"profile {CASE}").axes
     assert [text.get_text() for text in axes.texts] == [
