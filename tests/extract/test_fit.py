@@ -9,14 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.extract.fit import Fit, Quotient, Sizes, Term, _solve_least_squares, fit_formula, fit_mean, format_number
+from aspenpy.extract.fit import (
+    FittedFormula,
+    FitTerm,
+    Quotient,
+    Sizes,
+    _solve_least_squares,
+    fit_formula,
+    fit_mean,
+    format_number,
+)
 
 FACTORS = st.sampled_from([-7.0, -1.0, -0.25, 0.0, 0.5, 1.0, 2.0, 1234.0])
-TERMS = st.builds(Term, st.sampled_from(["m", "n"]), st.sampled_from([-2, -1, 0, 1, 2, 3]), st.booleans()).filter(
+TERMS = st.builds(FitTerm, st.sampled_from(["m", "n"]), st.sampled_from([-2, -1, 0, 1, 2, 3]), st.booleans()).filter(
     lambda term: term.exponent != 0 or term.logarithmic
 )
 FITS = st.builds(
-    lambda constant, parts: Fit(constant, tuple(parts), 5, 0.0),
+    lambda constant, parts: FittedFormula(constant, tuple(parts), 5, 0.0),
     FACTORS,
     st.lists(st.tuples(FACTORS, TERMS), max_size=2),
 )
@@ -29,14 +38,14 @@ def read(text: str, sizes: Sizes) -> float:
 
 
 @given(FITS, SIZES)
-def test_the_text_of_a_formula_is_worth_its_value(fit: Fit, sizes: Sizes) -> None:
+def test_the_text_of_a_formula_is_worth_its_value(fit: FittedFormula, sizes: Sizes) -> None:
     assert read(str(fit), sizes) == pytest.approx(fit.evaluate(sizes), rel=1e-12, abs=1e-12)
     assert all(name in str(fit) for name in fit.sizes())
     assert not any(name in str(fit) for name in {"m", "n"} - fit.sizes())
 
 
 @given(FITS, FITS, SIZES)
-def test_a_quotient_is_worth_its_parts(total: Fit, entries: Fit, sizes: Sizes) -> None:
+def test_a_quotient_is_worth_its_parts(total: FittedFormula, entries: FittedFormula, sizes: Sizes) -> None:
     quotient = Quotient(total, entries, 0.1)
     below = entries.evaluate(sizes)
     assert quotient.evaluate(sizes) == (total.evaluate(sizes) / below if below else 0.0)
@@ -48,7 +57,7 @@ def test_a_quotient_is_worth_its_parts(total: Fit, entries: Fit, sizes: Sizes) -
 
 
 @given(FITS)
-def test_formulas_that_never_fall_stay_above_zero(fit: Fit) -> None:
+def test_formulas_that_never_fall_stay_above_zero(fit: FittedFormula) -> None:
     """At sizes from 1 on. Where one factor alone is below zero, the formula falls at some size or might."""
     values = [fit.evaluate({"m": m, "n": n}) for m in (1, 2, 9, 1e6) for n in (1, 2, 9, 1e6)]
     if not fit.falls() and fit.constant >= 0:
@@ -75,7 +84,7 @@ def test_formulas_that_never_fall_stay_above_zero(fit: Fit) -> None:
     ],
 )
 def test_where_formulas_fall_and_grow(constant: float, factor: float, exponent: int, falls: bool, grows: bool) -> None:
-    fit = Fit(constant, ((factor, Term("n", exponent)),), 3, 0.0)
+    fit = FittedFormula(constant, ((factor, FitTerm("n", exponent)),), 3, 0.0)
     assert (fit.falls(), fit.grows()) == (falls, grows)
 
 
@@ -115,7 +124,7 @@ POINTS = st.lists(
 def test_coefficients_are_those_of_least_squares(points: list[tuple[Sizes, float]], with_constant: bool) -> None:
     """Of relative errors: each row is divided by its value. Sums of squares are compared, since badly conditioned
     systems have many solutions that are as good; both have four digits."""
-    terms = (Term("n", 1), Term("m", 1, True))
+    terms = (FitTerm("n", 1), FitTerm("m", 1, True))
     rows = numpy.array(
         [[sizes["n"], sizes["m"] * math.log2(sizes["m"])] + [1.0] * with_constant for sizes, _ in points]
     )
@@ -132,7 +141,7 @@ def test_coefficients_are_those_of_least_squares(points: list[tuple[Sizes, float
 
 def test_a_size_that_all_runs_share_has_no_part() -> None:
     points = [({"n": n, "m": 7}, 3.0 * n) for n in (2, 4, 8, 16)]
-    assert str(fit_formula(points, [Term("m", 1), Term("n", 1)])) == "3*n"
+    assert str(fit_formula(points, [FitTerm("m", 1), FitTerm("n", 1)])) == "3*n"
 
 
 @pytest.mark.parametrize(
@@ -141,18 +150,18 @@ def test_a_size_that_all_runs_share_has_no_part() -> None:
 )
 def test_few_runs_have_short_formulas(runs: int, text: str) -> None:
     points = [({"n": n}, 7.0 * n) for n in (2, 6, 10)[:runs]]
-    assert str(fit_formula(points, [Term("n", 1), Term("n", 2)])) == text
+    assert str(fit_formula(points, [FitTerm("n", 1), FitTerm("n", 2)])) == text
 
 
 def test_a_mean_of_two_totals_is_their_quotient() -> None:
     """n^2 passes over 3n + 40 entries: the mean is no short formula, both totals are. With two runs, a mean is all."""
     runs = [({"n": n}, float(n * n), 3.0 * n + 40) for n in (1, 4, 10, 40, 90, 200)]
-    terms = [Term("n", 1), Term("n", 2)]
-    found = fit_mean(runs, [Term("n", 1)], terms)
+    terms = [FitTerm("n", 1), FitTerm("n", 2)]
+    found = fit_mean(runs, [FitTerm("n", 1)], terms)
     assert str(found) == "(n^2)/(3*n + 40)"
     assert found.error == pytest.approx(0.0, abs=1e-9)
-    assert isinstance(fit_mean(runs[:2], [Term("n", 1)], terms), Fit)
-    plain = fit_mean([({"n": n}, 5.0 * n * n, 10.0 * n) for n in (1, 4, 10, 40)], [Term("n", 1)], terms)
+    assert isinstance(fit_mean(runs[:2], [FitTerm("n", 1)], terms), FittedFormula)
+    plain = fit_mean([({"n": n}, 5.0 * n * n, 10.0 * n) for n in (1, 4, 10, 40)], [FitTerm("n", 1)], terms)
     assert str(plain) == "0.5*n"
 
 
@@ -160,7 +169,7 @@ def test_a_mean_of_two_totals_is_their_quotient() -> None:
 def test_near_the_best_the_shorter_formula_is_taken(error: float) -> None:
     """A law with relative errors of alternating sign: below half of a per cent it is not made longer."""
     points = [({"n": n}, 6.0 * n * (1 + error * (-1) ** place)) for place, n in enumerate((2, 4, 8, 16, 32, 64, 128))]
-    found = fit_formula(points, [Term("n", 1), Term("n", 2), Term("n", 1, True)])
+    found = fit_formula(points, [FitTerm("n", 1), FitTerm("n", 2), FitTerm("n", 1, True)])
     assert found.sizes() == {"n"}
-    assert [term for _, term in found.parts] == [Term("n", 1)]
+    assert [term for _, term in found.parts] == [FitTerm("n", 1)]
     assert found.constant == 0
