@@ -48,7 +48,7 @@ POINTS_TO_EACH = 1.5  # memberships of a cluster in all, at least: one of a sing
 STARTS = 20  # from memberships at random, of which the best is kept
 MOST_STEPS = 1000
 STILL = 1e-9  # the largest change of a membership at which it ends
-NEAR = 1e-12  # a squared distance below which a point lies on a centre
+LEAST_SQUARE = 1e-12  # squared distance of a point on a centre, in parts of the largest: no division by 0
 
 
 class Clusters(Record):
@@ -108,7 +108,7 @@ def centres_of(points: Floats, memberships: Floats, fuzziness: float) -> Floats:
 def _squares(points: Floats, centres: Floats) -> Floats:
     """Squared distances (clusters x points), of what lies on a centre a little more than 0."""
     squares: Floats = numpy.square(centres[:, None, :] - points[None, :, :]).sum(axis=2)
-    return numpy.maximum(squares, NEAR * max(float(squares.max()), NEAR))
+    return numpy.maximum(squares, LEAST_SQUARE * max(float(squares.max()), LEAST_SQUARE))
 
 
 def partition_coefficient(memberships: Floats) -> float:

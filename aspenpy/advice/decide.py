@@ -50,7 +50,7 @@ MOST_CHOICES = 200_000
 FEW_CHOICES = 20_000  # up to which every number of nodes is tried, else as many as there are levels
 
 DECIDED = ("nodes", "clock", "cores")  # components, where the user names none
-NEAR = 1e-9  # by which part a limit may be exceeded by rounding
+ROUNDING_MARGIN = 1e-9  # part by which rounding may move a sum of doubles; far above their 1e-16, far below any limit
 
 Bools = NDArray[numpy.bool_]
 
@@ -176,7 +176,7 @@ class Choices:
         kept: Bools = numpy.ones(len(self.points), dtype=bool)
         for limit, bound in budget.limits.items():
             if limit not in but:
-                kept &= self.amounts(limit) <= bound * (1 + NEAR)
+                kept &= self.amounts(limit) <= bound * (1 + ROUNDING_MARGIN)
         return kept
 
     def best(self, objective: Objective, kept: Bools) -> int:
@@ -201,7 +201,7 @@ class Choices:
         """Limits without each of which the objective would be less than it is."""
         worth, found = self.values_of(objective), []
         for limit, bound in budget.limits.items():
-            better = self.within(budget, [limit]) & (worth < value * (1 - NEAR))
+            better = self.within(budget, [limit]) & (worth < value * (1 - ROUNDING_MARGIN))
             if better.any():
                 rows, amounts = numpy.flatnonzero(better), self.amounts(limit)
                 following = float(amounts[rows].min())
@@ -216,7 +216,7 @@ class Choices:
         worth, names = self.values_of(objective), list(budget.limits)
         for count in range(2, len(names) + 1):
             for some in combinations(names, count):
-                if (self.within(budget, some) & (worth < value * (1 - NEAR))).any():
+                if (self.within(budget, some) & (worth < value * (1 - ROUNDING_MARGIN))).any():
                     return some
         return ()
 
@@ -227,7 +227,7 @@ class Choices:
         excess = {limit: self.amounts(limit) / bound for limit, bound in limits.items()}
         row = int(numpy.max([excess[limit] for limit in alone or limits], axis=0).argmin())
         taken = {limit: float(self.amounts(limit)[row]) for limit in limits}
-        over = [limit for limit in limits if taken[limit] > limits[limit] * (1 + NEAR)]
+        over = [limit for limit in limits if taken[limit] > limits[limit] * (1 + ROUNDING_MARGIN)]
         told = [
             f"the {limit} is {amount_in(limit, taken[limit])}, {amount_in(limit, taken[limit] - limits[limit])} above "
             f"{amount_in(limit, limits[limit])}"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy
 
 from aspenpy.advice.configuration import Budget, Limit, Objective, Outcome, PricedConfiguration
-from aspenpy.advice.decide import NEAR, ApplicationInput, ChoiceOptions, Choices
+from aspenpy.advice.decide import ROUNDING_MARGIN, ApplicationInput, ChoiceOptions, Choices
 from aspenpy.answers.case import Case
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.optimise import non_dominated
@@ -108,7 +108,7 @@ class Grouped(Result):
     def _bounds(self) -> Floats:
         limits = self.budget.limits
         bounds = [limits.get("time", numpy.inf), self.nodes, *(limits.get(limit, numpy.inf) for limit in self._lines)]
-        return numpy.array(bounds)[:, None] * (1 + NEAR)
+        return numpy.array(bounds)[:, None] * (1 + ROUNDING_MARGIN)
 
     def _best(self, parts: tuple[tuple[int, ...], ...]) -> Cluster | None:
         """The best configurations of groups with these applications; None where none keeps to the budget. Group after

@@ -22,8 +22,8 @@ _COPY = re.compile(r"v?mov(?:ap[sd]|up[sd]|dq[au](?:32|64)?)$")
 _LOAD = re.compile(r"v?(?:mov|lddqu|broadcast|pmov[sz]x)")
 _FOLDED = re.compile(r"(?:(add|sub|mul|div|min|max)([sp])([sd])|(add|sub|imul|xor|and|or)([lq]))$")
 
-CHAINED = 4
-"""Least number of operations, each waiting for the one before, that count as a long chain."""
+LONG_CHAIN = 4
+"""Least number of operations, each waiting for the one before, that count as a long chain: a choice, no law."""
 
 SPARE = ("r11", "r10", "r9", "r8", "r15", "r14", "r13", "r12")
 """Registers for a load that stands apart: the first one that the text does not name is taken."""
@@ -100,7 +100,7 @@ class _Mending:
         """The load of an operation on memory before it; None where they belong together."""
         folded = _FOLDED.match(one.mnemonic)
         key = register(target)
-        if folded is None or len(one.operands) != 2 or key in self.folded or self.links.get(key, 0) < CHAINED:
+        if folded is None or len(one.operands) != 2 or key in self.folded or self.links.get(key, 0) < LONG_CHAIN:
             return None
         if folded[1]:
             spare = f"%xmm{self._free_name()}"

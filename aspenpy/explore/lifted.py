@@ -61,7 +61,7 @@ def lift_maxima(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
     )
 
 
-NEAR = 1e-6  # how far apart neighbours are, in parts of the range
+DIFFERENCE_STEP = 1e-6  # of a central difference, in parts of the range; near the cube root of what doubles resolve
 ACTIVE = 1e-6  # a constraint this near to its bound is active
 
 
@@ -170,10 +170,10 @@ class Smooth:
     def _neighbours(self, place: int, value: float) -> tuple[float, float]:
         """Values on both sides of that of an unknown, inside the range of a variable."""
         if place >= len(self.variables):
-            step = NEAR * (abs(value) or 1.0)
+            step = DIFFERENCE_STEP * (abs(value) or 1.0)
             return value - step, value + step
         item = self.variables[place]
-        step = NEAR * (item.high - item.low)
+        step = DIFFERENCE_STEP * (item.high - item.low)
         return max(item.low, value - step), min(item.high, value + step)
 
     def kkt(self, values: Floats) -> Kkt:

@@ -11,7 +11,7 @@ from aspenpy.expr.array_rules import ConstantArray
 from aspenpy.expr.node import Expr
 from aspenpy.expr.traits import INTEGER
 
-NEAR = 1e-13  # relative distance from a step within which rounding may decide the side
+DOUBTFUL_DISTANCE = 1e-13  # relative, from a step: some hundred roundings of doubles may decide the side
 
 WHOLE, EXACT, ROUNDED, ROUGH = 3, 2, 1, 0
 """Accuracy of a float64: an exact whole number; exact; correctly rounded; off by several roundings."""
@@ -57,7 +57,7 @@ def grade_of(node: Expr, grades: list[int]) -> int:
 
 def is_near_step(value: Any) -> Any:
     """Whether rounding may have moved the value across a whole number."""
-    return abs(value - numpy.rint(value)) <= NEAR * numpy.maximum(1.0, abs(value))
+    return abs(value - numpy.rint(value)) <= DOUBTFUL_DISTANCE * numpy.maximum(1.0, abs(value))
 
 
 def raise_by_squaring(base: Any, exponent: Any) -> Any:

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from aspenpy.allowance import INTERPRETED, Allowance
 from aspenpy.expr import graph
 from aspenpy.expr.accuracy import (
+    DOUBTFUL_DISTANCE,
     EXACT,
     LARGEST_IN_LOG,
-    NEAR,
     ROUGH,
     WHOLE,
     are_powers_of_two,
@@ -324,7 +324,7 @@ def _doubt_comparison(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any
     left, right = operands
     lanes.mark_doubtful(numpy.isnan(left) | numpy.isnan(right))
     if min(lanes.grade[arg] for arg in node.args) < EXACT:
-        lanes.mark_doubtful(abs(left - right) <= NEAR * numpy.maximum(abs(left), abs(right)))
+        lanes.mark_doubtful(abs(left - right) <= DOUBTFUL_DISTANCE * numpy.maximum(abs(left), abs(right)))
     return operands
 
 

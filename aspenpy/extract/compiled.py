@@ -39,8 +39,9 @@ MOST_UNROLLED = 64
 VALIDATED = ("znver4",)
 """Processors on which cycles were compared with measurements (docs/trust.md)."""
 
-NEAR = Fraction(17, 10)
-"""The factor within which flops of a lap agree with the passes that references say."""
+MOST_FLOPS_OF_A_PASS = Fraction(17, 10)
+"""Flops of a lap, over those of the passes that references say, up to which both agree. Chosen below 2, from which on a
+lap holds the flops of a second row."""
 
 FEWER = 3
 """How many times fewer passes flops may say than references: what does not change in a loop is computed before it."""
@@ -224,7 +225,7 @@ def _measure(nest: Nest, loop: NaturalLoop) -> Match | None:
     rows = 1
     if by_flops is not None and by_flops < by_stride / FEWER:
         return Match(nest, loop, max(1, round(by_flops)), is_reordered=True)
-    if by_flops is not None and by_flops > NEAR * by_stride:
+    if by_flops is not None and by_flops > MOST_FLOPS_OF_A_PASS * by_stride:
         rows = round(by_flops / by_stride)
         if any(isinstance(item, Nest) for item in walk_items(nest.body)) or _is_short(nest):
             return None  # passes of a short loop around are written out

@@ -320,7 +320,7 @@ PROGRAMS: dict[Tool, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}
 
 # -- the level of a build --------------------------------------------------------------------------
 
-NEAR = (".", "build", "..", "../build")
+BUILD_FOLDERS = (".", "build", "..", "../build")
 """Folders in which it is looked for, from that of the source on."""
 
 LEVELS: dict[str, Level] = {
@@ -359,7 +359,7 @@ class CompileOptions(Record):
 def read_compile_options(source: str, program: str = "") -> CompileOptions:
     """By the compile commands beside a source, else by a compiled program; where neither tells, the usual level of
     released programs."""
-    for folder in NEAR:
+    for folder in BUILD_FOLDERS:
         path = Path(source).parent / folder / DATABASE
         flags = _read_flags(path, Path(source))
         if level_of_flags(flags) is not None:

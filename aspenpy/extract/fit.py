@@ -14,8 +14,8 @@ from statistics import fmean
 
 from aspenpy.record import Record
 
-NEAR = 1.5
-"""How many times the best error a simpler formula may have."""
+SIMPLER_ERROR_FACTOR = 1.5
+"""How many times the best error a simpler formula may have: a choice for short formulas, no law."""
 
 EXACT = 0.005
 """Relative error below which a formula is not made longer."""
@@ -136,7 +136,7 @@ def fit_formula(points: Sequence[tuple[Sizes, float]], terms: Sequence[FitTerm])
     forms = [form for form in forms if len(form[0]) + form[1] <= max(1, len(points) - 1) or len(form[0]) < 2]
     forms = [form for form in forms if len(form[0]) + form[1] <= len(points)]
     errors = [_cross_validation_error(points, form) for form in forms]
-    allowed = max(EXACT, NEAR * min(errors))
+    allowed = max(EXACT, SIMPLER_ERROR_FACTOR * min(errors))
     tried = list(zip(forms, errors, strict=True))
     short = next(form for form, error in tried if error <= allowed)
     if len(short[0]) < 2:

@@ -14,8 +14,8 @@ from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
-NEAR = 0.05
-"""The relative difference between model and run that is let pass."""
+PASSED_DIFFERENCE = 0.05
+"""The relative difference between model and run that is let pass: a choice, far below the error of a prediction."""
 
 SHOWN_SHARE = 0.01
 """The part of a model's work that a line does before its difference is a warning."""
@@ -37,7 +37,7 @@ class LineCount(Record):
         return self.model / self.run if self.run else float("inf") if self.model else 1.0
 
     def is_near(self) -> bool:
-        return abs(self.ratio - 1) <= NEAR
+        return abs(self.ratio - 1) <= PASSED_DIFFERENCE
 
 
 class Reconciliation(Record):
@@ -59,7 +59,7 @@ class Reconciliation(Record):
             return ", ".join(f"{100 * parts[basis]:.3g} % {names[basis]}" for basis in BASES)
 
         near = len(self.lines) - len(self.far())
-        held = f"held against the run: {near} of {len(self.lines)} lines within {100 * NEAR:.0f} %"
+        held = f"held against the run: {near} of {len(self.lines)} lines within {100 * PASSED_DIFFERENCE:.0f} %"
         return f"{held}; operations {write(self.operations)}; bytes {write(self.moved)}"
 
 
@@ -115,7 +115,7 @@ def find_causes(tally: RunTally, point: CountedRun) -> frozenset[Span]:
 
 def _is_near(mean: float, ran: ExecutionCount) -> bool:
     counted = ran.passes[0] / ran.entered
-    return abs(mean - counted) <= NEAR * abs(counted)
+    return abs(mean - counted) <= PASSED_DIFFERENCE * abs(counted)
 
 
 def list_counted_spans(functions: Sequence[r.Function], point: CountedRun) -> frozenset[Span]:

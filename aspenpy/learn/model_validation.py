@@ -25,8 +25,8 @@ from aspenpy.record import Record
 from aspenpy.sweeps.grid import make_study
 from aspenpy.tables.result import Result
 
-NEAR = 1.4
-"""A prediction is near where it is within this factor of the measured time, either way."""
+NEAR_FACTOR = 1.4
+"""A prediction is near where it is within this factor of the measured time, either way: a choice, no law."""
 
 MOST_POINTS = 1000
 
@@ -99,8 +99,8 @@ class Validation(Record, Result):
 
     @property
     def near(self) -> int:
-        """Points within a factor of `NEAR`."""
-        return sum(point.factor <= NEAR for point in self.points)
+        """Points within a factor of `NEAR_FACTOR`."""
+        return sum(point.factor <= NEAR_FACTOR for point in self.points)
 
 
 class CommandTemplate:

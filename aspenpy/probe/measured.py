@@ -20,7 +20,7 @@ from aspenpy.probe.number import (
 )
 from aspenpy.probe.topology import HostTopology
 
-NEAR = 1.5
+AGREEING_FACTOR = 1.5
 """The factor within which a measured turn agrees with what the system says: rings are a factor of 1.3 to 1.5 apart."""
 
 STEEP = 1.3
@@ -54,7 +54,7 @@ def find_turn(latencies: Mapping[int, float], inside: float, beyond: float) -> f
 
 
 def agrees(measured: float, stated: float) -> bool:
-    return stated / NEAR <= measured <= stated * NEAR
+    return stated / AGREEING_FACTOR <= measured <= stated * AGREEING_FACTOR
 
 
 CLASSES = {"add": "add", "multiply": "multiply", "fma": "fma", "divide": "divide", "square_root": "root"}

@@ -10,7 +10,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.learn.estimators.training_rows import EarlierRuns
 from aspenpy.learn.measurements.measure import Measured
 from aspenpy.learn.measurements.sheet import MeasurementSheet
-from aspenpy.learn.model_validation import NEAR, Validation, ValidationPoint
+from aspenpy.learn.model_validation import NEAR_FACTOR, Validation, ValidationPoint
 from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.drawing import (
     GREY,
@@ -116,7 +116,7 @@ def report_validated(found: Validation) -> Report:
     said = [
         ("command", found.command),
         ("median error", format_share(found.median_error)),
-        ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR:g}"),
+        ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR_FACTOR:g}"),
         ("worst", f"{far.ratio:.2f} times what was measured{_at_point(far)}"),
     ]
     data = {
@@ -124,7 +124,7 @@ def report_validated(found: Validation) -> Report:
         "machine": machine,
         "command": found.command,
         "median_error": found.median_error,
-        "within": {"factor": NEAR, "points": found.near},
+        "within": {"factor": NEAR_FACTOR, "points": found.near},
     }
     parts = (make_facts(said), _points_table(found), _kernels_table(found))
     points = f"{len(found.points)} point" + ("s" if len(found.points) > 1 else "")
@@ -201,7 +201,7 @@ def draw(found: Validation) -> Any:
     _mark_bounds(above, found, at)
     set_title(above, f"{found.case.application.name} on {found.case.required_machine.name}")
     below.axhline(1, color=GREY, linewidth=1)
-    below.axhspan(1 / NEAR, NEAR, color=SHADE, zorder=0)
+    below.axhspan(1 / NEAR_FACTOR, NEAR_FACTOR, color=SHADE, zorder=0)
     below.plot(at, [point.ratio for point in found.points], marker="s", **STYLES[0])
     below.set(yscale="log", xlabel=name, ylabel="predicted/measured")
     place_ticks(below.xaxis, at, "", MOST_PLACES)

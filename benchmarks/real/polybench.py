@@ -23,7 +23,14 @@ from aspenpy.extract.extraction import extract
 from aspenpy.extract.registers import Level
 from aspenpy.language.axis import parse_axis
 from aspenpy.learn.measurements.measure import StoppingRule
-from aspenpy.learn.model_validation import NEAR, PROCESSOR, WALL, ValidationPoint, process_overhead, run_and_compare
+from aspenpy.learn.model_validation import (
+    NEAR_FACTOR,
+    PROCESSOR,
+    WALL,
+    ValidationPoint,
+    process_overhead,
+    run_and_compare,
+)
 from aspenpy.probe.probe import probe
 from aspenpy.tables.pages import render_text
 from aspenpy.tables.table import Column, Report, make_table
@@ -133,8 +140,8 @@ COLUMNS = (
 def report(rows: list[tuple[str, ValidationPoint]]) -> Report:
     """How close in all, and row by row, the worst first."""
     factors = [point.factor for _, point in rows]
-    near = sum(factor <= NEAR for factor in factors)
-    said = f"median error {statistics.median(factors) - 1:.0%}; {near} of {len(rows)} within {NEAR - 1:.0%}"
+    near = sum(factor <= NEAR_FACTOR for factor in factors)
+    said = f"median error {statistics.median(factors) - 1:.0%}; {near} of {len(rows)} within {NEAR_FACTOR - 1:.0%}"
     return Report(said, {}, (make_table(COLUMNS, sorted(rows, key=lambda row: -row[1].factor)),))
 
 

@@ -15,8 +15,8 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import as_term
 from aspenpy.language.diagnostics import Related, fail
 
-NEAR = 64
-"""Words that lie fewer bytes apart than this belong to one run."""
+RUN_GAP = 64
+"""Words that lie fewer bytes apart belong to one run: the bytes of the usual line, since they may share one."""
 
 
 def at_offsets(pattern: Pattern) -> Pattern:
@@ -67,7 +67,7 @@ def _join_words(offsets: Sequence[Expr], word: Expr) -> list[tuple[Expr, Expr]]:
         members.sort(key=lambda member: member[0])
         begin, last = members[0], members[0][0]
         for constant, offset in [*members[1:], (float("inf"), graph.ZERO)]:
-            if constant - last >= NEAR:
+            if constant - last >= RUN_GAP:
                 runs.append((begin[1], word + graph.number(int(last - begin[0]))))
                 begin = constant, offset
             last = constant

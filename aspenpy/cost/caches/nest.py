@@ -218,8 +218,8 @@ def _shorter(first: Expr, second: Expr, word: Expr) -> bool:
     return first is not second and (first is word or (first.kind == "number" and second.kind != "number"))
 
 
-NEARLY = 64
-"""Bytes by which strides differ that are nearly equal."""
+NEARLY_EQUAL = 64
+"""Bytes below which strides that differ are nearly equal: those of the usual line."""
 
 
 @lru_cache(maxsize=4096)
@@ -227,10 +227,10 @@ def are_nearly_equal(first: Expr, second: Expr) -> bool:
     """Whether strides differ by few bytes, and are surely many times as long, as a row and the step of a diagonal."""
     terms = multiply_out(first - second).terms
     apart = abs(sum(map(Fraction, terms.values()), Fraction(0)))
-    if any(terms) or not 0 < apart < NEARLY:
+    if any(terms) or not 0 < apart < NEARLY_EQUAL:
         return False
     numbers = [Fraction(stride.payload) for stride in (first, second) if stride.kind == "number"]
-    return not numbers or min(numbers) >= max(8 * apart, Fraction(2 * NEARLY))
+    return not numbers or min(numbers) >= max(8 * apart, Fraction(2 * NEARLY_EQUAL))
 
 
 def join_nearly_equal(first: StridedLoop, second: StridedLoop, word: Expr) -> tuple[StridedLoop, Expr]:

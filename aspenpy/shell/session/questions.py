@@ -39,7 +39,7 @@ from aspenpy.sweeps.sweep import compute_in_memory
 from aspenpy.tables.numbers import Amount, format_setting_with_unit
 from aspenpy.tables.table import Column, Page, Paragraph, Plot, Table, Title
 
-NEAR = 1e-4  # how far apart neighbours are, in parts of the value, where they are not whole numbers
+SLOPE_STEP = 1e-4  # of a central difference, in parts of the value: its error is of the square of that
 LONGEST_FORMULA = 1_000  # characters of a derivative, which is often much longer than what it is of
 
 
@@ -86,7 +86,7 @@ def _format_slope(question: Question, slope: Any, here: Any, below: str) -> str:
 def _slope_by_differences(question: Question, name: str, here: Any, below: str, why: str) -> Page:
     """The slope between two neighbours, where the formula has no derivative that has a value."""
     whole = is_countable(name, question.prediction)
-    step = 1 if whole else (abs(here) or 1) * NEAR
+    step = 1 if whole else (abs(here) or 1) * SLOPE_STEP
     value = question.along(name)
     low, high = here - step, here + step
     slope = (value(high) - value(low)) / (high - low)
