@@ -45,8 +45,8 @@ class Prediction(Evaluation):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: what loading reports of either model, traits that the machine does not know, parameters outside
         their ranges, data of no size or that do not fit, patterns that are missing or do not go with their accesses,
-        cores that are idle or that instances take turns on, rates that are assumed and decide, a power cap that makes
-        the run longer."""
+        cores that are idle or that instances take turns on, rates that are assumed and decide, collectives that are
+        lower bounds and decide, a power cap that makes the run longer."""
         scope = self.scope
         negative = sizes_below_zero(self.application.data.values(), scope.definitions, scope.origins, self.seed)
         return (
@@ -57,6 +57,7 @@ class Prediction(Evaluation):
             *self._uneven_sweeps,
             *self._assumed_rates,
             *self._assumed_threads,
+            *self._fastest_collectives,
             *self.wasted,
             *self.cap_warnings,
         )
@@ -98,6 +99,27 @@ class Prediction(Evaluation):
                 message = f"{threads} threads of a `{core.name}` attain what one does: it does not state `smt_gain`"
                 hint = "so it is where ports or memory are busy; measure one thread and all of them where others wait"
                 yield warning("assumed-rate", message, core.name_span, hint=hint)
+
+    @property
+    def _fastest_collectives(self) -> Iterator[Diagnostic]:
+        """A warning of kernels with a tenth of the runtime that are bound by a collective whose algorithm nobody names,
+        once for each network."""
+        costs = [(kernel, cost) for kernel, _, cost in self.tree.in_order() if any(t.is_bound for t in cost.traits)]
+        if not costs:
+            return
+        bounds = {(use.name, use.bound_by) for use in self.kernels if use.exclusive > self.runtime / 10}
+        networks = set[str]()
+        for kernel, cost in costs:
+            name = cost.offer.place.component.name if cost.offer is not None else ""
+            if (kernel.name, cost.server) not in bounds or name in networks:
+                continue
+            networks.add(name)
+            collective = next(trait.name for trait in cost.traits if trait.is_bound)
+            message = (
+                f"`{kernel.name}` is bound by `{collective}` with the fastest algorithm on each path: a lower bound"
+            )
+            hint = f"`property mpi [open_mpi]` of `{name}`, or `[mpich]`, takes what that library chooses"
+            yield warning("lower-bound", message, cost.requirement.span, hint=hint)
 
     @cached_property
     def wasted(self) -> tuple[Diagnostic, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aspenpy.cost.network.mpi_choices import LIBRARIES
 from aspenpy.cost.network.placement import ORDERS
 from aspenpy.cost.network.topologies import TOPOLOGIES, topology
 from aspenpy.cost.network.topology import NetworkError, Topology, describe_topology
@@ -43,7 +44,8 @@ class Interconnect(Record):
     the machine's; of a path `inside` a node or socket, what it joins there. With `all_pairs` collectives may send to
     all partners at once; where they are `pipelined`, pieces are on this path and those around it at once. A long
     message is striped over so many `rails`. A switch that reduces by itself takes `switch` seconds for each byte of a
-    vector, and a message up to the threshold `eager` seconds for each of its bytes, which are copied.
+    vector, and a message up to the threshold `eager` seconds for each of its bytes, which are copied. The library `mpi`
+    chooses the algorithms of collectives; the fastest are taken where none is named.
     """
 
     place: Place
@@ -68,6 +70,7 @@ class Interconnect(Record):
     rails: Expr = graph.ONE
     switch: Expr | None = None
     eager: Expr = graph.ZERO
+    mpi: str | None = None
 
     @property
     def component(self) -> Component:
@@ -123,6 +126,7 @@ def interconnect_of(
         rails=component.value("rails") or graph.ONE,
         switch=None if in_switch is None else graph.div(1, in_switch),
         eager=graph.ZERO if eager is None or threshold is None else graph.div(1, eager),
+        mpi=one_of(component, "mpi", LIBRARIES, "") or None,
     )
 
 

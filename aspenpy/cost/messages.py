@@ -13,6 +13,7 @@ from typing import Any
 
 from aspenpy.cost.halos import RankPathUse, grid_of, halo_time, numbers_of
 from aspenpy.cost.interconnect import Interconnect, interconnect_of, require_enough_nodes
+from aspenpy.cost.network.by_rank import library_choice
 from aspenpy.cost.network.collectives import algorithms, cost
 from aspenpy.cost.network.cuts import crossing_time
 from aspenpy.cost.network.levels import Among, ways_of_collective
@@ -43,7 +44,8 @@ class Exchange(AppliedTrait):
 
     Of a collective, `formula` is in the seconds `alpha` of a message and, for each byte, `beta` sent and `gamma`
     combined, whose values are in `parts`; `algorithm` is the one asked for, None for the fastest. Of a collective by
-    levels, `schemes` are the ways to do it; other exchanges say in `paths` which they take, when, and for how long.
+    levels, `schemes` are the ways to do it; other exchanges say in `paths` which they take, when, and for how long. Its
+    time is a lower `bound` where the fastest algorithm is taken since nobody says which library chooses.
     """
 
     ranks: Expr
@@ -52,6 +54,11 @@ class Exchange(AppliedTrait):
     parts: tuple[Expr, Expr, Expr] | None = None
     schemes: tuple[Scheme, ...] = ()
     paths: tuple[RankPathUse, ...] = ()
+    bound: bool = False
+
+    @property
+    def is_bound(self) -> bool:
+        return self.bound
 
     @property
     def seconds_by_path(self) -> dict[str, Expr]:
@@ -121,13 +128,11 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
     algorithm = names[0] if names else None
     network = among.network
     if paths.by_level:
-        return _by_level(
-            trait, Among(levels_between(ranks, paths, among.count), ranks, size), algorithm, paths, among.count
-        )
-    if network.threshold is not None:
+        return _by_level(trait, Among(levels_between(ranks, paths, among.count), ranks, size), algorithm, paths, among)
+    if network.threshold is not None or (network.mpi is not None and algorithm is None):
         link = among.link(among.hops, among.apart)
         level = PathLevel(network.component.name, ranks, ranks, ranks, ranks, link, link)
-        found = _by_level(trait, Among((level,), ranks, size), algorithm, None, among.count)
+        found = _by_level(trait, Among((level,), ranks, size), algorithm, None, among)
         if trait.name == "alltoall":
             return found.replace(time=graph.apply("max", found.time, _crossing(ranks, size, among)))
         return found
@@ -140,12 +145,16 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
     time = graph.substitute([formula], dict(zip((ALPHA, BETA, GAMMA), parts, strict=True)))[0]
     if trait.name == "alltoall":
         time = graph.apply("max", time, _crossing(ranks, size, among))
-    return Exchange(trait.name, trait.arguments, formula, time, ranks, size, algorithm, parts)
+    return Exchange(trait.name, trait.arguments, formula, time, ranks, size, algorithm, parts, bound=algorithm is None)
 
 
-def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Paths | None, sending: Expr) -> Exchange:
-    """A collective whose phases are inside sockets, inside nodes and between nodes, while so many ranks send."""
-    ways = ways_of_collective(trait.name, among, algorithm)
+def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Paths | None, senders: Ranks) -> Exchange:
+    """A collective whose phases are inside sockets, inside nodes and between nodes, while all of the `senders` send."""
+    library, sending = senders.network.mpi, senders.count
+    if library is not None and algorithm is None:
+        ways = [library_choice(library, trait.name, among)]
+    else:
+        ways = ways_of_collective(trait.name, among, algorithm)
     time = fastest_scheme(ways)
     if trait.name == "alltoall" and paths is not None:
         for path, level in zip(all_paths(paths, sending), among.levels, strict=True):
@@ -153,7 +162,8 @@ def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Pat
             ports = net.ports / net.nodes
             crossing = crossing_time(net.topology, level.ends, ports, level.ranks, among.size, net.link)
             time = graph.apply("max", time, graph.if_else(graph.compare(">", level.ends, 1), crossing, 0))
-    return Exchange(trait.name, trait.arguments, time, time, among.count, among.size, None, None, tuple(ways))
+    bound = library is None and algorithm is None and not any(level.all.pipelined for level in among.levels)
+    return Exchange(trait.name, trait.arguments, time, time, among.count, among.size, schemes=tuple(ways), bound=bound)
 
 
 def _crossing(ranks: Expr, size: Expr, among: Ranks) -> Expr:

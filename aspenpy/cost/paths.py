@@ -26,6 +26,9 @@ from aspenpy.record import Record
 INTERCONNECT, MESSAGES = "interconnect", "messages"
 """The type of a path, and the resource that it offers."""
 
+CORE = "core"
+"""The type of what a rank occupies that reduces by loads and stores."""
+
 MESSAGE = "message"
 """What a message without an exchange is called."""
 
@@ -190,7 +193,21 @@ def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tu
         level = _make_level(paths, path, (ranks, sending or ranks), below, inside)
         levels.append(level)
         below, inside = level.ranks, path.container
-    return tuple(levels)
+    return _reducing_on_cores(levels) if require_bound_ranks(paths).unit.component.type == CORE else tuple(levels)
+
+
+def _reducing_on_cores(levels: list[PathLevel]) -> tuple[PathLevel, ...]:
+    """Where no path states it, a rank on a core adds what arrives to its own as fast as it copies through the memory of
+    its socket, the innermost path: both move every byte in and out of memory once, and read it once more."""
+    innermost = levels[0]
+
+    def reducing(link: Link, copying: Link) -> Link:
+        return link.replace(gamma=copying.beta) if link.gamma is graph.ZERO else link
+
+    return tuple(
+        level.replace(one=reducing(level.one, innermost.one), all=reducing(level.all, innermost.all))
+        for level in levels
+    )
 
 
 def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> PathLevel:

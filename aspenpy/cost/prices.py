@@ -58,6 +58,11 @@ class AppliedTrait(Record):
         """Seconds of an exchange by the path between ranks that they are due to; nothing for other traits."""
         return {}
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether the time is a lower bound, as that of a collective by the fastest algorithm."""
+        return False
+
 
 class RequirementCost(flow.Node):
     """A requirement on the component that serves it.

@@ -212,7 +212,7 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
     """By which algorithm, and what a message takes."""
     ranks = value(exchange.ranks)
     if (exchange.schemes or exchange.paths) and ranks is not None and value(exchange.size) is not None:
-        return f"{exchange.fastest(value)}, among {format_count(ranks)} ranks"
+        return f"{exchange.fastest(value)}, among {format_count(ranks)} ranks{_fastest_is_bound(exchange)}"
     if exchange.parts is None:
         size = value(exchange.size)
         sent = f"{_write_formula(exchange.size)} bytes" if size is None else format_amount(Amount(size, "B"))
@@ -222,7 +222,12 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
         return _differing_exchange(exchange, value)
     alpha, beta, _ = exchange.parts
     each = f"{seconds(value(alpha))} and {seconds(value(beta))} a byte"
-    return f"{exchange.fastest(value)} among {format_count(ranks)} ranks, a message taking {each}"
+    fastest = f"{exchange.fastest(value)} among {format_count(ranks)} ranks, a message taking {each}"
+    return f"{fastest}{_fastest_is_bound(exchange)}"
+
+
+def _fastest_is_bound(exchange: Exchange) -> str:
+    return "; the fastest algorithm, a lower bound" if exchange.bound else ""
 
 
 def _differing_exchange(exchange: Exchange, value: Valuer) -> str:

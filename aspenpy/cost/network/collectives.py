@@ -114,11 +114,11 @@ def _scatter_allgather(p: Expr, m: Expr) -> Cost:
     piece = m / p
     return Cost(
         s + n, 2 * n * piece, graph.ZERO,
-        n + p * n, (_set_bits(p) + p * n) * piece, s + n, 2 * n * piece,
+        n + p * n, (count_set_bits(p) + p * n) * piece, s + n, 2 * n * piece,
     )  # fmt: skip
 
 
-def _set_bits(p: Expr) -> Expr:
+def count_set_bits(p: Expr) -> Expr:
     """The bits that are set in 0, 1, ..., P-1 together: bit 2^j in the upper half of every 2^(j+1) numbers."""
     j = graph.counter("j")
     bit = 2**j
@@ -141,7 +141,7 @@ def _binomial_gather(p: Expr, m: Expr) -> Cost:
     pieces of the largest subtree below it; Chan et al. 2007, section 4."""
     s, n, one = count_rounds(p), p - 1, graph.apply("min", p - 1, 1)
     half = graph.apply("max", below_power(p) / 2, p - below_power(p))
-    return Cost(s, n * m, graph.ZERO, n, _set_bits(p) * m, one, one * half * m)
+    return Cost(s, n * m, graph.ZERO, n, count_set_bits(p) * m, one, one * half * m)
 
 
 # -- all to all ranks the same ---------------------------------------------------------------------
@@ -239,7 +239,7 @@ def _halving_reduce_scatter(p: Expr, m: Expr) -> Cost:
 def _bruck_alltoall(p: Expr, m: Expr) -> Cost:
     """Data for the rank k further travel the bits of k, one a round. TRG section 4.3."""
     s = count_rounds(p)
-    bits = _set_bits(p) * m
+    bits = count_set_bits(p) * m
     return Cost(s, bits, graph.ZERO, s * p, p * bits, s, bits)
 
 

@@ -186,6 +186,7 @@ _NETWORK = (
     _Row("rendezvous_latency", "interconnect", "s", "time of asking before", "0", "1e-1", LATENCY),
     _Row("topology", "interconnect", WORD, "shape of the network"),
     _Row("placement", "interconnect", WORD, "where ranks are placed in it"),
+    _Row("mpi", "interconnect", WORD, "library that chooses algorithms of collectives"),
     _Row("joins", "link", WORD, "what a link joins"),
     _Row("bandwidth", "file_system", "B/s", "rate of a server", "1e5", "1e14"),
     _Row("write_bandwidth", "file_system", "B/s", "rate of a server that is written to", "1e5", "1e14"),

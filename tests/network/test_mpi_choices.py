@@ -1,0 +1,199 @@
+"""Collectives as MPI libraries choose them: each algorithm played rank by rank, and the rows of the tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from math import ceil, log2
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import aspenpy
+from aspenpy.cost.network.by_rank import BY_RANK, library_choice, scheme_by_rank
+from aspenpy.cost.network.levels import Among
+from aspenpy.cost.network.mpi_choices import LIBRARIES
+from aspenpy.cost.network.schemes import Link, PathLevel
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import evaluate
+from tests.tiny import application
+
+ALPHA, BETA, GAMMA, GAP = {"in": 2.0, "out": 50.0}, {"in": 0.25, "out": 1.0}, 0.125, 0.5
+"""Seconds a message and a byte inside a node and between nodes, a byte combined, and between messages of a port."""
+
+Message = tuple[int, int, float]
+"""From a rank to a rank, so many bytes."""
+
+
+def levels(ranks: int, per_node: int) -> Among:
+    """Nodes that are filled one after the other, each with one port; inside, every rank has its own."""
+    nodes, inside = ceil(ranks / per_node), min(ranks, per_node)
+
+    def link(kind: str, senders: int) -> Link:
+        share = senders if kind == "out" else 1
+        alpha = ALPHA[kind] + (share - 1) * GAP
+        return Link(graph.number(alpha), graph.number(BETA[kind] * share), graph.number(GAMMA))
+
+    def level(path: str, ends: int, ranks_of: int, senders: int) -> PathLevel:
+        kind = "in" if path == "node" else "out"
+        counts = [graph.number(value) for value in (ends, ends, ranks_of, ranks_of)]
+        return PathLevel(path, *counts, link(kind, 1), link(kind, senders))
+
+    inner, outer = level("node", inside, inside, inside), level("network", nodes, ranks, inside)
+    return Among((inner, outer), graph.number(ranks), graph.number(SIZE))
+
+
+SIZE = 96.0
+
+
+def play(ranks: int, per_node: int, rounds: Iterable[list[Message]], combined: bool = False) -> float:
+    """Rounds one after the other: each takes as long as the node that has most to send waits for its port."""
+    time = 0.0
+    for messages in rounds:
+        sent: Counter[int] = Counter()
+        bytes_out: Counter[int] = Counter()
+        slowest, largest = 0.0, 0.0
+        for source, target, size in messages:
+            if source == target:
+                continue
+            largest = max(largest, size)
+            if source // per_node == target // per_node:
+                slowest = max(slowest, ALPHA["in"] + size * BETA["in"])
+            else:
+                sent[source // per_node] += 1
+                bytes_out[source // per_node] += size
+        for node, count in sent.items():
+            slowest = max(slowest, ALPHA["out"] + (count - 1) * GAP + bytes_out[node] * BETA["out"])
+        time += slowest + (GAMMA * largest if combined and messages else 0)
+    return time
+
+
+def pairs(ranks: int, distance: int, size: float) -> list[Message]:
+    return [(rank, rank ^ distance, size) for rank in range(ranks)]
+
+
+def shifts(ranks: int, distance: int, size: float) -> list[Message]:
+    return [(rank, (rank + distance) % ranks, size) for rank in range(ranks)]
+
+
+def steps(ranks: int) -> range:
+    return range(ceil(log2(ranks)))
+
+
+PLAYED: dict[tuple[str, str], Callable[[int, int], float]] = {
+    ("allreduce", "recursive_doubling"): lambda p, c: play(p, c, (pairs(p, 2**k, SIZE) for k in steps(p)), True),
+    ("allreduce", "rabenseifner"): lambda p, c: (
+        play(p, c, (pairs(p, 2**k, SIZE / 2 ** (k + 1)) for k in steps(p)), True)
+        + play(p, c, (pairs(p, 2**k, SIZE / 2 ** (k + 1)) for k in steps(p)))
+    ),
+    ("allgather", "recursive_doubling"): lambda p, c: play(p, c, (pairs(p, 2**k, SIZE * 2**k) for k in steps(p))),
+    ("barrier", "dissemination"): lambda p, c: play(p, c, (shifts(p, 2**k, SIZE) for k in steps(p))),
+    ("allgather", "bruck"): lambda p, c: play(p, c, (shifts(p, 2**k, SIZE * 2**k) for k in steps(p))),
+    ("allgather", "ring"): lambda p, c: play(p, c, (shifts(p, 1, SIZE) for _ in range(p - 1))),
+    ("reduce_scatter", "recursive_halving"): lambda p, c: play(
+        p, c, (pairs(p, 2**k, SIZE * 2**k / p) for k in steps(p)), True
+    ),
+    ("broadcast", "binomial"): lambda p, c: play(
+        p, c, ([(rank, rank + 2**k, SIZE) for rank in range(0, p, 2 ** (k + 1))] for k in steps(p))
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), PLAYED)
+@pytest.mark.parametrize(("ranks", "per_node"), [(64, 8), (64, 64), (128, 4), (16, 1), (32, 16), (2, 1)])
+def test_powers_of_two_are_exact(collective: str, algorithm: str, ranks: int, per_node: int) -> None:
+    time = evaluate(scheme_by_rank(collective, algorithm, levels(ranks, per_node)).time)
+    assert time == pytest.approx(PLAYED[collective, algorithm](ranks, per_node))
+
+
+@given(power=st.integers(5, 10), per_node=st.integers(3, 50))
+def test_nodes_of_any_size_are_near_what_is_played(power: int, per_node: int) -> None:
+    """Where the ranks of a node are no power of two, it depends on the node how many cross: 2^k to twice that."""
+    assume(2**power >= 4 * per_node)
+    ranks = 2**power
+    for name in (("allreduce", "recursive_doubling"), ("allreduce", "rabenseifner")):
+        played = PLAYED[name](ranks, per_node)
+        told = evaluate(scheme_by_rank(*name, levels(ranks, per_node)).time)
+        assert 0.75 * played <= told <= 1.4 * played
+
+
+@given(ranks=st.integers(2, 300), per_node=st.integers(1, 40))
+def test_shifts_among_any_number_of_ranks(ranks: int, per_node: int) -> None:
+    """The last shift may be one back rather than forth, which crosses less than what is told."""
+    played = PLAYED["barrier", "dissemination"](ranks, per_node)
+    told = evaluate(scheme_by_rank("barrier", "dissemination", levels(ranks, per_node)).time)
+    assert 0.65 * played <= told <= 1.6 * played
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_collective_has_its_rows(library: str) -> None:
+    for collective, rows in LIBRARIES[library].items():
+        assert rows[0][:2] == (1, 0)
+        for row, after in pairwise(rows):
+            assert (row.ranks, row.size) < (after.ranks, after.size)
+            assert after.size == 0 or row.ranks == after.ranks
+        for row in rows:
+            assert row.algorithm == "leader" or (collective, row.algorithm) in BY_RANK
+
+
+@given(st.sampled_from(sorted(LIBRARIES)), st.integers(2, 5000), st.integers(0, 2**22), st.data())
+def test_the_last_row_that_holds_is_taken(library: str, ranks: int, size: int, data: st.DataObject) -> None:
+    """A second reading of the tables: the line of the most ranks, in it the row of the most bytes."""
+    collective = data.draw(st.sampled_from(sorted(set(LIBRARIES[library]) - {"allgather"})))
+    rows = LIBRARIES[library][collective]
+    line = max(row.ranks for row in rows if row.ranks <= ranks)
+    row = max((row for row in rows if row.ranks == line and row.size <= size), key=lambda row: row.size)
+    among = levels(ranks, 16).replace(size=graph.number(size))
+    expected = scheme_by_rank(collective, row.algorithm, among)
+    symbolic = among.replace(size=graph.symbol("m"))
+    named = library_choice(library, collective, symbolic)
+    (found,) = graph.substitute([named.time], {graph.symbol("m"): graph.number(size)})
+    assert evaluate(found) == pytest.approx(float(evaluate(expected.time)))
+
+
+MACHINE = """
+include parts/sockets/intel_xeon_gold_6148.aspen
+include parts/interconnects/sockets_upi_10400.aspen
+machine cluster { node [32] box  interconnect [32] fabric }
+node box { socket [2] intel_xeon_gold_6148  interconnect sockets_upi_10400 }
+interconnect fabric {
+  property topology [star]
+  property latency [17.2 us]
+  property bandwidth [10.8 GB/s]
+  property message_rate [3e6]
+  MPI
+  resource messages(volume) [latency + volume/bandwidth]
+}
+"""
+
+
+def predict(body: str, mpi: str = "") -> aspenpy.Prediction:
+    machine = aspenpy.parse(MACHINE.replace("MPI", mpi))
+    return aspenpy.predict(application(body), machine, ranks_per_node=36)  # type: ignore[arg-type]
+
+
+OPEN_MPI = "property mpi [open_mpi]"
+
+
+def test_a_binomial_reduction_and_a_tree_of_four() -> None:
+    """1,152 ranks, 36 a node: 11 rounds of which two stay inside (36 = 4 x 9), and 6 of which one does."""
+    inside, across = 0.26e-6, 17.2e-6
+    run = predict("execute [1152] { messages [8] as allreduce }", OPEN_MPI).runtime
+    assert run == pytest.approx(9 * across + 5 * across + 3 * inside, rel=0.01)
+
+
+def test_the_fastest_says_that_it_is_a_bound() -> None:
+    body = "execute [1152] { messages [8] as allreduce }"
+    (found,) = [each for each in predict(body).diagnostics if each.code == "lower-bound"]
+    assert "a lower bound" in found.message
+    assert not [each for each in predict(body, OPEN_MPI).diagnostics if each.code == "lower-bound"]
+    named = 'execute [1152] { messages [8] as allreduce("ring") }'
+    assert not [each for each in predict(named).diagnostics if each.code == "lower-bound"]
+
+
+def test_an_unknown_library_is_refused_where_it_stands() -> None:
+    with pytest.raises(aspenpy.AspenError, match="unknown mpi `openmpi`") as caught:
+        assert predict("execute [64] { messages [8] as allreduce }", "property mpi [openmpi]").runtime
+    assert "open_mpi" in (caught.value.diagnostics[0].hint or "")
