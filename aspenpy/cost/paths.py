@@ -201,7 +201,7 @@ def _reducing_on_cores(levels: list[PathLevel]) -> tuple[PathLevel, ...]:
     its socket, the innermost path: both move every byte in and out of memory once, and read it once more."""
     innermost = levels[0]
 
-    def reducing(link: Link, copying: Link) -> Link:
+    def reducing(link: LinkTimes, copying: LinkTimes) -> LinkTimes:
         return link.replace(gamma=copying.beta) if link.gamma is graph.ZERO else link
 
     return tuple(

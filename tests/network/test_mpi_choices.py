@@ -15,7 +15,7 @@ import aspenpy
 from aspenpy.cost.network.by_rank import BY_RANK, library_choice, scheme_by_rank
 from aspenpy.cost.network.levels import Among
 from aspenpy.cost.network.mpi_choices import LIBRARIES
-from aspenpy.cost.network.schemes import Link, PathLevel
+from aspenpy.cost.network.schemes import LinkTimes, PathLevel
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from tests.tiny import application
@@ -31,10 +31,10 @@ def levels(ranks: int, per_node: int) -> Among:
     """Nodes that are filled one after the other, each with one port; inside, every rank has its own."""
     nodes, inside = ceil(ranks / per_node), min(ranks, per_node)
 
-    def link(kind: str, senders: int) -> Link:
+    def link(kind: str, senders: int) -> LinkTimes:
         share = senders if kind == "out" else 1
         alpha = ALPHA[kind] + (share - 1) * GAP
-        return Link(graph.number(alpha), graph.number(BETA[kind] * share), graph.number(GAMMA))
+        return LinkTimes(graph.number(alpha), graph.number(BETA[kind] * share), graph.number(GAMMA))
 
     def level(path: str, ends: int, ranks_of: int, senders: int) -> PathLevel:
         kind = "in" if path == "node" else "out"

@@ -1,6 +1,6 @@
 """Collectives in the order of ranks: one algorithm among all of them, as an MPI library runs it that knows no nodes.
 
-RanksInOrder are placed in blocks, c of them in a container of a level. An algorithm in rounds goes over distances 1, 2, 4, ...
+Ranks are placed in blocks, c of them in a container of a level. An algorithm in rounds goes over distances 1, 2, 4, ...
 between ranks. Exchanges of pairs at distance 2^k stay inside a container where 2^(k+1) divides c, so that 36 ranks of a
 node have two rounds inside it, and 32 five. Shifts by 2^k leave a container in every round. In a round that crosses to
 another container, min(2^k, c) ranks of each do so at the same time and share its port: a message waits for their gaps,
@@ -181,7 +181,7 @@ class RanksInOrder(Record):
         return self.outermost(seconds)
 
     def fold(self, times: int, combined: int = 0) -> list[Phase]:
-        """RanksInOrder beyond a power of two give what they have to their neighbours, and get the result back."""
+        """Ranks beyond a power of two give what they have to their neighbours, and get the result back."""
         extra = fold_extra_ranks(self.count)
         return [
             phase for _ in range(times) for phase in self.over(Rounds(extra, self.size, tree=True, combined=combined))
