@@ -8,9 +8,9 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4230,
-    "answers": 11130,
+    "answers": 11200,
     "assembly": 850,
-    "cost": 12480,
+    "cost": 13020,
     "editor": 2750,
     "engine": 2280,
     "explore": 3790,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 95790
+MOST_IN_ALL = 96500
 
 
 def room_of(file: Path) -> str:
