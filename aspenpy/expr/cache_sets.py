@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -27,29 +28,50 @@ class Lattice(NamedTuple):
         divisor = math.gcd(self.step, self.units)
         cycles, rest = numpy.divmod(trips, self.units // divisor)
         all_of_cycle = high // divisor - low // divisor
-        return cycles * all_of_cycle + self._count_below(high, rest) - self._count_below(low, rest)
-
-    def _count_below(self, end: Any, trips: Any) -> Any:
-        """The sum of floor((end - step t) / units) over the trips t."""
-        return sum_floors(trips, self.step, self.units, end - self.step * (trips - 1))
+        ends = numpy.stack(numpy.broadcast_arrays(high, low)) - self.step * (rest - 1)
+        below_high, below_low = sum_floors(rest, self.step, self.units, ends)
+        return cycles * all_of_cycle + below_high - below_low
 
 
 def sum_floors(counts: Any, step: int, modulus: int, begins: Any) -> Any:
     """The sums of floor((begin + step t) / modulus) over t below each count: what is whole is taken out, and the points
     under the line are counted by its other axis, as in Euclid's algorithm (Graham, Knuth and Patashnik, Concrete
-    Mathematics, 1994, section 3.5)."""
+    Mathematics, 1994, section 3.5). Below `MOST_EXACT` floating-point numbers, which divide faster, are as exact."""
     counts, begins = (numpy.array(part, dtype=numpy.int64) for part in numpy.broadcast_arrays(counts, begins))
+    most = int(counts.max(initial=0))
+    furthest = max(int(begins.max(initial=0)), -int(begins.min(initial=0))) + step * most + modulus
+    if most * furthest < MOST_EXACT:
+        counts, begins = counts.astype(float), begins.astype(float)
+        return _sum_floors(counts, step, modulus, begins, _floor_quotient).astype(numpy.int64)
+    return _sum_floors(counts, step, modulus, begins, numpy.floor_divide)
+
+
+MOST_EXACT = 1 << 52
+"""Half of the whole numbers that are floating-point numbers: the floor of a quotient of smaller ones is exact."""
+
+
+def _floor_quotient(dividend: Any, divisor: int) -> Any:
+    quotient = dividend / divisor
+    return numpy.floor(quotient, out=quotient)
+
+
+def _sum_floors(counts: Any, step: int, modulus: int, begins: Any, divide: Callable[[Any, int], Any]) -> Any:
     total = numpy.zeros_like(counts)
     while True:
-        whole, begins = numpy.divmod(begins, modulus)
+        whole = divide(begins, modulus)
+        begins = begins - whole * modulus
         times, step = divmod(step, modulus)
-        total += counts * (counts - 1) // 2 * times + counts * whole
+        total += counts * whole
+        if times:
+            total += divide(counts * (counts - 1), 2) * times
         if not step:
             return total
-        counts, begins = numpy.divmod(step * counts + begins, modulus)
-        step, modulus = modulus, step
+        reached = step * counts + begins
+        counts = divide(reached, modulus)
         if not counts.any():
             return total
+        begins = reached - counts * modulus
+        step, modulus = modulus, step
 
 
 SAMPLES = 2048
@@ -67,8 +89,8 @@ MOST_TABLED = 1 << 15
 MOST_COUNTED = 1 << 30
 """Units up to which that is done: products of two such numbers are 64-bit integers."""
 
-TABLES = 16
-"""Tables of such counts that are kept for the next window."""
+MOST_KEPT = 1 << 22
+"""Units of all tables of a kind that are kept for the next window, some 100 MB."""
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 
@@ -132,7 +154,31 @@ class Rows:
         return self.lattice.count_between(begin - self.covered, begin + self.line - 1, last - first)
 
 
-@lru_cache(maxsize=TABLES)
+class Kept:
+    """A function of loops and a cache, and the tables that it made last."""
+
+    def __init__(self, make: Callable[[Any, Cache], Any]) -> None:
+        self._make = make
+        self._tables: dict[tuple[Any, Cache], Any] = {}
+        self._units = 0
+
+    def __call__(self, loops: Any, cache: Cache) -> Any:
+        table = self._tables.pop((loops, cache), None)
+        if table is None:
+            table = self._make(loops, cache)
+            self._units += cache.units
+        self._tables[loops, cache] = table
+        while self._units > MOST_KEPT and len(self._tables) > 1:
+            oldest = next(iter(self._tables))
+            self._units -= oldest[1].units
+            del self._tables[oldest]
+        return table
+
+    def clear(self) -> None:
+        self._tables, self._units = {}, 0
+
+
+@Kept
 def _count_begins(loops: Loops, cache: Cache) -> Steps | Single | Turns:
     """How many runs begin at each unit of the cache."""
     if not loops:
@@ -163,9 +209,10 @@ def _all_units(cache: Cache) -> Any:
     return numpy.arange(cache.units)
 
 
-@lru_cache(maxsize=TABLES)
-def _count_lines_by_trip(runs: Runs, stride: int, cache: Cache) -> Steps | Rows:
-    """The lines of some runs, summed along the trips of the loop around them."""
+@Kept
+def _count_lines_by_trip(along: tuple[Runs, int], cache: Cache) -> Steps | Rows:
+    """The lines of some runs, summed along the trips of the loop of a stride around them."""
+    runs, stride = along
     if not runs.loops and MOST_TABLED < cache.units <= MOST_COUNTED:
         return Rows(-(-runs.length // cache.unit), stride // cache.unit, cache)
     places = cache.unit * _all_units(cache)
@@ -177,7 +224,7 @@ def _count_lines_of_trips(walk: Walk, first: Any, last: Any, places: Any, cache:
     runs = cache.join_runs(walk, walk.inner)
     last = numpy.maximum(first, last)
     if walk.stride >= runs.length + cache.line:
-        return _count_lines_by_trip(runs, walk.stride, cache).sum_between(places // cache.unit, first, last)
+        return _count_lines_by_trip((runs, walk.stride), cache).sum_between(places // cache.unit, first, last)
     length = runs.length + walk.stride * (last - first - 1)
     return numpy.where(last > first, _count_lines(runs.loops, length, places - walk.stride * first, cache), 0)
 
@@ -231,25 +278,36 @@ def _count_lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
     return numpy.minimum(behind + ahead, _count_lines_of_both_passes(walk, places, cache))
 
 
-def share_of_visits(limit: int, trips: list[int], structures: list[list[Walk]], cache: Cache) -> float:
-    """The share of the first walk's lines that are touched again while no more than a limit are in use in their set."""
+def shares_by_use(
+    limit: int, trips: list[int], structures: list[list[Walk]], cache: Cache
+) -> tuple[list[int], list[float]]:
+    """Numbers of lines in use in a set, up to a limit, and the share of the first walk's lines that are touched again
+    while no more than so many are. Structures of many lines come first, so that few visits are left for the others;
+    equal ones are counted once."""
     if any(walk.reach_in_bytes(trips) > FURTHEST for walks in structures for walk in walks):
         raise DomainError(f"the loops of a window span at most {FURTHEST:,} bytes")
     visits = _sample_visits(structures[0][0], trips, cache)
     counted, in_use = visits.counts.sum(), numpy.zeros(visits.counts.shape, dtype=numpy.int64)
-    for walks in structures:
+    alike = Counter(tuple(walks) for walks in structures)
+    for walks in sorted(alike, key=lambda walks: -sum(_most_lines(walk, cache) for walk in walks)):
         lines = sum(_count_lines_between(walk, visits, cache) for walk in walks)
         if len(walks) > 1:
             parts = [cache.join_runs(walk, walk.all_loops(trips)) for walk in walks]
             begins = [visits.places - walk.place for walk in walks]
             bounds = [_count_lines(part.loops, part.length, at, cache) for part, at in zip(parts, begins, strict=True)]
             lines = numpy.minimum(lines, numpy.max(bounds, axis=0))
-        in_use = in_use + lines
+        in_use = in_use + alike[walks] * lines
         kept = (in_use <= limit) & visits.counts
         if not kept.any():
-            return 0.0
-        visits, in_use, kept = visits.only(kept), in_use[kept], kept[kept]
-    return float(kept.sum() / counted)
+            return [], []
+        visits, in_use = visits.only(kept), in_use[kept]
+    used, times = numpy.unique(in_use, return_counts=True)
+    return used.tolist(), (times.cumsum() / counted).tolist()
+
+
+def _most_lines(walk: Walk, cache: Cache) -> int:
+    """The lines of a walk, at most."""
+    return cache.join_runs(walk, (*walk.inner, walk.around)).most_lines(cache.line)
 
 
 def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
@@ -288,7 +346,7 @@ def _sample_iterations(counts: tuple[int, ...]) -> list[Any]:
     return [(share * min(count, FURTHEST)).astype(numpy.int64) for share, count in zip(shares, counts, strict=True)]
 
 
-@lru_cache(maxsize=TABLES)
+@lru_cache(maxsize=16)
 def _kronecker_points(axes: int) -> Any:
     """Points of a cube, by the multiples of roots of primes (Kronecker's sequence: Niederreiter, Random Number
     Generation and Quasi-Monte Carlo Methods, 1992, chapter 3)."""

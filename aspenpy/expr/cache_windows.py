@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect
+from functools import lru_cache
 
-from aspenpy.expr.arithmetic import Number, normalise_number
+from aspenpy.expr.arithmetic import DomainError, Number, normalise_number
 from aspenpy.expr.cache_laws import require_positive_whole
-from aspenpy.expr.cache_walks import Cache, Runs, Walk, join_loops, read_window
+from aspenpy.expr.cache_walks import Cache, join_loops, read_window
 
 
 def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Number:
@@ -26,23 +27,59 @@ def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Num
         require_positive_whole(line, "the size of a cache line"),
         require_positive_whole(sets, "a number of sets"),
     )
-    limit, (trips, structures) = math.floor(room), read_window(window)
-    first = structures[0][0].place
-    structures = [[walk.move_begin(first, size * count) for walk in found] for found in structures]
-    walks = [walk for found in structures for walk in found]
-    runs = [join_loops(walk.run, (*walk.inner, walk.around), size) for walk in walks]
-    if sum(map(min, _most_lines(walks, runs, size), (walk.most_lines_in_set(size * count) for walk in walks))) <= limit:
-        return 1
-    if len(walks) == len(structures) and sum(part.length // size // count for part in runs if not part.loops) > limit:
-        return 0
-    reach = max(walk.reach_in_bytes(trips) for walk in walks)
-    unit = math.gcd(size, *(stride for walk in walks for stride in walk.strides))
-    cache = Cache(size, min(count, reach // size + 2), unit)
-    from aspenpy.expr.cache_sets import share_of_visits
-
-    return normalise_number(share_of_visits(limit, trips, structures, cache))
+    return _window(size, count, window).share_within(math.floor(room))
 
 
-def _most_lines(walks: Sequence[Walk], runs: Sequence[Runs], line: int) -> list[int]:
-    """All lines of each walk, at most."""
-    return [part.most_lines(line) * (2 if walk.shift else 1) for part, walk in zip(runs, walks, strict=True)]
+WINDOWS = 512
+"""Windows that are kept: that of caches of other ways is the same, as is that beside other numbers of drawn lines."""
+
+HEADROOM = 8
+"""Lines are counted for one way more than is asked for, and one more of each so many."""
+
+
+class Window:
+    """The structures of a window in a cache of `count` sets with lines of `size` bytes. Lines in use are counted once
+    for all numbers of ways that are asked about."""
+
+    def __init__(self, size: int, count: int, window: tuple[Number, ...]) -> None:
+        self.trips, structures = read_window(window)
+        first = structures[0][0].place
+        self.structures = [[walk.move_begin(first, size * count) for walk in found] for found in structures]
+        walks = [walk for found in self.structures for walk in found]
+        runs = [join_loops(walk.run, (*walk.inner, walk.around), size) for walk in walks]
+        of_walks = (part.most_lines(size) * (2 if walk.shift else 1) for part, walk in zip(runs, walks, strict=True))
+        self.most = sum(map(min, of_walks, (walk.most_lines_in_set(size * count) for walk in walks)))
+        alone = len(walks) == len(structures)
+        self.least = sum(part.length // size // count for part in runs if not part.loops) if alone else 0
+        reach = max(walk.reach_in_bytes(self.trips) for walk in walks)
+        unit = math.gcd(size, *(stride for walk in walks for stride in walk.strides))
+        self.cache = Cache(size, min(count, reach // size + 2), unit)
+        self.counted = -1
+        self.used, self.shares = list[int](), list[float]()
+
+    def share_within(self, limit: int) -> Number:
+        """The share of the first structure's lines in sets with no more lines in use than that."""
+        if self.most <= limit:
+            return 1
+        if self.least > limit:
+            return 0
+        if limit > self.counted:
+            self._count(limit)
+        place = bisect(self.used, limit)
+        return normalise_number(self.shares[place - 1] if place else 0.0)
+
+    def _count(self, limit: int) -> None:
+        from aspenpy.expr.cache_sets import shares_by_use
+
+        more = limit + 1 + limit // HEADROOM
+        try:
+            self.used, self.shares = shares_by_use(more, self.trips, self.structures, self.cache)
+        except DomainError:  # of what only a larger cache would come to
+            more = limit
+            self.used, self.shares = shares_by_use(more, self.trips, self.structures, self.cache)
+        self.counted = more
+
+
+@lru_cache(maxsize=WINDOWS)
+def _window(size: int, count: int, window: tuple[Number, ...]) -> Window:
+    return Window(size, count, window)

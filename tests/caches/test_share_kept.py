@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from aspenpy.expr import cache_sets
+from aspenpy.expr import cache_sets, cache_windows
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_sets import sum_floors
 from aspenpy.expr.cache_windows import share_kept
@@ -93,27 +93,50 @@ def test_arrays_that_begin_elsewhere(
     assert float(share_kept(*arguments(ways, sets, trips, walks, apart))) == pytest.approx(expected, abs=0.04)
 
 
+def forget() -> None:
+    """Leaves nothing known of windows before."""
+    for table in (cache_sets._count_begins, cache_sets._count_lines_by_trip):
+        table.clear()
+    cache_windows._window.cache_clear()
+
+
 @pytest.mark.parametrize(("trips", "walks"), WINDOWS)
 def test_without_tables(trips: tuple[int, ...], walks: list[Walk], monkeypatch: pytest.MonkeyPatch) -> None:
     """As large caches are counted."""
     tabled = share_kept(*arguments(2, 8, trips, walks))
-    for table in (cache_sets._count_begins, cache_sets._count_lines_by_trip):
-        table.cache_clear()
+    forget()
     monkeypatch.setattr(cache_sets, "MOST_TABLED", 0)
     assert share_kept(*arguments(2, 8, trips, walks)) == tabled
     expected = touched_one_by_one(2, 8, trips, walks)
     assert float(tabled) == pytest.approx(expected, abs=0.04)
-    for table in (cache_sets._count_begins, cache_sets._count_lines_by_trip):
-        table.cache_clear()
+    forget()
+
+
+@pytest.mark.parametrize(("trips", "walks"), WINDOWS)
+def test_ways_in_any_order(trips: tuple[int, ...], walks: list[Walk]) -> None:
+    """A window that is kept answers for all ways what a fresh one does, and for structures in any order."""
+    fresh = []
+    for ways in range(10):
+        forget()
+        fresh.append(share_kept(*arguments(ways, 8, trips, walks)))
+    assert fresh == sorted(fresh)
+    for order in (range(10), reversed(range(10)), (3, 9, 0, 5)):
+        forget()
+        assert all(share_kept(*arguments(ways, 8, trips, walks)) == fresh[ways] for ways in order)
+    own, *others = walks
+    swapped = arguments(4, 8, trips, [own, *reversed(others)])
+    assert share_kept(*swapped) == fresh[4]
 
 
 def test_floor_sums() -> None:
-    """Against the sums written out, with negative begins and steps beyond the modulus."""
+    """Against the sums written out, with negative begins and steps beyond the modulus; of numbers of up to 15 digits, on
+    both sides of what floating-point numbers hold."""
     draws = Random(5)
-    for _ in range(200):
-        step, modulus = draws.randrange(90), draws.randrange(1, 60)
+    for number in range(400):
+        scale = 10 ** (0, 5, 11, 14)[number % 4]
+        step, modulus = draws.randrange(90 * scale), draws.randrange(1, 60 * scale)
         counts = [draws.randrange(70) for _ in range(5)]
-        begins = [draws.randrange(-300, 300) for _ in counts]
+        begins = [draws.randrange(-10 * scale, 10 * scale) for _ in counts]
         expected = [
             sum((begin + step * t) // modulus for t in range(count))
             for count, begin in zip(counts, begins, strict=True)
