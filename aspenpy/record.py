@@ -25,7 +25,7 @@ class RecordType(type):
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> RecordType:
         own = tuple(namespace.get("__annotations__", ()))
         defaults = {field: namespace.pop(field) for field in own if field in namespace}
-        namespace["__slots__"] = own
+        namespace["__slots__"] = own if bases else (*own, "_hash")
         cls = super().__new__(mcs, name, bases, namespace)
         inherited = [base for base in bases if isinstance(base, RecordType)]
         cls._fields = tuple(field for base in inherited for field in base._fields) + own
@@ -64,6 +64,7 @@ class Record(metaclass=RecordType):
         _fields: ClassVar[tuple[str, ...]]
         _compared: ClassVar[Any]
         _store: ClassVar[Any]
+        _hash: ClassVar[int]
 
     def _values(self) -> Any:
         """Values that are compared: the fields, or the only one of them."""
@@ -73,7 +74,13 @@ class Record(metaclass=RecordType):
         return self is other or (type(other) is type(self) and self._values() == other._values())
 
     def __hash__(self) -> int:
-        return hash((type(self), self._values()))
+        """Computed once: records that are keys hold others that are."""
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash((type(self), self._values()))
+            _store_hash(self, found)
+            return found
 
     def __repr__(self) -> str:
         shown = (f"{field}={getattr(self, field)!r}" for field in self._fields if not field.endswith("span"))
@@ -94,6 +101,9 @@ class Record(metaclass=RecordType):
             unknown = ", ".join(f"`{name}`" for name in changes if name not in fields)
             raise TypeError(f"{type(self).__name__} has no {unknown}; its fields are {', '.join(self._fields)}")
         return type(self)(**{field: changes.get(field, getattr(self, field)) for field in self._fields})
+
+
+_store_hash = Record.__dict__["_hash"].__set__
 
 
 def _rebuild(cls: Any, values: tuple[Any, ...]) -> Any:

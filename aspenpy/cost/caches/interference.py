@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
@@ -110,13 +111,14 @@ def reuse_window(nest: AccessNest, carried: int) -> ReuseWindow:
     return ReuseWindow(carried, depth, place)
 
 
-def lines_between(nest: AccessNest, between: ReuseWindow, level: Level) -> Expr:
+@lru_cache(maxsize=4096)
+def lines_between(nest: AccessNest, between: ReuseWindow, line: Expr) -> Expr:
     """The lines that one array brings into the window: what it moves on to counts again."""
-    inner = nest.lines(between.depth, level.line)
+    inner = nest.lines(between.depth, line)
     if not between.place or not any(loop.moves for loop in nest.loops[between.depth : between.carried]):
         return inner
     return inner + graph.apply(
-        "min", nest.lines(between.place - 1, level.line), _new_lines_of_next_pass(nest, between, level)
+        "min", nest.lines(between.place - 1, line), _new_lines_of_next_pass(nest, between, line)
     )
 
 
@@ -129,13 +131,13 @@ def sets_of(nest: AccessNest, depth: int, lines: Expr, level: Level) -> Expr:
     return graph.apply("min", graph.apply("sets_touched", nest.word, level.line, level.sets, *loops), lines)
 
 
-def _new_lines_of_next_pass(nest: AccessNest, between: ReuseWindow, level: Level) -> Expr:
+def _new_lines_of_next_pass(nest: AccessNest, between: ReuseWindow, line: Expr) -> Expr:
     """Lines of the next pass that the one before did not touch."""
-    inner = nest.lines(between.depth, level.line)
+    inner = nest.lines(between.depth, line)
     if between.depth < between.carried - 1:
         return inner
     loop = nest.loops[between.carried - 1]
-    grown = nest.lines(between.carried, level.line) - inner
+    grown = nest.lines(between.carried, line) - inner
     others = graph.apply("max", 1, loop.trips - 1)
     return graph.apply("max", 0, grown / others)
 
@@ -222,7 +224,7 @@ def _hits_in_windows(
         for nest in nests:
             known = nest.place if level.apart else nest.begin_in(way)
             place = begin if known is None else known
-            window += [*_walk(nest, between, outside, part), graph.apply("floor", place)]
+            window += [*_walk(nest, between, tuple(outside), part), graph.apply("floor", place)]
     drawn, variance = _lines_drawn(own, tables, between, part, level)
     share = share_beside_draws(
         lambda room: graph.apply("share_kept", room, level.line, level.whole_sets, *window), drawn, variance, level
@@ -289,6 +291,7 @@ def _begin(number: int, count: int, level: Level) -> Expr:
     return level.line * graph.apply("floor", level.whole_sets * number / count)
 
 
+@lru_cache(maxsize=4096)
 def _presence(own: AccessNest, other: AccessNest, between: ReuseWindow) -> Fraction:
     """The share of the windows in which another access takes place. One that stands outside of a loop that parts the
     touches is in none, nor is one that has other passes of the loops around; of two or three sweeps that follow each
@@ -311,7 +314,8 @@ def _different(nests: Sequence[AccessNest], before: Sequence[AccessNest], betwee
     return kept
 
 
-def _walk(nest: AccessNest, between: ReuseWindow, outside: Sequence[int], part: Expr) -> list[Expr]:
+@lru_cache(maxsize=4096)
+def _walk(nest: AccessNest, between: ReuseWindow, outside: tuple[int, ...], part: Expr) -> list[Expr]:
     """A nest in a window, as `share_kept` takes it; of the loop around the others only that part."""
     within = nest.on_average(between.depth)
     inner = [loop for loop in within[: between.place - 1 if between.place else between.depth] if loop.moves]
@@ -332,7 +336,7 @@ def _walk(nest: AccessNest, between: ReuseWindow, outside: Sequence[int], part: 
 
 def _lines_of(nests: Sequence[AccessNest], between: ReuseWindow, level: Level) -> Expr:
     """The lines of one data structure in the window: no more than it has."""
-    lines = graph.add(*(lines_between(nest, between, level) for nest in nests))
+    lines = graph.add(*(lines_between(nest, between, level.line) for nest in nests))
     return graph.apply("min", lines, footprint(nests, level)) if len(nests) > 1 else lines
 
 

@@ -76,7 +76,7 @@ class AccessNest(Record):
         """
         if self.depends:
             return triangular.lines_of_pass(self.loops, self.order(depth), depth, line, summed=False)
-        return _independent_lines(AccessNest(self.word, self.loops), depth, line)
+        return _independent_lines(self.word, self.loops, depth, line)
 
     def lines_of_all_passes(self, depth: int, line: Expr) -> Expr:
         """The sum of those over all passes of the loops around."""
@@ -183,22 +183,22 @@ def _begin_on_pages(pages: Expr, way: Expr) -> Expr:
 
 
 @lru_cache(maxsize=4096)
-def _independent_lines(nest: AccessNest, depth: int, line: Expr) -> Expr:
+def _independent_lines(word: Expr, loops: tuple[StridedLoop, ...], depth: int, line: Expr) -> Expr:
     """`Nest.lines` of loops that do not depend on each other: every other array of a block asks for those of a nest."""
-    loops = nest.moving(depth)
-    outer = tuple(loop for loop in nest.loops[depth:] if loop.moves)
+    nest = AccessNest(word, loops)
+    moving = nest.moving(depth)
+    outer = tuple(loop for loop in loops[depth:] if loop.moves)
     candidates = []
-    for inner in range(len(loops) + 1):
-        apart = loops[inner:]
-        run = nest.run_lines(loops[:inner], (*apart, *outer), line)
+    for inner in range(len(moving) + 1):
+        apart = moving[inner:]
+        run = nest.run_lines(moving[:inner], (*apart, *outer), line)
         candidates.append(product(loop.trips for loop in apart) * run)
-    for first, second in pairwise(loops):
+    for first, second in pairwise(moving):
         if are_nearly_equal(first.stride, second.stride):
-            joined, word = join_nearly_equal(first, second, nest.word)
-            rest = tuple(loop for loop in nest.loops if loop is not first and loop is not second)
-            inner = sum(loop is not first and loop is not second for loop in nest.loops[:depth])
-            around = AccessNest(word, (*rest[:inner], joined, *rest[inner:]))
-            candidates.append(_independent_lines(around, inner + 1, line))
+            joined, run = join_nearly_equal(first, second, word)
+            rest = tuple(loop for loop in loops if loop is not first and loop is not second)
+            inner = sum(loop is not first and loop is not second for loop in loops[:depth])
+            candidates.append(_independent_lines(run, (*rest[:inner], joined, *rest[inner:]), inner + 1, line))
     return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
 
 
