@@ -37,7 +37,7 @@ HEADROOM = 8
 """Lines are counted for one way more than is asked for, and one more of each so many."""
 
 
-class Window:
+class CountedWindow:
     """The structures of a window in a cache of `count` sets with lines of `size` bytes. Lines in use are counted once
     for all numbers of ways that are asked about."""
 
@@ -81,5 +81,5 @@ class Window:
 
 
 @lru_cache(maxsize=WINDOWS)
-def _window(size: int, count: int, window: tuple[Number, ...]) -> Window:
-    return Window(size, count, window)
+def _window(size: int, count: int, window: tuple[Number, ...]) -> CountedWindow:
+    return CountedWindow(size, count, window)

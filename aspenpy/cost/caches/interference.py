@@ -117,9 +117,7 @@ def lines_between(nest: AccessNest, between: ReuseWindow, line: Expr) -> Expr:
     inner = nest.lines(between.depth, line)
     if not between.place or not any(loop.moves for loop in nest.loops[between.depth : between.carried]):
         return inner
-    return inner + graph.apply(
-        "min", nest.lines(between.place - 1, line), _new_lines_of_next_pass(nest, between, line)
-    )
+    return inner + graph.apply("min", nest.lines(between.place - 1, line), _new_lines_of_next_pass(nest, between, line))
 
 
 def sets_of(nest: AccessNest, depth: int, lines: Expr, level: Level) -> Expr:
