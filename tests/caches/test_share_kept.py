@@ -129,8 +129,8 @@ def test_ways_in_any_order(trips: tuple[int, ...], walks: list[Walk]) -> None:
 
 
 def test_floor_sums() -> None:
-    """Against the sums written out, with negative begins and steps beyond the modulus; of up to 15 digits, on both sides
-    of what floating-point numbers hold."""
+    """Against the sums written out, with negative begins, steps beyond the modulus, and more digits than a
+    floating-point number holds."""
     draws = Random(5)
     for number in range(400):
         scale = 10 ** (0, 5, 11, 14)[number % 4]
