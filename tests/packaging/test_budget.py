@@ -14,7 +14,7 @@ MOST: dict[str, int] = {
     "editor": 2750,
     "engine": 2280,
     "explore": 3790,
-    "expr": 5920,
+    "expr": 6015,
     "extract": 11960,
     "generate": 850,
     "language": 4810,
