@@ -20,7 +20,7 @@ MOST: dict[str, int] = {
     "language": 4810,
     "learn": 7010,
     "models": 3370,
-    "other": 990,
+    "other": 995,
     "page": 640,
     "probe": 2060,
     "report": 8610,
