@@ -54,6 +54,8 @@ def context_at(text: str, offset: int) -> CompletionContext | None:
     behind = whole[: offset - start]
     if _LIKE_BEFORE.search(behind):
         return CompletionContext(COMPONENT, STATEMENTS, False, False, False, False, "", "")
+    if behind.rpartition("\n")[2].count('"') % 2:
+        return None
     reader = NameReader(f"{behind}{_MARK}")
     reader.read()
     if not reader.words or reader.words[-1].text != _MARK or not reader.names:
@@ -121,7 +123,9 @@ SNIPPETS = {
 }
 """By where they may stand."""
 
-_NUMBER_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[0-9.]+(?:[eE][+-]?[0-9]+)? ?(?:[A-Za-z]+/)?[A-Za-z]*\Z")
+_NUMBER_BEFORE = re.compile(
+    r"(?<![A-Za-z0-9_])(?<![0-9]\.)[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)? ?(?:[A-Za-z]+/)?[A-Za-z]*\Z"
+)
 _WORD_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*\Z")
 
 
