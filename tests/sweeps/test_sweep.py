@@ -221,6 +221,18 @@ def test_loops_without_a_closed_form_are_charged_as_they_are_carried_out(backend
     assert found["runtime"].values.tolist() == [0, 5, sum(i * i % 7 < 3 for i in range(3000))]
 
 
+def test_reasons_are_charged_three_times():
+    """A point of more passes than are made has no value, and all are computed again with reasons."""
+    app = application("iterate i [n] { if (mod(i * i, 7) < 3) { execute { flops [1] } } }", "param n = 5 in 0 .. 1e9")
+    spent = []
+    for last in (3000, 2e7):
+        with separate_allowance() as allowance:
+            found = compute_in_memory(StudyRun(make_study(Case(app, SECONDS), {"n": [7, 3000, last]}), "numpy"))
+        assert numpy.isnan(found["runtime"].values).tolist() == [False, False, last > 3000]
+        spent.append(allowance.spent)
+    assert spent[1] == 3 * spent[0] > 3000 * 1000
+
+
 @pytest.mark.parametrize("backend", ["numpy", "llvm", "c"])
 def test_many_points_on_all_cores(backend):
     if BACKENDS[backend].missing():
